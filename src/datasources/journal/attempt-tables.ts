@@ -1,7 +1,5 @@
 import { COLUMN_TYPES, KEY_HASH_BYTES, READ_STORED_TEXT, type Dialect } from './stored-values';
 
-/** Tables that store attempts, designed for small rows: see docs/scaling.md. */
-
 /** For each outcome of an attempt, the value of the column `state`. */
 export const STATE_OF = {
   in_progress: 'p',
@@ -34,8 +32,8 @@ const ATTEMPT_INDEXES = [
 ];
 
 /**
- * Returns the statements that create the tables of attempts. `attempt_groups` has the values that many attempts share.
- * Columns that only open attempts need are null in settled attempts, to save space.
+ * Returns the statements that create the tables of attempts. To keep rows small (docs/scaling.md), `attempt_groups` has
+ * the values that many attempts share, and columns that only open attempts need are null in settled attempts.
  */
 export function attemptTables(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
@@ -99,7 +97,6 @@ const OUTCOME_COLUMN = `CASE state ${Object.entries(STATE_OF)
 
 const STORED_TEXT_COLUMNS = ['id', 'key', 'fingerprint', 'external_id', 'transaction_id'];
 
-/** Returns the columns of the view `attempts`, for a SELECT or RETURNING clause on `stored_attempts`. */
 const readableColumns = (dialect: Dialect): string =>
   [
     'seq',
@@ -113,7 +110,7 @@ const readableColumns = (dialect: Dialect): string =>
     "COALESCE(absent_ms, 0) AS absent_ms, COALESCE(absent_observer, '') AS absent_observer",
   ].join(', ');
 
-/** For each dialect, the converted columns of the view `attempts`. UPDATE statements return the same columns. */
+/** For each dialect, the columns that make up an Attempt, for a SELECT or RETURNING clause on `stored_attempts`. */
 export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: readableColumns('postgres') };
 
 /**

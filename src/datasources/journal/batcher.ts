@@ -28,28 +28,25 @@ interface BatcherOptions<Op, Result> {
   /** Time limit of an operation in ms, including its time in the queue. */
   timeLimitMs: number;
   /**
-   * Returns what excludes `op` from a batch: operations with the same `key` and different `owner` never share one.
-   * Null: `op` can be in any batch.
+   * Returns a key and an owner for `op`. Operations with the same key but different owners never share a batch. Null:
+   * `op` can share a batch with all other operations.
    */
   batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
 
 /** Group commit: operations that arrive while a batch is written form the next batch, which needs one disk sync. */
 export class Batcher<Op, Result> {
-  readonly #options: BatcherOptions<Op, Result>;
   #queue: Queued<Op, Result>[] = [];
   #inFlight = 0;
   #closing: PromiseWithResolvers<void> | undefined;
 
-  constructor(options: BatcherOptions<Op, Result>) {
-    this.#options = options;
-  }
+  constructor(private readonly options: BatcherOptions<Op, Result>) {}
 
   /** Queues an operation. Rejects with JournalUnavailable after the time limit, or with the error of its batch. */
   add(op: Op, priority: Priority = 'normal'): Promise<Result> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('The journal is closed.')));
     return new Promise((resolve, reject) => {
-      const { timeLimitMs } = this.#options;
+      const { timeLimitMs } = this.options;
       const until = monotonicMs() + timeLimitMs;
       const queued = { op, priority, until, isTimedOut: false, resolve, reject };
       this.#queue.push(queued);
@@ -77,12 +74,12 @@ export class Batcher<Op, Result> {
   }
 
   #startBatches(): void {
-    while (this.#inFlight < this.#options.concurrency) {
+    while (this.#inFlight < this.options.concurrency) {
       this.#queue = this.#queue.filter(({ isTimedOut }) => !isTimedOut);
       if (this.#queue.length === 0) break;
       const batch = this.#takeBatch();
       this.#inFlight += 1;
-      void this.#options
+      void this.options
         .flush(
           batch.map(({ op }) => op),
           Math.min(...batch.map(({ until }) => until)),
@@ -100,7 +97,7 @@ export class Batcher<Op, Result> {
   }
 
   #takeBatch(): Queued<Op, Result>[] {
-    const { maxBatch, batchExclusion } = this.#options;
+    const { maxBatch, batchExclusion } = this.options;
     if (this.#queue.every(({ priority }) => priority === 'low')) return this.#queue.splice(0, 1);
     const owners = new Map<string, unknown>();
     const canJoinBatch = ({ op, priority }: Queued<Op, Result>): boolean => {

@@ -63,7 +63,7 @@ const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED);
 
-/** Returns the SELECT for the feed of a channel or, if `channel` is null, the feed with the newest purged position. */
+/** Returns the SELECT of a channel's feed (row of change_feeds). Null: the feed with the newest purged position. */
 const feedQuery = (channel: string | null): string =>
   `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;

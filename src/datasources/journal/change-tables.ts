@@ -73,7 +73,8 @@ export function changeTables(dialect: Dialect): string[] {
        status TEXT,
        state TEXT
      )`,
-    // This table has one row. These columns are not in journal_state, which gateways of the previous version update.
+    // This table has one row. It is separate from journal_state, in which gateways of the previous version update
+    // `identity` without beginning a new epoch.
     `CREATE TABLE change_epoch (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,

@@ -39,9 +39,9 @@ export interface Observation extends ObservedState {
   kind: AttemptKind;
   channel: string;
   transactionId: string;
-  /** When the request was sent. */
+  /** When the request to the service was sent. */
   requestedAt: number;
-  /** When the response was received. */
+  /** When the response of the service was received. */
   observedAt: number;
 }
 
@@ -63,7 +63,7 @@ export interface FollowedTransaction {
   transactionId: string;
   /** The recorded status; null if none is recorded yet. */
   status: string | null;
-  /** When the success of the create was recorded. */
+  /** When the transaction was recorded as created. */
   createdAt: number;
   /** When the recorded state was first observed; `createdAt` if none is recorded. */
   changedAt: number;
@@ -89,12 +89,13 @@ export interface ClaimDueRequest {
 export interface FollowSchedule {
   /** Id of the row in followed_transactions. */
   id: number;
-  /** Null if there will be no further lookup. */
+  /** Due time of the next lookup; null if there will be none. */
   nextLookupAt: number | null;
   /** Number of consecutive failed lookups. */
   failures: number;
 }
 
+/** Numbers of followed transactions of a service. */
 export interface FollowedCounts {
   /** Number of followed transactions with a next lookup, due or later. */
   followed: number;
@@ -118,12 +119,13 @@ export interface RecordedChange {
   method: string;
   /** Status before the change; null for the first change of a transaction. */
   previousStatus: string | null;
+  /** GraphQL value of PaymentStatus or PayoutStatus after the change. */
   status: string;
-  /** As in ObservedState. */
+  /** GraphQL value of PaymentState after the change; null for payouts, and if the response showed no state. */
   state: string | null;
   currency: string;
   value: string;
-  /** As in ObservedState. */
+  /** Amount actually received for a MISPAID payment; otherwise null. */
   received: string | null;
 }
 

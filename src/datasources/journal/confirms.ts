@@ -1,4 +1,4 @@
-/** Identifies a payment that is, or was, to be confirmed. */
+/** Identifies a payment that a client confirms. */
 export interface ConfirmedPayment {
   service: string;
   channel: string;
@@ -13,12 +13,13 @@ export interface ConfirmClaim extends ConfirmedPayment {
   owner: string;
   /** The current time. */
   now: number;
-  /** End of the lease. Another confirm of the payment can then be begun. */
+  /** End of the lease. After it, another confirm of this payment can begin. */
   leaseUntil: number;
   /** Keyed hash of the confirm's input. */
   inputHash: string;
 }
 
+/** What the journal knows about earlier confirms of a payment when a confirm begins. */
 export interface ConfirmBeginResult {
   /** Whether the result of an earlier confirm of this payment is unknown. */
   previousOutcomeUnknown: boolean;
@@ -36,6 +37,7 @@ export interface ConfirmedInput extends ConfirmedPayment {
   confirmedAt: number;
 }
 
+/** What a confirm has shown about itself and about earlier confirms of the payment. */
 export interface ConfirmResult {
   /**
    * `known`: the results of all confirms of this payment are known. `unknown`: this confirm may have been carried out.

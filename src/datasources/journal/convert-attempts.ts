@@ -156,8 +156,8 @@ const FINAL_STEP_STATEMENTS = {
 /**
  * Copies attempts in batches while gateways of the previous version use the journal. The final step copies the attempts
  * that may have changed meanwhile, and drops the old tables. Several instances can run the conversion at once.
- * @param complete runs at the end of the final step: creates the view `attempts` and what else is new, and marks the
- *   migration as applied
+ * @param complete runs at the end of the final step: creates the view `attempts`, the table journal_state and the
+ *   functions of PostgreSQL, and marks the migration as applied
  */
 export async function convertAttempts(
   store: MigrationStore,

@@ -18,7 +18,7 @@ export async function openJournal(url: string, timeLimitMs = TIME_LIMIT_MS): Pro
   if (file !== undefined) return SqliteJournal.open(file, timeLimitMs);
   const journal = new PostgresJournal(url, timeLimitMs);
   try {
-    // Connects and applies migrations before the first call.
+    // This query connects and applies pending migrations, so that the first create does not have to wait for them.
     await journal.ping();
   } catch (error) {
     const fault = describeJournalError(error);

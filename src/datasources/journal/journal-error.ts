@@ -65,7 +65,7 @@ const REASON_BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
 const CONNECTION_EXCEPTION = /^08\w{3}$/;
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
-/** For driver errors without a code: pattern of the error message, reason, and message if not that of the reason. */
+/** For driver errors without a code: a pattern for the text, the reason, and optionally another message. */
 const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
   [
     /^SASL: .*password must be/,
@@ -121,6 +121,10 @@ export class DescribedError extends Error {
     this.code = info.code ?? undefined;
   }
 }
+
+/** Returns an error with the reason `other`. `message`: a sentence for operators, without a full stop. */
+export const otherError = (message: string): DescribedError =>
+  new DescribedError({ reason: 'other', code: null, message });
 
 /** Returns the error for a PostgreSQL server whose commits a crash may lose. */
 export const notDurableError = (): DescribedError =>

@@ -38,7 +38,6 @@ interface JournalMonitorOptions {
  * logs failed calls of an available journal. Times are in ms by the monotonic clock.
  */
 export class JournalMonitor {
-  readonly #options: JournalMonitorOptions;
   #fault: JournalErrorInfo | null = null;
   /** Number of failed checks in a row. Starts at 1, so that the journal is unavailable if the first check fails. */
   #failureCount = 1;
@@ -53,9 +52,7 @@ export class JournalMonitor {
   #currentCheck: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(options: JournalMonitorOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: JournalMonitorOptions) {}
 
   /** The error for which the journal counts as unavailable; null if the journal counts as available. */
   get currentError(): JournalErrorInfo | null {
@@ -84,7 +81,7 @@ export class JournalMonitor {
       this.#callLoggedAt.set(fault.reason, now);
       const { reason, code, message } = fault;
       const facts = { event: 'journal_operation_failed', operation: call, reason, code };
-      this.#options.log.warn(facts, `journal operation failed: ${message}`);
+      this.options.log.warn(facts, `journal operation failed: ${message}`);
     }
     if (fault.reason === 'disk_full') this.#lastLargeCheckAt = -Infinity;
     // The next check must not be skipped, because it finds out whether all writes fail.
@@ -94,7 +91,7 @@ export class JournalMonitor {
 
   #schedule(ms: number): void {
     this.#timer?.cancel();
-    if (!this.#isStopped) this.#timer = this.#options.clock.after(ms, () => void this.#runCheck());
+    if (!this.#isStopped) this.#timer = this.options.clock.after(ms, () => void this.#runCheck());
   }
 
   #runCheck(): Promise<void> {
@@ -112,7 +109,7 @@ export class JournalMonitor {
     const isLarge =
       this.#fault?.reason === 'disk_full' || startedAt - this.#lastLargeCheckAt >= LARGE_CHECK_INTERVAL_MS;
     try {
-      await this.#options.checkWrite(isLarge ? LARGE_CHECK_BYTES : 0);
+      await this.options.checkWrite(isLarge ? LARGE_CHECK_BYTES : 0);
       if (isLarge) this.#lastLargeCheckAt = startedAt;
       this.#onWritable();
     } catch (error) {
@@ -131,7 +128,7 @@ export class JournalMonitor {
     const { reason } = this.#fault;
     const facts = { event: 'journal_available', reason, failedForSeconds: this.#failedForSeconds() };
     this.#fault = null;
-    this.#options.log.info(facts, 'journal can be written again; payments and payouts are accepted');
+    this.options.log.info(facts, 'journal can be written again; payments and payouts are accepted');
   }
 
   #onUnavailable(fault: JournalErrorInfo): void {
@@ -144,7 +141,7 @@ export class JournalMonitor {
     this.#loggedAt = now;
     const facts = { event: 'journal_unavailable', reason, code, failedForSeconds: this.#failedForSeconds() };
     const text = `journal unavailable: ${message}; payments and payouts are rejected; ${remedyOf(fault)}`;
-    this.#options.log.error(facts, text);
+    this.options.log.error(facts, text);
   }
 
   #failedForSeconds(): number {
@@ -152,7 +149,7 @@ export class JournalMonitor {
   }
 
   #now(): number {
-    return this.#options.clock.monotonic();
+    return this.options.clock.monotonic();
   }
 }
 

@@ -77,7 +77,10 @@ export interface NewAttempt extends AttemptKey {
   fenceSince: number;
 }
 
-/** Time in ms after a recheck is due in which only the instance `absence.observer` makes it; later, any instance. */
+/**
+ * Time in ms after the next lookup of an attempt is due. Within this time, only the instance `absence.observer` makes
+ * the lookup; afterwards, any instance can.
+ */
 export const OBSERVER_GRACE_MS = 5000;
 
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
@@ -166,12 +169,12 @@ export interface AttemptQuery {
   externalId?: string | null;
   /** Earliest start time, inclusive. */
   startedFrom?: number | null;
-  /** Lists only attempts with a lower position. If its `seq` is 0: only attempts started before its `startedAt`. */
+  /** Lists only attempts that precede this position. If `seq` is 0, these are all that started before `startedAt`. */
   beforePosition?: AttemptPosition | null;
   limit: number;
 }
 
-/** Position of an attempt in the order by start time, then by `seq`. */
+/** Position of an attempt in the order of start times, then of `seq`. */
 export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
 
 /** Number of attempts of one kind that have an unknown outcome. */
@@ -182,13 +185,13 @@ export interface UnknownCount {
   oldestAt: number | null;
 }
 
-/** Every method rejects with JournalUnavailable if the store fails or exceeds the time limit. */
+/** The journal. Every method rejects with JournalUnavailable if the database fails or exceeds the time limit. */
 export interface Journal extends ChangeJournal {
   /** Returns the time in ms since 1970, by the clock that all instances share. */
   time(): Promise<number>;
   /** Time limit in ms of the calls that a create or confirm waits for. Some other calls have a longer limit. */
   readonly timeLimitMs: number;
-  /** Writes the attempt durably, unless BeginResult names a reason against it. Atomic across instances. */
+  /** Writes the attempt durably, or returns why it was not written. Atomic across instances. */
   insertAttempt(attempt: NewAttempt): Promise<BeginResult>;
   /**
    * Records an outcome; does not change a settled attempt. Returns false, and records nothing, if another attempt
@@ -222,7 +225,7 @@ export interface Journal extends ChangeJournal {
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an open attempt whose lease has ended, and marks it as `unknown`. Null if there is no such attempt. */
   claim(id: string, claim: Claim): Promise<Attempt | null>;
-  /** As claim(), for up to `limit` attempts whose recheck is due, or for which no recheck is scheduled. */
+  /** As claim(), for up to `limit` attempts whose next lookup is due, or that have no lookup scheduled. */
   claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
   /** Claims a payment for a confirm. Null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
@@ -230,6 +233,7 @@ export interface Journal extends ChangeJournal {
   endConfirm(id: string, result: ConfirmResult): Promise<void>;
   /** Returns the inputs with which a payment was confirmed. */
   confirmedInputs(payment: ConfirmedPayment): Promise<ConfirmedInput[]>;
+  /** Returns the attempt with this id; null if there is none. */
   findById(service: string, id: string): Promise<Attempt | null>;
   /** For operators: finds an attempt by its id, or by its idempotency key if only one client used this key. */
   findAny(service: string, idOrKey: string): Promise<Attempt | null>;
@@ -248,7 +252,7 @@ export interface Journal extends ChangeJournal {
   readState(): Promise<JournalState>;
   /** Raises the fence for this reason; lowers the fence if `reason` is null. */
   setFence(reason: FenceReason | null): Promise<void>;
-  /** Rejects if the journal cannot be read. */
+  /** Resolves if the journal can be read; otherwise rejects. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

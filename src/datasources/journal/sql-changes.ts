@@ -94,7 +94,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   #durableUntil: ChangePosition = FIRST_POSITION;
 
   /** The last horizon that was read, and since when it has been the same, by `monotonicMs`. */
-  #oldestTransaction = { horizon: 0, since: 0 };
+  #lastHorizon = { horizon: 0, since: 0 };
 
   protected constructor(private readonly dialect: Dialect) {}
 
@@ -168,8 +168,8 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();
-    if (horizon !== this.#oldestTransaction.horizon) this.#oldestTransaction = { horizon, since: now };
-    return row['is_behind'] === true && now - this.#oldestTransaction.since > LONG_DELAY_MS;
+    if (horizon !== this.#lastHorizon.horizon) this.#lastHorizon = { horizon, since: now };
+    return row['is_behind'] === true && now - this.#lastHorizon.since > LONG_DELAY_MS;
   }
 
   async #ensureDurable(position: ChangePosition | null): Promise<void> {

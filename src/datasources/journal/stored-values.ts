@@ -52,7 +52,7 @@ export const READ_STORED_TEXT = {
       ELSE CAST(substr(${column}, CASE substr(${column}, 2, 1) WHEN x'00' THEN 3 ELSE 2 END) AS TEXT) END`,
 };
 
-/** Returns a value for a JSON parameter. Converts bytes to PostgreSQL's text form: `\\x` and hexadecimal digits. */
+/** Returns a value for a JSON parameter. Converts bytes to PostgreSQL's text form: `\x` and hexadecimal digits. */
 export const toJsonValue = <T>(value: T): T | string =>
   value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 

@@ -1,7 +1,7 @@
 import { Batcher } from '../batcher';
 import type { ChangeJournal, Observation, ObservationResult, ObservedState } from '../changes';
 import { JournalUnavailable } from '../journal';
-import { DescribedError } from '../journal-error';
+import { otherError } from '../journal-error';
 import type { Row, SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
 import { toJsonValue, shortHash, toStorableText, toStoredText } from '../stored-values';
@@ -90,12 +90,9 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
       rows = await recordBatch();
       if (isWithoutEpoch(rows))
         throw new JournalUnavailable(
-          new DescribedError({
-            reason: 'other',
-            code: null,
-            message:
-              'the journal moved to another database while changes were recorded; the gateway tries again',
-          }),
+          otherError(
+            'the journal moved to another database while changes were recorded; the gateway tries again',
+          ),
         );
     }
     const results = new Map(rows.map(({ place, result }) => [place, result as ObservationResult]));

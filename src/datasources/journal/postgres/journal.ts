@@ -175,15 +175,10 @@ export class PostgresJournal extends SqlJournal implements Journal {
   async checkWrite(bytes: number): Promise<void> {
     const until = monotonicMs() + this.timeLimitMs;
     const [row] = await this.#pool.queryDurably(CHECK_WRITE, [Date.now(), bytes], until);
-    if (row?.['may'] !== true)
-      throw new JournalUnavailable(
-        Object.assign(
-          new Error('The database user lacks privileges on the tables or sequences of the journal.'),
-          {
-            code: '42501',
-          },
-        ),
-      );
+    if (row?.['may'] !== true) {
+      const message = 'The database user lacks privileges on the tables or sequences of the journal.';
+      throw new JournalUnavailable(Object.assign(new Error(message), { code: '42501' }));
+    }
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
   }
 

@@ -110,7 +110,8 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT 1 FROM stored_attempts AS own WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)`;
 
 /**
- * SELECT of findCreated(). The indexes include the group, so that no row of another client is read. OFFSET 0 keeps a planner without statistics from reading all attempts of the group.
+ * SELECT of findCreated(). The indexes include the group, so that no row of another client is read. OFFSET 0 keeps a
+ * planner without statistics from reading all attempts of the group.
  */
 export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   FROM (SELECT place, (ref ->> 2)::integer AS transaction_hash, decode(ref ->> 1, 'hex') AS transaction_id,

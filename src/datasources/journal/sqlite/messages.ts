@@ -25,7 +25,7 @@ export interface NumberedJob {
   statements: [number: number, params: JsonParameter[]][];
 }
 
-/** Message to the thread that owns the SQLite file: a batch of jobs. */
+/** Message to the SQLite thread: a batch of jobs. */
 export interface BatchMessage {
   batch: number;
   /** NumberedJob[] as JSON text. A text is several times cheaper to pass to a thread than objects with byte arrays. */
@@ -36,7 +36,7 @@ export interface BatchMessage {
   until: number;
 }
 
-/** Message of the thread: the rows of each job, or the error that ended the batch. */
+/** Message from the SQLite thread: the rows of each job, or the error that ended the batch. */
 export type BatchResult =
   | { batch: number; results: Record<string, unknown>[][] }
   | {

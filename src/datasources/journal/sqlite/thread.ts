@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { Batcher, type Priority } from '../batcher';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { DescribedError, diagnoseSqliteError, type JournalErrorInfo } from '../journal-error';
+import { diagnoseSqliteError, otherError } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
 import type { BatchMessage, BatchResult, Job, JsonParameter, NumberedJob, Statement } from './messages';
 import type { Row, SqlValue } from '../rows';
@@ -19,11 +19,7 @@ const WRITING_RESERVE_MS = 50;
 /** Maximum wait in ms for a lock while the file is opened. Another process may be creating the tables. */
 const OPEN_LOCK_TIMEOUT_MS = 10_000;
 
-const THREAD_STOPPED: JournalErrorInfo = {
-  reason: 'other',
-  code: null,
-  message: 'the SQLite thread of the gateway has stopped; restart the gateway',
-};
+const THREAD_STOPPED = 'the SQLite thread of the gateway has stopped; restart the gateway';
 
 interface InFlightBatch {
   resolve(results: Row[][]): void;
@@ -53,7 +49,7 @@ export class SqliteThread {
     });
     worker.on('message', (result: BatchResult) => this.#onResult(result));
     worker.on('error', (error) => this.#onExit(error));
-    worker.on('exit', () => this.#onExit(new DescribedError(THREAD_STOPPED)));
+    worker.on('exit', () => this.#onExit(otherError(THREAD_STOPPED)));
     worker.unref();
   }
 
@@ -80,7 +76,7 @@ export class SqliteThread {
     return this.#batcher.add(job, priority);
   }
 
-  /** Runs a statement that only reads, as run() does. */
+  /** As run(), for one statement that only reads. */
   read(text: string, values: readonly SqlValue[], priority?: Priority): Promise<Row[]> {
     return this.run({ write: false, statements: [sql(text, ...values)] }, priority);
   }

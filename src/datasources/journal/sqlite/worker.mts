@@ -16,7 +16,7 @@ interface WorkerOptions {
 
 const SQLITE_BUSY = 5;
 
-/** Returns the monotonic time in ms, as in deadline.ts. */
+/** A copy of monotonicMs() in deadline.ts, which this file cannot import. */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 const { path, busyTimeoutMs, readOnly } = workerData as WorkerOptions;
