@@ -19,7 +19,7 @@ export interface ChangePosition {
 /** The position before all changes. */
 export const FIRST_POSITION: ChangePosition = { epoch: 0, transaction: 0, seq: 0 };
 
-/** The state of a transaction in a response. */
+/** The state of a transaction in a response of the payment service. */
 export interface ObservedState {
   /** GraphQL value of PaymentStatus or PayoutStatus. */
   status: string;
@@ -33,15 +33,15 @@ export interface ObservedState {
   nextLookupAt: number | null;
 }
 
-/** A response of the service that shows the state of a transaction. */
+/** The state of a transaction in a response of the payment service, and the times of the request and response. */
 export interface Observation extends ObservedState {
   service: string;
   kind: AttemptKind;
   channel: string;
   transactionId: string;
-  /** When the request to the service was sent. */
+  /** When the request to the payment service was sent. */
   requestedAt: number;
-  /** When the response of the service was received. */
+  /** When the response of the payment service was received. */
   observedAt: number;
 }
 

@@ -6,7 +6,7 @@ type GroupOfAttempt = Pick<NewAttempt, 'service' | 'client' | 'channel' | 'kind'
 const keyOf = ({ service, client, channel, kind }: GroupOfAttempt): string =>
   JSON.stringify([service, client, channel, kind]);
 
-/** Cache of attempt groups that are stored in the journal, so that an insert does not create them again. */
+/** Cache of attempt groups that the journal has. An insert does not create these again. */
 export class KnownGroups {
   readonly #keys = new LRUCache<string, true>({ max: 10_000 });
 

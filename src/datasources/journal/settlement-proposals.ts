@@ -13,7 +13,7 @@ export interface ProposedOutcome {
   transactionId: string | null;
   /** Wire status of the transaction; null if the outcome is `not_sent`. */
   status: string | null;
-  /** The operator's text. */
+  /** Why the operator proposes this outcome, as text of the operator. */
   reason: string;
   /** Operating system user of the proposer. */
   proposedBy: string;

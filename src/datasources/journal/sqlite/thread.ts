@@ -188,7 +188,7 @@ function makePrivate(file: string): void {
     for (const name of [file, `${file}-wal`, `${file}-shm`])
       if (((modeOf(name) ?? 0) & OTHER_USERS_MODE_BITS) !== 0) chmodSync(name, PRIVATE_MODE);
   } catch {
-    // If the file cannot be opened either, SQLite reports why.
+    // Errors are ignored here. If the file cannot be opened either, SQLite reports why.
   }
 }
 
