@@ -4,7 +4,7 @@ export const DIALECTS = {
     /** Returns the table of attempts for a FROM clause, with a hint to read the given index. */
     attemptsTable: (index: string): string => `stored_attempts INDEXED BY stored_${index}`,
     followedByDueTime: 'followed_transactions INDEXED BY followed_due',
-    /** Clauses that lock the rows of a SELECT. `skipLocked` omits rows that are locked. SQLite needs no row locks. */
+    /** Clauses that lock the rows that a SELECT returns. With `skipLocked`, it omits rows that are already locked. */
     lock: '',
     skipLocked: '',
     /** Returns an operator to be written after a value. The condition is true if the SELECT returns this value. */

@@ -87,9 +87,9 @@ export const OBSERVER_GRACE_MS = 5000;
 export interface Absence {
   /** Number of lookups that count as evidence. */
   lookups: number;
-  /** Time in ms between the first and the last of these lookups, as far as monotonic clocks have measured it. */
+  /** Time in ms between the first and the last lookup that count as evidence, as measured by monotonic clocks. */
   spanMs: number;
-  /** Id of the instance that made the last of these lookups and measures the time since; empty if there were none. */
+  /** Id of the instance that made the last lookup that counts, and measures the time since; empty if none counts. */
   observer: string;
 }
 
@@ -169,7 +169,7 @@ export interface AttemptQuery {
   externalId?: string | null;
   /** Earliest start time, inclusive. */
   startedFrom?: number | null;
-  /** Lists only attempts that precede this position. If `seq` is 0, these are all that started before `startedAt`. */
+  /** Lists only attempts older than this position. With `seq` 0: only attempts that started before `startedAt`. */
   beforePosition?: AttemptPosition | null;
   limit: number;
 }

@@ -102,7 +102,7 @@ export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM followed_transactions WHERE id = ANY (ARRAY (SELECT id FROM expired)) RETURNING 1)
   ${selectProgress('page', 'SELECT max(id)::text FROM page')}`;
 
-/** `after` for the first step of the target `reservations`. */
+/** Value of `after` for the first step of the purge target `reservations`. */
 export const BEFORE_FIRST_RESERVATION = JSON.stringify(['', '', '']);
 
 const PURGE_STATEMENTS = {
@@ -112,7 +112,7 @@ const PURGE_STATEMENTS = {
   followed: PURGE_FOLLOWED,
 };
 
-/** For each target, `after` for its first step. */
+/** For each purge target, the value of `after` for its first step. */
 const START_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
 /** Examines at most `limit` rows and deletes the expired ones. Returns null if another instance is purging. */

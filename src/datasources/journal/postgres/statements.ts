@@ -4,7 +4,7 @@ import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '..
 import { OBSERVED_INPUT, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
 
 /**
- * Condition: a commit of this session survives a crash of the server and, with a synchronous standby, the loss of the
+ * SQL condition: a commit of this session survives a crash of the server and, with a synchronous standby, the loss of the
  * server. Without a synchronous standby, the settings `local` and `remote_write` are as durable as `on`.
  */
 export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
@@ -159,7 +159,7 @@ const TABLE_NAMES = [
   'change_epoch',
 ];
 
-/** Condition: the database user has all privileges that the gateway needs on the tables of the journal. */
+/** SQL condition: the database user has all privileges that the gateway needs on the tables of the journal. */
 export const MAY_WRITE = TABLE_NAMES.flatMap((table) =>
   (table === 'attempts' ? ['SELECT'] : ['SELECT', 'INSERT', 'UPDATE', 'DELETE']).map(
     (privilege) => `has_table_privilege('${table}', '${privilege}')`,
