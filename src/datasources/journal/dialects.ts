@@ -4,7 +4,7 @@ export const DIALECTS = {
     /** Returns the table of attempts for a FROM clause, with a hint to read the given index. */
     attemptsTable: (index: string): string => `stored_attempts INDEXED BY stored_${index}`,
     followedByDueTime: 'followed_transactions INDEXED BY followed_due',
-    /** Clauses that lock the rows that a SELECT returns. With `skipLocked`, it omits rows that are already locked. */
+    /** Clauses that lock the rows that a SELECT returns. With `skipLocked`, the SELECT omits locked rows. */
     lock: '',
     skipLocked: '',
     /** Returns an operator to be written after a value. The condition is true if the SELECT returns this value. */

@@ -4,8 +4,8 @@ import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '..
 import { OBSERVED_INPUT, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
 
 /**
- * SQL condition: a commit of this session survives a crash of the server and, with a synchronous standby, the loss of the
- * server. Without a synchronous standby, the settings `local` and `remote_write` are as durable as `on`.
+ * SQL condition: a commit of this session survives a crash of the server and, with a synchronous standby, the loss of
+ * the server. Without a synchronous standby, the settings `local` and `remote_write` are as durable as `on`.
  */
 export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
   AND (current_setting('synchronous_commit') IN ('on', 'remote_apply')
