@@ -135,7 +135,7 @@ const FUNCTIONS: Record<Dialect, string[]> = {
 /** Columns that `changes` and `followed_transactions` copy from `stored_attempts`. */
 export const COPIED_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
 
-/** SQL expression for the id of the feed of a change. Reads the column `group_id` of the row to insert. */
+/** SQL expression for the id of the feed of a change. Reads `group_id` of the surrounding SELECT. */
 export const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 

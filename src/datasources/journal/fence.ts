@@ -4,7 +4,8 @@ export type FenceReason = (typeof FENCE_REASONS)[number];
 
 /**
  * Marks that the journal may have lost its latest attempts, for example in a failover to an asynchronous standby. The
- * fence is up for FENCE_SECONDS after `since`. In this time, every create is looked up before it is sent.
+ * fence is up for FENCE_SECONDS after `since`, unless an operator lowers it. In this time, every create is looked up
+ * before it is sent.
  */
 export interface Fence {
   /** When the fence was raised, in ms since 1970 by the journal's clock. */

@@ -34,8 +34,8 @@ interface JournalMonitorOptions {
 
 /**
  * Checks regularly whether the journal can be written. Skips a check if an attempt was written within the check
- * interval. Logs when the journal becomes unavailable, every minute while it is, and when it is available again. Also
- * logs failed calls of an available journal. Times are in ms by the monotonic clock.
+ * interval. Logs when the journal becomes unavailable, then every minute and when the reason changes, and when the
+ * journal is available again. Also logs failed calls of an available journal. Times are in ms by the monotonic clock.
  */
 export class JournalMonitor {
   #fault: JournalErrorInfo | null = null;

@@ -17,7 +17,7 @@ export const fileOpenError = (file: string, error: unknown): JournalOpenError =>
     error,
   );
 
-/** Returns why a file cannot be written, and what to do; undefined if its path and its access rights are correct. */
+/** Returns why a file cannot be written, and what to do; undefined if path and access rights are not the reason. */
 export function describePathError(file: string): string | undefined {
   const folder = path.dirname(file);
   const parent = path.dirname(folder);

@@ -99,8 +99,9 @@ export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
 export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
 
 /**
- * A stored attempt. It is open while `outcome` is `in_progress` or `unknown`, and settled afterwards. In a settled
- * attempt, `owner` is empty, `leaseUntil` and `sendUntil` are 0, and `serviceStartedAt` is null.
+ * A stored attempt. It is open while `outcome` is `in_progress` or `unknown`, and settled afterwards. A claim changes
+ * `owner` and `leaseUntil`. In a settled attempt, `owner` is empty, `leaseUntil` and `sendUntil` are 0, and
+ * `serviceStartedAt` is null.
  */
 export interface Attempt extends SentAttempt {
   /** Sequence number of the row. Attempts that are inserted later have higher numbers. */

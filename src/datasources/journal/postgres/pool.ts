@@ -134,7 +134,7 @@ export class PostgresPool {
       client.release();
       return rows;
     } catch (error) {
-      // A read-only host may be a former primary: the pool searches for the new one.
+      // A read-only host may be a former primary. The next connection searches for the new primary.
       if (client && describeJournalError(error).reason === 'read_only') this.#hosts.reportFailure(client);
       // The connection is closed, because it may still be busy with the query.
       client?.release(true);
