@@ -5,14 +5,14 @@ import { shortHash, toStoredText } from './stored-values';
 
 const ORDER_AND_LIMIT = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 
-/** A number larger than every time and sequence number in the journal. */
+/** A number that no time and no sequence number in the journal exceeds. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /**
  * Returns the SELECT for a page of a client's attempts, newest first. The SELECT reads one index range of at most
- * `limit` rows for each kind and outcome, so that it does not search all attempts for a rare outcome. With an external
- * id, it reads all attempts of the client with this id, which are few.
- * @param table returns the table of attempts; in SQLite with a hint for the index to read
+ * `limit` rows for each kind and outcome, so that it does not search all attempts for a rare outcome. If `page` has an
+ * external id, the SELECT reads all attempts of the client with this id, which are few.
+ * @param table returns the table of attempts for a FROM clause; in SQLite with a hint to read the given index
  */
 export function listStatement(page: AttemptQuery, table: (index: string) => string) {
   const { service, client, channel, kinds = ATTEMPT_KINDS, outcome, externalId, limit } = page;
@@ -23,7 +23,7 @@ export function listStatement(page: AttemptQuery, table: (index: string) => stri
   const selectRows = `SELECT id, started_at, seq FROM ${from} WHERE group_id = ${GROUP_ID_SUBQUERY} ${outcomeCondition}
     AND started_at >= ? AND started_at <= ? AND (started_at, seq) < (?, ?)`;
   const selectRange = hasExternalId
-    ? // Without this LIMIT, PostgreSQL may read the whole group in list order instead of searching by external id.
+    ? // This LIMIT omits no row. Without it, PostgreSQL may read the whole group in order, not by the external id.
       `SELECT * FROM (${selectRows} AND external_id_hash = ? AND external_id = ? LIMIT ${MAX_INTEGER}) AS found`
     : `SELECT * FROM (${selectRows} ${ORDER_AND_LIMIT}) AS found`;
   const lastValues = hasExternalId ? [shortHash(externalId), toStoredText(externalId)] : [limit];

@@ -1,8 +1,6 @@
 import { COLUMN_TYPES, KEY_HASH_BYTES, READ_STORED_TEXT, type Dialect } from './stored-values';
 
-/** Tables that store attempts, designed for small rows: see docs/scaling.md. */
-
-/** The value of the column `state` for each outcome. */
+/** For each outcome of an attempt, the value of the column `state`. */
 export const STATE_OF = {
   in_progress: 'p',
   succeeded: 's',
@@ -11,7 +9,10 @@ export const STATE_OF = {
   unknown: 'u',
 } as const;
 
-/** Returns the SQL expression for the beginning of an attempt id: the hash of the idempotency key, which is indexed. */
+/**
+ * Returns the SQL expression for the first bytes of an attempt id, which are the hash of its idempotency key. An index
+ * has the same expression.
+ */
 export const keyHashOf = (id: string): string => `substr(${id}, 1, ${KEY_HASH_BYTES})`;
 
 const SEQ_COLUMN_TYPES = {
@@ -26,13 +27,13 @@ const ATTEMPT_INDEXES = [
   // These two indexes include the group (service, client, channel, kind), so that no row of another client is read.
   'CREATE INDEX stored_attempts_by_transaction ON stored_attempts (transaction_hash, group_id) WHERE transaction_hash IS NOT NULL',
   'CREATE INDEX stored_attempts_by_external_id ON stored_attempts (external_id_hash, group_id)',
-  // Ends with the sort column of lists, so that a page reads one short index range for each kind and outcome.
+  // This index ends with the sort column of lists, so that a page reads one short range for each kind and outcome.
   'CREATE INDEX stored_attempts_by_start ON stored_attempts (group_id, state, started_at)',
 ];
 
 /**
- * Returns the statements that create the tables of attempts. `attempt_groups` holds values that many attempts share.
- * Columns that only open attempts need are null in settled attempts, to save space.
+ * Returns the statements that create the tables of attempts. To keep rows small (docs/scaling.md), `attempt_groups` has
+ * the values that many attempts share, and columns that only open attempts need are null in settled attempts.
  */
 export function attemptTables(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
@@ -96,7 +97,6 @@ const OUTCOME_COLUMN = `CASE state ${Object.entries(STATE_OF)
 
 const STORED_TEXT_COLUMNS = ['id', 'key', 'fingerprint', 'external_id', 'transaction_id'];
 
-/** Returns the columns of the view `attempts`, for a SELECT or RETURNING clause on `stored_attempts`. */
 const readableColumns = (dialect: Dialect): string =>
   [
     'seq',
@@ -110,10 +110,13 @@ const readableColumns = (dialect: Dialect): string =>
     "COALESCE(absent_ms, 0) AS absent_ms, COALESCE(absent_observer, '') AS absent_observer",
   ].join(', ');
 
-/** The converted columns of the view `attempts`, which UPDATE statements also return. */
+/** For each dialect, the columns that make up an Attempt, for a SELECT or RETURNING clause on `stored_attempts`. */
 export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: readableColumns('postgres') };
 
-/** Returns the statement that creates the view `attempts`. The view's last columns are unconverted, to use indexes. */
+/**
+ * Returns the statement that creates the view `attempts`. The last columns of the view are unconverted, so that
+ * conditions on them can use indexes.
+ */
 export const attemptsView = (dialect: Dialect): string =>
   `CREATE VIEW attempts AS SELECT ${READABLE_COLUMNS[dialect]},
      id AS stored_id, group_id, state, transaction_hash, external_id_hash FROM stored_attempts`;

@@ -14,13 +14,16 @@ export interface StartRange {
   from: number;
   /** End of the range of start times, exclusive. */
   to: number;
-  /** Position after which to start; null: start with the first attempt. */
+  /** Position after which to start, in the range; null: start with the first attempt of the range. */
   after: AttemptPosition | null;
 }
 
-/** Reads attempts for operators over its own database connection. Disposing this object closes the connection. */
+/**
+ * Reads attempts for operators, over a separate database connection so that the reads do not delay creates. Disposing
+ * this object closes the connection.
+ */
 export interface AttemptsByStart extends AsyncDisposable {
-  /** Yields pages of attempts, ordered by start time and then by `seq`. Rejects with JournalUnavailable. */
+  /** Yields pages of attempts in the order of start time, then `seq`. Rejects with JournalUnavailable on failure. */
   pages(range: StartRange): AsyncIterableIterator<Attempt[], undefined>;
 }
 
@@ -28,7 +31,7 @@ export interface AttemptsByStart extends AsyncDisposable {
 const PAGE = 500;
 /** Length in ms of the first time window that is read. */
 const FIRST_WINDOW_MS = 60_000;
-/** The next time window is longer if a page has fewer attempts than this. */
+/** If a page has fewer attempts than this, the next time window is twice as long. */
 const SHORT_PAGE = PAGE / 4;
 
 const STATE_ROWS = Object.values(STATE_OF)
@@ -40,7 +43,7 @@ const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE}`;
 
 /**
  * SELECT of the attempts in a time window. It reads one range of the index stored_attempts_by_start for each group and
- * state, and only the rows in the window. In PostgreSQL, the inner LIMIT keeps the planner from joining with the whole
+ * state, and no rows outside the window. In PostgreSQL, the inner LIMIT keeps the planner from joining with the whole
  * table. SQLite needs no LIMIT, because CROSS JOIN fixes its join order.
  */
 const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
@@ -59,14 +62,17 @@ const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
     WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${IS_IN_WINDOW}`,
 };
 
-/** Returns the SELECT for a page. Parameters: service, channel if `hasChannel`, window start and end, position. */
+/**
+ * Returns the SELECT for a page. Parameters: service, channel if `hasChannel`, start and end of the window, and start
+ * time and `seq` of the position after which the page begins.
+ */
 export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
   `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
      ${FIRST_OF_PAGE}) AS found
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Connects to a journal (see connectToStore). The connection is separate, so that reads do not delay creates. */
+/** Connects to a journal (see connectToStore). `timeLimitMs`: for each page; at least BACKGROUND_READ_TIME_LIMIT_MS. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
   const options = { timeLimitMs: Math.max(timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);
@@ -83,7 +89,7 @@ export async function openAttemptsByStart(url: string, timeLimitMs: number): Pro
         if (page.length > 0) yield page;
         const last = page.at(-1);
         position = last && page.length === PAGE ? last : { startedAt: windowEnd, seq: 0 };
-        // After a full page, the next window begins at the last attempt of the page, and is shorter.
+        // After a full page, the next window begins at the last attempt of the page and is half as long.
         if (page.length === PAGE) windowMs = Math.max(1, Math.floor(windowMs / 2));
         else if (page.length < SHORT_PAGE) windowMs *= 2;
       }

@@ -2,7 +2,7 @@ import { TimeoutError } from '../../shared/timeout';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
-/** Priority of an operation. A `low` operation waits until no `normal` one is queued, and has a batch of its own. */
+/** Priority of an operation. A `low` operation waits until no `normal` one is queued, then runs alone in a batch. */
 export type Priority = 'normal' | 'low';
 
 interface Queued<Op, Result> {
@@ -16,38 +16,43 @@ interface Queued<Op, Result> {
 }
 
 interface BatcherOptions<Op, Result> {
-  /** Executes a batch atomically and starts nothing after `until`. Returns the results in the order of `ops`. */
+  /**
+   * Executes a batch atomically. Does not start it after `until`, a time by `monotonicMs`. Returns the results in the
+   * order of `ops`.
+   */
   flush(ops: readonly Op[], until: number): Promise<readonly Result[]>;
+  /** Maximum number of operations in a batch. */
   maxBatch: number;
   /** Maximum number of batches in flight. */
   concurrency: number;
   /** Time limit of an operation in ms, including its time in the queue. */
   timeLimitMs: number;
-  /** Operations with the same `key` and different owners never share a batch. Returns null if `op` fits any batch. */
+  /**
+   * Returns a key and an owner for `op`. Operations with the same key but different owners never share a batch. Null:
+   * `op` can share a batch with all other operations.
+   */
   batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
 
-/** Group commit: operations that arrive while a batch is written form the next batch, and share its disk sync. */
+/** Group commit: operations that arrive while a batch is written form the next batch, which needs one disk sync. */
 export class Batcher<Op, Result> {
-  readonly #options: BatcherOptions<Op, Result>;
   #queue: Queued<Op, Result>[] = [];
   #inFlight = 0;
   #closing: PromiseWithResolvers<void> | undefined;
 
-  constructor(options: BatcherOptions<Op, Result>) {
-    this.#options = options;
-  }
+  constructor(private readonly options: BatcherOptions<Op, Result>) {}
 
+  /** Queues an operation. Rejects with JournalUnavailable after the time limit, or with the error of its batch. */
   add(op: Op, priority: Priority = 'normal'): Promise<Result> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('The journal is closed.')));
     return new Promise((resolve, reject) => {
-      const { timeLimitMs } = this.#options;
+      const { timeLimitMs } = this.options;
       const until = monotonicMs() + timeLimitMs;
       const queued = { op, priority, until, isTimedOut: false, resolve, reject };
       this.#queue.push(queued);
-      // setImmediate lets operations of the same event loop turn share a batch.
+      // The delay lets operations that are added in the same turn of the event loop share a batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
-      // In a busy process, the timer may run before an arrived result is read; setImmediate lets it be read first.
+      // In a busy process, the timer may fire before a result that has arrived is read. setImmediate reads that first.
       const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timer), resolve(result));
       queued.reject = (error) => (clearTimeout(timer), reject(error));
@@ -62,19 +67,19 @@ export class Batcher<Op, Result> {
   }
 
   #timeOut(queued: Queued<Op, Result>): void {
-    // Leaves the operation in the queue: #startBatches removes all timed-out operations at once.
+    // The operation stays in the queue: #startBatches removes all timed-out operations at once.
     queued.isTimedOut = true;
     queued.reject(new JournalUnavailable(new TimeoutError()));
     this.#startBatches();
   }
 
   #startBatches(): void {
-    while (this.#inFlight < this.#options.concurrency) {
+    while (this.#inFlight < this.options.concurrency) {
       this.#queue = this.#queue.filter(({ isTimedOut }) => !isTimedOut);
       if (this.#queue.length === 0) break;
       const batch = this.#takeBatch();
       this.#inFlight += 1;
-      void this.#options
+      void this.options
         .flush(
           batch.map(({ op }) => op),
           Math.min(...batch.map(({ until }) => until)),
@@ -92,7 +97,7 @@ export class Batcher<Op, Result> {
   }
 
   #takeBatch(): Queued<Op, Result>[] {
-    const { maxBatch, batchExclusion } = this.#options;
+    const { maxBatch, batchExclusion } = this.options;
     if (this.#queue.every(({ priority }) => priority === 'low')) return this.#queue.splice(0, 1);
     const owners = new Map<string, unknown>();
     const canJoinBatch = ({ op, priority }: Queued<Op, Result>): boolean => {

@@ -9,12 +9,10 @@ import {
 import { ATTEMPT_KINDS, type AttemptKind } from './journal';
 import { textOrNull, type Row, type SqlValue } from './rows';
 
-/** Statements that read changes, and the conversion of their rows. */
-
 /**
- * Selects the current epoch and the horizon: changes of this epoch are readable if their `xid` is below the horizon,
- * and changes of earlier epochs always. `is_current` is false if the epoch was begun in another database. Parameter: a
- * lower bound for the horizon; 0 for none.
+ * Selects the current epoch and the horizon. A change is readable if it belongs to an earlier epoch, or if its `xid` is
+ * below the horizon. `is_current` is false if the epoch was begun in another database. Parameter: a lower bound for the
+ * horizon; 0 for none.
  */
 const SELECT_EPOCH = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
@@ -29,22 +27,24 @@ const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const POSITION_ORDER = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 
-/** Columns that readChangesStatement and newestChangeStatement both return, and the FROM clause for these columns. */
+/** Columns that readChangesStatement and newestChangeStatement both return. */
 const SELECTED_POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
   page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
+/** FROM items that SELECTED_POSITIONS reads. */
 const POSITION_SOURCES = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
 
 const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
-/** How many changes one read examines if it filters them by service or creator; `limit + 1` if that is more. */
+/** Maximum number of changes that a read examines if it filters them by service or creator; `limit` may be larger. */
 const MAX_EXAMINED = 1000;
 
+/** A statement with `?` for each of the values. */
 export interface SqlWithValues {
   text: string;
   values: SqlValue[];
 }
 
-/** Returns the condition on attempt_groups that selects the creators of a range. */
+/** Returns the condition on `attempt_groups` that selects the creators of a range. */
 function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
   const values: SqlValue[] = [];
   const conditions = ATTEMPT_KINDS.flatMap((kind) => {
@@ -57,21 +57,22 @@ function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
   return { text: conditions.length > 0 ? `(${conditions.join(' OR ')})` : 'FALSE', values };
 }
 
-/** Returns how many changes a read examines at most. One more than `limit` shows whether more changes follow. */
+/** Returns how many changes a read examines at most: more than `limit`, to find out whether more changes follow. */
 const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
   channel !== null && ATTEMPT_KINDS.every((kind) => creators[kind] === null)
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED);
 
-/** Returns the SELECT for the feed of a channel; for all channels (null), the feed with the newest purged position. */
+/** Returns the SELECT of a channel's feed (row of change_feeds). Null: the feed with the newest purged position. */
 const feedQuery = (channel: string | null): string =>
   `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
 
 /**
  * Returns the statement that reads a range of changes, one per row. If there are no changes, the statement returns one
- * row in which the columns of the change are null. Every row also has the horizon, the position of the last purged
- * change and that of the last examined change.
+ * row in which the columns of the change are null. Every row also has the horizon, and the positions of the last purged
+ * and of the last examined change.
+ * @param horizon lower bound for the horizon (see SELECT_EPOCH)
  */
 export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): SqlWithValues {
   const { service, channel, after, limit } = range;
@@ -112,10 +113,10 @@ export const newestChangeStatement = (
   values: [horizon, service, channel],
 });
 
-/** Whether the epoch was begun in another database, for example before a failover. Then a new epoch must begin. */
+/** Whether a row shows an epoch that was begun in another database. Then a new epoch must begin. */
 export const isEpochOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
 
-/** Returns the position stored in three columns of a row; null if the columns are null. */
+/** Returns the position in the three columns of a row whose names begin with `prefix`; null if the columns are null. */
 function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition | null {
   const [epoch, transaction, seq] = POSITION_COLUMNS.map((name) => row[`${prefix}${name}`] ?? null);
   if (epoch === null) return null;
@@ -132,7 +133,7 @@ export const lastExaminedPosition = (row: Row): ChangePosition | null => positio
 export const comparePositions = (a: ChangePosition, b: ChangePosition): number =>
   a.epoch - b.epoch || a.transaction - b.transaction || a.seq - b.seq;
 
-/** Converts the rows of `readChangesStatement`, of which there is at least one. */
+/** Converts the rows of readChangesStatement() to its result. */
 export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): ReadChanges {
   const { limit, after } = range;
   const [firstRow = {}] = rows;
@@ -147,7 +148,7 @@ export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): R
   return { changes, hasMore, readUntil, isBehind };
 }
 
-/** Converts a row to a change; to null if the LEFT JOIN found no change and the row has positions only. */
+/** Converts a row to a change. Returns null if the row has only positions, because no change was found. */
 function changeFromRow(row: Row): RecordedChange | null {
   const position = positionIn(row, '');
   if (!position) return null;

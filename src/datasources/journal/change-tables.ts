@@ -1,12 +1,10 @@
 import { COLUMN_TYPES, type Dialect } from './stored-values';
 
-/** The tables of the record of changes: see docs/decisions/0022-record-of-changes.md. */
-
-/** Types of the columns `id` of followed_transactions and `seq` of changes. */
+/** Types of the columns followed_transactions.id (`followed`) and changes.seq (`change`). */
 const ID_COLUMN_TYPES = {
   sqlite: {
     followed: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-    // `seq` copies `id`, because SQLite cannot search a range in an index that ends with the primary key itself.
+    // `seq` is a copy of `id`: SQLite cannot search a range in an index that ends with the primary key itself.
     change: 'INTEGER NOT NULL GENERATED ALWAYS AS (id) VIRTUAL, id INTEGER PRIMARY KEY AUTOINCREMENT',
   },
   postgres: {
@@ -19,15 +17,15 @@ const CHANGE_INDEXES = [
   'CREATE INDEX changes_by_feed ON changes (feed_id, epoch, xid, seq)',
   'CREATE INDEX changes_in_order ON changes (epoch, xid, seq)',
   'CREATE INDEX followed_by_transaction ON followed_transactions (transaction_hash)',
-  // The index ends with the group, so that counts read no table rows.
+  // This index ends with the group, so that counts read only the index.
   `CREATE INDEX followed_due ON followed_transactions (next_lookup_at, group_id)
      WHERE next_lookup_at IS NOT NULL`,
 ];
 
 /**
- * Returns the statements that create the tables. `change_feeds` has a row for each channel of a service, with the
- * position of its last purged change. `changes.xid` is the id of the database transaction that recorded the change; 0
- * in SQLite.
+ * Returns the statements that create the tables of the record of changes (docs/decisions/0022-record-of-changes.md).
+ * `change_feeds` has a row for each channel of a service, with the position of the channel's last purged change.
+ * `changes.xid` is the id of the database transaction that recorded the change; in SQLite, 0.
  */
 export function changeTables(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
@@ -75,13 +73,14 @@ export function changeTables(dialect: Dialect): string[] {
        status TEXT,
        state TEXT
      )`,
-    // This table has one row. It is not part of journal_state, because gateways of the previous version write that.
+    // This table has one row. It is separate from journal_state, in which gateways of the previous version update
+    // `identity` without beginning a new epoch.
     `CREATE TABLE change_epoch (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
        epoch BIGINT NOT NULL
      )`,
-    // The first epoch is the current time, so that cursors of a deleted, earlier journal precede all changes here.
+    // The first epoch is the current time. So cursors from an earlier, deleted journal precede all changes here.
     `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${FIRST_IDENTITY[dialect]}, ${NOW[dialect]})`,
     ...CHANGE_INDEXES,
     ...FUNCTIONS[dialect],
@@ -95,15 +94,19 @@ export const NOW = {
   postgres: 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
 };
 
-/** SQL for the first `identity` in change_epoch and journal_state. SQLite: empty; open() sets that of journal_state. */
+/**
+ * SQL expression for the first `identity` in change_epoch and journal_state. In SQLite, it is the empty text:
+ * change_epoch does not use it, and SqliteJournal.open() updates it in journal_state.
+ */
 export const FIRST_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
  * A trigger creates the feed of a channel together with the channel's first group of attempts. In PostgreSQL one
  * statement creates the feeds of all new groups in a fixed order, so that instances do not deadlock.
  *
- * `raise_change_epoch` begins a new epoch. Its lock waits for database transactions that are writing changes. Later
- * writers wait for the lock and then read the new epoch. So no change of an earlier epoch is committed afterwards.
+ * `raise_change_epoch` begins a new epoch; unless `always` is true, only if the current one was begun in another
+ * database. The function first waits for a table lock until no database transaction is writing changes. Later writers
+ * wait until the lock is released, then read the new epoch. So no change of an earlier epoch is committed afterwards.
  */
 const FUNCTIONS: Record<Dialect, string[]> = {
   sqlite: [
@@ -129,17 +132,17 @@ const FUNCTIONS: Record<Dialect, string[]> = {
   ],
 };
 
-/** Columns that `changes` and `followed_transactions` copy from the attempt. */
+/** Columns that `changes` and `followed_transactions` copy from `stored_attempts`. */
 export const COPIED_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
 
-/** SQL expression for the id of the feed that a change belongs to. */
+/** SQL expression for the id of the feed of a change. Reads `group_id` of the surrounding SELECT. */
 export const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
 /**
  * Returns the statement that begins to follow the transactions of attempts that succeeded since a time, oldest first.
- * Their first lookup is due at once, because their status is unknown. Parameters: the time, and the maximum number of
- * transactions. Each returned row has the time at which its attempt was settled.
+ * The first lookup of each transaction is due at once, because its status is unknown. Parameters: the time, and the
+ * maximum number of transactions. The statement returns for each transaction the time at which its attempt was settled.
  */
 export const followSettledStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
     (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_COLUMNS})

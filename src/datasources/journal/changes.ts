@@ -1,7 +1,7 @@
 /**
- * The record of changes: a row for each new status or state of a transaction in a response of the service. This file
- * also defines followed transactions: the gateway looks them up until they are completed or failed. Times are in
- * milliseconds since 1970, by the clock of the journal.
+ * The record of changes has a row for each new status or state of a transaction that a response of the service shows.
+ * A transaction is followed, which means that the gateway itself looks it up, until it is completed or failed. Times
+ * are in milliseconds since 1970, by the clock of the journal.
  */
 
 import type { AttemptKind } from './attempt-kind';
@@ -16,10 +16,10 @@ export interface ChangePosition {
   seq: number;
 }
 
-/** Position before all changes. */
+/** The position before all changes. */
 export const FIRST_POSITION: ChangePosition = { epoch: 0, transaction: 0, seq: 0 };
 
-/** The state of a transaction in a response. */
+/** The state of a transaction in a response of the payment service. */
 export interface ObservedState {
   /** GraphQL value of PaymentStatus or PayoutStatus. */
   status: string;
@@ -27,29 +27,30 @@ export interface ObservedState {
   state: string | null;
   /** Amount actually received for a MISPAID payment; otherwise null. */
   received: string | null;
-  /** Whether the status is COMPLETED or FAILED, which never change. */
+  /** Whether the status is COMPLETED or FAILED. These two never change. */
   isFinal: boolean;
   /** Due time of the next lookup by the gateway itself; null if there will be none. */
   nextLookupAt: number | null;
 }
 
-/** A transaction and its state in a response of the service. */
+/** The state of a transaction in a response of the payment service, and the times of the request and response. */
 export interface Observation extends ObservedState {
   service: string;
   kind: AttemptKind;
   channel: string;
   transactionId: string;
-  /** When the request was sent. */
+  /** When the request to the payment service was sent. */
   requestedAt: number;
-  /** When the response was received. */
+  /** When the response of the payment service was received. */
   observedAt: number;
 }
 
 /**
- * `recorded`: the status or state is new; a change was recorded. `unchanged`: status and state are already recorded.
- * `outdated`: the request was sent before the recorded state was received, so the observation may be older. Nothing was
- * recorded, and a new lookup is due unless `nextLookupAt` is null; a final status is never outdated. `not_followed`:
- * the transaction was not created through the gateway, its final status is already recorded, or it was purged.
+ * Result of recordObservation(). `recorded`: the status or state is new, and a change was recorded. `unchanged`: status
+ * and state are already recorded. `outdated`: the request was sent before the recorded state was received, so the
+ * observation may be older. Nothing was recorded, and a new lookup is due at once unless `nextLookupAt` is null. A
+ * final status is never outdated. `not_followed`: the transaction was not created through the gateway, its final status
+ * is already recorded, or it was purged.
  */
 export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_followed';
 
@@ -62,7 +63,7 @@ export interface FollowedTransaction {
   transactionId: string;
   /** The recorded status; null if none is recorded yet. */
   status: string | null;
-  /** When the success of the create was recorded. */
+  /** When the transaction was recorded as created. */
   createdAt: number;
   /** When the recorded state was first observed; `createdAt` if none is recorded. */
   changedAt: number;
@@ -70,7 +71,7 @@ export interface FollowedTransaction {
   failures: number;
 }
 
-/** Request to claim followed transactions whose lookup is due, so that no other instance looks them up. */
+/** Request to claim followed transactions whose lookup is due. No other instance then looks them up. */
 export interface ClaimDueRequest {
   service: string;
   now: number;
@@ -80,17 +81,21 @@ export interface ClaimDueRequest {
   youngSince: number;
   /** Maximum number of transactions to claim. */
   limit: number;
-  /** Maximum number of young transactions, which are claimed first. The rest of `limit` is for the longest overdue. */
+  /** Maximum number of young transactions to claim. The rest of `limit` is for the most overdue transactions. */
   youngLimit: number;
 }
 
-/** The next lookup of a followed transaction. `nextLookupAt` is null if there will be none. */
+/** The next lookup of a followed transaction. */
 export interface FollowSchedule {
+  /** Id of the row in followed_transactions. */
   id: number;
+  /** Due time of the next lookup; null if there will be none. */
   nextLookupAt: number | null;
+  /** Number of consecutive failed lookups. */
   failures: number;
 }
 
+/** Numbers of followed transactions of a service. */
 export interface FollowedCounts {
   /** Number of followed transactions with a next lookup, due or later. */
   followed: number;
@@ -100,7 +105,7 @@ export interface FollowedCounts {
   oldestDueAt: number | null;
 }
 
-/** A recorded change. */
+/** A change in the record: a transaction got a new status or state. */
 export interface RecordedChange {
   position: ChangePosition;
   recordedAt: number;
@@ -114,14 +119,17 @@ export interface RecordedChange {
   method: string;
   /** Status before the change; null for the first change of a transaction. */
   previousStatus: string | null;
+  /** GraphQL value of PaymentStatus or PayoutStatus after the change. */
   status: string;
+  /** GraphQL value of PaymentState after the change; null for payouts, and if the response showed no state. */
   state: string | null;
   currency: string;
   value: string;
+  /** Amount actually received for a MISPAID payment; otherwise null. */
   received: string | null;
 }
 
-/** For each kind to read, the client that must have created the transaction; null: any client. */
+/** For each kind of transaction to read, the client that must have created it; null: any client. */
 export type ChangeCreators = Readonly<Partial<Record<AttemptKind, string | null>>>;
 
 /** Selects changes, oldest first. */
@@ -140,15 +148,15 @@ export interface ReadChanges {
   changes: RecordedChange[];
   /** Whether more changes of this range may follow. */
   hasMore: boolean;
-  /** Position after which the next read continues. Earlier changes were returned, or excluded by `creators`. */
+  /** Value of `after` for the next read. Changes up to this position were returned, or excluded by the range. */
   readUntil: ChangePosition;
   /** Whether some committed changes are not readable yet, because an earlier database transaction is in progress. */
   isBehind: boolean;
 }
 
-/** A reader cannot continue from its position, because changes after it were deleted. */
+/** A reader cannot continue from its position, because changes after this position were deleted. */
 export class PositionExpired extends Error {
-  /** @param oldest position from which a reader can continue: it gets all changes that are still stored */
+  /** @param oldest position from which the reader can continue, to get all changes that are still stored */
   constructor(readonly oldest: ChangePosition) {
     super('Changes after this position were deleted when their retention period ended.');
     this.name = 'PositionExpired';
@@ -157,15 +165,20 @@ export class PositionExpired extends Error {
 
 /** The part of the journal that records changes. Every method rejects with JournalUnavailable if the store fails. */
 export interface ChangeJournal {
-  /** Records an observation if its status or state is new; only once if several instances observe it. */
+  /** Records an observation if its status or state is new. If several instances observe it, only one records it. */
   recordObservation(observation: Observation): Promise<ObservationResult>;
-  /** Returns one value per transaction: false if it is certainly not followed. Cheaper than recordObservation(). */
+  /** Returns for each id, in order, false if the transaction is certainly not followed, otherwise true. */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
+  /** Returns the claimed transactions, whose next lookup is then due at `leaseUntil`. */
   claimFollowed(claim: ClaimDueRequest): Promise<FollowedTransaction[]>;
+  /** Stores the next lookups. Skips transactions that are not followed any more. */
   scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void>;
   countFollowed(service: string): Promise<FollowedCounts>;
   /** Reads durable changes only. Rejects with PositionExpired if changes after `after` were deleted. */
   readChanges(range: ChangeRange): Promise<ReadChanges>;
-  /** Returns the position of a channel's newest readable change. Readers that want only later changes start there. */
+  /**
+   * Returns the position of a channel's newest readable change, from which a reader gets only later changes. If no
+   * change is stored, returns the position of the last purged change, or FIRST_POSITION.
+   */
   newestChange(service: string, channel: string): Promise<ChangePosition>;
 }

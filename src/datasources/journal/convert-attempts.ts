@@ -17,17 +17,17 @@ import { toJsonValue, newAttemptId, shortHash, toStoredText, type Dialect } from
  * the table `reservations` becomes `reserved_external_ids`.
  */
 
-/** The database that is migrated. */
+/** Access to the database that is migrated. */
 export interface MigrationStore {
   dialect: Dialect;
   execute(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
-  /** Runs `work` in a transaction. A lock allows one process at a time. */
+  /** Runs `work` in a database transaction, under a lock that only one process at a time holds. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Runs a step of a migration in a transaction, in one process at a time. If the migration has been applied, does
- * nothing and returns undefined.
+ * Runs a step of a migration in a database transaction, in one process at a time. Resolves to undefined without running
+ * the step if the migration has already been applied.
  */
 export type RunMigrationStep = <T>(work: () => Promise<T>) => Promise<T | undefined>;
 
@@ -41,7 +41,10 @@ const ATTEMPT_COLUMNS = ['seq', 'group_id', 'state', ...COLUMNS_NULL_AT_INSERT, 
 const RESERVATION_COLUMNS = ['service', 'channel', 'external_id', 'attempt_id'];
 const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'transaction_id', 'attempt_id']);
 
-/** Returns an upsert whose one parameter is a JSON array of rows. `unique`: the conflict target, columns or expressions. */
+/**
+ * Returns an upsert whose only parameter is a JSON array of rows.
+ * @param unique the conflict target: columns or expressions of a unique index
+ */
 function upsertFromJson(dialect: Dialect, table: string, columns: readonly string[], unique: string): string {
   const bytesExpression = (name: string): string => `unhex(substr(value ->> '${name}', 3))`;
   const values = columns.map((name) =>
@@ -55,17 +58,17 @@ function upsertFromJson(dialect: Dialect, table: string, columns: readonly strin
     ON CONFLICT (${unique}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
-/** Converts a fingerprint (keyed hash of the input) to this version's shorter form. Keeps a text in another form. */
+/** Shortens a fingerprint (keyed hash of the input) to this version's UUID form. Returns any other text unchanged. */
 const shortenFingerprint = (fingerprint: string): string =>
   /^[0-9a-f]{8}\.[0-9a-f]{24,}$/.test(fingerprint)
     ? hexToUuid(fingerprint.replace('.', '').slice(0, 32))
     : fingerprint;
 
-/** Converts a row of the table `attempts` to a row for `upsertFromJson`. */
+/** Converts a row of the old table `attempts` to a row of `stored_attempts`, as JSON. */
 function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   const oldAttempt = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortenFingerprint(oldAttempt.fingerprint);
-  // Derived from the old id, so that repeated copies of a row get the same id.
+  // The end of the new id is a hash of the old one, so that repeated copies of a row get the same id.
   const suffix = (shortHash(oldAttempt.id) >>> 0).toString(16).padStart(8, '0');
   const id = newAttemptId(oldAttempt, { randomUUID: () => suffix });
   const attempt: Attempt = { ...oldAttempt, id, fingerprint };
@@ -94,7 +97,7 @@ class AttemptCopier {
 
   constructor(private readonly store: MigrationStore) {}
 
-  /** Copies attempts and their reserved external ids. Replaces earlier copies. */
+  /** Copies rows of the old table `attempts`, and their reserved external ids. Replaces earlier copies. */
   async copy(rows: readonly Row[]): Promise<void> {
     const { dialect, execute } = this.store;
     const attempts = [];
@@ -135,7 +138,10 @@ const SELECT_NEXT_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts WH
 const SELECT_OPEN_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${IS_OPEN})`;
 
-/** Statements of the final step. Queries of the previous version wait for its locks, then fail: the tables are gone. */
+/**
+ * Statements at the beginning and end of the final step. In PostgreSQL, they lock the old tables. Queries of the
+ * previous version's gateways wait for these locks, then fail because the tables are gone.
+ */
 const FINAL_STEP_STATEMENTS = {
   sqlite: { before: [], after: [] },
   postgres: {
@@ -149,8 +155,9 @@ const FINAL_STEP_STATEMENTS = {
 
 /**
  * Copies attempts in batches while gateways of the previous version use the journal. The final step copies the attempts
- * that changed meanwhile, and replaces the tables. Several instances can run the conversion at once.
- * @param complete creates what replaces the earlier tables, and marks the migration as applied
+ * that may have changed meanwhile, and drops the old tables. Several instances can run the conversion at once.
+ * @param complete runs at the end of the final step: creates the view `attempts`, the table journal_state and the
+ *   functions of PostgreSQL, and marks the migration as applied
  */
 export async function convertAttempts(
   store: MigrationStore,
@@ -184,7 +191,7 @@ export async function convertAttempts(
       store,
       ['attempts', 'reservations', 'attempt_conversion'].map((table) => `DROP TABLE ${table}`),
     );
-    // Deletes the stored proposals, because they contain the previous attempt ids.
+    // Proposals refer to attempts by their old ids, so they are deleted.
     await execute('DELETE FROM settlement_proposals');
     await complete();
   });

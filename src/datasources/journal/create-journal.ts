@@ -7,8 +7,9 @@ import { SqliteJournal } from './sqlite/journal';
 import { singleConnectionPool, sqliteFileOf } from './store-connection';
 
 /**
- * Opens the journal at `file:<path>` or `postgres://…`, with a time limit in ms for each call. Resolves even if
- * PostgreSQL is unreachable: the gateway then starts, and rejects creates until the journal is available.
+ * Opens the journal at `file:<path>` or `postgres://…`. Resolves even if PostgreSQL is unreachable: the gateway then
+ * starts, and rejects creates until the journal is available.
+ * @param timeLimitMs time limit in ms of the calls that a create or confirm waits for
  * @throws JournalOpenError if a SQLite file cannot be opened, or if PostgreSQL reports an error that lasts until an
  *   operator corrects it (see isPermanent)
  */
@@ -17,7 +18,7 @@ export async function openJournal(url: string, timeLimitMs = TIME_LIMIT_MS): Pro
   if (file !== undefined) return SqliteJournal.open(file, timeLimitMs);
   const journal = new PostgresJournal(url, timeLimitMs);
   try {
-    // Connects and applies migrations before the first call.
+    // This query connects and applies pending migrations, so that the first create does not have to wait for them.
     await journal.ping();
   } catch (error) {
     const fault = describeJournalError(error);
@@ -29,12 +30,12 @@ export async function openJournal(url: string, timeLimitMs = TIME_LIMIT_MS): Pro
   return journal;
 }
 
-/** Time limit in ms for connecting in `migrateJournal`. */
+/** Time limit in ms for connecting to PostgreSQL in migrateJournal(). */
 const CONNECT_LIMIT_MS = 10_000;
 
 /**
- * Applies pending migrations without a time limit. Rejects with a JournalOpenError or JournalUnavailable if the
- * journal cannot be opened.
+ * Applies pending migrations without a time limit. Rejects with a JournalOpenError (SQLite) or JournalUnavailable
+ * (PostgreSQL) on failure.
  */
 export async function migrateJournal(url: string): Promise<void> {
   if (sqliteFileOf(url) !== undefined) return (await openJournal(url)).close();

@@ -8,33 +8,37 @@ import { CONNECTION_OPTIONS } from './postgres/pool';
 import { IS_DURABLE, MAY_WRITE } from './postgres/statements';
 import { IS_OPEN } from './rows';
 
-/** State of a journal for `paygraph doctor`. Reading it creates no tables and writes no rows. */
+/** State of a journal, for `paygraph doctor` and warnings at start-up. Reading it creates no tables or rows. */
 export interface JournalFacts {
+  /** Migrations of this version that are not applied yet. */
   pendingMigrations: string[];
   /** Migrations that a newer version of the gateway applied. */
   unknownMigrations: string[];
-  /** Whether the current user can write the journal. */
+  /** Whether the current user can write the journal or, if migrations are pending, apply them. */
   isWritable: boolean;
-  /** Unknown outcomes at all services; 0 and null if there are none or migrations are pending. Time: ms since 1970. */
+  /**
+   * Number of attempts with an unknown outcome, at all services, and the start time of the oldest in ms since 1970. The
+   * values are 0 and null if there are none, or if migrations are pending.
+   */
   unknown: { count: number; oldestStartedAt: number | null };
 }
 
 export interface PostgresFacts extends JournalFacts {
-  /** PostgreSQL's server_version_num; 160004 is 16.4. */
+  /** server_version_num of PostgreSQL; 160004 means 16.4. */
   version: number;
   /** Whether LISTEN/NOTIFY works; null on a standby, which does not support LISTEN. */
   canListen: boolean | null;
-  /** Whether commits survive a crash of the server. */
+  /** Whether commits survive a crash of the server (IS_DURABLE). */
   isDurable: boolean;
   /** Whether the server has standbys and none of them is synchronous. */
   hasOnlyAsynchronousStandbys: boolean;
-  /** Whether the database user may read pg_control_system, which shows that a failover has happened. */
+  /** Whether the database user may call pg_control_system(), which the gateway needs to notice a failover. */
   canNoticeFailover: boolean;
-  /** Time of the server's clock minus that of this machine's clock, in ms. */
+  /** Difference between the clocks in ms; positive if that of the server is ahead of that of this machine. */
   clockDifferenceMs: number;
 }
 
-/** Reasons why a PostgreSQL server is less safe for a journal; also names of findings of `paygraph doctor`. */
+/** Guarantees that a PostgreSQL server lacks. The names are logged, and are codes of findings of `paygraph doctor`. */
 export type JournalWeakness =
   | 'journal_not_durable'
   | 'asynchronous_standby'
@@ -44,6 +48,7 @@ export type JournalWeakness =
 
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 
+/** Returns the guarantees that the server lacks; an empty array if it lacks none. */
 export function weaknessesOf(state: PostgresFacts): JournalWeakness[] {
   const weaknesses: Record<JournalWeakness, boolean> = {
     journal_not_durable: !state.isDurable,
@@ -147,7 +152,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 
-/** Whether this connection receives its own notification; false behind a pooler that switches server connections. */
+/** Whether a client receives its own notification. Behind a pooler that switches server connections, it does not. */
 async function canReceiveNotify(client: Client): Promise<boolean> {
   const channel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
   const received = new Promise<void>((resolve) => {

@@ -1,14 +1,14 @@
 import { followSettledStatement, NOW } from './change-tables';
 import type { RunMigrationStep, MigrationStore } from './convert-attempts';
 
-/** Transactions are followed if their attempt succeeded within this time in ms before the migration. */
+/** The migration follows transactions whose attempt succeeded at most this many ms before. */
 const RECENT_MS = 7 * 24 * 60 * 60 * 1000;
-/** The last step reads this many ms before the migration again, because outcomes can be committed out of order. */
+/** Time in ms before the migration that the last step reads again, because outcomes can be committed out of order. */
 const OVERLAP_MS = 10 * 60 * 1000;
-/** Maximum number of transactions that a step other than the last begins to follow. */
+/** Maximum number of transactions that a step begins to follow. The last step has no limit. */
 const STEP_ROWS = 10_000;
 
-/** Settings of a step. They keep a planner that has no statistics from sorting a table instead of reading its index. */
+/** Settings of a step. Without them, a planner without statistics could sort a table instead of reading its index. */
 const STEP_SETTINGS = {
   sqlite: [],
   postgres: ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map(
@@ -17,10 +17,10 @@ const STEP_SETTINGS = {
 };
 
 /**
- * Begins to follow the transactions created in the 7 days before this migration, when the record of changes did not
- * exist yet. Gateways of the previous version can use the journal meanwhile. After an interruption, the next call
- * begins again and skips what is already followed.
- * @param complete marks the migration as applied
+ * Begins to follow the transactions that were created in the 7 days before this migration, when the record of changes
+ * did not exist yet. Gateways of the previous version can use the journal meanwhile. After an interruption, the next
+ * call begins again, and skips transactions that are already followed.
+ * @param complete runs in the last step; marks the migration as applied
  */
 export async function followRecentTransactions(
   { dialect, execute }: MigrationStore,

@@ -3,10 +3,13 @@ import { AttemptMissing } from './fence';
 import { JournalBusy, type Journal } from './journal';
 import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
-/** Receives each call's name and duration in ms. `fault` is null if the call succeeded or was refused (isRefusal). */
+/**
+ * Receives the name and the duration in ms of a call that has ended. `fault` is null if the call succeeded, or if a
+ * working journal refused it (see isRefusal).
+ */
 export type JournalCallListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
-/** Wraps a journal and reports the duration and result of every call except `close`. */
+/** Wraps a journal. Passes the duration and result of every call, except of close(), to `onCall`. */
 export const instrumentJournal = (journal: Journal, onCall: JournalCallListener): Journal =>
   new Proxy(journal, {
     get: (target, name) => {
@@ -28,6 +31,6 @@ export const instrumentJournal = (journal: Journal, onCall: JournalCallListener)
     },
   });
 
-/** Whether the journal works but refused a call: too many lists are queued, or it lacks a position or an attempt. */
+/** Whether the journal works but refused a call: too many lists are queued, or a position or an attempt is missing. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof JournalBusy || error instanceof PositionExpired || error instanceof AttemptMissing;

@@ -4,8 +4,8 @@ import process from 'node:process';
 import { TimeoutError } from '../../shared/timeout';
 
 /**
- * Reasons why the journal fails. A key is the value of `reason` in log lines, /readyz and metrics. Its entry holds a
- * message, and the codes with this reason: SQLSTATEs, system error codes and SQLite result codes.
+ * Reasons why the journal fails. Each key is a value of `reason` in log lines, /readyz and metrics. Each entry begins
+ * with a message. The error codes with this reason follow: SQLSTATEs, system error codes and SQLite result codes.
  */
 const REASONS = {
   connection_refused: ['PostgreSQL refuses connections', 'ECONNREFUSED'],
@@ -47,10 +47,10 @@ export type JournalReason = keyof typeof REASONS;
 
 export const JOURNAL_REASONS = Object.keys(REASONS) as JournalReason[];
 
-/** Description of a journal error that is safe to log: it contains no values of settings and no driver messages. */
+/** Description of a journal error. It is safe to log: it contains no values of settings and no driver messages. */
 export interface JournalErrorInfo {
   reason: JournalReason;
-  /** SQLSTATE, or name of a system or SQLite error code; null if the error has none. */
+  /** SQLSTATE, system error code or SQLite result code; null if the error has none. */
   code: string | null;
   /** Sentence for operators, without a full stop. */
   message: string;
@@ -65,7 +65,7 @@ const REASON_BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
 const CONNECTION_EXCEPTION = /^08\w{3}$/;
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
-/** Reasons of driver errors without a code, by a pattern that matches the error message. */
+/** For driver errors without a code: a pattern for the text, the reason, and optionally another message. */
 const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
   [
     /^SASL: .*password must be/,
@@ -77,7 +77,7 @@ const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = 
   [/connection (terminated|ended|error)|not queryable/i, 'connection_lost'],
 ];
 
-/** Describes a journal error by the first code in its chain of causes; if there is no code, by the messages. */
+/** Describes a journal error by the first error code in its chain of causes or, if there is none, by the messages. */
 export function describeJournalError(error: unknown): JournalErrorInfo {
   const chain = [...withCauses(error)];
   for (const inner of chain) {
@@ -110,9 +110,9 @@ function reasonOfCode(code: string): JournalReason {
   return REASON_BY_CODE.get(code) ?? (CONNECTION_EXCEPTION.test(code) ? 'connection_lost' : 'other');
 }
 
-/** A journal error whose reason, code and message are already known; `describeJournalError` returns them unchanged. */
+/** A journal error whose description is already known. describeJournalError() returns this description. */
 export class DescribedError extends Error {
-  /** The error code, such as ECONNREFUSED or a SQLSTATE; same property as in driver and system errors. */
+  /** SQLSTATE or other error code, as in driver and system errors; undefined if there is none. */
   readonly code: string | undefined;
 
   constructor(readonly info: JournalErrorInfo) {
@@ -122,7 +122,11 @@ export class DescribedError extends Error {
   }
 }
 
-/** Returns the error for a server whose commits may be lost in a crash. */
+/** Returns an error with the reason `other`. `message`: a sentence for operators, without a full stop. */
+export const otherError = (message: string): DescribedError =>
+  new DescribedError({ reason: 'other', code: null, message });
+
+/** Returns the error for a PostgreSQL server whose commits a crash may lose. */
 export const notDurableError = (): DescribedError =>
   new DescribedError({ reason: 'not_durable', code: '01000', message: REASONS.not_durable[0] });
 
@@ -132,10 +136,10 @@ const PERMANENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'permission_denied',
 ]);
 
-/** Whether an operator must correct settings or privileges. With such an error, the gateway does not start. */
+/** Whether the error lasts until an operator corrects settings or privileges. The gateway then does not start. */
 export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_REASONS.has(reason);
 
-/** Returns the message, followed by the code in parentheses if there is one. */
+/** Returns the message of an error, followed by its code in parentheses if it has one. */
 export const journalErrorText = ({ message, code }: JournalErrorInfo): string =>
   code === null ? message : `${message} (${code})`;
 
@@ -149,10 +153,10 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
   14: 'SQLITE_CANTOPEN',
   26: 'SQLITE_NOTADB',
 };
-/** SQLite codes with many possible causes, which diagnoseSqliteError narrows down by checks of the file system. */
+/** SQLite codes with many possible causes. For these, diagnoseSqliteError() also checks the file system. */
 const VAGUE_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Returns an error with SQLite's code or, if that is vague and a check of the file finds the cause, a system code. */
+/** Returns an error with SQLite's code or, if that is vague and a check of the file shows the cause, a system code. */
 export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
@@ -161,7 +165,7 @@ export function diagnoseSqliteError(message: string, errcode: number | undefined
   return code === undefined ? new Error(message) : Object.assign(new Error(message), { code });
 }
 
-/** Returns the system error code if the file or its folder cannot be written; undefined if both can be. */
+/** Returns the system error code if the file or its folder cannot be written; undefined if both can be written. */
 export function accessErrorCode(file: string): string | undefined {
   try {
     accessSync(path.dirname(file), constants.W_OK);

@@ -7,15 +7,15 @@ import {
 } from './journal-error';
 
 const CHECK_INTERVAL_MS = 5_000;
-/** Interval in ms of checks while the journal fails; also the minimum time between two checks. */
+/** Time in ms after a failed check until the next; also the minimum time between two checks. */
 const RETRY_INTERVAL_MS = 1_000;
-/** Interval in ms at which a log line about a failing journal is repeated. */
+/** Minimum time in ms before a log line about the same failure is repeated. */
 const LOG_INTERVAL_MS = 60_000;
-/** Size in bytes of the row that a check writes once a minute. It is large, because a small row may fit on a full disk. */
+/** Size in bytes of the filler of a large check, which detects a full disk: a small row may still fit. */
 const LARGE_CHECK_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 
-/** Reasons that may be transient. With them, the journal counts as unavailable after two consecutive failed checks. */
+/** Reasons that may be transient: the journal counts as unavailable only after a second failed check in a row. */
 const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'timeout',
   'locked',
@@ -26,20 +26,20 @@ const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
 type Log = (facts: object, message: string) => void;
 
 interface JournalMonitorOptions {
-  /** Rejects if the journal cannot be written. */
+  /** As Journal.checkWrite(): rejects if the journal cannot be written. */
   checkWrite(bytes: number): Promise<void>;
   clock: Pick<Clock, 'monotonic' | 'after'>;
   log: Record<'info' | 'warn' | 'error', Log>;
 }
 
 /**
- * Checks regularly whether the journal can be written. Logs when it fails, every minute while it fails, and when it
- * recovers. Skips a check if an attempt was written within the check interval. Times are by the monotonic clock.
+ * Checks regularly whether the journal can be written. Skips a check if an attempt was written within the check
+ * interval. Logs when the journal becomes unavailable, then every minute and when the reason changes, and when the
+ * journal is available again. Also logs failed calls of an available journal. Times are in ms by the monotonic clock.
  */
 export class JournalMonitor {
-  readonly #options: JournalMonitorOptions;
   #fault: JournalErrorInfo | null = null;
-  /** Number of consecutive failed checks. Starts at 1: if the first check fails, the journal counts as unavailable. */
+  /** Number of failed checks in a row. Starts at 1, so that the journal is unavailable if the first check fails. */
   #failureCount = 1;
   #failingSince = 0;
   #loggedAt = 0;
@@ -52,28 +52,26 @@ export class JournalMonitor {
   #currentCheck: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(options: JournalMonitorOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: JournalMonitorOptions) {}
 
-  /** The error that prevents writing the journal; null if there is none. */
+  /** The error for which the journal counts as unavailable; null if the journal counts as available. */
   get currentError(): JournalErrorInfo | null {
     return this.#fault;
   }
 
-  /** Runs the first check and schedules the next. Never rejects. */
+  /** Resolves after the first check, whatever its result, and schedules the next check. */
   start(): Promise<void> {
     return this.#runCheck();
   }
 
-  /** Schedules no more checks; resolves when the check in progress has ended. */
+  /** Stops the checks. Resolves when the check in progress, if any, has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
     await this.#currentCheck;
   }
 
-  /** Must be called after each call of the journal; `fault` is null if the call succeeded. */
+  /** Must be called after each call of the journal. `fault` is null if the call succeeded or was refused. */
   onCallEnd(call: string, fault: JournalErrorInfo | null): void {
     if (call === 'checkWrite') return;
     if (call === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
@@ -83,17 +81,17 @@ export class JournalMonitor {
       this.#callLoggedAt.set(fault.reason, now);
       const { reason, code, message } = fault;
       const facts = { event: 'journal_operation_failed', operation: call, reason, code };
-      this.#options.log.warn(facts, `journal operation failed: ${message}`);
+      this.options.log.warn(facts, `journal operation failed: ${message}`);
     }
     if (fault.reason === 'disk_full') this.#lastLargeCheckAt = -Infinity;
-    // Keeps the next check from being skipped, because it must find out whether all writes fail.
+    // The next check must not be skipped, because it finds out whether all writes fail.
     this.#lastInsertAt = -Infinity;
     if (!this.#currentCheck) this.#schedule(Math.max(0, this.#lastCheckAt + RETRY_INTERVAL_MS - now));
   }
 
   #schedule(ms: number): void {
     this.#timer?.cancel();
-    if (!this.#isStopped) this.#timer = this.#options.clock.after(ms, () => void this.#runCheck());
+    if (!this.#isStopped) this.#timer = this.options.clock.after(ms, () => void this.#runCheck());
   }
 
   #runCheck(): Promise<void> {
@@ -111,13 +109,13 @@ export class JournalMonitor {
     const isLarge =
       this.#fault?.reason === 'disk_full' || startedAt - this.#lastLargeCheckAt >= LARGE_CHECK_INTERVAL_MS;
     try {
-      await this.#options.checkWrite(isLarge ? LARGE_CHECK_BYTES : 0);
+      await this.options.checkWrite(isLarge ? LARGE_CHECK_BYTES : 0);
       if (isLarge) this.#lastLargeCheckAt = startedAt;
       this.#onWritable();
     } catch (error) {
       const fault = describeJournalError(error);
       const isTransient = TRANSIENT_REASONS.has(fault.reason);
-      // The check has low priority, so it may time out in a busy journal that still writes attempts.
+      // A check has low priority, so it may time out in a busy journal that still writes attempts.
       if (isTransient && this.#lastInsertAt > startedAt) return this.#onWritable();
       this.#failureCount += 1;
       if (this.#fault || this.#failureCount > 1 || !isTransient) this.#onUnavailable(fault);
@@ -130,7 +128,7 @@ export class JournalMonitor {
     const { reason } = this.#fault;
     const facts = { event: 'journal_available', reason, failedForSeconds: this.#failedForSeconds() };
     this.#fault = null;
-    this.#options.log.info(facts, 'journal can be written again; payments and payouts are accepted');
+    this.options.log.info(facts, 'journal can be written again; payments and payouts are accepted');
   }
 
   #onUnavailable(fault: JournalErrorInfo): void {
@@ -143,7 +141,7 @@ export class JournalMonitor {
     this.#loggedAt = now;
     const facts = { event: 'journal_unavailable', reason, code, failedForSeconds: this.#failedForSeconds() };
     const text = `journal unavailable: ${message}; payments and payouts are rejected; ${remedyOf(fault)}`;
-    this.#options.log.error(facts, text);
+    this.options.log.error(facts, text);
   }
 
   #failedForSeconds(): number {
@@ -151,7 +149,7 @@ export class JournalMonitor {
   }
 
   #now(): number {
-    return this.#options.clock.monotonic();
+    return this.options.clock.monotonic();
   }
 }
 

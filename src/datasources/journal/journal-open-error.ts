@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { accessErrorCode, describeJournalError, journalErrorText } from './journal-error';
 
-/** The journal cannot be opened until an operator corrects what the message says. */
+/** The journal cannot be opened. The message tells the operator why; for a wrong path, also what to correct. */
 export class JournalOpenError extends Error {
   constructor(reason: string, cause?: unknown) {
     super(`DATABASE_URL: ${reason}.`, { cause });
@@ -10,20 +10,20 @@ export class JournalOpenError extends Error {
   }
 }
 
-/** Returns an error that says why a SQLite file cannot be opened and, if its path is the problem, what to do. */
+/** Returns an error that says why a SQLite file cannot be opened and, if its path is wrong, what to do. */
 export const fileOpenError = (file: string, error: unknown): JournalOpenError =>
   new JournalOpenError(
     describePathError(file) ?? `${file}: ${journalErrorText(describeJournalError(error))}`,
     error,
   );
 
-/** Returns why a file cannot be written or created, without a full stop; undefined if it can or for other causes. */
+/** Returns why a file cannot be written, and what to do; undefined if path and access rights are not the reason. */
 export function describePathError(file: string): string | undefined {
   const folder = path.dirname(file);
   const parent = path.dirname(folder);
   if (fileTypeOf(file) === 'folder') return `${file} is a folder, not a file: add a file name to the path`;
   if (fileTypeOf(folder) === 'file') return `${folder} is a file, not a folder: correct the path (ENOTDIR)`;
-  // The gateway creates the last folder of the path if it is missing.
+  // The gateway creates the file's folder if it is missing, but no folder above that.
   const checkedFolder = fileTypeOf(folder) === 'folder' ? folder : parent;
   if (fileTypeOf(checkedFolder) === undefined)
     return `the folder ${parent} does not exist: create it for the user of the gateway, or correct the path`;

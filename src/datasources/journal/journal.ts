@@ -1,21 +1,33 @@
-/** A write-ahead record of creates and confirms, kept in PostgreSQL or SQLite. Times are in milliseconds since 1970. */
+/**
+ * The journal: a write-ahead record, in PostgreSQL or SQLite, of the requests that create payments and payouts and that
+ * confirm payments. Times are in milliseconds since 1970.
+ */
 
 import type { AttemptKind } from './attempt-kind';
 import type { ChangeJournal, ObservedState } from './changes';
+import type {
+  ConfirmBeginResult,
+  ConfirmClaim,
+  ConfirmedInput,
+  ConfirmedPayment,
+  ConfirmResult,
+} from './confirms';
 import type { FenceReason, JournalState } from './fence';
 import type { PurgeProgress, PurgeStep } from './purge-step';
 
+export type * from './confirms';
 export type * from './purge-step';
 
 export { ATTEMPT_KINDS, type AttemptKind } from './attempt-kind';
 
-/** Maximum duration of a lease in ms. If a lease has more time left, the clock was set back, and the lease is void. */
+/** Maximum duration of an attempt's lease in ms. A lease with more time left is void: the clock was set back. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
 
 export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 /**
- * `rejected`: the service refused the input. `not_sent`: certainly nothing was created, because no request was executed
- * or because lookups or an operator proved it. After these two outcomes, the idempotency key can be used again.
+ * `unknown`: the service may have created a transaction. `rejected`: the service refused the input. `not_sent`:
+ * certainly nothing was created, because no request was executed, or because lookups or an operator proved it. After
+ * `rejected` and `not_sent`, the idempotency key can be used again.
  */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
@@ -26,12 +38,15 @@ export interface AttemptKey {
   key: string;
 }
 
-/** Record written before a create is sent. Never contains a card number, a security code or a credential. */
+/**
+ * Record of an attempt to create a payment or payout, written before the request is sent. Never contains a card number,
+ * a security code or a credential.
+ */
 export interface NewAttempt extends AttemptKey {
   /** UUID of the attempt. Another attempt with the same idempotency key has another id. */
   id: string;
   kind: AttemptKind;
-  /** Keyed hash of the canonical input. */
+  /** Keyed hash of the input, without security codes. Equal inputs in different notations have the same hash. */
   fingerprint: string;
   channel: string;
   /** Wire type of the payment or payout method. */
@@ -41,31 +56,40 @@ export interface NewAttempt extends AttemptKey {
   value: string;
   /** Method details that are safe to show to callers, as JSON. */
   publicDetails: string;
-  /** Whether to reserve the external id on its channel: then another reservation of it fails with `reserved`. */
+  /**
+   * Whether to reserve the external id on the channel. Another attempt that also reserves this id then gets the result
+   * `reserved`, until this attempt is `rejected` or `not_sent`.
+   */
   reserve: boolean;
   /** Id of the instance that sends the request. */
   owner: string;
   /** End of the lease. An owner that has not renewed it by then is treated as dead. */
   leaseUntil: number;
   startedAt: number;
-  /** `startedAt` by the payment service's clock; null if that clock is unknown. */
+  /**
+   * `startedAt` by the payment service's clock; null if that clock is unknown. If the journal had lost the attempt, the
+   * time at which the service created its transaction.
+   */
   serviceStartedAt: number | null;
-  /** Latest time at which the request can be sent. */
+  /** Time after which the request can neither be sent nor be in flight. */
   sendUntil: number;
-  /** `since` of the fence (fence.ts) that the owner knew when it decided to send; 0 if there was no fence. */
+  /** `since` of the Fence that the owner had read when it decided to send the request; 0 if there was no fence. */
   fenceSince: number;
 }
 
-/** Time in ms for which a due recheck is left to the instance `absence.observer`. Then any instance may make it. */
+/**
+ * Time in ms after the next lookup of an attempt is due. Within this time, only the instance `absence.observer` makes
+ * the lookup; afterwards, any instance can.
+ */
 export const OBSERVER_GRACE_MS = 5000;
 
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
 export interface Absence {
   /** Number of lookups that count as evidence. */
   lookups: number;
-  /** Time in ms between the first and the last of these lookups, as far as monotonic clocks have measured it. */
+  /** Time in ms between the first and the last lookup that count as evidence, as measured by monotonic clocks. */
   spanMs: number;
-  /** Id of the instance that made the last of these lookups and measures the time since; empty if there were none. */
+  /** Id of the instance that made the last lookup that counts, and measures the time since; empty if none counts. */
   observer: string;
 }
 
@@ -74,24 +98,32 @@ export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
 /** A new attempt without the properties that only its insert uses. */
 export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
 
-/** A stored attempt. Null: `settledAt` while open; `nextRecheckAt` if settled, or if no recheck is scheduled. */
+/**
+ * A stored attempt. It is open while `outcome` is `in_progress` or `unknown`, and settled afterwards. A claim changes
+ * `owner` and `leaseUntil`. In a settled attempt, `owner` is empty, `leaseUntil` and `sendUntil` are 0, and
+ * `serviceStartedAt` is null.
+ */
 export interface Attempt extends SentAttempt {
-  /** Sequence number; increases from attempt to attempt. */
+  /** Sequence number of the row. Attempts that are inserted later have higher numbers. */
   seq: number;
   outcome: AttemptOutcome;
   /** Null unless the attempt succeeded. */
   transactionId: string | null;
-  /** Status of the transaction when the outcome was recorded; null unless the attempt succeeded. */
+  /** Wire status of the transaction when the outcome was recorded; null unless the attempt succeeded. */
   status: string | null;
+  /** Null while the attempt is open. */
   settledAt: number | null;
+  /** Due time of the next lookup of an attempt with an unknown outcome; null if none is scheduled. */
   nextRecheckAt: number | null;
+  /** How often the outcome `unknown` was recorded. */
   recheckCount: number;
   absence: Absence;
 }
 
 /**
- * `exists`: `attempt` holds the key. `reserved`: another attempt holds the external id. `fence_changed`: the fence was
- * raised or lowered since `fenceSince` was read; nothing was written.
+ * Result of insertAttempt(). Only after `started`, the request may be sent. `exists`: `attempt` already uses the
+ * idempotency key. `reserved`: another attempt has reserved the external id. `fence_changed`: the fence was raised or
+ * lowered after `fenceSince` was read.
  */
 export type BeginResult =
   | { kind: 'started' }
@@ -106,60 +138,19 @@ export type Outcome =
       status: string;
       settledAt: number;
       /**
-       * State in the response, recorded as the first change. If omitted, no status is recorded, and the first lookup of
-       * the transaction is due at `settledAt`.
+       * State in the response, recorded as the first change of the transaction. If omitted, no change is recorded, and
+       * the first lookup of the transaction is due at `settledAt`.
        */
       observed?: ObservedState;
     }
   | { outcome: 'rejected' | 'not_sent'; settledAt: number }
-  /** If `absence` is omitted, the stored absence is kept. */
+  /** If `absence` is omitted, the stored evidence of absence is kept. */
   | { outcome: 'unknown'; nextRecheckAt: number; absence?: Absence };
 
-export interface ConfirmedPayment {
-  service: string;
-  channel: string;
-  transactionId: string;
-}
-
-/** Request for the exclusive right to confirm a payment. */
-export interface ConfirmClaim extends ConfirmedPayment {
-  id: string;
-  owner: string;
-  now: number;
-  leaseUntil: number;
-  /** Keyed hash of the confirm's input. */
-  inputHash: string;
-}
-
-export interface ConfirmBeginResult {
-  /** Whether the result of an earlier confirm of this payment is unknown. */
-  previousOutcomeUnknown: boolean;
-  /** Input hashes of confirms with unknown results. If there were too many, `unknown` replaces the earlier ones. */
-  unresolvedInputHashes: string[];
-}
-
-/** An input with which a payment was confirmed. */
-export interface ConfirmedInput extends ConfirmedPayment {
-  /** Keyed hash; the input itself is not stored. */
-  inputHash: string;
-  /** Status of the payment at `confirmedAt`. */
-  status: string;
-  confirmedAt: number;
-}
-
-export interface ConfirmResult {
-  /**
-   * `known`: the results of all confirms of this payment are known. `unknown`: this confirm may have been carried out.
-   * `not_carried_out`: this confirm was not carried out; unknown results of earlier confirms stay unknown.
-   */
-  outcome: 'known' | 'unknown' | 'not_carried_out';
-  /** Inputs with which the payment is now known to have been confirmed, by this confirm or an earlier one. */
-  confirmed: readonly ConfirmedInput[];
-}
-
+/** The instance (`owner`) that claims attempts of a service, the current time, and the end of the new lease. */
 export type Claim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
 
-/** Selects one client's creates of payments or of payouts. */
+/** Selects the payments or the payouts that one client created. */
 export type Creator = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
 
 /** Identifies a transaction on a channel by at least one of its ids; if both are given, both must match. */
@@ -179,12 +170,12 @@ export interface AttemptQuery {
   externalId?: string | null;
   /** Earliest start time, inclusive. */
   startedFrom?: number | null;
-  /** Lists only attempts before this position. If `seq` is 0: only attempts started before `startedAt`. */
+  /** Lists only attempts older than this position. With `seq` 0: only attempts that started before `startedAt`. */
   beforePosition?: AttemptPosition | null;
   limit: number;
 }
 
-/** Position in a list that is ordered by start time and then by `seq`. */
+/** Position of an attempt in the order of start times, then of `seq`. */
 export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
 
 /** Number of attempts of one kind that have an unknown outcome. */
@@ -195,46 +186,47 @@ export interface UnknownCount {
   oldestAt: number | null;
 }
 
-/** Every method rejects with JournalUnavailable if the store fails or exceeds the time limit. */
+/** The journal. Every method rejects with JournalUnavailable if the database fails or exceeds the time limit. */
 export interface Journal extends ChangeJournal {
   /** Returns the time in ms since 1970, by the clock that all instances share. */
   time(): Promise<number>;
-  /** Time limit of a call in ms; longer for lists, and for reads by operators and metrics. */
+  /** Time limit in ms of the calls that a create or confirm waits for. Some other calls have a longer limit. */
   readonly timeLimitMs: number;
-  /** Writes the attempt durably unless its key or external id is taken. Atomic across instances. */
+  /** Writes the attempt durably, or returns why it was not written. Atomic across instances. */
   insertAttempt(attempt: NewAttempt): Promise<BeginResult>;
   /**
    * Records an outcome; does not change a settled attempt. Returns false, and records nothing, if another attempt
-   * created the transaction. Does not wait until the outcome is durable, because lookups can recover it. Rejects with
-   * AttemptMissing if the outcome is `succeeded` or `unknown` and the journal does not have the attempt.
+   * created the transaction. Does not wait until the outcome is durable: lookups can find an outcome that a crash lost.
+   * Rejects with AttemptMissing if the outcome is `succeeded` or `unknown` and the journal does not have the attempt.
    */
   recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
+  /** Returns the attempt with an idempotency key, whatever its outcome; null if there is none. */
   find(key: AttemptKey): Promise<Attempt | null>;
   /** Returns the attempt that created a transaction; null if the journal has none. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
   /**
-   * Whether lookups cannot tell this attempt from another open one: both have the same channel, external id, method
-   * and, for payments, amount. Lookups show no amount of a payout.
+   * Whether another open attempt has the same kind, channel, external id, method and, for payments, amount. Then a
+   * lookup does not show which of the two attempts created a transaction. Lookups of payouts show no amount.
    */
   hasRival(attempt: Attempt): Promise<boolean>;
   /**
-   * Returns the id of a transaction that certainly exists at the service, because its create succeeded. It has the kind
-   * and channel of `attempt` and, if possible, the same client. Null if there is none.
+   * Returns the id of a transaction that certainly exists at the service: one that an attempt of the same kind and
+   * channel has created, if possible an attempt of the same client. Null if there is none.
    */
   findSucceededOnChannel(attempt: Attempt): Promise<string | null>;
   /**
    * Returns for each ref, in order, the attempt with which `creator` created the transaction; null if there is none.
-   * For a ref with only an external id, this is the newest attempt with the outcome `succeeded` or `unknown`. The call
+   * For a ref with only an external id, returns the newest attempt with the outcome `succeeded` or `unknown`. The call
    * takes as long for transactions of other clients as for transactions that do not exist.
    */
   findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */
   list(page: AttemptQuery): Promise<Attempt[]>;
-  /** Extends the owner's leases of attempts in progress and of confirms, but not of attempts that it claimed. */
+  /** Extends the owner's leases of attempts in progress and of confirms, but not of attempts that the owner claimed. */
   renew(owner: string, leaseUntil: number): Promise<void>;
-  /** Takes over an open attempt whose lease has ended; marks it as `unknown`. Null if it is settled or still leased. */
+  /** Takes over an open attempt whose lease has ended, and marks it as `unknown`. Null if there is no such attempt. */
   claim(id: string, claim: Claim): Promise<Attempt | null>;
-  /** As `claim`, for up to `limit` attempts whose recheck is due. */
+  /** As claim(), for up to `limit` attempts whose next lookup is due, or that have no lookup scheduled. */
   claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
   /** Claims a payment for a confirm. Null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
@@ -242,6 +234,7 @@ export interface Journal extends ChangeJournal {
   endConfirm(id: string, result: ConfirmResult): Promise<void>;
   /** Returns the inputs with which a payment was confirmed. */
   confirmedInputs(payment: ConfirmedPayment): Promise<ConfirmedInput[]>;
+  /** Returns the attempt with this id; null if there is none. */
   findById(service: string, id: string): Promise<Attempt | null>;
   /** For operators: finds an attempt by its id, or by its idempotency key if only one client used this key. */
   findAny(service: string, idOrKey: string): Promise<Attempt | null>;
@@ -249,18 +242,18 @@ export interface Journal extends ChangeJournal {
   unknown(service: string, limit: number): Promise<Attempt[]>;
   /** Counts attempts with an unknown outcome, of all clients. Returns one entry per kind of attempt. */
   countUnknown(service: string): Promise<UnknownCount[]>;
-  /** Deletes expired rows, but never attempts with an unknown outcome. Null if another instance is purging. */
+  /** Deletes expired rows, but never open attempts. Returns null if another instance is purging. */
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
   /**
-   * Writes a row that has no other purpose, as durably as an attempt. Rejects if attempts cannot be written.
-   * @param bytes size of a filler in the row: a small row may still fit on a full disk
+   * Writes a test row as durably as an attempt. Rejects if attempts cannot be written.
+   * @param bytes size of a filler in the row. Only a large row detects a full disk: a small row may still fit.
    */
   checkWrite(bytes: number): Promise<void>;
-  /** Reads the state. PostgreSQL: first raises the fence if the database was replaced, for example in a failover. */
+  /** Reads the state. In PostgreSQL, first raises the fence if the database was replaced, for example in a failover. */
   readState(): Promise<JournalState>;
-  /** Raises the fence; lowers it if `reason` is null. */
+  /** Raises the fence for this reason; lowers the fence if `reason` is null. */
   setFence(reason: FenceReason | null): Promise<void>;
-  /** Rejects if the journal cannot be read. */
+  /** Resolves if the journal can be read; otherwise rejects. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

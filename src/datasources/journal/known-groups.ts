@@ -6,7 +6,7 @@ type GroupOfAttempt = Pick<NewAttempt, 'service' | 'client' | 'channel' | 'kind'
 const keyOf = ({ service, client, channel, kind }: GroupOfAttempt): string =>
   JSON.stringify([service, client, channel, kind]);
 
-/** Attempt groups that are stored, so that they are not created again. */
+/** Cache of attempt groups that the journal has. An insert does not create these again. */
 export class KnownGroups {
   readonly #keys = new LRUCache<string, true>({ max: 10_000 });
 

@@ -5,7 +5,7 @@ import { followRecentTransactions } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 import type { Dialect } from './stored-values';
 
-/** SQL of the tables that already exist in journals from before the first release. */
+/** Statements that create the tables that journals from before the first release already have. */
 const FIRST_TABLES_SQL = [
   `CREATE TABLE confirms (
        service TEXT NOT NULL,
@@ -45,7 +45,7 @@ const FIRST_TABLES_SQL = [
        expires_at BIGINT NOT NULL,
        PRIMARY KEY (id, attempt_id)
      )`,
-  // Row 1 is rewritten to check whether the journal can be written; row 2, in SQLite only, to force a disk sync.
+  // Row 1 is written to check whether the journal can be written. SQLite also writes row 2, to force a disk sync.
   `CREATE TABLE write_checks (
        id INTEGER PRIMARY KEY,
        checked_at BIGINT NOT NULL,
@@ -53,7 +53,7 @@ const FIRST_TABLES_SQL = [
      )`,
 ];
 
-/** This table has one row. `identity` identifies the database in which the journal was last used. */
+/** The table journal_state has one row. `identity` identifies the database in which the journal was last used. */
 const JOURNAL_STATE = `CREATE TABLE journal_state (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
@@ -65,9 +65,9 @@ const insertFirstState = (dialect: Dialect): string =>
   `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${FIRST_IDENTITY[dialect]}, 0, '')`;
 
 /**
- * Function that returns the identity of the database: `server/timeline/table`. The timeline changes when a standby is
- * promoted or a backup is restored; the id of the table changes when a dump is restored. Server and timeline are empty
- * if the database user cannot read them.
+ * The function journal_identity() returns the identity of the database: `server/timeline/table`. The timeline changes
+ * when a standby is promoted or a backup is restored. The id of the table changes when a dump is restored. Server and
+ * timeline are empty if the database user cannot read them.
  */
 const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
      BEGIN
@@ -78,9 +78,11 @@ const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGU
      END $$`;
 
 /**
- * Functions that SQLite does not need, because it has one writer at a time. A PostgreSQL statement does not see what
- * was committed after its start, but a volatile function in it does. So `attempt_is_open`, which is also true for
- * succeeded attempts, sees what other instances committed while the statement waited for their locks.
+ * Functions that SQLite does not need, because it has one writer at a time. A PostgreSQL statement does not see what is
+ * committed after its start, but a volatile function that it calls does.
+ *
+ * `attempt_is_open` returns whether an attempt is open or succeeded. It sees what other instances have committed while
+ * the calling statement waited for their locks.
  *
  * `attempts_created_by_another` returns the ids of candidates (attempts to be recorded as succeeded) whose transaction
  * was created by another attempt. If several candidates have the same transaction, its creator is the candidate that is
@@ -117,17 +119,17 @@ const POSTGRES_ONLY = [
        LIMIT 1) AS holder ON TRUE
      WHERE mine.place > 1 OR holder.id IS NOT NULL;
    END $$`,
-  // Stores the filler uncompressed. Compressed, even a large filler would fit on a full disk.
+  // The filler is stored uncompressed. If it were compressed, even a large filler would fit on a full disk.
   'ALTER TABLE write_checks ALTER COLUMN filler SET STORAGE EXTERNAL',
 ];
 
-/** Last migration of journals from before the first release. A journal without it has no tables yet. */
+/** Last migration before the first release. A journal to which it has not been applied has no tables yet. */
 const FIRST_TABLES = '0009-write-checks';
 const STORED_ATTEMPTS = '0010-stored-attempts';
 const CHANGES = '0011-changes';
 const FOLLOWED_TRANSACTIONS = '0012-followed-transactions';
 
-/** Names of the migrations in the order of application. */
+/** Names of the migrations, in the order in which they are applied. */
 const MIGRATIONS = [FIRST_TABLES, STORED_ATTEMPTS, CHANGES, FOLLOWED_TRANSACTIONS];
 
 /** Compares a journal's applied migrations with those of this version. */
@@ -146,8 +148,8 @@ async function readPendingMigrations({ execute }: MigrationStore): Promise<strin
 }
 
 /**
- * Applies pending migrations and returns their names. If it is interrupted, the next call continues. Gateways of the
- * previous version can use the journal meanwhile; only short transactions make them wait.
+ * Applies pending migrations and returns their names. After an interruption, the next call continues. Gateways of the
+ * previous version can use the journal meanwhile, and wait only for short database transactions of the migrations.
  */
 export async function migrate(store: MigrationStore): Promise<string[]> {
   const { dialect, execute, transaction } = store;

@@ -1,23 +1,24 @@
-/** Expired rows of the journal are deleted in steps. */
-
 /**
- * `attempts`: settled attempts and their reservations. `reservations`: reservations without an attempt. `confirmed`:
- * inputs of confirms. `followed`: followed transactions.
+ * The rows that a step deletes. `attempts`: settled attempts and their reserved external ids. `reservations`: reserved
+ * external ids whose attempt does not exist. `confirmed`: inputs of confirms. `changes`: recorded changes. `followed`:
+ * followed transactions.
  */
 export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed' | 'changes' | 'followed';
 
+/** A step of the purge, which deletes expired rows in many short steps. */
 export interface PurgeStep {
   target: PurgeTarget;
-  /** Deletes attempts that were settled before this time, and other rows that were recorded before it. */
+  /** Attempts expire if settled before this time, other rows if recorded before it. Unused for `reservations`. */
   settledBefore: number;
   /** Maximum number of rows to examine. */
   limit: number;
-  /** Where the previous step ended (its `after`); null for the first step. */
+  /** `after` of the previous step's PurgeProgress; null for the first step. */
   after: string | null;
 }
 
 export interface PurgeProgress {
+  /** Number of deleted rows, without the reserved external ids of deleted attempts. */
   deleted: number;
-  /** Where this step ended, for the next step; null if this was the last. */
+  /** Where this step ended, for the next step; null if no step must follow. */
   after: string | null;
 }

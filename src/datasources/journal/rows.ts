@@ -5,7 +5,7 @@ import { attemptIdBytes, toJsonValue, KEY_HASH_BYTES, shortHash, toStoredText } 
 /** A row of PostgreSQL or SQLite. PostgreSQL returns 64-bit integers as strings. */
 export type Row = Record<string, unknown>;
 
-/** Value of a parameter, which is written as `?` in a statement. */
+/** Value of a parameter of a statement. */
 export type SqlValue = string | number | null | Uint8Array;
 
 export const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
@@ -43,7 +43,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
   },
 });
 
-/** Whether another attempt can use the key of this attempt. */
+/** Whether a new attempt can use the idempotency key of this attempt. */
 export const isKeyReleased = ({ outcome }: Attempt): boolean =>
   outcome === 'rejected' || outcome === 'not_sent';
 
@@ -65,7 +65,7 @@ const VALUE_BY_COLUMN: Record<string, (attempt: SentAttempt) => SqlValue> = {
   send_until: ({ sendUntil }) => sendUntil,
 };
 
-/** Columns that an INSERT sets from an attempt. The statement sets `group_id` and `state` itself. */
+/** Columns that an INSERT sets to the values of an attempt. The SQL text itself sets `group_id` and `state`. */
 export const INSERT_COLUMNS: readonly string[] = Object.keys(VALUE_BY_COLUMN);
 
 /** Returns the values for INSERT_COLUMNS, in their order. */
@@ -78,12 +78,12 @@ export const insertColumnsInJson = (attempt: SentAttempt): Record<string, SqlVal
     Object.entries(VALUE_BY_COLUMN).map(([name, valueOf]) => [name, toJsonValue(valueOf(attempt))]),
   );
 
-/** Columns that an INSERT leaves null: they are set when an outcome is recorded. */
+/** Columns that an INSERT leaves null. They are set when an outcome is recorded. */
 export const COLUMNS_NULL_AT_INSERT =
   `settled_at next_check_at transaction_hash transaction_id status checks absent_ms absent_lookups
   absent_observer`.split(/\s+/);
 
-/** ON CONFLICT clause that replaces a rejected or not sent attempt with the same idempotency key. */
+/** ON CONFLICT clause that replaces an attempt with the same idempotency key if it is `rejected` or `not_sent`. */
 export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
@@ -93,15 +93,16 @@ export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE S
 export const upsertReservationClause = (isFree: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFree}`;
 
-/** Condition for open attempts: in progress or unknown. SQLite uses their index only for exactly this text. */
+/** Condition for open attempts: in progress or unknown. SQLite uses their index only for exactly this SQL text. */
 export const IS_OPEN = "state IN ('p', 'u')";
 
-/** Condition for attempts that keep their external id: all that may have created a transaction. */
+/** Condition for attempts that may have created a transaction and therefore keep their reserved external id. */
 export const HOLDS_EXTERNAL_ID = "state IN ('p', 's', 'u')";
 
-/** Returns the condition that finds an attempt by its id. Parameters: the result of `idValues`. */
+/** Returns the condition for the attempt with an id. `column`: the column with the id. Parameters: idValues(id). */
 export const idCondition = (column: string): string => `${keyHashOf(column)} = ? AND ${column} = ?`;
 
+/** Returns the parameters of idCondition(): the hash of the idempotency key, and the id. */
 export const idValues = (id: string): [Uint8Array, Uint8Array] => {
   const bytes = attemptIdBytes(id);
   return [bytes.subarray(0, KEY_HASH_BYTES), bytes];
@@ -111,5 +112,5 @@ export const idValues = (id: string): [Uint8Array, Uint8Array] => {
 export const GROUP_ID_SUBQUERY =
   '(SELECT id FROM attempt_groups WHERE service = ? AND client = ? AND channel = ? AND kind = ?)';
 
-/** Finds the attempt with an idempotency key. Parameter: the result of `keyHash`. */
+/** SELECT of the attempt with an idempotency key. Parameter: the result of keyHash(). */
 export const FIND_BY_KEY = `SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ?`;

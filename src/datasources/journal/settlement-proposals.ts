@@ -2,33 +2,36 @@ import { toWireFields } from '../../shared/wire-object';
 import { textOrNull, type Row, type SqlValue } from './rows';
 import { connectToStore } from './store-connection';
 
-/** An outcome that an operator proposes for one attempt. Times are in milliseconds since 1970. */
+/** An outcome that an operator proposes for an attempt. Times are in milliseconds since 1970. */
 export interface ProposedOutcome {
-  /** Id of the proposal. A proposal can contain outcomes for several attempts. */
+  /** Id of the proposal. Outcomes for several attempts can belong to one proposal. */
   id: string;
   attemptId: string;
   service: string;
   outcome: 'succeeded' | 'not_sent';
+  /** Null if the outcome is `not_sent`. */
   transactionId: string | null;
+  /** Wire status of the transaction; null if the outcome is `not_sent`. */
   status: string | null;
+  /** Why the operator proposes this outcome, as text of the operator. */
   reason: string;
   /** Operating system user of the proposer. */
   proposedBy: string;
   /** The proposer's environment variable SUDO_USER; null if it is not set. */
   sudoUser: string | null;
-  /** Name that the proposer gave with `--by`; null if none. */
+  /** Value of the option `--by`; null if it was not given. */
   givenName: string | null;
   proposedAt: number;
   expiresAt: number;
 }
 
-/** Proposals that wait for the approval of a second operator. Only operator commands use them. */
+/** Proposals that wait for the approval of a second operator. Only the command line uses them. */
 export interface SettlementProposals {
   /** Stores proposals and deletes expired ones. */
   add(proposed: readonly ProposedOutcome[], now: number): Promise<void>;
-  /** Lists proposals that have not expired, oldest first. If `id` is given, lists only this proposal. */
+  /** Lists proposed outcomes that have not expired, oldest first; if `id` is given, only those of this proposal. */
   list(service: string, now: number, id?: string): Promise<ProposedOutcome[]>;
-  /** Deletes a proposal. If `attemptId` is given, deletes only its outcome for that attempt. */
+  /** Deletes all outcomes of a proposal; if `attemptId` is given, only the outcome for this attempt. */
   remove(id: string, attemptId?: string): Promise<void>;
   close(): Promise<void>;
 }

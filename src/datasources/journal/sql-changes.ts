@@ -29,7 +29,7 @@ import { READ_STORED_TEXT, shortHash, type Dialect } from './stored-values';
 
 const OF_SERVICE = 'group_id IN (SELECT id FROM attempt_groups WHERE service = ?)';
 
-/** Selects those of the given hashes that belong to followed transactions. Parameter: JSON array of hashes. */
+/** Returns the SELECT of the given hashes that belong to followed transactions. Parameter: JSON array of hashes. */
 function followedHashesStatement(dialect: Dialect): string {
   const { isIn, jsonElements } = DIALECTS[dialect];
   return `SELECT DISTINCT transaction_hash FROM followed_transactions
@@ -37,9 +37,9 @@ function followedHashesStatement(dialect: Dialect): string {
 }
 
 /**
- * Claims young transactions first, then the longest overdue. Looks for young ones only among the `4 * limit`
- * transactions that became due last. Parameters: now, service, limit, `youngSince`, `youngLimit`; now; now, service,
- * limit; `leaseUntil`.
+ * Returns the statement that claims young transactions first, then the most overdue. It searches for young transactions
+ * only among the `4 * limit` transactions that became due last. Parameters: now, service, limit, `youngSince`,
+ * `youngLimit`; now; now, service, limit; `leaseUntil`.
  */
 function claimFollowedStatement(dialect: Dialect): string {
   const { isIn, followedByDueTime, skipLocked } = DIALECTS[dialect];
@@ -59,7 +59,10 @@ function claimFollowedStatement(dialect: Dialect): string {
       ${READ_STORED_TEXT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
 }
 
-/** Locks rows in id order, as RECORD_OBSERVATIONS does. Parameter: JSON array of [id, next lookup, failures]. */
+/**
+ * Returns the statement that stores the next lookups. It locks rows in the order of their ids, as RECORD_OBSERVATIONS
+ * does, which prevents deadlocks. Parameter: JSON array of [id, due time of the next lookup, failures].
+ */
 function scheduleFollowedStatement(dialect: Dialect): string {
   const { isIn, jsonElements, lock } = DIALECTS[dialect];
   return `WITH input AS MATERIALIZED (
@@ -72,40 +75,40 @@ function scheduleFollowedStatement(dialect: Dialect): string {
     WHERE f.id ${isIn('SELECT id FROM locked')}`;
 }
 
-/** Counts the followed transactions of a service. Parameter: the service. */
+/** Returns the SELECT for FollowedCounts. Parameter: the service. */
 const countFollowedStatement = (dialect: Dialect): string =>
   `WITH clock AS MATERIALIZED (SELECT ${NOW[dialect]} AS now)
   SELECT count(*) AS followed, count(*) FILTER (WHERE next_lookup_at <= (SELECT now FROM clock)) AS due,
     min(next_lookup_at) AS oldest
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${OF_SERVICE}`;
 
-/** If one database transaction hides changes for longer than this time in ms, readChanges() calls readWritersHorizon(). */
+/** Time in ms for which one database transaction may hide changes before readChanges() calls readWritersHorizon(). */
 const LONG_DELAY_MS = 50;
 
 /**
- * The part of the record of changes that PostgreSQL and SQLite share. It returns only durable changes: a crash could
+ * The part of the record of changes that PostgreSQL and SQLite share. Reads return only durable changes: a crash could
  * lose other changes, and their positions would then be used again.
  */
 export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservation'> {
-  /** Position up to which changes are known to be durable. */
+  /** Changes up to this position are known to be durable. */
   #durableUntil: ChangePosition = FIRST_POSITION;
 
-  /** Id of the oldest database transaction in progress (`horizon`), and when it was first seen, by `monotonicMs`. */
-  #oldestTransaction = { horizon: 0, since: 0 };
+  /** The last horizon that was read, and since when it has been the same, by `monotonicMs`. */
+  #lastHorizon = { horizon: 0, since: 0 };
 
   protected constructor(private readonly dialect: Dialect) {}
 
-  /** Reads without delaying creates. */
+  /** Runs a statement that only reads, without delaying creates. */
   protected abstract read(text: string, values: SqlValue[]): Promise<Row[]>;
-  /** Writes without a sync and without delaying creates. */
+  /** Runs a statement that writes. Does not wait until the write is durable. */
   protected abstract writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]>;
-  /** Makes everything durable that was committed before the call. */
+  /** Resolves when everything that was committed before the call is durable. */
   protected abstract sync(): Promise<void>;
   /** Begins a new epoch if the current one was begun in another database. */
   protected abstract correctEpoch(): Promise<void>;
   /**
-   * Returns the database transaction id below which all transactions that write changes have ended. Other transactions,
-   * however long, do not lower it. Absent in SQLite, where each committed change is readable at once.
+   * Returns the database transaction id below which all transactions that write changes have ended, whatever other
+   * transactions are in progress; 0 if unknown. Absent in SQLite, where each committed change is readable at once.
    */
   protected readWritersHorizon?(): Promise<number>;
 
@@ -134,7 +137,6 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return { followed: Number(row['followed']), due, oldestDueAt: due > 0 ? Number(row['oldest']) : null };
   }
 
-  /** @throws PositionExpired */
   async readChanges(range: ChangeRange): Promise<ReadChanges> {
     let [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range));
     if (this.readWritersHorizon && this.#isHorizonStuck(firstRow)) {
@@ -166,8 +168,8 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();
-    if (horizon !== this.#oldestTransaction.horizon) this.#oldestTransaction = { horizon, since: now };
-    return row['is_behind'] === true && now - this.#oldestTransaction.since > LONG_DELAY_MS;
+    if (horizon !== this.#lastHorizon.horizon) this.#lastHorizon = { horizon, since: now };
+    return row['is_behind'] === true && now - this.#lastHorizon.since > LONG_DELAY_MS;
   }
 
   async #ensureDurable(position: ChangePosition | null): Promise<void> {

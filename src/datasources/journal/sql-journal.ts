@@ -42,13 +42,13 @@ const FIND_BY_ID = `SELECT * FROM attempts WHERE ${idCondition('stored_id')} AND
 
 const IS_UNKNOWN = `${IS_OPEN} AND state = 'u' AND service = ?`;
 
-/** Condition for open attempts whose lease has ended, or has more than MAX_LEASE_MS left. Parameter: now. */
+/** Condition for open attempts whose lease has ended, or is void (see MAX_LEASE_MS). Parameter: now. */
 const IS_CLAIMABLE = `${IS_OPEN} AND abs(lease_until - ? - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
 
 const ORDER_BY_NEWEST_LIMIT_1 = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
 const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
 
-/** Selects the client's newest transaction on a channel; if there is none, one of any client. */
+/** Selects the id of a client's newest transaction on a channel; if there is none, of a transaction of any client. */
 const SELECT_NEWEST_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
   SELECT ${keyHashOf('id')} FROM (SELECT COALESCE(
     (SELECT id ${FROM_SUCCEEDED_IN_GROUP} ${GROUP_ID_SUBQUERY} ${ORDER_BY_NEWEST_LIMIT_1}),
@@ -57,10 +57,10 @@ const SELECT_NEWEST_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${ke
       WHERE channel = ? AND service = ? AND kind = ?) AS others
      WHERE id IS NOT NULL LIMIT 1)) AS id) AS newest)`;
 
-/** Length in characters beyond which the stored hashes are replaced by `unknown`: about 55 hashes. */
+/** Length in characters of the stored hashes (about 55) beyond which the text `unknown` replaces them. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
-/** Claims a payment for a confirm. Replaces an earlier confirm whose lease has ended, but keeps its input hashes. */
+/** Claims a payment for a confirm. Replaces an earlier confirm whose lease has ended, but keeps the input hashes. */
 const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until, input_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (service, channel, transaction_id) DO UPDATE SET
@@ -72,7 +72,7 @@ const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, i
       ELSE trim(confirms.suspect_hashes || ' ' || confirms.input_hash) END
     WHERE confirms.lease_until < ? RETURNING suspect, suspect_hashes`;
 
-/** Statements that end a confirm. Parameter: the id of the claim. */
+/** For each outcome of a confirm, the statement that records it and releases the claim. Parameter: id of the claim. */
 export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
   known: 'DELETE FROM confirms WHERE id = ?',
   unknown: 'UPDATE confirms SET lease_until = 0 WHERE id = ?',
@@ -90,7 +90,7 @@ type StoreSpecificMethod =
   | 'setFence'
   | 'close';
 
-/** The part of the journal that PostgreSQL and SQLite share. */
+/** The methods of the journal that are the same in PostgreSQL and SQLite. */
 export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   readonly #dialect;
   readonly #readableColumns;
@@ -106,8 +106,8 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   }
 
   /**
-   * SELECT of `findCreated`. Parameters: service, client, kind, and a JSON array of [channel, transaction id, its hash,
-   * external id, its hash]. Ids are the hexadecimal digits of their stored bytes, or null.
+   * SELECT of findCreated(). Parameters: service, client, kind, and a JSON array of [channel, transaction id, its hash,
+   * external id, its hash]. An id is given by the hexadecimal digits of its stored bytes; null if it is not known.
    */
   protected abstract readonly findByTransactionStatement: string;
   protected abstract readonly changes: ChangeJournal;
@@ -124,7 +124,10 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
 
   protected abstract read(text: string, ...values: SqlValue[]): Promise<Row[]>;
   protected abstract write(text: string, ...values: SqlValue[]): Promise<Row[]>;
-  /** Reads on separate connections, to not delay creates. @param until end of the time limit; SQLite ignores it */
+  /**
+   * Reads over separate connections, so that creates are not delayed.
+   * @param until end of the time limit, by `monotonicMs`; SQLite ignores it
+   */
   protected abstract readInBackground(text: string, values: SqlValue[], until?: number): Promise<Row[]>;
 
   async find(key: AttemptKey): Promise<Attempt | null> {
@@ -207,7 +210,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   }
 
   async unknown(service: string, limit: number): Promise<Attempt[]> {
-    // Materialized, because the planner could otherwise sort all attempts.
+    // MATERIALIZED keeps the planner from sorting all attempts.
     const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${IS_UNKNOWN})
       SELECT * FROM unknown ORDER BY seq LIMIT ?`;
     return (await this.readInBackground(text, [service, limit])).map(attemptFromRow);
@@ -223,7 +226,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   }
 
   async renew(owner: string, leaseUntil: number): Promise<void> {
-    // Skips locked attempts, whose outcome is being recorded.
+    // The outcome of a locked attempt is being recorded, so its lease is not renewed.
     const attempts = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashOf('id')} IN (
       SELECT ${keyHashOf('id')} FROM stored_attempts
       WHERE owner = ? AND ${IS_OPEN} AND state = 'p' ${this.#dialect.skipLocked})`;

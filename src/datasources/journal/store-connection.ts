@@ -5,19 +5,19 @@ import type { Row, SqlValue } from './rows';
 import { sql, SqliteThread } from './sqlite/thread';
 import type { Dialect } from './stored-values';
 
-/** A connection to a journal's database for operator commands, separate so that they do not delay creates. */
+/** A separate connection to a journal's database, so that operator commands do not delay creates. */
 export interface StoreConnection {
   dialect: Dialect;
-  /** Runs a statement with `?` for each value. Rejects with JournalUnavailable. */
+  /** Runs a statement with `?` for each value. Rejects with JournalUnavailable on failure. */
   execute(text: string, values: readonly SqlValue[]): Promise<Row[]>;
   close(): Promise<void>;
 }
 
-/** Returns the path of a journal in SQLite; undefined if the journal is in PostgreSQL. */
+/** Returns the absolute path of a journal in SQLite; undefined if the journal is in PostgreSQL. */
 export const sqliteFileOf = (url: string): string | undefined =>
   url.startsWith('file:') ? path.resolve(url.slice('file:'.length)) : undefined;
 
-/** Returns a pool with one connection. */
+/** Returns a pool with one connection to PostgreSQL. `timeLimitMs`: time limit in ms of a query. */
 export const singleConnectionPool = (url: string, timeLimitMs: number): PostgresPool =>
   new PostgresPool(new PostgresHosts(url), {
     timeLimitMs,
@@ -25,7 +25,10 @@ export const singleConnectionPool = (url: string, timeLimitMs: number): Postgres
     connectionOptions: INDEX_ORDER_OPTIONS,
   });
 
-/** Connects to a journal. SQLite: its tables must exist. PostgreSQL: applies pending migrations, ignores `readOnly`. */
+/**
+ * Connects to a journal. In SQLite, the tables must exist; rejects with a JournalOpenError if the file cannot be
+ * opened. In PostgreSQL, the first query connects and applies pending migrations, and `readOnly` is ignored.
+ */
 export async function connectToStore(
   url: string,
   { timeLimitMs, readOnly }: { timeLimitMs: number; readOnly: boolean },

@@ -3,8 +3,6 @@ import { systemRuntime, type Runtime } from '../../shared/runtime';
 import { hexToUuid } from '../../shared/uuid';
 import type { AttemptKey } from './journal';
 
-/** How values are stored to keep rows small: UUIDs as 16 bytes, and hashes instead of texts in the indexes. */
-
 export type Dialect = 'sqlite' | 'postgres';
 
 /** Column types that differ between the dialects. SQLite stores a BIGINT as an INTEGER. */
@@ -20,18 +18,18 @@ export const KEY_HASH_BYTES = 12;
 /** Number of random hexadecimal digits at the end of an attempt id. */
 const RANDOM_DIGITS = 8;
 
-/** Replaces characters that PostgreSQL rejects, so that text from the service cannot make the write of a batch fail. */
+/** Replaces characters that PostgreSQL rejects: a text from the service must not make a batch of writes fail. */
 export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
 // With 'hex', Node.js computes a hash several times faster than with 'buffer'.
 const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex');
 
-/** Returns a plain Uint8Array that is not a view of the shared buffer pool of Node.js. */
+/** Returns a Uint8Array with its own memory, not a view of the buffer pool of Node.js. */
 const bytesOfHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 
 /**
- * Returns the 16 bytes of a UUID. Returns other text as UTF-8 after a zero byte, or after two zero bytes if it would
- * otherwise have the length of a UUID.
+ * Returns the stored bytes of a text, which keep rows small. For a UUID in lower case, these are its 16 bytes. For any
+ * other text, they are a zero byte and the text in UTF-8, with a second zero byte if the length would otherwise be 16.
  */
 export function toStoredText(text: string): Uint8Array {
   if (UUID.test(text)) return bytesOfHex(text.replaceAll('-', ''));
@@ -42,7 +40,7 @@ export function toStoredText(text: string): Uint8Array {
   return bytes;
 }
 
-/** Returns the SQL expression that reads a column written by `toStoredText`. */
+/** Returns the SQL expression that converts a column with the result of toStoredText() to the text. */
 export const READ_STORED_TEXT = {
   postgres: (column: string): string =>
     `CASE WHEN octet_length(${column}) = 16 THEN encode(${column}, 'hex')::uuid::text
@@ -54,31 +52,31 @@ export const READ_STORED_TEXT = {
       ELSE CAST(substr(${column}, CASE substr(${column}, 2, 1) WHEN x'00' THEN 3 ELSE 2 END) AS TEXT) END`,
 };
 
-/** Returns a value for a JSON parameter. Converts bytes to the text form of BYTEA. */
+/** Returns a value for a JSON parameter. Converts bytes to PostgreSQL's text form: `\x` and hexadecimal digits. */
 export const toJsonValue = <T>(value: T): T | string =>
   value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 
-/** Returns the hash of an idempotency key in hexadecimal digits. Two keys with the same hash do not occur in practice. */
+/** Returns the hash of an idempotency key and its scope in hexadecimal digits. Collisions do not occur in practice. */
 function keyHashDigits({ service, client, key }: AttemptKey): string {
   const scope = Buffer.from(sha256(service) + sha256(client), 'hex');
   return sha256(Buffer.concat([scope, Buffer.from(key)])).slice(0, KEY_HASH_BYTES * 2);
 }
 
-/** Returns the hash that identifies an idempotency key. */
+/** Returns the bytes of the hash that identifies an idempotency key of a client. */
 export const keyHash = (key: AttemptKey): Uint8Array => bytesOfHex(keyHashDigits(key));
 
-/** Returns a signed 32-bit hash for indexes of ids. It is not unique, so queries also compare the ids. */
+/** Returns a signed 32-bit hash of an id, for indexes. Queries also compare the ids, because hashes can be equal. */
 export const shortHash = (text: string): number => parseInt(sha256(toStorableText(text)).slice(0, 8), 16) | 0;
 
 /**
- * Returns the id of a new attempt: a UUID that begins with the hash of its idempotency key and ends with random digits.
- * Therefore one index finds an attempt by its key and by its id.
+ * Returns the id of a new attempt: a UUID that begins with the hash of the idempotency key and ends with random digits.
+ * An index on the hash therefore finds an attempt by its key and by its id.
  */
 export const newAttemptId = (
   key: AttemptKey,
   { randomUUID }: Pick<Runtime, 'randomUUID'> = systemRuntime,
 ): string => hexToUuid(keyHashDigits(key) + randomUUID().slice(-RANDOM_DIGITS));
 
-/** Returns the stored bytes of an attempt id; for other text no bytes, which match no attempt. */
+/** Returns the stored bytes of an attempt id. For a text that is no UUID, returns no bytes, which match no attempt. */
 export const attemptIdBytes = (id: string): Uint8Array =>
   UUID.test(id) ? toStoredText(id) : new Uint8Array();

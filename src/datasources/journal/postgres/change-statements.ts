@@ -1,16 +1,16 @@
 import { FEED_OF_GROUP, COPIED_COLUMNS } from '../change-tables';
 
-/** Selects the current epoch; no row if it was begun in another database, which had its own transaction ids. */
+/** SELECT of the current epoch; no row if it was begun in another database, whose transaction ids differ. */
 const CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
 
-/** Input columns for the state in a response; null in RECORD_OUTCOMES if an outcome has no observed state. */
+/** Input columns for the state in a response. In RECORD_OUTCOMES, they are null if the outcome has no observed state. */
 export const OBSERVED_INPUT =
   'observed_status TEXT, observed_state TEXT, received TEXT, is_final BOOLEAN, next_lookup_at BIGINT';
 
 /**
  * Part of the statement RECORD_OUTCOMES. Records the first change of each transaction in `settled`, and follows the
- * transaction unless its recorded status is final. Records no change if there is no current epoch, or if the outcome
- * has no observed state: the first lookup of the transaction, which is due at once, then records the change.
+ * transaction unless its recorded status is final. Records no change if CURRENT_EPOCH returns no row, or if the outcome
+ * has no observed state. The first lookup of the transaction is then due at once, and records the change.
  */
 export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   created AS MATERIALIZED (
@@ -28,15 +28,15 @@ export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EP
       CASE WHEN is_recorded THEN observed_status END, CASE WHEN is_recorded THEN observed_state END
     FROM created WHERE NOT (is_recorded AND is_final))`;
 
-/** The columns of `settled` that RECORD_FIRST_CHANGES reads. */
+/** Columns that `settled` must have for RECORD_FIRST_CHANGES. */
 export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_id, own.method, own.currency, own.value,
   own.transaction_hash, own.settled_at, observed_status, observed_state, received, is_final, next_lookup_at`;
 
 /**
  * Records a batch of observations of different transactions, given as JSON. Locks rows in the order of their ids, as
- * scheduleFollowed does, which prevents deadlocks. After waiting for a row lock, reads the row as it was committed.
- * For each followed transaction, returns the result and the index of the observation in the batch (`place`). If there
- * is no current epoch, records nothing and returns one row whose `place` is null.
+ * scheduleFollowed() does, which prevents deadlocks. After waiting for a row lock, reads the row as it was committed.
+ * For each followed transaction, returns the result and the index of the observation in the batch (`place`). If
+ * CURRENT_EPOCH returns no row, records nothing and returns one row whose `place` is null.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (
@@ -83,20 +83,20 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
   UNION ALL
   SELECT NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM current_epoch)`;
 
-/** Makes all earlier commits durable: writes a message to the log, and its commit waits for the log to be durable. */
+/** Makes all earlier commits durable: the commit of this message waits until the write-ahead log is durable. */
 export const SYNC = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
 
 /** Begins a new epoch if the current one was begun in another database. */
 export const CORRECT_EPOCH = 'SELECT raise_change_epoch(FALSE)';
 
 /**
- * Returns a horizon: the database transaction id below which all transactions that write changes have ended. It can be
- * higher than txid_snapshot_xmin, which also depends on unrelated transactions of the server.
+ * Returns a horizon: the database transaction id below which all transactions that write changes have ended. This
+ * horizon can be higher than txid_snapshot_xmin, which also depends on unrelated transactions of the server.
  *
- * A transaction that writes changes locks their table before it gets an id, and keeps the lock until its changes are
- * visible. The locks are read after the snapshot. So each such transaction with an id below `xmax` has ended, or holds
- * a lock and shows its id in pg_stat_activity (in pg_locks, ids appear too late). `backend_xid` is the lower 32 bits of
- * the id. Returns 0 if this database user may not see the id of one of these transactions.
+ * A transaction that writes changes locks the table `changes` before it gets an id, and keeps the lock until its
+ * changes are visible. The locks are read after the snapshot. So each such transaction with an id below `xmax` has
+ * ended, or holds a lock and shows its id in pg_stat_activity (in pg_locks, ids appear too late). `backend_xid` is the
+ * lower 32 bits of the id. Returns 0 if this database user may not see the id of one of these transactions.
  */
 export const READ_OWN_HORIZON = `WITH snapshot AS MATERIALIZED (
     SELECT txid_snapshot_xmax(txid_current_snapshot()) AS xmax),

@@ -1,7 +1,7 @@
 import { Batcher } from '../batcher';
 import type { ChangeJournal, Observation, ObservationResult, ObservedState } from '../changes';
 import { JournalUnavailable } from '../journal';
-import { DescribedError } from '../journal-error';
+import { otherError } from '../journal-error';
 import type { Row, SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
 import { toJsonValue, shortHash, toStorableText, toStoredText } from '../stored-values';
@@ -13,10 +13,11 @@ const MAX_BATCH = 256;
 interface PostgresChangesOptions {
   /** Connections whose commits wait until they are durable. */
   pool: PostgresPool;
-  /** Connections whose commits do not wait for a sync, with the same limits as `pool`. */
+  /** Connections whose commits do not wait until they are durable, with the time limit of `pool`. */
   unsyncedPool: PostgresPool;
-  /** Connections for work that must not delay creates. Their commits do not wait for a sync. */
+  /** Connections for work that must not delay creates. Their commits do not wait until they are durable. */
   backgroundPool: PostgresPool;
+  /** Time limit of an observation or a sync in ms, including its time in the queue. */
   timeLimitMs: number;
 }
 
@@ -53,7 +54,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
     return this.#observations.add(observation);
   }
 
-  /** Completes queued writes. */
+  /** Resolves when the queued observations and syncs have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#observations.close(), this.#syncs.close()]);
   }
@@ -89,12 +90,9 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
       rows = await recordBatch();
       if (isWithoutEpoch(rows))
         throw new JournalUnavailable(
-          new DescribedError({
-            reason: 'other',
-            code: null,
-            message:
-              'the journal moved to another database while changes were recorded; the gateway tries again',
-          }),
+          otherError(
+            'the journal moved to another database while changes were recorded; the gateway tries again',
+          ),
         );
     }
     const results = new Map(rows.map(({ place, result }) => [place, result as ObservationResult]));
@@ -119,7 +117,7 @@ const observationRecord = (observation: Observation, place: number) => ({
   ...observedRecord(observation),
 });
 
-/** Returns the values for the columns of OBSERVED_INPUT. */
+/** Returns the values of the columns OBSERVED_INPUT, by column name. */
 export const observedRecord = ({ status, state, received, isFinal, nextLookupAt }: ObservedState) => ({
   observed_status: toStorableText(status),
   observed_state: state && toStorableText(state),

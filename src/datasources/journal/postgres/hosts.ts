@@ -4,14 +4,15 @@ import { readPostgresUrl, type PostgresHost, type PostgresUrl } from '../../../s
 import { TimeoutError } from '../../../shared/timeout';
 
 /**
- * Chooses a host of a connection string: the first that responds and has the required session attributes. If this host
- * fails or becomes read-only, searches again, beginning with the other hosts.
+ * Chooses a host of a connection string: the first that responds and has the required session attributes. After this
+ * host has failed or become read-only, the next search begins with the other hosts.
  */
 export class PostgresHosts {
   readonly #url: PostgresUrl;
   readonly #defaults: ClientConfig;
-  /** The hosts in the order in which they are tried; empty if the connection string has only one host. */
+  /** Hosts in the order in which a search tries them; empty if the connection string has only one host. */
   #searchOrder: readonly PostgresHost[];
+  /** The chosen host; undefined before a search and after a failure, and always if there is only one host. */
   #current: PostgresHost | undefined;
   #search: Promise<PostgresHost> | undefined;
 
@@ -23,12 +24,12 @@ export class PostgresHosts {
     this.#defaults = { connectionString, keepAlive: true, application_name: 'paygraph' };
   }
 
-  /** Returns a client that connects to the host in use. */
+  /** Returns a client that connects to the chosen host. */
   createClient(config: ClientConfig): Client {
     return new HostClient(this, { ...this.#defaults, ...config });
   }
 
-  /** Returns the settings of a pool that connects to the host in use. */
+  /** Returns the settings of a pool that connects to the chosen host. */
   poolConfig() {
     const hosts = this as PostgresHosts;
     return {
@@ -41,7 +42,7 @@ export class PostgresHosts {
     };
   }
 
-  /** Finds the host to use; undefined if there is only one. Rejects with a DescribedError if no host is suitable. */
+  /** Returns the chosen host; undefined if there is only one. Rejects with a DescribedError if no host is suitable. */
   chooseHost(): Promise<PostgresHost | undefined> {
     if (this.#current || this.#searchOrder.length === 0) return Promise.resolve(this.#current);
     this.#search ??= this.#searchHost().finally(() => {
@@ -59,10 +60,10 @@ export class PostgresHosts {
     if (isUnsuitable) throw new DescribedError(READ_ONLY_ERROR);
   }
 
-  /** Must be called when a host has failed or is read-only. The next search tries this host last. */
+  /** Must be called when a host has failed or is read-only. If it is the chosen host, the next search tries it last. */
   reportFailure({ host, port }: PostgresHost): void {
     const current = this.#current;
-    // Ignores a failure of a host that is no longer in use.
+    // A failure of any other host changes nothing.
     if (current?.host !== host || current.port !== port) return;
     this.#current = undefined;
     this.#searchOrder = [...this.#searchOrder.filter((candidate) => candidate !== current), current];
@@ -98,7 +99,7 @@ const READ_ONLY_ERROR: JournalErrorInfo = {
   message: 'PostgreSQL is read-only (a standby, or its transactions are read-only by default)',
 };
 
-/** Combines the errors of all hosts into one, with the reason and code of the most likely primary. */
+/** Combines the errors of all hosts into one, with the reason and code of the host that is most likely the primary. */
 function summarizeErrors(faults: readonly JournalErrorInfo[]): JournalErrorInfo {
   const primary =
     faults.find((fault) => fault.reason !== 'read_only' && !isPermanent(fault)) ??
@@ -109,7 +110,7 @@ function summarizeErrors(faults: readonly JournalErrorInfo[]): JournalErrorInfo 
   return { reason, code, message: `no host in DATABASE_URL can be written: ${reasons}` };
 }
 
-/** A client that connects to the host in use and checks its session. */
+/** A client that connects to the chosen host and checks the session attributes. */
 class HostClient extends Client {
   readonly #hosts: PostgresHosts;
 

@@ -51,15 +51,15 @@ import {
 
 const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
-/** Maximum number of connections for lists, changes, operator commands and the purge. They do not delay creates. */
+/** Maximum number of connections for what must not delay creates: lists, changes, operators, metrics, the purge. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
-/** Option of connections for the purge and for outcomes. The gateway repeats the writes that a crash has lost. */
+/** Server setting: commits do not wait for a disk sync. If a crash loses such a write, the gateway repeats it. */
 const WITHOUT_SYNC = '-c synchronous_commit=off';
 const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
-/** Maximum number of connections that record outcomes and observations: one batch of each at a time. */
+/** Maximum number of connections for outcomes and observations. One batch of each is in flight at a time. */
 const MAX_OUTCOME_CONNECTIONS = 2;
 
-/** The journal in PostgreSQL, for gateways on several machines. */
+/** The journal in PostgreSQL, which gateways on several machines can share. */
 export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
   readonly #outcomePool: PostgresPool;
@@ -67,7 +67,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
-  /** A failover may lose a group that is known. */
+  /** Groups that a failover has lost stay in this cache. insertAttempt() therefore creates missing groups again. */
   readonly #knownGroups = new KnownGroups();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
@@ -128,7 +128,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const holder = row && attemptFromRow(row);
     if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
-    // A failover may have lost a group that #knownGroups contains.
+    // A failover may have lost the group, although #knownGroups contains it.
     const wasGroupMissing = await this.#createGroups([attempt], until);
     if (wasGroupMissing) return this.insertAttempt(attempt);
     return attempt.reserve ? { kind: 'reserved' } : this.insertAttempt(attempt);
@@ -140,7 +140,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return result;
   }
 
-  /** Rejects with JournalUnavailable if commits are not durable. */
+  /** Also rejects with JournalUnavailable if commits are not durable. */
   async readState(until?: number): Promise<JournalState> {
     const [row = {}] = await this.#pool.query(READ_STATE, [], until);
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
@@ -175,19 +175,14 @@ export class PostgresJournal extends SqlJournal implements Journal {
   async checkWrite(bytes: number): Promise<void> {
     const until = monotonicMs() + this.timeLimitMs;
     const [row] = await this.#pool.queryDurably(CHECK_WRITE, [Date.now(), bytes], until);
-    if (row?.['may'] !== true)
-      throw new JournalUnavailable(
-        Object.assign(
-          new Error('The database user lacks privileges on the tables or sequences of the journal.'),
-          {
-            code: '42501',
-          },
-        ),
-      );
+    if (row?.['may'] !== true) {
+      const message = 'The database user lacks privileges on the tables or sequences of the journal.';
+      throw new JournalUnavailable(Object.assign(new Error(message), { code: '42501' }));
+    }
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
   }
 
-  /** Writes the queued attempts, outcomes and observations, then closes the connections. */
+  /** Completes queued attempts, outcomes and observations, then closes the connections. */
   async close(): Promise<void> {
     await Promise.all([this.#inserts, this.#outcomes, this.changes].map((queue) => queue.close()));
     await Promise.all([this.#pool, this.#outcomePool, this.#backgroundPool].map((pool) => pool.close()));
@@ -205,9 +200,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return this.#backgroundPool.query(text, values, until);
   }
 
-  /** Inserts a batch of attempts. Null: not inserted, and the statement does not show why. */
+  /** Inserts a batch of attempts. A result is null if the attempt was not inserted and it is not known why. */
   async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(BeginResult | null)[]> {
-    // One statement cannot write a row twice, so it inserts only the first of several attempts with the same key.
+    // One statement cannot write a row twice. So of attempts with the same key, only the first is inserted.
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
     const records = [...byKey.values()].map((attempt) => {
       const { service, client, channel, kind, reserve, fenceSince } = attempt;
@@ -232,7 +227,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   /** Creates the groups of attempts. Returns whether at least one group did not exist. */
   async #createGroups(attempts: readonly NewAttempt[], until: number): Promise<boolean> {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
-    // Needs no sync: the sync of the attempt that is inserted next includes its group.
+    // Groups need no sync of their own: the sync of the attempts, which are inserted next, includes them.
     const newGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
     for (const attempt of attempts) this.#knownGroups.add(attempt);
     return newGroups.length > 0;
@@ -265,7 +260,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     );
     return outcomes.map(({ id, outcome: { outcome } }) => {
       const isMissing = missingById.get(id);
-      // After `not_sent` or `rejected`, a new attempt with the same key may have replaced the attempt.
+      // An attempt that was `not_sent` or `rejected` may be missing because a new attempt with its key replaced it.
       if (isMissing === true) return outcome === 'succeeded' || outcome === 'unknown' ? 'missing' : true;
       return isMissing === undefined;
     });

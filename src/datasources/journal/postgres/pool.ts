@@ -3,38 +3,39 @@ import { InFlightCounter } from '../../../shared/in-flight-counter';
 import { TimeoutError, withTimeout } from '../../../shared/timeout';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { DescribedError, describeJournalError, notDurableError } from '../journal-error';
+import { describeJournalError, notDurableError, otherError } from '../journal-error';
 import { migrate } from '../migrations';
 import type { PostgresHosts } from './hosts';
 import type { Row, SqlValue } from '../rows';
 
 /**
- * Makes PostgreSQL plan each statement anew, because it would keep a plan for an empty table while the table grows.
- * Disables scans of whole tables, which the planner prefers if its statistics are from when the table was small.
+ * Server settings of connections. PostgreSQL plans each statement anew, because it would otherwise keep a plan for an
+ * empty table while the table grows. Scans of whole tables are disabled, because the planner would prefer them if its
+ * statistics were from a time when the table was small.
  */
 export const CONNECTION_OPTIONS =
   '-c plan_cache_mode=force_custom_plan -c enable_seqscan=off -c enable_mergejoin=off -c jit=off';
 
 /**
- * Options for statements that must read an index in its order. Without them, the planner could scan the whole table, if
- * the table has just grown or if few of its rows belong to the client.
+ * Server settings for statements that must read an index in its order. Without them, the planner could read the whole
+ * table if the table has just grown, or if few of its rows belong to the client.
  */
 export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_bitmapscan=off -c enable_sort=off`;
 
-/** Key of the advisory lock of the migrations: one instance at a time runs them. */
+/** Key of the advisory lock that lets only one instance at a time run migrations. */
 const MIGRATION_LOCK = 7_215_044;
 
 interface PostgresPoolOptions {
-  /** Time limit of a query in ms. */
+  /** Time limit of a query in ms, including the wait for a connection and for migrations. */
   timeLimitMs: number;
   maxConnections: number;
-  /** Server settings of each connection, written as command-line options of PostgreSQL. */
+  /** Server settings of each connection, in the form of command-line options of PostgreSQL. */
   connectionOptions: string;
-  /** Runs the migrations on another pool. If omitted, this pool runs them. */
+  /** Runs the migrations instead of this pool, and returns their names. If omitted, this pool runs them. */
   migrate?: () => Promise<readonly string[]>;
 }
 
-/** SQLSTATE of a warning, for example about a commit cancelled while it waited for the synchronous standby. */
+/** SQLSTATE of a warning, for example that a commit did not wait until the synchronous standby acknowledged it. */
 const SQLSTATE_WARNING = '01000';
 
 interface PoolQuery {
@@ -43,7 +44,7 @@ interface PoolQuery {
   isDurable: boolean;
 }
 
-/** Connection pool with a time limit for each query. Applies pending migrations before the first query. */
+/** A connection pool with a time limit for each query. Applies pending migrations before the first query. */
 export class PostgresPool {
   readonly #hosts: PostgresHosts;
   readonly #options: PostgresPoolOptions;
@@ -62,15 +63,18 @@ export class PostgresPool {
       ...hosts.poolConfig(),
       max: options.maxConnections,
       connectionTimeoutMillis: timeLimitMs,
-      // A query that timed out must neither hold locks nor be executed later.
+      // The server aborts a query that has timed out, so that it neither holds locks nor is executed later.
       statement_timeout: timeLimitMs,
       options: options.connectionOptions,
     });
-    // Ignores broken idle connections, because the pool replaces them.
+    // Errors of idle connections are ignored, because the pool replaces broken connections.
     this.#pool.on('error', () => undefined);
   }
 
-  /** Runs a statement with `?` or `$n` for each value. @param until end of the time limit, by `monotonicMs` */
+  /**
+   * Runs a statement with `?` or `$n` for each value. Rejects with JournalUnavailable on failure or timeout.
+   * @param until end of the time limit, by `monotonicMs`
+   */
   query(
     text: string,
     values: readonly unknown[],
@@ -80,14 +84,17 @@ export class PostgresPool {
   }
 
   /**
-   * As `query`, for a write that must survive a failover. Also rejects with JournalUnavailable if PostgreSQL warns that
-   * the synchronous standby did not acknowledge the commit, so that only the primary has the write.
+   * As query(), for a write that must survive a failover. Also rejects with JournalUnavailable if PostgreSQL warns that
+   * the synchronous standby did not acknowledge the commit. Then perhaps only the primary has the write.
    */
   queryDurably(text: string, values: readonly unknown[], until: number): Promise<Row[]> {
     return this.#track({ text, values, isDurable: true }, until);
   }
 
-  /** Applies pending migrations once, and returns their names. After a failure, the next call tries again. */
+  /**
+   * Applies pending migrations once, and returns their names. Rejects with JournalUnavailable on failure. The next call
+   * then tries again.
+   */
   migrate(): Promise<readonly string[]> {
     if (this.#closing) return Promise.reject(closedError());
     this.#migrated ??= this.#inFlight
@@ -99,7 +106,7 @@ export class PostgresPool {
     return this.#migrated;
   }
 
-  /** Aborts a migration, waits for queries in flight and closes the connections. */
+  /** Aborts a migration in progress, waits for queries in flight, and closes the connections. */
   close(): Promise<void> {
     void this.#migrationClient?.end().catch(() => undefined);
     this.#closing ??= this.#inFlight.drained().then(() => this.#pool.end());
@@ -127,9 +134,9 @@ export class PostgresPool {
       client.release();
       return rows;
     } catch (error) {
-      // After a failover, another host may be the primary.
+      // A read-only host may be a former primary. The next connection searches for the new primary.
       if (client && describeJournalError(error).reason === 'read_only') this.#hosts.reportFailure(client);
-      // Discards the connection, because it may still be busy with the query.
+      // The connection is closed, because it may still be busy with the query.
       client?.release(true);
       throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
     }
@@ -169,12 +176,12 @@ export class PostgresPool {
       });
     } finally {
       this.#migrationClient = undefined;
-      // Closing rolls back an uncommitted migration. Does not wait, because closing can take long.
+      // Closing rolls back an uncommitted migration. This is not awaited, because it can take long.
       void client.end().catch(() => undefined);
     }
   }
 
-  /** Returns a statement with a name, so that PostgreSQL parses it only once per connection. */
+  /** Returns a statement with `$n` for each `?`, and a name, so that each connection parses the text only once. */
   #statement(text: string) {
     let statement = this.#statements.get(text);
     if (!statement) {
@@ -188,10 +195,4 @@ export class PostgresPool {
 }
 
 const closedError = (): JournalUnavailable =>
-  new JournalUnavailable(
-    new DescribedError({
-      reason: 'other',
-      code: null,
-      message: 'the journal connections are closed: the process is shutting down',
-    }),
-  );
+  new JournalUnavailable(otherError('the journal connections are closed: the process is shutting down'));

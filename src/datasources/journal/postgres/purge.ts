@@ -2,15 +2,15 @@ import { keyHashOf } from '../attempt-tables';
 import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { PostgresPool } from './pool';
 
-/** Key of the advisory lock of the purge: one instance at a time purges. */
+/** Key of the advisory lock that lets only one instance at a time purge. */
 const PURGE_LOCK = 7_215_045;
 
-/** CTE that takes the purge lock if it is free. A step never waits for a row lock either, so it cannot deadlock. */
+/** CTE that takes the purge lock if it is free. A step waits neither for this lock nor for row locks: no deadlocks. */
 const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
 /**
- * Returns the SELECT at the end of a step. It counts the rows that the step examined and deleted. `mine`: whether this
- * instance has the purge lock. `last`: where the step ended.
+ * Returns the SELECT at the end of a step. Its columns: `mine`, whether this instance has the purge lock; `found`, the
+ * number of examined rows; `deleted`, the number of deleted rows; `last`, where the step ended.
  */
 const selectProgress = (examined: string, last: string): string => `SELECT (SELECT mine FROM turn) AS mine,
   (SELECT count(*) FROM ${examined}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${last}) AS last`;
@@ -32,7 +32,10 @@ export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM stored_attempts WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING settled_at)
   ${selectProgress('expired', 'SELECT max(settled_at)::text FROM deleted')}`;
 
-/** Keeps a reservation that another attempt is taking over: its row is locked, or already has another attempt id. */
+/**
+ * Deletes reserved external ids whose attempt does not exist. Keeps a row that an attempt is taking over: the row is
+ * then locked, or already has the id of this attempt.
+ */
 export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT service, channel, external_id, attempt_id FROM reserved_external_ids
@@ -66,7 +69,7 @@ export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM confirmed WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING confirmed_at)
   ${selectProgress('expired', 'SELECT max(confirmed_at)::text FROM deleted')}`;
 
-/** Deletes changes in the order of the record. Stores in each feed the position of its last deleted change. */
+/** Deletes changes in the order of their positions. Stores in each feed the position of its last deleted change. */
 export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT ctid, epoch, xid, seq, feed_id, recorded_at FROM changes
@@ -87,7 +90,7 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
       ORDER BY epoch DESC, xid DESC, seq DESC LIMIT 1`,
   )}`;
 
-/** Purges followed transactions in id order, which is roughly time order, so that no index on the time is needed. */
+/** Deletes followed transactions in id order, which is roughly the order of time, so it needs no index on the time. */
 export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT id, created_at FROM followed_transactions WHERE (SELECT mine FROM turn) AND id > $1::bigint
@@ -99,7 +102,7 @@ export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM followed_transactions WHERE id = ANY (ARRAY (SELECT id FROM expired)) RETURNING 1)
   ${selectProgress('page', 'SELECT max(id)::text FROM page')}`;
 
-/** Position before all reservations. */
+/** Value of `after` for the first step of the purge target `reservations`. */
 export const BEFORE_FIRST_RESERVATION = JSON.stringify(['', '', '']);
 
 const PURGE_STATEMENTS = {
@@ -109,10 +112,10 @@ const PURGE_STATEMENTS = {
   followed: PURGE_FOLLOWED,
 };
 
-/** For each target, the position before its first row. */
+/** For each purge target, the value of `after` for its first step. */
 const START_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
-/** Deletes at most `limit` expired rows. Returns null if another instance is purging. */
+/** Examines at most `limit` rows and deletes the expired ones. Returns null if another instance is purging. */
 export async function purgeStep(
   pool: PostgresPool,
   { target, settledBefore, limit, after }: PurgeStep,
@@ -122,7 +125,7 @@ export async function purgeStep(
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
       : await pool.query(PURGE_STATEMENTS[target], [after ?? START_POSITIONS[target], settledBefore, limit]);
   if (row?.['mine'] !== true) return null;
-  // Changes and followed transactions are read oldest first, so after a page without expired rows there are no more.
+  // Changes and followed transactions are read oldest first. So after a page without expired rows, no more follow.
   const isOldestFirst = target === 'changes' || target === 'followed';
   const isLast = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
   return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };

@@ -4,8 +4,8 @@ import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '..
 import { OBSERVED_INPUT, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
 
 /**
- * Whether a commit of this session survives a crash of the server and, with a synchronous standby, the loss of the
- * server. Without a synchronous standby, `local` and `remote_write` are as durable as `on`.
+ * SQL condition: a commit of this session survives a crash of the server and, with a synchronous standby, the loss of
+ * the server. Without a synchronous standby, the settings `local` and `remote_write` are as durable as `on`.
  */
 export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
   AND (current_setting('synchronous_commit') IN ('on', 'remote_apply')
@@ -13,9 +13,9 @@ export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting(
 
 /**
  * Inserts the attempts of a batch, except those whose group is missing, whose key or external id is taken, or whose
- * instance has read another fence. Inserts none if the database was replaced or its commits are not durable. Returns
- * the ids that were inserted and, for each other attempt, the stored attempt with the same key. Every instance locks in
- * the same order, which prevents deadlocks.
+ * `fenceSince` is outdated. Inserts none if the database was replaced or its commits are not durable. Returns a row for
+ * each attempt: its id (`begun_id`) if it was inserted, otherwise the stored attempt with the same key, if any. Every
+ * instance locks rows in the same order, which prevents deadlocks.
  */
 export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${IS_DURABLE}),
@@ -44,7 +44,7 @@ export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
   LEFT JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('input.id')}) AS found ON begun.id IS NULL`;
 
-/** Creates missing groups. Parameter: the groups as JSON. Returns a row for each group that was missing. */
+/** Creates those of the given groups that do not exist, and returns a row for each. Parameter: the groups as JSON. */
 export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, channel, kind)
   SELECT DISTINCT service, client, channel, kind FROM jsonb_populate_recordset(NULL::attempt_groups, $1::jsonb)
   ORDER BY service, client, channel, kind
@@ -60,8 +60,8 @@ export const READ_STATE = `WITH raised AS (
   FROM (SELECT * FROM raised UNION ALL SELECT * FROM journal_state ORDER BY fence_since DESC LIMIT 1) AS state`;
 
 /**
- * Raises the fence and begins a new epoch of changes, because the ids of database transactions may repeat if the
- * journal was restored. Parameter: the reason.
+ * Raises the fence. Also begins a new epoch of changes, because in a restored journal, ids of database transactions may
+ * repeat. Parameter: the reason.
  */
 export const RAISE_FENCE = `WITH raised AS (
     UPDATE journal_state SET fence_reason = $1::text, fence_since = ${NOW.postgres})
@@ -70,8 +70,8 @@ export const RAISE_FENCE = `WITH raised AS (
 export const LOWER_FENCE = "UPDATE journal_state SET fence_reason = '', fence_since = 0";
 
 /**
- * Records a batch of outcomes, and the first changes of the created transactions. Returns the ids of attempts whose
- * transaction was created by another attempt, and of attempts that are missing (`is_missing`).
+ * Records a batch of outcomes, and the first changes of the created transactions. Returns the ids of the attempts whose
+ * transaction was created by another attempt, and of the attempts that do not exist (`is_missing`).
  */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT x.*, x.state = 'u' AS is_open, observed.*
@@ -110,8 +110,8 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT 1 FROM stored_attempts AS own WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)`;
 
 /**
- * Finds attempts by transaction id or external id. The indexes include the group, so that no row of another client is
- * read. OFFSET 0 keeps a planner without statistics from reading all attempts of the group.
+ * SELECT of findCreated(). The indexes include the group, so that no row of another client is read. OFFSET 0 keeps a
+ * planner without statistics from reading all attempts of the group.
  */
 export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   FROM (SELECT place, (ref ->> 2)::integer AS transaction_hash, decode(ref ->> 1, 'hex') AS transaction_id,
@@ -136,7 +136,7 @@ export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   CROSS JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}) AS attempts`;
 
-/** WITH clause before END_CONFIRM, so that both are one atomic statement. Parameter: the confirmed inputs as JSON. */
+/** WITH clause to be written before END_CONFIRM, so that both are atomic. Parameter: the confirmed inputs as JSON. */
 export const RECORD_CONFIRMED = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
   SELECT service, channel, transaction_id, input_hash, status, confirmed_at FROM jsonb_to_recordset(?::jsonb)
@@ -159,7 +159,7 @@ const TABLE_NAMES = [
   'change_epoch',
 ];
 
-/** Whether the database user has all privileges that the gateway needs. */
+/** SQL condition: the database user has all privileges that the gateway needs on the tables of the journal. */
 export const MAY_WRITE = TABLE_NAMES.flatMap((table) =>
   (table === 'attempts' ? ['SELECT'] : ['SELECT', 'INSERT', 'UPDATE', 'DELETE']).map(
     (privilege) => `has_table_privilege('${table}', '${privilege}')`,
@@ -168,7 +168,7 @@ export const MAY_WRITE = TABLE_NAMES.flatMap((table) =>
   .concat("has_sequence_privilege('stored_attempts_seq_seq', 'SELECT')")
   .join(' AND ');
 
-/** Writes a row and returns whether attempts could be written. Parameters: the time in ms, the filler size in bytes. */
+/** Writes a test row, and returns MAY_WRITE and IS_DURABLE. Parameters: time in ms, size of the filler in bytes. */
 export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, repeat('0', ?::int))
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler
   RETURNING ${MAY_WRITE} AS may, ${IS_DURABLE} AS is_durable`;

@@ -8,7 +8,7 @@ import { sql, type SqliteThread } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
 
-/** Must run directly after the statement that settles the attempt. Does nothing if that statement changed no row. */
+/** Runs directly after the statement that settles the attempt. Does nothing if that statement changed no row. */
 const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
   SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
@@ -19,8 +19,10 @@ const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, chang
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
 /**
- * Returns the statements to run directly after the statement that settles a succeeded attempt.
- * @param attempt `idValues` of the attempt
+ * Returns the statements to run directly after the statement that records the outcome `succeeded`. They record the
+ * first change of the transaction, and follow the transaction unless its status is final.
+ * @param attempt idValues() of the attempt
+ * @param observed state in the response; undefined: record no change
  */
 export function firstChangeStatements(
   attempt: readonly SqlValue[],
@@ -35,7 +37,10 @@ export function firstChangeStatements(
     : [change, sql(FOLLOW_TRANSACTION, settledAt, nextLookupAt, status, state, ...attempt)];
 }
 
-/** Subquery for the id of the row. Parameters: hash and id of the transaction, service, kind, channel. */
+/**
+ * Subquery for the id of a row in followed_transactions. Parameters: hash and id of the transaction, service, kind,
+ * channel.
+ */
 const FOLLOWED_ID = `(SELECT f.id FROM followed_transactions AS f INDEXED BY followed_by_transaction
   JOIN attempt_groups AS own ON own.id = f.group_id
   WHERE f.transaction_hash = ? AND f.transaction_id = ? AND own.service = ? AND own.kind = ? AND own.channel = ?)`;
@@ -59,7 +64,7 @@ const UPDATE_FOLLOWED = `UPDATE followed_transactions
   SET failures = 0, status = ?, state = ?, changed_at = ?, observed_at = max(observed_at, ?), next_lookup_at = ?
   WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;
 
-/** Returns the statements of a job. They run in order until one returns a row, which is the result. */
+/** Returns the statements that record an observation. They run in order until one returns a row: the result. */
 function observationStatements(observation: Observation): Statement[] {
   const { service, kind, channel, transactionId, requestedAt, observedAt } = observation;
   const { status, state, received, isFinal, nextLookupAt } = observation;
@@ -76,11 +81,11 @@ function observationStatements(observation: Observation): Statement[] {
   ];
 }
 
-/** Makes all earlier commits durable. Changes a value, because without a change SQLite does not sync. */
+/** Makes all earlier commits durable. The statement changes a value: without a change, SQLite does not sync. */
 const SYNC = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
   ON CONFLICT (id) DO UPDATE SET checked_at = checked_at + 1`;
 
-/** Begins a new epoch. Its positions are after all positions of earlier epochs. */
+/** Begins a new epoch, whose positions are after those of all earlier epochs. */
 export const RAISE_EPOCH = `UPDATE change_epoch SET epoch = max(epoch + 1, ${NOW.sqlite})`;
 
 /** The record of changes in SQLite. */

@@ -46,8 +46,8 @@ import {
 import { sql, SqliteThread } from './thread';
 
 /**
- * Returns the statements that raise the fence and begin a new epoch of changes if this is not the file of the last
- * start, for example after a backup was restored.
+ * Returns the statements that raise the fence and begin a new epoch of changes if the file is not the one of the last
+ * start, for example because a backup was restored.
  */
 function replacedFileStatements(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
@@ -69,7 +69,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   private constructor(
     private readonly thread: SqliteThread,
-    /** A second thread with a read-only connection, for reads that must not delay creates. */
+    /** Has a read-only connection for reads that must not delay creates. */
     private readonly backgroundThread: SqliteThread,
     timeLimitMs: number,
   ) {
@@ -77,12 +77,12 @@ export class SqliteJournal extends SqlJournal implements Journal {
     this.changes = new SqliteChanges(thread, backgroundThread);
   }
 
-  /** Opens the file and applies pending migrations. Rejects with a JournalOpenError. */
+  /** Opens the file and applies pending migrations. Rejects with a JournalOpenError on failure. */
   static async open(file: string, timeLimitMs: number): Promise<SqliteJournal> {
     const thread = await SqliteThread.open(file, timeLimitMs);
     const execute = (text: string, values?: readonly SqlValue[]): Promise<Row[]> =>
       thread.runWhileOpening(text, values);
-    // Locks the file, so that other processes that start at the same time wait.
+    // BEGIN IMMEDIATE locks the file, so that other processes that start at the same time wait.
     const transaction = async <T>(work: () => Promise<T>): Promise<T> => {
       await execute('BEGIN IMMEDIATE');
       const result = await work();
@@ -213,7 +213,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return this.backgroundThread.read(text, values);
   }
 
-  /** Writes without a sync. @throws AttemptMissing */
+  /** Writes without a sync. Rejects with AttemptMissing if a statement reports it. */
   async #writeOutcome(...statements: Statement[]): Promise<Row[]> {
     const rows = await this.thread.run({ write: true, isUnsynced: true, statements });
     if (rows.some((row) => row['is_missing'] === 1)) throw new AttemptMissing();

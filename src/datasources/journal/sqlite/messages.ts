@@ -1,7 +1,6 @@
 import type { SqlValue } from '../rows.js';
 
-/** Messages between the gateway and the thread that owns the SQLite file. */
-
+/** A statement with `?` for each parameter. */
 export interface Statement {
   sql: string;
   params: SqlValue[];
@@ -9,13 +8,14 @@ export interface Statement {
 
 /** Statements that run in order until one returns rows, which are the result. */
 export interface Job {
+  /** Whether the job writes. The thread executes all writes of a batch in one transaction. */
   write: boolean;
-  /** Whether a crash may lose the write. Ignored if another write of the batch must be durable. */
+  /** Whether a crash may lose the write. No effect if another write of the batch must be durable. */
   isUnsynced?: boolean;
   statements: Statement[];
 }
 
-/** A parameter in JSON. Bytes are an array with their hexadecimal digits. */
+/** A parameter in JSON. Bytes are written as an array that contains their hexadecimal digits. */
 export type JsonParameter = string | number | null | [hex: string];
 
 /** A job in JSON. A number replaces each SQL text: its index among all texts that were sent to the thread. */
@@ -25,17 +25,18 @@ export interface NumberedJob {
   statements: [number: number, params: JsonParameter[]][];
 }
 
+/** Message to the SQLite thread: a batch of jobs. */
 export interface BatchMessage {
   batch: number;
-  /** NumberedJob[] as JSON text, which is several times cheaper to pass than objects with byte arrays. */
+  /** NumberedJob[] as JSON text. A text is several times cheaper to pass to a thread than objects with byte arrays. */
   jobs: string;
-  /** SQL texts that this batch is the first to use. */
+  /** SQL texts that were not sent to the thread before, in the order of their numbers. */
   newStatements: string[];
-  /** Latest time at which the batch can start or obtain the lock of the file, in monotonic milliseconds. */
+  /** Latest time at which the batch may start or obtain the lock of the file, by `monotonicMs`. */
   until: number;
 }
 
-/** The rows of each job, or the error that ended the batch. */
+/** Message from the SQLite thread: the rows of each job, or the error that ended the batch. */
 export type BatchResult =
   | { batch: number; results: Record<string, unknown>[][] }
   | {
@@ -43,6 +44,6 @@ export type BatchResult =
       error: string;
       /** Result code of SQLite; undefined for other errors. */
       errcode: number | undefined;
-      /** Code of an error that is not from SQLite; FILE_REPLACED if the open file is no longer at its path. */
+      /** System error code, or FILE_REPLACED if the open file is no longer at its path. Unused if `errcode` is set. */
       code: string | undefined;
     };

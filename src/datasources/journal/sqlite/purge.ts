@@ -3,7 +3,7 @@ import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { Statement } from './messages';
 import { sql, type SqliteThread } from './thread';
 
-/** FROM clause for expired attempts, oldest first. Parameters: start and end of the settling time, limit. */
+/** FROM clause for expired attempts, oldest first. Parameters: earliest `settled_at`, end (exclusive), limit. */
 export const FROM_EXPIRED = `FROM stored_attempts INDEXED BY stored_attempts_settled
   WHERE settled_at >= ? AND settled_at < ? ORDER BY settled_at, seq LIMIT ?`;
 
@@ -29,7 +29,7 @@ const RESERVATION_PAGE = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left
 const PURGE_LEFT_OVER = `DELETE FROM reserved_external_ids AS held
   WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${IS_LEFT_OVER} RETURNING 1`;
 
-/** FROM clause for expired changes, oldest first. Parameters: limit, and the time before which changes have expired. */
+/** FROM clause for expired changes among the oldest `limit` changes. Parameters: limit, time of expiry (exclusive). */
 const FROM_EXPIRED_CHANGES = `FROM (
   SELECT id, seq, epoch, feed_id, recorded_at FROM changes INDEXED BY changes_in_order
   WHERE (epoch, xid, seq) > (0, 0, 0) ORDER BY epoch, xid, seq LIMIT ?) WHERE recorded_at < ?`;
@@ -41,7 +41,7 @@ const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.ep
 
 const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED_CHANGES}) RETURNING 1`;
 
-/** Purges followed transactions in id order, which is roughly time order, so that no index on the time is needed. */
+/** Deletes followed transactions in id order, which is roughly the order of time, so it needs no index on the time. */
 const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
   SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)
   RETURNING 1`;
@@ -53,7 +53,7 @@ const PURGE_STATEMENTS = {
   followed: [PURGE_FOLLOWED],
 };
 
-/** Deletes at most `limit` expired rows. Has low priority: queued creates are executed first. */
+/** Examines at most `limit` rows and deletes the expired ones, with low priority: queued creates come first. */
 export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
   const { target, settledBefore, limit, after } = step;
   const deleteRows = (statements: Statement[]) => thread.run({ write: true, statements }, 'low');
@@ -65,7 +65,7 @@ export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<
       leftOver.length > 0 ? await deleteRows([sql(PURGE_LEFT_OVER, JSON.stringify(leftOver))]) : [];
     return { deleted: rows.length, after: page.length < limit ? null : String(page.at(-1)?.['place']) };
   }
-  // Each step reads changes and followed transactions from the oldest row on.
+  // For changes and followed transactions, each step begins with the oldest row, so the statements need no start.
   const parameters =
     target === 'attempts' || target === 'confirmed' ? [start, settledBefore, limit] : [limit, settledBefore];
   const rows = await deleteRows(PURGE_STATEMENTS[target].map((text) => sql(text, ...parameters)));

@@ -25,16 +25,16 @@ export const INSERT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}
     WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?))
   ${UPSERT_RELEASED_KEY} RETURNING 1 AS is_started`;
 
-/** Returns a row if the fence was raised or lowered since `fenceSince` was read. Parameter: `fenceSince`. */
+/** Returns a row if the fence was raised or lowered after `fenceSince` was read. Parameter: `fenceSince`. */
 export const SELECT_IF_FENCE_CHANGED =
   'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
 
-/** Returns a row if the journal does not have the attempt. Parameters: `idValues`. */
+/** Returns a row if the journal does not have the attempt. Parameters: idValues(id). */
 export const SELECT_IF_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${idCondition('id')})`;
 
 /**
  * Returns a row if another attempt created the transaction, or if the journal does not have the attempt. Parameters:
- * `idValues`, hash and id of the transaction.
+ * idValues(id), hash and id of the transaction.
  */
 export const SELECT_OTHER_CREATOR_OR_IF_MISSING = `SELECT mine.id IS NULL AS is_missing
   FROM (SELECT 1) LEFT JOIN attempts AS mine ON ${idCondition('mine.stored_id')}
@@ -55,10 +55,7 @@ export const SETTLE_AS_UNKNOWN = `UPDATE stored_attempts
     absent_observer = COALESCE(?, absent_observer)
   WHERE ${idCondition('id')} AND ${IS_OPEN}`;
 
-/**
- * Finds attempts by transaction id or external id. The indexes include the group, so that no row of another client is
- * read.
- */
+/** SELECT of findCreated(). The indexes include the group, so that no row of another client is read. */
 export const FIND_BY_TRANSACTION = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
     SELECT key AS place, unhex(value ->> 1) AS transaction_id, value ->> 2 AS transaction_hash,

@@ -5,37 +5,33 @@ import { Worker } from 'node:worker_threads';
 import { Batcher, type Priority } from '../batcher';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { DescribedError, diagnoseSqliteError, type JournalErrorInfo } from '../journal-error';
+import { diagnoseSqliteError, otherError } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
 import type { BatchMessage, BatchResult, Job, JsonParameter, NumberedJob, Statement } from './messages';
 import type { Row, SqlValue } from '../rows';
 
-/** Builds a statement for the thread. */
+/** Returns a statement with its parameters. */
 export const sql = (text: string, ...params: SqlValue[]): Statement => ({ sql: text, params });
 
 const MAX_BATCH = 512;
-/** Part of the time limit in ms that is kept for writing. The rest can be spent waiting for another process. */
+/** Part of the time limit in ms that is reserved for writing. Waiting for locks can take the rest. */
 const WRITING_RESERVE_MS = 50;
-/** Maximum wait in ms for a lock during opening: another process may be creating the tables. */
+/** Maximum wait in ms for a lock while the file is opened. Another process may be creating the tables. */
 const OPEN_LOCK_TIMEOUT_MS = 10_000;
 
-const THREAD_STOPPED: JournalErrorInfo = {
-  reason: 'other',
-  code: null,
-  message: 'the SQLite thread of the gateway has stopped; restart the gateway',
-};
+const THREAD_STOPPED = 'the SQLite thread of the gateway has stopped; restart the gateway';
 
 interface InFlightBatch {
   resolve(results: Row[][]): void;
   reject(error: Error): void;
 }
 
-/** Client of the thread that owns the SQLite file. */
+/** Client of a worker thread that has a connection to the SQLite file. */
 export class SqliteThread {
   readonly #worker: Worker;
   readonly #file: string;
   readonly #inFlight = new Map<number, InFlightBatch>();
-  /** The number of each SQL text that the thread has received. */
+  /** For each SQL text that was sent to the thread, its number. */
   readonly #statementNumbers = new Map<string, number>();
   readonly #batcher: Batcher<Job, Row[]>;
   #batchCount = 0;
@@ -53,17 +49,17 @@ export class SqliteThread {
     });
     worker.on('message', (result: BatchResult) => this.#onResult(result));
     worker.on('error', (error) => this.#onExit(error));
-    worker.on('exit', () => this.#onExit(new DescribedError(THREAD_STOPPED)));
+    worker.on('exit', () => this.#onExit(otherError(THREAD_STOPPED)));
     worker.unref();
   }
 
   /**
-   * Opens the file. Creates the file and its folder if they do not exist. Rejects with a JournalOpenError.
-   * @param readOnly opens an existing file that another thread has set to WAL mode
+   * Opens the file. Creates the file and its folder if they do not exist. Rejects with a JournalOpenError on failure.
+   * @param readOnly whether to only read; the file must then exist and be in WAL mode
    */
   static async open(file: string, timeLimitMs: number, readOnly = false): Promise<SqliteThread> {
     try {
-      // Creates only the last folder, because the path is probably wrong if more folders are missing.
+      // Only the last folder of the path is created. If more are missing, the path is probably wrong.
       if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
       makePrivate(file);
       return new SqliteThread(await startWorker(file, readOnly), file, timeLimitMs);
@@ -72,24 +68,30 @@ export class SqliteThread {
     }
   }
 
-  /** Runs a job. A write that resolves is durable, unless `isUnsynced`. A job that timed out may still be executed. */
+  /**
+   * Runs a job, and returns its rows. When a write resolves, it is durable unless `isUnsynced` is true. Rejects with
+   * JournalUnavailable on failure or timeout. A job that has timed out may still be executed.
+   */
   run(job: Job, priority?: Priority): Promise<Row[]> {
     return this.#batcher.add(job, priority);
   }
 
-  /** Runs one statement that only reads. */
+  /** As run(), for one statement that only reads. */
   read(text: string, values: readonly SqlValue[], priority?: Priority): Promise<Row[]> {
     return this.run({ write: false, statements: [sql(text, ...values)] }, priority);
   }
 
-  /** Runs one statement during opening. Waits up to OPEN_LOCK_TIMEOUT_MS for a lock, instead of the usual time limit. */
+  /**
+   * Runs a statement while the journal is opened; not in a transaction, so the statement can be BEGIN. Waits for a lock
+   * for at most OPEN_LOCK_TIMEOUT_MS, instead of the usual time limit.
+   */
   async runWhileOpening(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     const statements = [sql(text, ...values)];
     const [rows] = await this.#send([{ write: false, statements }], monotonicMs() + OPEN_LOCK_TIMEOUT_MS);
     return rows ?? [];
   }
 
-  /** Completes queued jobs, then closes the file. */
+  /** Completes queued jobs, then closes the file and ends the thread. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -109,7 +111,7 @@ export class SqliteThread {
     return new Promise((resolve, reject) => {
       const batch = (this.#batchCount += 1);
       this.#inFlight.set(batch, { resolve, reject });
-      // The process must not exit during a write.
+      // A referenced worker keeps the process from exiting during a write.
       this.#worker.ref();
       this.#worker.postMessage({ batch, ...this.#numbered(jobs), until } satisfies BatchMessage);
     });
@@ -157,7 +159,7 @@ const toJsonParameter = (value: SqlValue): JsonParameter =>
 
 /** Starts the thread. Resolves when it has opened the file. */
 async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
-  // The worker is worker.mts in tests, where Node.js runs its source, and worker.mjs in the build.
+  // In tests, Node.js runs the source of the worker (worker.mts); in the build, worker.mjs.
   const program = path.join(__dirname, `worker.m${path.extname(__filename).slice(1)}`);
   const worker = new Worker(program, {
     workerData: { path: file, busyTimeoutMs: OPEN_LOCK_TIMEOUT_MS, readOnly },
@@ -176,8 +178,8 @@ const PRIVATE_MODE = 0o600;
 const OTHER_USERS_MODE_BITS = 0o007;
 
 /**
- * Creates the file with mode 0600, and changes an existing file to this mode if all users of the machine can access it.
- * Keeps other modes, such as 0640. Files of another user stay unchanged; `paygraph doctor` reports them.
+ * Creates the file with mode 0600. Changes an existing file to this mode if all users of the machine can access it;
+ * keeps other modes, such as 0640. Cannot change a file of another user, which `paygraph doctor` reports.
  */
 function makePrivate(file: string): void {
   try {
@@ -186,7 +188,7 @@ function makePrivate(file: string): void {
     for (const name of [file, `${file}-wal`, `${file}-shm`])
       if (((modeOf(name) ?? 0) & OTHER_USERS_MODE_BITS) !== 0) chmodSync(name, PRIVATE_MODE);
   } catch {
-    // If this prevents opening the file, SQLite reports it.
+    // Errors are ignored here. If the file cannot be opened either, SQLite reports why.
   }
 }
 

@@ -4,8 +4,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { BatchMessage, BatchResult, JsonParameter, NumberedJob } from './messages.js';
 
 /**
- * Thread that owns the SQLite file, so that disk syncs and locks of other processes do not block the event loop.
- * Imports only types of the project, because in tests Node.js runs this file directly.
+ * Worker thread with a connection to the SQLite file, so that disk syncs and locks of other processes do not block the
+ * gateway's event loop. The file imports only types of the project, because in tests Node.js runs it directly.
  */
 
 interface WorkerOptions {
@@ -16,7 +16,7 @@ interface WorkerOptions {
 
 const SQLITE_BUSY = 5;
 
-/** Returns the monotonic time in ms, as in deadline.ts. */
+/** A copy of monotonicMs() in deadline.ts, which this file cannot import. */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 const { path, busyTimeoutMs, readOnly } = workerData as WorkerOptions;
@@ -25,11 +25,11 @@ const openedIdentity = identityAtPath();
 if (!readOnly) {
   setWalMode(monotonicMs() + busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // Checkpoints after 4000 pages (16 MB; default: 1000). Most pages are rewritten often: fewer checkpoints write less.
+  // A checkpoint after 4000 pages (16 MB; default: 1000) writes less in total, because most pages change often.
   database.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
-/** Sets WAL mode. Retries, because SQLite's own timeout does not apply while another process changes the mode. */
+/** Sets WAL mode. Retries until `until`: SQLite's own timeout does not apply while another process changes the mode. */
 function setWalMode(until: number): void {
   for (;;) {
     try {
@@ -48,7 +48,7 @@ function identityAtPath(): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** Throws if the open file is no longer at the path: what is written to it would be lost at a restart. */
+/** Throws if the open file is no longer at the path. A restart would lose what is written to this file. */
 function checkFileInPlace(): void {
   if (identityAtPath() === openedIdentity) return;
   throw Object.assign(new Error('The SQLite file was removed or replaced.'), { code: 'FILE_REPLACED' });
@@ -56,7 +56,7 @@ function checkFileInPlace(): void {
 
 let synchronous = 'FULL';
 
-/** FULL: a commit syncs the write-ahead log. NORMAL: only a checkpoint does. */
+/** Sets when SQLite syncs the write-ahead log. FULL: at each commit. NORMAL: only at a checkpoint. */
 function setSynchronous(mode: 'FULL' | 'NORMAL'): void {
   if (mode !== synchronous) database.exec(`PRAGMA synchronous = ${mode}`);
   synchronous = mode;
@@ -81,9 +81,9 @@ function runJob({ statements }: NumberedJob): Rows {
   return [];
 }
 
-/** Executes all writes of a batch in one transaction, with one disk sync. Then executes its reads. */
+/** Executes the writes of a batch in one transaction, with at most one disk sync, then the reads of the batch. */
 function runBatch(jobs: readonly NumberedJob[], until: number): Rows[] {
-  // The batch must not start, because its callers time out before it could complete.
+  // The callers would time out before a batch that starts now could complete.
   if (monotonicMs() >= until) throw new Error('Too late: the time limit of the batch has passed.');
   database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
   const results: Rows[] = [];

@@ -1,0 +1,49 @@
+/** Identifies a payment that a client confirms. */
+export interface ConfirmedPayment {
+  service: string;
+  channel: string;
+  transactionId: string;
+}
+
+/** Request for the exclusive right to confirm a payment. */
+export interface ConfirmClaim extends ConfirmedPayment {
+  /** UUID of this confirm. */
+  id: string;
+  /** Id of the instance that sends the confirm. */
+  owner: string;
+  /** The current time. */
+  now: number;
+  /** End of the lease. After it, another confirm of this payment can begin. */
+  leaseUntil: number;
+  /** Keyed hash of the confirm's input. */
+  inputHash: string;
+}
+
+/** What the journal knows about earlier confirms of a payment when a confirm begins. */
+export interface ConfirmBeginResult {
+  /** Whether the result of an earlier confirm of this payment is unknown. */
+  previousOutcomeUnknown: boolean;
+  /** Input hashes of confirms with unknown results. If there were too many, the text `unknown` replaces older ones. */
+  unresolvedInputHashes: string[];
+}
+
+/** An input with which a payment was confirmed. */
+export interface ConfirmedInput extends ConfirmedPayment {
+  /** Keyed hash; the input itself is not stored. */
+  inputHash: string;
+  /** Wire status of the payment at `confirmedAt`. */
+  status: string;
+  /** When a response showed that the payment was confirmed with this input. */
+  confirmedAt: number;
+}
+
+/** What a confirm has shown about itself and about earlier confirms of the payment. */
+export interface ConfirmResult {
+  /**
+   * `known`: the results of all confirms of this payment are known. `unknown`: this confirm may have been carried out.
+   * `not_carried_out`: this confirm was not carried out; unknown results of earlier confirms stay unknown.
+   */
+  outcome: 'known' | 'unknown' | 'not_carried_out';
+  /** Inputs with which the payment is now known to have been confirmed, by this confirm or an earlier one. */
+  confirmed: readonly ConfirmedInput[];
+}
