@@ -125,7 +125,8 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
     const [server] = await query(`SELECT current_setting('server_version_num') AS version,
       current_setting('transaction_read_only') = 'on' OR pg_is_in_recovery() AS "readOnly",
       pg_is_in_recovery() AS standby, ${IS_DURABLE} AS durable,
-      current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT 1 FROM pg_stat_replication) AS asynchronous,
+      current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT 1 FROM pg_stat_replication
+        WHERE state IS DISTINCT FROM 'backup') AS asynchronous,
       has_function_privilege('pg_control_system()', 'EXECUTE') AS control,
       to_regclass('applied_migrations') IS NOT NULL AS "hasTables", extract(epoch FROM clock_timestamp()) * 1000 AS now`);
     const clockDifferenceMs = Number(server?.['now']) - Date.now();
