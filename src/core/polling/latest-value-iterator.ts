@@ -1,4 +1,6 @@
-/** Iterator of one subscriber. A slow subscriber misses intermediate values, but never the last one. */
+/**
+ * Iterator that delivers pushed values to one subscriber. A slow subscriber misses values, but never the latest one.
+ */
 export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefined> {
   #pending: { value: T } | undefined;
   #end: { error?: unknown } | undefined;
@@ -17,7 +19,9 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
     this.#deliver();
   }
 
-  /** Ends the iteration after the pending value has been delivered; with an error if one is given. */
+  /**
+   * Ends the iteration after the pending value has been delivered. If an error is given, next() then rejects with it.
+   */
   end(error?: unknown): void {
     this.#end ??= error === undefined ? {} : { error };
     this.#deliver();

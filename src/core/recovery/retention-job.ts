@@ -8,7 +8,7 @@ import type { JournalSession } from '../journal-session';
 
 interface RetentionJobOptions {
   session: JournalSession;
-  /** Nothing is purged for some time after a clock step. */
+  /** Nothing is purged while this guard is not steady after a clock step. */
   clockGuard: ClockGuard;
   config: {
     /** `keepMs`: retention period of settled attempts and confirmed inputs, in milliseconds. */
@@ -28,7 +28,7 @@ const POSTPONED_RUN_DELAY_MS = 60_000;
 /** Delays after failed steps. */
 const RETRY_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 
-/** Bounds of the rows per purge step. Their number doubles or halves, so that a step takes about TARGET_STEP_MS. */
+/** Bounds of the number of rows per purge step. It doubles or halves, so that a step takes about TARGET_STEP_MS. */
 const MIN_STEP_ROWS = 25;
 const MAX_STEP_ROWS = 500;
 const TARGET_STEP_MS = 20;
@@ -36,7 +36,7 @@ const TARGET_STEP_MS = 20;
 const PAUSE_FACTOR = 4;
 const MIN_PAUSE_MS = 20;
 
-/** Starts the job that deletes expired rows from the journal (TARGETS), never attempts of unknown outcome. */
+/** Starts the job that deletes expired rows (TARGETS) from the journal, but never attempts with an unknown outcome. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
   const purger = new Purger(options);
   return new RepeatedJob(options.session.clock, FIRST_RUN_DELAY_MS, () => purger.runStep());
