@@ -3,8 +3,8 @@ import type { Clock, Timer } from '../shared/clock';
 import type { ClockSource } from './clocks';
 
 /**
- * Runs background work and returns its promise. If tracing is on, the work gets a span of its own.
- * `attempt`: id of the attempt that the work is about.
+ * Runs background work and returns its promise. If tracing is on, the work gets a span of its own. `attempt`: id of the
+ * attempt that the work is about.
  */
 export type BackgroundRunner = <T>(
   span: { name: string; attempt?: string },

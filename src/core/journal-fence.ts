@@ -32,7 +32,7 @@ interface JournalFenceOptions {
  */
 export class JournalFence {
   #state: JournalState | undefined;
-  /** When SETTLING_MS have passed, by the monotonic clock; -Infinity if this instance never had to wait for that. */
+  /** End of the latest period of SETTLING_MS, by the monotonic clock; -Infinity if there was none. */
   #settlesAt = -Infinity;
   /** Whether `onRaised` must be called: for the first time after the fence was raised, or again after it rejected. */
   #mustNotify = false;

@@ -22,7 +22,7 @@ const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
 /** Maximum time in ms that a caller waits for its outcome to be recorded. Recording continues in the background. */
 const RECORD_TIMEOUT_MS = 250;
-/** Time in ms for which a queued `not_sent` or `rejected` is repeated: a timed-out insert may take effect late. */
+/** Time in ms for which a queued `not_sent` or `rejected` is written again: a timed-out insert may take effect late. */
 const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
 
 const FENCE_SETTLING_MESSAGE =
@@ -167,7 +167,7 @@ export class JournalSession {
     this.#unrecorded.delete(idToDrop);
   }
 
-  /** Tries to record up to 250 queued outcomes. Repeats even a recorded `not_sent` or `rejected` for a minute. */
+  /** Tries to record up to 250 queued outcomes. Writes `not_sent` and `rejected` repeatedly for a minute. */
   async flushUnrecorded(): Promise<void> {
     const now = this.clock.monotonic();
     const record = async ([id, unrecorded]: [string, UnrecordedOutcome]): Promise<void> => {

@@ -103,9 +103,7 @@ export class PaymentOperations {
     return toPaymentSuccess(result.found, result.replayed);
   }
 
-  /**
-   * Confirms a payment. The error for a payment that the caller may not see is the same as for one that does not exist.
-   */
+  /** Confirms a payment. A payment that the caller may not see gets the error of a payment that does not exist. */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);

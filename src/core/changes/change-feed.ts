@@ -88,15 +88,15 @@ export class ChangeFeed {
       const reading = this.#readPage(reader, readFrom, limit);
       const leftMs = deadline - runtime.monotonic();
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
-        // If earlier reads made progress, return an empty page: the caller continues from its `end` with another query.
         if (error instanceof CursorExpired || readFrom === null || readFrom === after)
           throw error instanceof CursorExpired ? error : unreadableError();
+        // Earlier reads made progress. The caller continues from the `end` of this empty page with another query.
         return { changes: [], hasMore: true, readUntil: readFrom };
       });
       const { changes, hasMore, readUntil } = page;
-      // An empty page with `hasMore` contained only changes that the reader may not see: read the next page.
       if (changes.length > 0 || !hasMore || readUntil === readFrom)
         return { changes, end: changes.at(-1)?.position ?? readUntil, hasMore };
+      // This page had only changes that the reader may not see.
       readFrom = readUntil;
     }
   }
@@ -187,7 +187,8 @@ export class ChangeFeed {
       throw error instanceof PositionExpired ? new CursorExpired(encodeCursor(error.oldest)) : error;
     });
     const now = clock.monotonic();
-    // A busy journal always has an open database transaction. A read is not stalled if it returns the last changes.
+    // `isBehind` alone does not mean that the read is stalled, because a busy journal always has an open database
+    // transaction. A read that returns the newest readable changes is not stalled.
     const isStalled = page.isBehind && (page.changes.length === 0 || page.hasMore);
     this.#behind = isStalled ? { since: this.#behind?.since ?? now, until: now } : undefined;
     return page;

@@ -128,7 +128,7 @@ export class FollowedFilter {
     const { journal, clock } = this.session;
     this.#checkedAt = clock.monotonic();
     const ids = batch.map(({ transactionId }) => transactionId);
-    // If the journal fails, treats every transaction of the batch as followed.
+    // If the journal fails, every transaction of the batch counts as possibly followed.
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
     batch.forEach((seen, index) => {
       if (mayBeFollowed?.[index] === false) this.cacheNotFollowed(seen.transactionId);

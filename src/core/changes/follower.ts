@@ -21,9 +21,9 @@ const PROBE_EVERY_MS = 5000;
 /** Time in ms by which the lease of a claim exceeds the time limit of a lookup. */
 const LEASE_MARGIN_MS = 15_000;
 /**
- * A due lookup is postponed if another response has shown the transaction within the last delay times this fraction.
- * The fraction is less than 0.85 / 1.15, the ratio of the extreme jitter factors, so that the follower's own last
- * lookup never causes a postponement.
+ * A due lookup is postponed if another response has shown the transaction less than this fraction of its delay ago. The
+ * fraction is less than 0.85 / 1.15, the ratio of the extreme jitter factors, so that the follower's own last lookup
+ * never causes a postponement.
  */
 const FRESHNESS_FRACTION = 0.7;
 

@@ -21,7 +21,7 @@ interface CreateServiceOptions {
   timeoutMs: number;
 }
 
-/** Maximum time in ms for lookups after a lost response, unless 90 % of `timeoutMs` is less. */
+/** Maximum time in ms for lookups after a lost response, or 90 % of `timeoutMs` if that is less. */
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
@@ -56,7 +56,7 @@ export class CreateService {
  */
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
-  /** `since` of the journal fence (docs/exactly-once.md) when the current try began; 0 if it was never raised. */
+  /** `since` of the journal fence (docs/exactly-once.md) when the current try began; 0 if there was none. */
   #fenceSince = 0;
 
   constructor(

@@ -1,6 +1,4 @@
-/**
- * Iterator that delivers pushed values to one subscriber. A slow subscriber misses values, but never the latest one.
- */
+/** Iterator of one subscriber. A slow subscriber misses some of the pushed values, but never the latest one. */
 export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefined> {
   #pending: { value: T } | undefined;
   #end: { error?: unknown } | undefined;
@@ -19,9 +17,7 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
     this.#deliver();
   }
 
-  /**
-   * Ends the iteration after the pending value has been delivered. If an error is given, next() then rejects with it.
-   */
+  /** Ends the iteration after the pending value was delivered. If an error is given, next() rejects with it once. */
   end(error?: unknown): void {
     this.#end ??= error === undefined ? {} : { error };
     this.#deliver();

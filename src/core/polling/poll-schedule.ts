@@ -36,7 +36,10 @@ export function nextPollDelay(
   return withJitter(Math.max(everyMs, failureDelayMs), random);
 }
 
-/** Returns nextPollDelay(), but at least FOLLOW_SHARE_OF_AGE of the time since the last change. Parameters as there. */
+/**
+ * Returns the delay in ms before the next lookup of a followed transaction: as nextPollDelay(), with the same
+ * parameters, but at least FOLLOW_SHARE_OF_AGE of the time since the last change.
+ */
 export function nextFollowDelay(
   intervals: PollIntervals,
   sinceChangeMs: number,

@@ -48,9 +48,7 @@ export function hasChanged(before: Snapshot, after: Snapshot): boolean {
   return !isIncomplete(after) && (isIncomplete(before) || comparableText(before) !== comparableText(after));
 }
 
-/**
- * Returns the creation time by the service's clock, in milliseconds since 1970; NaN if it is not known, as of payouts.
- */
+/** Returns the creation time by the service's clock, in ms since 1970; NaN if it is not known (always for payouts). */
 export const creationTime = (snapshot: Snapshot): number => Date.parse(String(peek(snapshot, 'createDate')));
 
 const hash = (text: string, bytes: number): string =>
@@ -71,8 +69,8 @@ export const channelHash = (service: string, channel: string): string =>
   hash(`changes ${service} ${channel}`, 16);
 
 /**
- * Returns the later snapshot, completed from the earlier one: with its external id and, if the later one is a payout
- * with `isPartial`, with all its details. Changes `after` or returns a new object.
+ * Returns `after` completed from the earlier snapshot `before`: with the external id if `after` lacks it and, if
+ * `after` is a payout with `isPartial`, with all details. Changes `after` or returns a new object.
  */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;

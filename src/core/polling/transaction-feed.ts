@@ -28,17 +28,13 @@ const MAX_CONCURRENT_POLLS = 32;
 /** Maximum number of transactions whose last state hashes are stored. */
 const MAX_STORED_HASHES = 20_000;
 
-/**
- * Last state hashes of a transaction: `own` in a response to this instance, `peer` in a message of another instance.
- */
+/** Last state hashes of a transaction: `own` in a response to this instance, `peer` in a message of another one. */
 interface LastStateHashes {
   own?: string | undefined;
   peer?: string | undefined;
 }
 
-/**
- * Looks up payments or payouts, and serves subscriptions to them. The subscribers of a transaction share one poller.
- */
+/** Looks up payments or payouts and serves subscriptions to them. Subscribers of a transaction share one poller. */
 export class TransactionFeed<T extends Snapshot> {
   readonly #lookups: LookupCoalescer<T>;
   readonly #pollers = new Map<string, TransactionPoller<T>>();
@@ -93,7 +89,7 @@ export class TransactionFeed<T extends Snapshot> {
     else this.onSnapshot(found, requestedAt);
   }
 
-  /** Handles a message that another instance has seen a state. Triggers a poll if the state is new to a poller here. */
+  /** Handles a state that another instance has seen. Polls the transaction if it is watched here in another state. */
   onRemoteChange({ name, state }: StateChange): void {
     this.#lastHashesOf(name).peer = state;
     const poller = this.#pollersByHash.get(name);
@@ -101,8 +97,7 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   /**
-   * Passes a snapshot to the recorder and to subscribers of this instance. Notifies other instances if its state is
-   * new.
+   * Passes a snapshot to the recorder and to subscribers here. Notifies other instances if its state is new.
    * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {

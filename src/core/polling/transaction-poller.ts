@@ -135,7 +135,7 @@ export class TransactionPoller<T extends Snapshot> {
       // If the poller has ended meanwhile, reports no result, because its queued lookup may have been skipped.
       if (!this.#isOver) result = found ? 'found' : 'missing';
       if (!found) throw transactionNotFoundError(this.options.kind);
-      // Accepts the response if `onSnapshot` has ignored it, because it is of a shared lookup older than this poller.
+      // `onSnapshot` ignores the response to a shared lookup that is older than this poller. It is accepted here.
       if (!this.#latest && !this.#isOver) this.#accept(found);
       this.#replayLatest();
     } catch (error) {
@@ -156,7 +156,7 @@ export class TransactionPoller<T extends Snapshot> {
     for (const subscriber of this.#subscribers) if (!subscriber.hasReceivedValue) subscriber.push(latest);
   }
 
-  /** Ends the subscriptions with the error: at once if no state is known yet, otherwise after `settings.outageMs`. */
+  /** Handles a failed poll: ends the subscriptions at once if no state is known yet, otherwise after a long outage. */
   #onFailure(error: unknown): void {
     if (!this.#latest) return this.#end(error);
     const now = this.options.clock.monotonic();
@@ -183,9 +183,7 @@ export class TransactionPoller<T extends Snapshot> {
     this.#schedulePollIn(nextPollDelay(settings.schedule[phase], sinceChange, failures, runtime.random()));
   }
 
-  /**
-   * Schedules the next poll, no earlier than Retry-After allows; or the end of the subscriptions if that comes first.
-   */
+  /** Schedules a poll in `ms`, or later if Retry-After demands it. Ends the subscriptions if the outage is too long. */
   #schedulePollIn(ms: number): void {
     const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
     const delayMs = Math.min(Math.max(0, ms, retryIn), this.#msUntilOutageTimeout());

@@ -24,8 +24,8 @@ interface OutcomeRecoveryOptions {
   clockGuard: ClockGuard;
   timeoutMs: number;
   /**
-   * Settling time in ms: how long after `sendUntil` the service may still show a new payment. Only lookups that are
-   * spread over this time can prove that a payment was not created.
+   * Settling time in ms: how long after a create the service may show the payment for the first time. Only lookups that
+   * are spread over this time prove that there is no payment.
    */
   settleMs: number;
   observer: Pick<BackgroundObserver, 'onRecovery' | 'onOutcomeRecovered'>;
@@ -77,9 +77,7 @@ export class OutcomeRecovery {
     return { service, owner, now, leaseUntil: now + timeoutMs * 2 + 2000 };
   }
 
-  /**
-   * Looks up the transaction of an attempt that this instance has claimed. Records the outcome, or the next recheck.
-   */
+  /** Looks up the transaction of a claimed attempt. Records the outcome, or the time of the next lookup. */
   recover<T extends Transaction>(
     claimed: Attempt,
     matcher: TransactionMatcher<T>,
@@ -118,8 +116,8 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Returns the evidence of absence after a lookup: none if the lookup found any transaction, `attempt.absence` itself
-   * if the lookup does not count, otherwise a new object that includes the lookup.
+   * Returns the evidence of absence after a lookup: NO_ABSENCE if the lookup found any transaction, `attempt.absence`
+   * itself if the lookup does not count, otherwise a new object that includes the lookup.
    */
   async #absenceAfter<T extends Transaction>(
     match: LookupMatch<T>,
@@ -127,7 +125,7 @@ export class OutcomeRecovery {
   ): Promise<Absence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
-    // The transaction found may hide another with the same external id, which earlier lookups may have missed, too.
+    // The transaction found may hide another with the same external id, and may have hidden it from earlier lookups.
     if (match.kind !== 'nothing') return NO_ABSENCE;
     if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const isFound = await withTimeout(
@@ -156,9 +154,7 @@ export class OutcomeRecovery {
     return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
   }
 
-  /**
-   * Records that an attempt created a transaction. Returns false if another attempt did, as session.recordOutcome().
-   */
+  /** Records that an attempt created a transaction. For the result, see JournalSession.recordOutcome(). */
   record(attempt: SentAttempt, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
     return session.recordOutcome(attempt, this.succeeded(found), () => recorder.onCreateRecorded(found));
@@ -182,7 +178,7 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Records a recovered outcome; returns as session.recordOutcome(). Reports it if the first try to record it succeeds.
+   * Records a recovered outcome, and reports it if the first try succeeds. For the result, see recordOutcome().
    * @param found the transaction that the attempt created; null if it certainly created none
    */
   #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
@@ -196,7 +192,7 @@ export class OutcomeRecovery {
     });
   }
 
-  /** Reports a recovered outcome, unless another instance or an operator recorded one first. Never rejects. */
+  /** Reports a recovered outcome, unless another instance or an operator recorded an outcome first. Never rejects. */
   async #report(attempt: Attempt, recovered: RecoveredOutcome): Promise<void> {
     const { session, observer } = this.options;
     const { outcome, settledAt } = recovered;
@@ -207,10 +203,7 @@ export class OutcomeRecovery {
     observer.onOutcomeRecovered({ attempt, outcome, transactionId, instance: session.owner });
   }
 
-  /**
-   * Records that the outcome is still unknown, and the time of the next lookup. Without `absence`, keeps the stored
-   * one.
-   */
+  /** Records an unknown outcome and the time of the next lookup. If `absence` is omitted, the stored one is kept. */
   async scheduleRecheck(attempt: Attempt, absence?: Absence): Promise<void> {
     const { session } = this.options;
     const isObservedElsewhere = this.#isObservedElsewhere(attempt);

@@ -8,7 +8,7 @@ import type { JournalSession } from '../journal-session';
 
 interface RetentionJobOptions {
   session: JournalSession;
-  /** Nothing is purged while this guard is not steady after a clock step. */
+  /** Prevents purges for some time after a clock step. */
   clockGuard: ClockGuard;
   config: {
     /** `keepMs`: retention period of settled attempts and confirmed inputs, in milliseconds. */
@@ -28,7 +28,7 @@ const POSTPONED_RUN_DELAY_MS = 60_000;
 /** Delays after failed steps. */
 const RETRY_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 
-/** Bounds of the number of rows per purge step. It doubles or halves, so that a step takes about TARGET_STEP_MS. */
+/** Bounds of the rows per purge step. Their number doubles or halves, so that a step takes about TARGET_STEP_MS. */
 const MIN_STEP_ROWS = 25;
 const MAX_STEP_ROWS = 500;
 const TARGET_STEP_MS = 20;

@@ -12,8 +12,8 @@ import { creationTime } from '../polling/snapshot';
 export type Transaction = PaymentResource | PayoutResource;
 
 /**
- * Result of a lookup by external id for an attempt. `mismatch`: the transaction found is not certainly that of the
- * attempt, and may hide it. A `mismatch` proves nothing.
+ * Result of a lookup by external id. `found`: the attempt created the transaction. `mismatch`: it possibly did not. A
+ * `mismatch` does not prove that the attempt created nothing, because a lookup shows only one transaction.
  */
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }

@@ -14,10 +14,7 @@ type CreateMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinit
   publicDetails?: object;
 };
 
-/**
- * Returns an error for every broken rule of the fields, the method and the URLs, and for every secret in a stored
- * field.
- */
+/** Validates the input of a create. Returns an error for every broken rule and for every secret in a stored field. */
 export function validateCreate(
   input: ClearTextFields & UrlInput & { amount: { currency: string } },
   method: CreateMethod,
@@ -32,7 +29,7 @@ export function validateCreate(
 }
 
 /**
- * Returns an error if the method does not allow the currency (spec 8), or if its type has an input field of its own.
+ * Returns an error if the method does not allow the currency (spec 8), or if the caller chose another method's type.
  */
 function validateMethod(method: CreateMethod, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];

@@ -44,11 +44,11 @@ globalUnicast.addSubnet('2000::', 3, 'ipv6');
 const INTERNAL_NAMES =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|onion|invalid)$/;
 
-/** A host name, an IPv4 address in dotted-decimal form, or an IPv6 address in brackets; then optionally a port. */
+/** Matches a host name, an IPv4 address in dotted-decimal form, or an IPv6 address in brackets; optionally a port. */
 const AUTHORITY =
   /^((?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9]\d{0,4})?$/;
 
-/** Only characters of RFC 3986, section 2; all others must be percent-encoded. */
+/** Matches a text with only the characters of RFC 3986, section 2. All others must be percent-encoded. */
 const URL_CHARACTERS = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})+$/i;
 
 /** Splits a URL. `scheme` and `authority` are in lower case; `rest` is unchanged, from the first "/", "?" or "#" on. */
