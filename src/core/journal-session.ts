@@ -20,8 +20,8 @@ const TIMEOUT_MARGIN_MS = 50;
 /** Duration of a lease in ms, to which leaseUntil() adds `timeoutMs`. The owner of an expired lease counts as dead. */
 const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
-/** Maximum time in ms that a caller waits for its outcome to be recorded. Recording continues in the background. */
-const RECORD_TIMEOUT_MS = 250;
+/** Maximum time in ms that a caller waits for an outcome to be recorded. Recording continues in the background. */
+export const RECORD_TIMEOUT_MS = 250;
 /** Time in ms for which a queued `not_sent` or `rejected` is written again: a timed-out insert may take effect late. */
 const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
 

@@ -1,10 +1,8 @@
 import type { Timer } from '../../shared/clock';
 import type { ConfirmBeginResult, ConfirmClaim, ConfirmResult } from '../../datasources/journal/journal';
 import { withTimeout } from '../../shared/timeout';
-import type { JournalSession } from '../journal-session';
+import { RECORD_TIMEOUT_MS, type JournalSession } from '../journal-session';
 
-/** Maximum time in ms that a caller waits for its result to be recorded. Recording continues in the background. */
-const RECORD_TIMEOUT_MS = 250;
 const RETRY_EVERY_MS = 1000;
 
 /** Returns the result to record for a confirm that was not carried out: `known` if all earlier results are known. */

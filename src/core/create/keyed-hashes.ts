@@ -40,7 +40,7 @@ const deriveKey = (secret: string, purpose: string): Buffer =>
  */
 export class KeyedHashes {
   readonly #fingerprintKey: KeyObject;
-  /** Identifies the key of the fingerprints without revealing it. */
+  /** Identifies the key of the fingerprints without revealing it: eight hexadecimal digits. */
   readonly #keyId: string;
   readonly #externalIdKey: KeyObject;
 
@@ -52,10 +52,9 @@ export class KeyedHashes {
     this.#externalIdKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
   }
 
-  /** Returns the fingerprint of the input of a create, in UUID format, which the journal stores in 16 bytes. */
+  /** Returns the fingerprint of the input of a create, as a UUID, which the journal stores in 16 bytes. */
   ofCreate(input: CanonicalInput): string {
-    const [, ...groups] = /^(.{4})(.{4})(.{4})(.{12})/.exec(this.#hmac(canonicalText(input))) ?? [];
-    return [this.#keyId, ...groups].join('-');
+    return hexToUuid(this.#keyId + this.#hmac(canonicalText(input)).slice(0, 24));
   }
 
   /** Returns the fingerprint of a confirm: the key id, a dot, and a hash of the payment and the input. */
