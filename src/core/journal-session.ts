@@ -122,7 +122,7 @@ export class JournalSession {
     }
   }
 
-  /** Whether the lease of an attempt has not expired. A lease of more than MAX_LEASE_MS from now on is void. */
+  /** Whether the lease of an attempt has not expired. A lease that ends more than MAX_LEASE_MS from now is void. */
   isLeased({ leaseUntil }: Attempt): boolean {
     const leftMs = leaseUntil - this.clock.now();
     return leftMs >= 0 && leftMs <= MAX_LEASE_MS;

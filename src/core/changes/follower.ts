@@ -10,7 +10,7 @@ import type { ChangeRecorder, KnownState } from './change-recorder';
 
 /** Delay in ms between two claims of transactions with a due lookup; shorter if the last claim may have left some. */
 const RUN_DELAY_MS = 1000;
-/** Maximum number of the follower's lookups in flight, so that slots stay free for callers' lookups. */
+/** Maximum number of the follower's lookups in flight, and so of transactions per claim. Leaves slots to callers. */
 const MAX_BATCH = 32;
 /** Time in ms for which a transaction is young after a change. Young transactions are likely to change again. */
 const YOUNG_MS = 15 * 60_000;
@@ -110,7 +110,7 @@ export class Follower {
       leaseUntil: now + timeoutMs + LEASE_MARGIN_MS,
       youngSince: now - YOUNG_MS,
       limit,
-      // Rounds at random, so that the fraction is right on average even if the limit is small.
+      // Rounds up or down at random, so that the average fraction is YOUNG_SHARE even if `limit` is small.
       youngLimit: Math.floor(limit * YOUNG_SHARE + runtime.random()),
     });
   }

@@ -52,7 +52,7 @@ interface ConfirmCall {
   };
 }
 
-/** The end of a confirm: `outcome` for the caller, `result` for the journal. */
+/** What a confirm results in: `outcome` for the caller, `result` for the journal. */
 interface ConfirmCompletion {
   outcome: ConfirmOutcome;
   result: ConfirmResult;

@@ -18,7 +18,7 @@ export interface CreatePlan<T extends Transaction> {
   client: string;
   /** The idempotency key. */
   key: string;
-  /** The method's wire type. */
+  /** Type of the payment or payout method in the API of the service. */
   method: string;
   input: CanonicalInput;
   /** Errors of the input. With errors, nothing is sent, but an earlier create with the same key can be replayed. */

@@ -7,11 +7,11 @@ import type { PollPhase } from './poll-schedule';
 /** A transaction as one response shows it. */
 export type Snapshot = PaymentResource | PayoutResource;
 
-/** Whether a payment lacks fields that its response did not contain. Reading one of them would trigger a lookup. */
+/** Whether a payment comes from a partial response, so that reading a missing field would trigger a lookup. */
 const isIncomplete = (snapshot: Snapshot): boolean =>
   'loadComplete' in snapshot && snapshot.loadComplete !== undefined;
 
-/** Returns the poll phase of a transaction in this state. */
+/** Returns the phase of a transaction, which selects its poll intervals. Never triggers a lookup. */
 export function pollPhase(snapshot: Snapshot): PollPhase {
   const { status } = snapshot;
   if (status === PaymentStatus.COMPLETED || status === PaymentStatus.FAILED) return 'done';

@@ -69,7 +69,7 @@ export class TransactionPoller<T extends Snapshot> {
     return this.#latest?.snapshot;
   }
 
-  /** Adds a subscriber. It receives the current state of the transaction as soon as a response shows it. */
+  /** Adds a subscriber, which receives the latest state at once if it is less than FRESH_MS old, otherwise after a poll. */
   subscribe(): LatestValueIterator<T> {
     const subscriber = new LatestValueIterator<T>((iterator) => this.#unsubscribe(iterator));
     this.#subscribers.add(subscriber);
