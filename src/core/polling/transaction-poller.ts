@@ -69,7 +69,7 @@ export class TransactionPoller<T extends Snapshot> {
     return this.#latest?.snapshot;
   }
 
-  /** Adds a subscriber, which receives the latest state at once if it is less than FRESH_MS old, otherwise after a poll. */
+  /** Adds a subscriber, which receives a state younger than FRESH_MS at once, otherwise a state after a poll. */
   subscribe(): LatestValueIterator<T> {
     const subscriber = new LatestValueIterator<T>((iterator) => this.#unsubscribe(iterator));
     this.#subscribers.add(subscriber);
