@@ -43,7 +43,6 @@ type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' 
   warn(facts: object, message: string): void;
 };
 
-/** Whether the attempt has created, or may have created, a transaction. */
 const mayHaveCreated = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
   outcome === 'succeeded' || outcome === 'unknown';
 

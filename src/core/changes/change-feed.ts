@@ -17,14 +17,12 @@ import type { JournalClock } from '../clocks';
 import type { ChangeSignals, Watcher } from './change-signals';
 import { CursorExpired, encodeCursor } from './cursor';
 
-/** Time limit in ms for reading the changes of a query. */
 const READ_TIMEOUT_MS = 2000;
 /** Maximum number of changes that a watcher reads at once, and so keeps in memory. */
 const PAGE_SIZE = 100;
 /** Minimum and maximum delay in ms between a watcher's reads while an open database transaction hides newer changes. */
 const MIN_BEHIND_DELAY_MS = 20;
 const MAX_BEHIND_DELAY_MS = 250;
-/** Delays of a watcher after failed reads of the journal. */
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
 /** Time in ms after which `behindMs` returns 0 if nothing is read, because only reads measure it. */

@@ -25,7 +25,6 @@ export interface PollingOptions {
 
 /** Maximum number of concurrent polls, so that slots stay free for callers' lookups. */
 const MAX_CONCURRENT_POLLS = 32;
-/** Maximum number of transactions whose last state hashes are stored. */
 const MAX_STORED_HASHES = 20_000;
 
 /** Last state hashes of a transaction: `own` in a response to this instance, `peer` in a message of another one. */

@@ -25,7 +25,6 @@ const FIRST_RUN_DELAY_MS = 10_000;
 const RUN_EVERY_MS = 60 * 60 * 1000;
 /** Delay in ms before the next run if another instance is purging, or the clock is not synchronized or not steady. */
 const POSTPONED_RUN_DELAY_MS = 60_000;
-/** Delays after failed steps. */
 const RETRY_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 
 /** Bounds of the rows per purge step. Their number doubles or halves, so that a step takes about TARGET_STEP_MS. */
