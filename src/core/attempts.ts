@@ -11,17 +11,23 @@ import type { JournalSession } from './journal-session';
 
 const READ_TIMEOUT_MS = 2000;
 
-/** Reads a client's own attempts. Every method rejects with a ServiceError (UNAVAILABLE) if the journal fails. */
+/**
+ * Reads the attempts of one client from the journal. Every method rejects with a ServiceError (UNAVAILABLE) if the
+ * journal fails or does not respond within READ_TIMEOUT_MS.
+ */
 export class AttemptOperations {
   constructor(private readonly session: JournalSession) {}
 
-  /** Returns a client's attempt with an idempotency key; null if there is none. */
+  /** Returns the client's attempt with this idempotency key; null if there is none. */
   find(client: string, key: string): Promise<Attempt | null> {
     const { journal, service } = this.session;
     return this.#read(journal.find({ service, client, key }));
   }
 
-  /** Returns for each transaction the attempt that created it; null if this client did not create it. */
+  /**
+   * Returns for each ref, in order, the attempt with which this client created the transaction; null if there is none.
+   * For a ref with only an external id, this is the newest attempt with the outcome `succeeded` or `unknown`.
+   */
   findCreated(
     client: string,
     kind: AttemptKind,
@@ -31,7 +37,7 @@ export class AttemptOperations {
     return this.#read(journal.findCreated({ service, client, kind }, refs));
   }
 
-  /** Returns a page of a client's attempts, newest first. */
+  /** Returns a page of a client's attempts, newest first. Rejects if too many lists are queued in the journal. */
   list(page: Omit<AttemptQuery, 'service'>): Promise<Attempt[]> {
     const { journal, service } = this.session;
     return this.#read(journal.list({ ...page, service }));

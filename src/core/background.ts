@@ -2,15 +2,19 @@ import type { Attempt, AttemptKind } from '../datasources/journal/journal';
 import type { Clock, Timer } from '../shared/clock';
 import type { ClockSource } from './clocks';
 
-/** Runs background work, in a span of its own if tracing is on. `attempt`: id of the attempt that the work is about. */
+/**
+ * Runs background work and returns its promise. If tracing is on, the work gets a span of its own. `attempt`: id of the
+ * attempt that the work is about.
+ */
 export type BackgroundRunner = <T>(
   span: { name: string; attempt?: string },
   work: () => Promise<T>,
 ) => Promise<T>;
 
 /**
- * Result of one recovery of an unknown outcome. `not_sent`: nothing was created; the idempotency key can be used again.
- * `missing`: still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.
+ * Result of one try to recover the unknown outcome of an attempt by a lookup. `found`: the attempt created the
+ * transaction that the lookup found. `not_sent`: nothing was created; the idempotency key can be used again. `missing`:
+ * the outcome is still unknown.
  */
 export type RecoveryResultKind = 'found' | 'not_sent' | 'missing';
 
@@ -24,11 +28,12 @@ export type PollResult = 'found' | 'missing' | 'failed';
  */
 type FollowResult = PollResult | 'postponed' | 'expired';
 
-/** Describes a recovered outcome that the journal has recorded. */
+/** A recovered outcome that the journal has recorded. */
 export interface RecoveryReport {
   /** The attempt before its outcome was recovered. */
   attempt: Attempt;
   outcome: 'succeeded' | 'not_sent';
+  /** Null if the outcome is `not_sent`. */
   transactionId: string | null;
   /** Id of the instance that recovered the outcome. */
   instance: string;
@@ -36,17 +41,21 @@ export interface RecoveryReport {
 
 /** Observes background work for metrics and audit. The methods must return quickly and must not throw. */
 export interface BackgroundObserver {
+  /** Called after each try to recover an unknown outcome. */
   onRecovery(kind: AttemptKind, result: RecoveryResultKind): void;
-  /** Called after an outcome was recovered and recorded. If the journal fails, two instances may report one outcome. */
+  /** Called after a recovered outcome was recorded. If the journal then fails, two instances may report one outcome. */
   onOutcomeRecovered(report: RecoveryReport): void;
   /** Called after each run of the reconciler. @param isOk false if the run failed */
   onReconcilerRun(isOk: boolean): void;
   onClockStep(source: ClockSource): void;
   onPoll(kind: AttemptKind, result: PollResult): void;
-  /** Called when this instance has recorded a change, or has dropped an observation instead (`isRecorded` is false). */
+  /** Called when this instance has recorded a change (`isRecorded` is true) or dropped an observed state (false). */
   onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;
   onFollowLookup(kind: AttemptKind, result: FollowResult): void;
-  /** Called when a subscriber receives a change. @param ageMs time since the change was recorded */
+  /**
+   * Called when a subscriber receives a change, but not for the earlier changes that it reads first to catch up.
+   * @param ageMs time since the change was recorded
+   */
   onDelivered(ageMs: number): void;
 }
 

@@ -1,22 +1,28 @@
 import type { Journal } from '../datasources/journal/journal';
 import type { Clock, Timer } from '../shared/clock';
 
-/** `system`: the wall clock of this machine. `journal`: the clock that all instances share. */
+/** A clock that can step. `system`: the wall clock of this machine. `journal`: the clock that all instances share. */
 export type ClockSource = 'system' | 'journal';
 
-/** Minimum change in ms that counts as a step. NTP slews a clock by at most half a millisecond per second. */
+/**
+ * A clock has stepped if it has moved by at least this time in ms relative to the monotonic clock since the last check.
+ * Slewing by NTP does not count: it moves a clock by at most 0.5 ms per second, and checks are about a second apart.
+ */
 const STEP_MS = 1000;
 
 /**
- * Detects clock steps by comparison with the monotonic clock. A step makes the ages of earlier timestamps wrong, so no
- * idempotency key becomes reusable, and nothing is purged, for `unsteadyMs` after it.
+ * Detects clock steps by comparison with the monotonic clock. A step makes the ages of earlier timestamps wrong. For
+ * `unsteadyMs` after a step, lookups therefore release no idempotency key, and nothing is purged from the journal.
  */
 export class ClockGuard {
   /** Wall clock minus monotonic clock at the last check. */
   #wallMinusMonotonic: number;
   #unsteadyUntil = -Infinity;
 
-  /** @param unsteadyMs time in ms after a step during which the clock counts as not steady */
+  /**
+   * @param unsteadyMs time in ms after a step during which isSteady() returns false
+   * @param onStep called for each step; `stepMs` is negative if the clock was set back
+   */
   constructor(
     private readonly clock: Clock,
     private readonly unsteadyMs: number,
@@ -25,7 +31,7 @@ export class ClockGuard {
     this.#wallMinusMonotonic = clock.now() - clock.monotonic();
   }
 
-  /** Checks whether the wall clock has stepped since the last check. */
+  /** Compares the wall clock with the monotonic clock. Calls `onStep` if it has stepped since the last check. */
   check(): void {
     const difference = this.clock.now() - this.clock.monotonic();
     const changeMs = difference - this.#wallMinusMonotonic;
@@ -33,7 +39,7 @@ export class ClockGuard {
     this.reportChange('system', changeMs);
   }
 
-  /** Handles a change of a clock relative to the monotonic clock. Returns whether the change is a step. */
+  /** Handles a change in ms of a clock relative to the monotonic clock. Returns whether the change is a step. */
   reportChange(source: ClockSource, changeMs: number): boolean {
     if (Math.abs(changeMs) < STEP_MS) return false;
     this.#unsteadyUntil = this.clock.monotonic() + this.unsteadyMs;
@@ -41,7 +47,7 @@ export class ClockGuard {
     return true;
   }
 
-  /** Whether no clock has stepped within the last `unsteadyMs`. */
+  /** Checks the wall clock, then returns whether neither clock has stepped within the last `unsteadyMs`. */
   isSteady(): boolean {
     this.check();
     return this.clock.monotonic() >= this.#unsteadyUntil;
@@ -84,13 +90,16 @@ export class JournalClock implements Clock {
     return this.#offset !== undefined;
   }
 
-  /** Returns the ms since a journal time; undefined if it is in the future, or before the last clock step. */
+  /** Returns the ms since a journal time; undefined if that time is in the future or before the last step. */
   elapsedSince(time: number): number | undefined {
     const now = this.now();
     return time >= this.#steppedAt && time <= now ? now - time : undefined;
   }
 
-  /** Synchronizes with the journal's time, at most every 5 seconds. Rejects if the journal cannot be read. */
+  /**
+   * Reads the journal's time and corrects the offset. Does nothing if the last read was less than SYNCHRONIZE_EVERY_MS
+   * ago. Rejects if the journal cannot be read.
+   */
   async synchronize(): Promise<void> {
     const before = this.monotonic();
     if (before - this.#synchronizedAt < SYNCHRONIZE_EVERY_MS) return;
@@ -99,7 +108,7 @@ export class JournalClock implements Clock {
     const uncertainty = (after - before) / 2;
     const offset = time - (before + uncertainty);
     const difference = offset - (this.#offset ?? offset);
-    // Half of the round-trip time may be measurement error, so only a difference beyond that is applied.
+    // The measurement error is at most half the round-trip time. Only the part of the difference beyond it is applied.
     const change = Math.sign(difference) * Math.max(0, Math.abs(difference) - uncertainty);
     this.#synchronizedAt = after;
     this.#offset = this.#offset === undefined ? offset : this.#offset + change;

@@ -69,7 +69,7 @@ const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions):
     );
   });
 
-/** Creates the journal session, and starts to read the journal's fence (docs/exactly-once.md) every second. */
+/** Creates the journal session. Starts to read the journal's fence (docs/exactly-once.md) every second. */
 function openSession(options: OperationsOptions, guard: ClockGuard): JournalSession {
   const { journal, clock, runtime = systemRuntime, service, config, warn } = options;
   const journalClock = new JournalClock(journal, clock, guard);
@@ -121,18 +121,18 @@ export function startOperations(options: OperationsOptions) {
     changes: changes.feed,
     /** Values for the metrics of the record of changes. */
     changeMetrics: changes.metrics,
-    /** Whether no step of the system clock or the journal's clock was seen in the last UNKNOWN_SETTLE_SECONDS. */
+    /** Returns false for UNKNOWN_SETTLE_SECONDS after a step of the system clock or of the journal's clock. */
     isClockSteady: () => clockGuard.isSteady(),
     /** Returns the fence of the journal if it is up, otherwise null. */
     fence: () => fence.active,
-    /** Stops background jobs. Resolves when work in flight has ended, including work whose caller has disconnected. */
+    /** Stops background jobs. Resolves when the work in flight has ended, even if its caller has disconnected. */
     stop: async (): Promise<void> => {
       const inFlight = [createService.drained(), confirmService.drained()];
       await Promise.all([...inFlight, reconciler.stop(), retentionJob.stop(), changes.stopFollowing()]);
       void fence.stop();
       await changes.flush();
       await recovery.drained();
-      // Record the queued outcomes. Otherwise attempts that were never sent would become unknown.
+      // Record the queued outcomes. An attempt without a recorded outcome becomes unknown, even if it was never sent.
       await session.flushUnrecorded();
     },
   };

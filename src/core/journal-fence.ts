@@ -5,10 +5,13 @@ import type { JournalClock } from './clocks';
 
 const REFRESH_EVERY_MS = 1000;
 
-/** Time in ms after the fence was raised in which creates are rejected, and those in flight are recorded again. */
+/**
+ * Time in ms after an instance notices that the fence was raised, during which it sends no creates and no confirms.
+ * Meanwhile, every instance writes its creates in flight to the journal again.
+ */
 const SETTLING_MS = 2000;
 
-/** If the fence is older than this time in ms, an instance that starts skips the settling time. */
+/** An instance that starts waits for SETTLING_MS only if the fence was raised less than this time in ms ago. */
 const RECENT_MS = 60_000;
 
 /** A fence that is up. `until`: when the fence ends, in ms since 1970 by the journal's clock. */
@@ -17,29 +20,34 @@ type ActiveFence = Fence & { until: number };
 interface JournalFenceOptions {
   journal: Pick<Journal, 'readState' | 'setFence'>;
   clock: JournalClock;
+  /** Time in ms for which the fence stays up after it was raised. */
   fenceMs: number;
   warn(facts: object, message: string): void;
 }
 
 /**
- * The fence of the journal, read every second. It is up for a time after a failover or restore of the journal: creates
- * are then looked up before they are sent, because the journal may have lost attempts. See docs/exactly-once.md.
+ * The fence of the journal (docs/exactly-once.md), read every second. The fence is raised for `fenceMs` when the
+ * journal may have lost attempts, for example in a failover. While the fence is up, every create is looked up before it
+ * is sent.
  */
 export class JournalFence {
   #state: JournalState | undefined;
-  /** Time at which the settling time ends, by the monotonic clock. */
+  /** End of the latest period of SETTLING_MS, by the monotonic clock; -Infinity if there was none. */
   #settlesAt = -Infinity;
-  /** Whether `onRaised` must be called, perhaps again because it has rejected. */
+  /** Whether `onRaised` must be called: for the first time after the fence was raised, or again after it rejected. */
   #mustNotify = false;
   #reading: Promise<void> | undefined;
   /** The read that follows the current one. All calls of `refresh` during the current read share it. */
   #nextRead: Promise<void> | undefined;
-  /** Called when this instance notices that the fence was raised. If it rejects, called again every second. */
+  /**
+   * Called when this instance notices that the fence was raised; the read in progress waits for the result. If the
+   * listener rejects, it is called again with each read while the fence is up.
+   */
   onRaised: () => Promise<void> = () => Promise.resolve();
   readonly #job: RepeatedJob;
 
   constructor(private readonly options: JournalFenceOptions) {
-    // The journal monitor logs why a read failed.
+    // JournalMonitor logs why a read failed.
     const refresh = (): Promise<void> => this.refresh().catch(() => undefined);
     void refresh();
     this.#job = new RepeatedJob(options.clock, REFRESH_EVERY_MS, () =>
@@ -47,16 +55,20 @@ export class JournalFence {
     );
   }
 
+  /** Whether this instance has read the fence at least once. */
   get isKnown(): boolean {
     return this.#state !== undefined;
   }
 
-  /** When the fence was last raised, even if it has ended since; 0 if never. */
+  /**
+   * When the fence was last raised, by the journal's clock, even if it has ended since. 0 if it was never raised, was
+   * lowered by an operator, or has not been read yet.
+   */
   get since(): number {
     return this.#state?.fence?.since ?? 0;
   }
 
-  /** The fence if it is up, otherwise null. */
+  /** The fence if it is up; null if it is not up or has not been read yet. */
   get active(): ActiveFence | null {
     const fence = this.#state?.fence;
     if (!fence) return null;
@@ -69,12 +81,12 @@ export class JournalFence {
     return this.active !== null && this.options.clock.monotonic() < this.#settlesAt;
   }
 
-  /** Earliest creation time of transactions whose attempts the journal may have lost. */
+  /** Earliest time, by the journal's clock, at which a transaction whose attempt is lost can have been created. */
   get lostSince(): number {
     return this.since - this.options.fenceMs;
   }
 
-  /** Reads the fence now. Rejects if the journal cannot be read. */
+  /** Reads the fence. If a read is in progress, starts another one after it. Rejects if the journal fails. */
   refresh(): Promise<void> {
     if (this.#reading) {
       const earlier = this.#reading.catch(() => undefined);
@@ -114,13 +126,13 @@ export class JournalFence {
     );
   }
 
-  /** Raises the fence unless it is up. Rejects if the journal cannot be written or read. */
+  /** Raises the fence unless it is up, then reads it. Rejects if the journal fails. */
   async raise(): Promise<void> {
     if (!this.active) await this.options.journal.setFence('attempt_missing');
     await this.refresh();
   }
 
-  /** Stops reading the fence. Resolves when the current read has ended. */
+  /** Stops the reads of the fence. Resolves when the read in progress has ended. */
   stop(): Promise<void> {
     return this.#job.stop();
   }

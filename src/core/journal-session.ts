@@ -17,12 +17,12 @@ import type { JournalFence } from './journal-fence';
 
 /** Time in ms by which `timeoutMs` exceeds the journal's own time limit, which normally ends a call first. */
 const TIMEOUT_MARGIN_MS = 50;
-/** Lease duration in ms; leaseUntil() adds the journal timeout. An instance with an expired lease counts as dead. */
+/** Duration of a lease in ms, to which leaseUntil() adds `timeoutMs`. The owner of an expired lease counts as dead. */
 const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
-/** Maximum time in ms that a caller waits for its outcome to be recorded. Recording continues in the background. */
-const RECORD_TIMEOUT_MS = 250;
-/** Time in ms for which `not_sent` and `rejected` are recorded repeatedly: a timed-out insert may take effect late. */
+/** Maximum time in ms that a caller waits for an outcome to be recorded. Recording continues in the background. */
+export const RECORD_TIMEOUT_MS = 250;
+/** Time in ms for which a queued `not_sent` or `rejected` is written again: a timed-out insert may take effect late. */
 const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
 
 const FENCE_SETTLING_MESSAGE =
@@ -43,11 +43,10 @@ type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' 
   warn(facts: object, message: string): void;
 };
 
-/** Whether the attempt has created a transaction, or may have created one. */
 const mayHaveCreated = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
   outcome === 'succeeded' || outcome === 'unknown';
 
-/** This instance's access to the journal. Fails closed before a request is sent; never throws after it was sent. */
+/** This instance's access to the journal. If the journal fails, throws before a request is sent, but never after it. */
 export class JournalSession {
   readonly journal: Journal;
   readonly clock: JournalClock;
@@ -58,9 +57,9 @@ export class JournalSession {
   readonly owner: string;
   readonly runtime: Runtime;
   readonly #warn: JournalSessionOptions['warn'];
-  /** Queued outcomes by attempt id, in the order in which they are written. */
+  /** Queued outcomes by attempt id, in the order in which they were queued or last written. */
   readonly #unrecorded = new Map<string, UnrecordedOutcome>();
-  /** Attempts that this instance has begun, by id, until their outcome is passed to recordOutcome(). */
+  /** Attempts that this instance has inserted, by id, until their first outcome is passed to recordOutcome(). */
   readonly #begun = new Map<string, SentAttempt>();
   #inFlightCount = 0;
   #renewal: Timer | undefined;
@@ -89,12 +88,12 @@ export class JournalSession {
     return this.clock.now() + this.timeoutMs + LEASE_MS;
   }
 
-  /** Awaits journal work that must succeed before a request is sent. If not, throws a ServiceError (UNAVAILABLE). */
+  /** Awaits journal work that must precede a request. On failure or timeout, throws a ServiceError (UNAVAILABLE). */
   async failClosed<T>(work: Promise<T>): Promise<T> {
     try {
       return await withTimeout(this.timeoutMs, work, this.runtime);
     } catch {
-      // The journal monitor logs why the work failed.
+      // JournalMonitor logs why the work failed.
       work.catch(() => undefined);
       throw notTriedError(
         "The gateway's journal cannot be reached; this call sent nothing. Repeat it unchanged.",
@@ -103,8 +102,8 @@ export class JournalSession {
   }
 
   /**
-   * Inserts an attempt. If that fails, throws a ServiceError and queues an outcome: the insert may still take effect.
-   * @param created the outcome to queue if a lost attempt has already created the transaction; default: `not_sent`
+   * Inserts an attempt. On failure, throws a ServiceError and queues an outcome: the insert may take effect late.
+   * @param created outcome to queue, if the attempt stands for an earlier create that succeeded; default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<BeginResult> {
     const inserting = this.journal.insertAttempt(attempt);
@@ -122,13 +121,13 @@ export class JournalSession {
     }
   }
 
-  /** Whether the instance that sends an attempt still holds its lease. */
+  /** Whether the lease of an attempt has not expired. A lease that ends more than MAX_LEASE_MS from now is void. */
   isLeased({ leaseUntil }: Attempt): boolean {
     const leftMs = leaseUntil - this.clock.now();
     return leftMs >= 0 && leftMs <= MAX_LEASE_MS;
   }
 
-  /** Synchronizes the journal clock unless it is synchronized. Throws a ServiceError (UNAVAILABLE) on failure. */
+  /** Synchronizes the journal clock if that was never done. Throws a ServiceError (UNAVAILABLE) on failure. */
   async waitForClockSync(): Promise<void> {
     if (!this.clock.isSynchronized) await this.failClosed(this.clock.synchronize());
   }
@@ -148,7 +147,7 @@ export class JournalSession {
     if (this.fence.isSettling) throw notTriedError(FENCE_SETTLING_MESSAGE);
   }
 
-  /** Whether the attempt is still in progress and owned by this instance; false if the journal cannot be read. */
+  /** Whether an attempt is still in progress and owned by this instance; false if the journal cannot be read. */
   async ownsInProgress(id: string): Promise<boolean> {
     const attempt = await this.failClosed(this.journal.findById(this.service, id)).catch(() => null);
     return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
@@ -157,7 +156,7 @@ export class JournalSession {
   #queueUnrecorded(attempt: SentAttempt, outcome: Outcome): void {
     this.#unrecorded.set(attempt.id, { attempt, outcome, queuedAt: this.clock.monotonic() });
     if (this.#unrecorded.size <= MAX_UNRECORDED) return;
-    // Drops the oldest `not_sent` or `rejected`, or else the oldest outcome. Recovery then looks the transaction up.
+    // Drops the oldest `not_sent` or `rejected`; if there is none, the oldest outcome. A lookup recovers it later.
     let [idToDrop = attempt.id] = this.#unrecorded.keys();
     for (const [id, unrecorded] of this.#unrecorded) {
       if (mayHaveCreated(unrecorded)) continue;
@@ -167,7 +166,7 @@ export class JournalSession {
     this.#unrecorded.delete(idToDrop);
   }
 
-  /** Records queued outcomes, `succeeded` and `unknown` first. Repeats `not_sent` and `rejected` for a minute. */
+  /** Tries to record up to 250 queued outcomes. Writes `not_sent` and `rejected` repeatedly for a minute. */
   async flushUnrecorded(): Promise<void> {
     const now = this.clock.monotonic();
     const record = async ([id, unrecorded]: [string, UnrecordedOutcome]): Promise<void> => {
@@ -190,9 +189,9 @@ export class JournalSession {
   }
 
   /**
-   * Records the outcome of an attempt. Never throws, and waits at most 250 ms; retries in the background. Returns false
+   * Records the outcome of an attempt. Never throws, waits at most 250 ms, and retries in the background. Returns false
    * only if the journal responds in time that another attempt created this transaction or holds the idempotency key.
-   * @param onRecorded called if the first try succeeds, perhaps after this method has returned; must not throw
+   * @param onRecorded called if the first try succeeds, perhaps after the promise has resolved; must not throw
    */
   recordOutcome(
     attempt: SentAttempt,
@@ -219,7 +218,7 @@ export class JournalSession {
   }
 
   /**
-   * Records an outcome. If the journal has lost the attempt, raises the fence and writes the attempt again.
+   * Records an outcome. If the journal has lost the attempt, raises the fence and inserts the attempt again.
    * @param isSender whether this instance sent the attempt and records its first outcome; true for queued outcomes
    */
   async #record(attempt: SentAttempt, outcome: Outcome, isSender = true): Promise<boolean> {
@@ -235,8 +234,8 @@ export class JournalSession {
   }
 
   /**
-   * Whether an attempt is missing because another attempt replaced it: its key had become free while this instance was
-   * still looking the transaction up. If the journal had lost the attempt, the fence would be up.
+   * Whether the journal lacks an attempt because another one with its key has replaced it. The key can be released
+   * while this instance still looks the transaction up. False while the fence is up: the attempt may be lost.
    */
   async #isSuperseded(attempt: SentAttempt): Promise<boolean> {
     await this.fence.refresh();
@@ -245,7 +244,7 @@ export class JournalSession {
     return holder !== null && holder.id !== attempt.id;
   }
 
-  /** Writes an attempt again unless the journal has it. Returns false if another attempt holds its key. */
+  /** Inserts an attempt again unless the journal has it. Returns false if another attempt holds its idempotency key. */
   async #insertAgain(attempt: SentAttempt): Promise<boolean> {
     const { since: fenceSince } = this.fence;
     const leaseUntil = this.leaseUntil();
@@ -264,7 +263,7 @@ export class JournalSession {
     return isSameAttempt;
   }
 
-  /** Runs work that holds leases, and renews them every second. */
+  /** Runs work that holds leases, and renews all leases of this instance every second until the work has ended. */
   async withLeaseRenewal<T>(work: () => Promise<T>): Promise<T> {
     this.#inFlightCount += 1;
     if (!this.#renewal) this.#renewal = this.#scheduleRenewal();

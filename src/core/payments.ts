@@ -103,7 +103,7 @@ export class PaymentOperations {
     return toPaymentSuccess(result.found, result.replayed);
   }
 
-  /** Confirms a payment. A payment that the caller may not see gets the same error as a payment that does not exist. */
+  /** Confirms a payment. A payment that the caller may not see gets the error of a payment that does not exist. */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
@@ -129,8 +129,9 @@ export class PaymentOperations {
   }
 
   /**
-   * Returns errors if the payment is not on this channel or was made with another method, without revealing whether it
-   * is on another channel. The service does not check the channel (spec 4.5).
+   * Returns an error if the caller may not confirm the payment, if the payment is not on this channel, or if it was
+   * made with another method. The service does not check the channel (spec 4.5). The error does not reveal whether
+   * another channel has the payment. Throws a ServiceError if the journal or a lookup fails.
    */
   async #confirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,
@@ -151,8 +152,8 @@ export class PaymentOperations {
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
       return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
     }
-    // If the journal does not have the payment, a lookup must find it on this channel. A caller with access to every
-    // channel needs no lookup. A caller limited to the payments of one client gets the error.
+    // If the journal does not have the payment, the caller must have access to every channel, or a lookup must find the
+    // payment on this channel. A caller that may confirm only the payments of one client always gets the error.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];

@@ -19,14 +19,14 @@ interface PayoutOperationsOptions {
   matcher: TransactionMatcher<PayoutResource>;
   createService: CreateService;
   session: JournalSession;
-  /** Whether the external id is looked up before a create is sent. */
+  /** Whether a create is sent only after a lookup has shown that its external id is free. */
   preflight: boolean;
   urls: UrlPolicy;
   callbacks: CallbackHandler;
   polling: PollingOptions;
 }
 
-/** Time limit in ms for reading payout details from the journal. After a timeout, the payout lacks these details. */
+/** Time limit in ms for reading the details of a payout from the journal. After a timeout, the payout lacks them. */
 const JOURNAL_READ_TIMEOUT_MS = 450;
 
 const UNREACHABLE_MESSAGE =
@@ -46,7 +46,10 @@ export class PayoutOperations {
     payouts.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
   }
 
-  /** Reads the payout details that only the journal has. Sets `isPartial` if the journal fails or times out. */
+  /**
+   * Returns the details of a payout that only the journal has; only `key` if the journal has no such payout on its
+   * channel. Sets `isPartial` if the journal fails or times out.
+   */
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;
     const reading = journal.findByTransaction(service, 'payout', transactionId);
@@ -55,7 +58,7 @@ export class PayoutOperations {
     return attempt?.channel === key.channel ? knownPayoutFromJournal(attempt) : key;
   }
 
-  /** Whether the service has no payout with this external id. Throws a ServiceError if the 404 may be from a proxy. */
+  /** Whether a lookup finds no payout. Throws a ServiceError if it fails, or if a proxy may have sent the response. */
   async #hasNoPayout(key: LookupKey): Promise<boolean> {
     const { found, isFromService } = await this.options.payouts
       .search(key, (transactionId) => this.#readDetails(key, transactionId))

@@ -23,15 +23,16 @@ interface TokenBucket {
   refilledAt: number;
 }
 
-/** Minimum time in ms between two lookups of one attempt, after a burst of 4 lookups. */
+/** Minimum time in ms between two lookups of one attempt, after a burst of four lookups without a delay. */
 const LOOKUP_INTERVAL_MS = 1000;
+/** A lookup is sent at once if the bucket is full again within this time in ms. */
 const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
 /** Maximum number of token buckets. While all are in use, callbacks for attempts without a bucket are dropped. */
 const MAX_BUCKETS = 1000;
 /** Maximum number of concurrent lookups for callbacks, so that slots stay free for callers' lookups. */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
-/** Handles callbacks (spec 6). They are not signed, so a callback only triggers a signed lookup. */
+/** Handles callbacks of the service (spec 6). They are not signed, so a callback only triggers a signed lookup. */
 export class CallbackHandler {
   readonly #clock: Clock;
   readonly #limit = bulkhead(MAX_CONCURRENT_LOOKUPS, MAX_BUCKETS);
@@ -41,14 +42,14 @@ export class CallbackHandler {
     this.#clock = options.session.clock;
   }
 
-  /** Returns the caller's callback URL; if none is given, this gateway's (without PUBLIC_URL: null or undefined). */
+  /** Returns the caller's callback URL or, if there is none, this gateway's. Null or undefined if both are missing. */
   callbackUrlFor(attemptId: string, callersUrl: string | null | undefined): string | null | undefined {
     const { publicUrl, tokens } = this.options;
     if (publicUrl === null || (callersUrl !== null && callersUrl !== undefined)) return callersUrl;
     return `${publicUrl}/callbacks/${tokens.of(attemptId)}`;
   }
 
-  /** Schedules a lookup if the callback token is valid. Always returns at once. */
+  /** Schedules a lookup of the token's attempt. Ignores an invalid token. Drops the callback if no bucket is free. */
   onCallback(token: string): void {
     const attemptId = this.options.tokens.read(token);
     if (attemptId === null) return;

@@ -17,17 +17,15 @@ import type { JournalClock } from '../clocks';
 import type { ChangeSignals, Watcher } from './change-signals';
 import { CursorExpired, encodeCursor } from './cursor';
 
-/** Time limit in ms for reading the changes of a query. */
 const READ_TIMEOUT_MS = 2000;
 /** Maximum number of changes that a watcher reads at once, and so keeps in memory. */
 const PAGE_SIZE = 100;
 /** Minimum and maximum delay in ms between a watcher's reads while an open database transaction hides newer changes. */
 const MIN_BEHIND_DELAY_MS = 20;
 const MAX_BEHIND_DELAY_MS = 250;
-/** Delays of a watcher after failed reads of the journal. */
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
-/** Time in ms after the last read at which `behindMs` becomes 0: without reads, the lag is not measured. */
+/** Time in ms after which `behindMs` returns 0 if nothing is read, because only reads measure it. */
 const BEHIND_EXPIRY_MS = 60_000;
 
 /** Selects the changes that one reader may see. */
@@ -41,6 +39,7 @@ export interface ChangePage {
   changes: RecordedChange[];
   /** Position after which the next read starts: that of the last change; for an empty page, where the read ended. */
   end: ChangePosition;
+  /** Whether more changes may follow. */
   hasMore: boolean;
 }
 
@@ -49,17 +48,21 @@ interface ChangeFeedOptions {
   clock: JournalClock;
   runtime: Pick<Runtime, 'monotonic' | 'after' | 'random'>;
   signals: ChangeSignals;
+  /** Name of the payment service in the journal. */
   service: string;
   observer: Pick<BackgroundObserver, 'onDelivered'>;
 }
 
 /** Reads the record of changes in the journal, and watches it for new changes. */
 export class ChangeFeed {
-  /** Reads in flight by their parameters. Watchers at the same position share one read. */
+  /** Watchers' reads in flight, by their parameters. Watchers at the same position share one read. */
   readonly #reads = new Map<string, Promise<ReadChanges>>();
   /** Runs reads outside the async context of the request that started the watcher. */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
-  /** Monotonic times of the first and last of consecutive stalled reads; undefined if the last read was not stalled. */
+  /**
+   * Monotonic times of the first and last of consecutive reads from which an open database transaction has hidden newer
+   * changes; undefined if none were hidden from the last read.
+   */
   #behind: { since: number; until: number } | undefined;
 
   constructor(private readonly options: ChangeFeedOptions) {}
@@ -71,9 +74,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Returns up to `limit` changes, oldest first.
+   * Returns up to `limit` changes that the reader may see, oldest first.
    * @param after position of the last change that the reader has; null: start with the oldest stored change
-   * @throws CursorExpired; ServiceError (UNAVAILABLE) if the journal cannot be read
+   * @throws CursorExpired if changes after `after` were deleted; ServiceError (UNAVAILABLE) if the journal fails
    */
   async read(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangePage> {
     const { runtime } = this.options;
@@ -83,22 +86,23 @@ export class ChangeFeed {
       const reading = this.#readPage(reader, readFrom, limit);
       const leftMs = deadline - runtime.monotonic();
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
-        // If earlier reads made progress, return an empty page: the caller continues from its `end` with another query.
         if (error instanceof CursorExpired || readFrom === null || readFrom === after)
           throw error instanceof CursorExpired ? error : unreadableError();
+        // Earlier reads made progress. The caller continues from the `end` of this empty page with another query.
         return { changes: [], hasMore: true, readUntil: readFrom };
       });
       const { changes, hasMore, readUntil } = page;
-      // An empty page with `hasMore` contained only changes that the reader may not see: read the next page.
       if (changes.length > 0 || !hasMore || readUntil === readFrom)
         return { changes, end: changes.at(-1)?.position ?? readUntil, hasMore };
+      // This page had only changes that the reader may not see.
       readFrom = readUntil;
     }
   }
 
   /**
-   * Yields every change after a position, then new changes as they are recorded. Reads the next page of the journal
-   * only when the consumer asks for it (backpressure). Throws CursorExpired.
+   * Yields every change after a position that the reader may see, then new changes as they are recorded. Reads the next
+   * page only when the consumer has received all changes of the last one (backpressure). Retries failed reads. Throws
+   * CursorExpired if changes after the position were deleted.
    * @param after null: yield only changes recorded from now on
    */
   watch(
@@ -166,7 +170,7 @@ export class ChangeFeed {
     });
   }
 
-  /** Returns the position of the newest change, or FIRST_POSITION if the watcher was stopped. */
+  /** Returns the position of the newest change of the reader's channel; FIRST_POSITION if the watcher was stopped. */
   async #readNewestPosition({ channel }: ChangeReader, watcher: Watcher): Promise<ChangePosition> {
     const { journal, service } = this.options;
     const read = () => this.#runOutsideRequests(() => journal.newestChange(service, channel));
@@ -181,7 +185,8 @@ export class ChangeFeed {
       throw error instanceof PositionExpired ? new CursorExpired(encodeCursor(error.oldest)) : error;
     });
     const now = clock.monotonic();
-    // A busy journal always has an open database transaction, so a reader that gets the last changes is not stalled.
+    // `isBehind` alone does not mean that the read is stalled, because a busy journal always has an open database
+    // transaction. A read that returns the newest readable changes is not stalled.
     const isStalled = page.isBehind && (page.changes.length === 0 || page.hasMore);
     this.#behind = isStalled ? { since: this.#behind?.since ?? now, until: now } : undefined;
     return page;

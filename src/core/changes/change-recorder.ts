@@ -2,11 +2,10 @@ import type { LRUCache } from 'lru-cache';
 import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { FollowedTransaction, Observation, ObservedState } from '../../datasources/journal/changes';
 import type { AttemptKind } from '../../datasources/journal/journal';
-import { peek } from '../../schema/lazy-field';
 import { growingCache } from '../../shared/growing-cache';
 import type { JournalSession } from '../journal-session';
 import { nextFollowDelay, type PollPhase } from '../polling/poll-schedule';
-import { pollPhase, type Snapshot } from '../polling/snapshot';
+import { pollPhase, receivedAmountOf, stateOf, type Snapshot } from '../polling/snapshot';
 import { FollowedFilter, type SeenTransaction } from './followed-filter';
 import { ObservationQueue } from './observation-queue';
 
@@ -23,7 +22,10 @@ export interface KnownState {
 
 const MAX_KNOWN_STATES = 20_000;
 
-/** Records new statuses and states of followed transactions (docs/changes.md). Never throws and never blocks. */
+/**
+ * Records changes of followed transactions: new statuses, and new states of payments (docs/changes.md). Never throws,
+ * and delays no response: the writes to the journal are queued.
+ */
 export class ChangeRecorder {
   readonly #knownStates: Record<AttemptKind, LRUCache<string, KnownState>> = {
     payment: growingCache(MAX_KNOWN_STATES),
@@ -49,7 +51,7 @@ export class ChangeRecorder {
     );
   }
 
-  /** Returns how many states wait to be checked or to be written, and the age of the oldest one in ms. */
+  /** Returns the number of observations that wait to be checked or written, and the age of the oldest (0 if none). */
   backlog(): { queued: number; oldestQueuedMs: number } {
     const now = this.session.clock.now();
     const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followedFilter.oldestAt ?? now);
@@ -76,14 +78,17 @@ export class ChangeRecorder {
     }
   }
 
-  /** Remembers and returns the state in the response to a create. The caller records it with the outcome. */
+  /**
+   * Returns the state of a created transaction in the response to the create or, after a recovery, to a lookup. Also
+   * remembers it as known. The caller must record it in the journal with the outcome of the create.
+   */
   observeCreate(snapshot: Snapshot): ObservedState {
     const seen = this.#toSeenTransaction(snapshot, this.session.runtime.monotonic());
     this.#remember(seen);
     return this.#toObservedState(seen);
   }
 
-  /** Returns the known state if it agrees with the journal's row; otherwise forgets it and returns undefined. */
+  /** Returns the known state if the row of the journal confirms it; otherwise forgets it and returns undefined. */
   revalidateKnownState({
     kind,
     transactionId,
@@ -98,7 +103,7 @@ export class ChangeRecorder {
     return undefined;
   }
 
-  /** Returns the last known state of a transaction; undefined if this instance has not seen the transaction. */
+  /** Returns the last known state of a transaction; undefined if this instance knows none. */
   lastKnownState(kind: AttemptKind, transactionId: string): KnownState | undefined {
     return this.#knownStates[kind].peek(transactionId);
   }
@@ -127,7 +132,7 @@ export class ChangeRecorder {
       transactionId,
       status,
       state: stateOf(snapshot),
-      received: receivedAmountOf(snapshot),
+      received: status === 'MISPAID' ? receivedAmountOf(snapshot) : null,
       phase: pollPhase(snapshot),
       requestedAt: Math.floor(observedAt - sinceRequestMs),
       observedAt,
@@ -183,17 +188,7 @@ export class ChangeRecorder {
   }
 }
 
-/** Returns the state of a payment without triggering a lookup; null if the response contains no state. */
-const stateOf = (snapshot: Snapshot): string | null =>
-  snapshot.kind === 'payout' ? null : ((peek(snapshot, 'state') as string | null | undefined) ?? null);
-
-const receivedAmountOf = (snapshot: Snapshot): string | null => {
-  if (snapshot.status !== 'MISPAID') return null;
-  const { received = null } = (peek(snapshot, 'amount') ?? {}) as { received?: string | null };
-  return received;
-};
-
-/** Whether a response omits the state of a payment. Reading `state` would then trigger a lookup. */
+/** Whether the state of a payment is missing in a response, so that reading `state` would trigger a lookup. */
 const isStateMissing = (snapshot: Snapshot): boolean =>
   snapshot.kind === 'payment' &&
   snapshot.loadComplete !== undefined &&

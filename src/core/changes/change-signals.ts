@@ -3,11 +3,14 @@ import type { Clock, Timer } from '../../shared/clock';
 import type { Runtime } from '../../shared/runtime';
 import { channelHash } from '../polling/snapshot';
 
-/** Value of `state` in messages that signal a change on a channel. Constant, so that the notifier merges duplicates. */
+/**
+ * Value of `state` in a message to other instances that signals a change on a channel. It is constant, so that the
+ * notifier merges duplicate messages.
+ */
 const STATE = 'changes_';
 /** Minimum time in ms between two wake-ups of a channel, so that one read returns many changes of a burst. */
 const MIN_GAP_MS = 20;
-/** Minimum time in ms after which watchers read the journal without a signal, because signals can be lost. */
+/** Time in ms, up to doubled at random, after which watchers read the journal without a signal: signals can be lost. */
 const SAFETY_READ_MS = 1000;
 
 /** A channel that has at least one watcher. */
@@ -77,7 +80,7 @@ export class Watcher {
   }
 
   /** Resolves when `version` differs from `seenVersion`, after `maxMs`, or when the watcher is stopped. */
-  async waitForWake(seenVersion: number, maxMs = Infinity): Promise<void> {
+  async waitForWake(seenVersion: number, maxMs: number): Promise<void> {
     if (this.version === seenVersion) await this.#wait(maxMs);
   }
 
@@ -118,14 +121,14 @@ interface ChangeSignalsOptions {
   service: string;
 }
 
-/** Wakes the watchers of a channel, on all instances, when a change on the channel was recorded. */
+/** Wakes the watchers of a channel, on this and all other instances, when a change on the channel was recorded. */
 export class ChangeSignals {
   /** The watched channels by channel hash. */
   readonly #channels = new Map<string, WatchedChannel>();
 
   constructor(private readonly options: ChangeSignalsOptions) {}
 
-  /** Called when this instance has recorded a change. */
+  /** Signals a change that this instance has recorded to the watchers here and to the other instances. */
   onRecorded(channel: string): void {
     const { notifier, service } = this.options;
     const name = channelHash(service, channel);
@@ -139,7 +142,7 @@ export class ChangeSignals {
     return state === STATE;
   }
 
-  /** Adds a watcher of a channel. */
+  /** Adds a watcher of a channel. The caller must stop it. */
   watch(channel: string): Watcher {
     const name = channelHash(this.options.service, channel);
     const { clock, runtime } = this.options;

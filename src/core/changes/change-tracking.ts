@@ -80,7 +80,7 @@ export class ChangeTracking {
     await this.#follower?.stop();
   }
 
-  /** Records the queued observations. Gives up after FLUSH_TIMEOUT_MS or at the first failure. */
+  /** Records the queued observations. Gives up after FLUSH_TIMEOUT_MS or if the journal fails. Never rejects. */
   async flush(): Promise<void> {
     // If a state is not recorded in time, a later lookup shows it again.
     await withTimeout(FLUSH_TIMEOUT_MS, this.recorder.flush()).catch(() => undefined);

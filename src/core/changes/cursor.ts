@@ -4,7 +4,7 @@ import type { ChangePosition } from '../../datasources/journal/changes';
 const CURSOR_PATTERN = /^1\.(\d{1,16})\.(\d{1,16})\.(\d{1,16})$/;
 const MAX_CURSOR_LENGTH = 100;
 
-/** A text that is not a cursor of this gateway. */
+/** Thrown for a text that is not a cursor of this gateway. */
 export class InvalidCursor extends Error {
   constructor() {
     super('The cursor is not one of this gateway.');

@@ -5,7 +5,7 @@ import type { AttemptKind } from '../../datasources/journal/journal';
 import type { JournalSession } from '../journal-session';
 import type { PollPhase } from '../polling/poll-schedule';
 
-/** The state of a transaction in a response. Holds no reference to the response: many states are queued in memory. */
+/** The state of a transaction in a response. To save memory in queues, holds no reference to the response itself. */
 export interface SeenTransaction {
   kind: AttemptKind;
   channel: string;
@@ -22,11 +22,14 @@ export interface SeenTransaction {
   observedAt: number;
 }
 
-/** Minimum time in ms between queries. A query checks many transactions, because waking the journal thread is slow. */
+/**
+ * Minimum time in ms between two queries. Each query checks all queued transactions, because a query of its own for
+ * each transaction would wake the thread of a SQLite journal too often.
+ */
 const CHECK_EVERY_MS = 100;
 const MAX_QUEUED = 10_000;
 const MAX_NOT_FOLLOWED = 20_000;
-/** Time in ms after which a transaction that was not followed is checked again: its create may be recorded by then. */
+/** Time in ms after which a transaction that was not followed is checked again. Its create may be recorded by then. */
 const RECHECK_MS = 5 * 60_000;
 
 /** Asks the journal, in batches, which transactions may be followed (docs/changes.md), and passes only these on. */
@@ -69,7 +72,7 @@ export class FollowedFilter {
     return this.#queued[0]?.observedAt;
   }
 
-  /** Whether the last check found that a transaction is not followed. */
+  /** Whether a transaction was found not to be followed within the last RECHECK_MS. */
   isNotFollowed(transactionId: string): boolean {
     return this.#notFollowed.has(transactionId);
   }
@@ -125,7 +128,7 @@ export class FollowedFilter {
     const { journal, clock } = this.session;
     this.#checkedAt = clock.monotonic();
     const ids = batch.map(({ transactionId }) => transactionId);
-    // If the journal fails, treats every transaction of the batch as followed.
+    // If the journal fails, every transaction of the batch counts as possibly followed.
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
     batch.forEach((seen, index) => {
       if (mayBeFollowed?.[index] === false) this.cacheNotFollowed(seen.transactionId);

@@ -8,9 +8,9 @@ import { nextFollowDelay, retryAfterOf, type PollPhase } from '../polling/poll-s
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownState } from './change-recorder';
 
-/** Delay in ms between two claims of due transactions; shorter, but within the rate limit, if more of them are due. */
+/** Delay in ms between two claims of transactions with a due lookup; shorter if the last claim may have left some. */
 const RUN_DELAY_MS = 1000;
-/** Maximum number of transactions per claim, and of lookups in flight, so that slots stay free for callers. */
+/** Maximum number of the follower's lookups in flight, and so of transactions per claim. Leaves slots to callers. */
 const MAX_BATCH = 32;
 /** Time in ms for which a transaction is young after a change. Young transactions are likely to change again. */
 const YOUNG_MS = 15 * 60_000;
@@ -21,8 +21,9 @@ const PROBE_EVERY_MS = 5000;
 /** Time in ms by which the lease of a claim exceeds the time limit of a lookup. */
 const LEASE_MARGIN_MS = 15_000;
 /**
- * A due lookup is postponed if a response showed the transaction less than this fraction of the current delay ago. It
- * is less than 0.85 / 1.15, the ratio of the extreme jitter factors: the follower's own last lookup must not count.
+ * A due lookup is postponed if another response has shown the transaction less than this fraction of its delay ago. The
+ * fraction is less than 0.85 / 1.15, the ratio of the extreme jitter factors, so that the follower's own last lookup
+ * never causes a postponement.
  */
 const FRESHNESS_FRACTION = 0.7;
 
@@ -47,7 +48,7 @@ interface FollowerOptions {
   observer: Pick<BackgroundObserver, 'onFollowLookup'>;
 }
 
-/** Looks up created transactions until COMPLETED or FAILED, for at most FOLLOW_DAYS, even without subscribers. */
+/** Looks up each created transaction until it is COMPLETED or FAILED, or FOLLOW_DAYS old. Needs no subscribers. */
 export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
@@ -64,7 +65,7 @@ export class Follower {
     this.#job = new RepeatedJob(clock, RUN_DELAY_MS, () => this.#run());
   }
 
-  /** Stops following. Resolves when the lookups in flight have ended and their schedules are written. */
+  /** Resolves when the lookups in flight have ended, and their schedules are written or the journal has failed. */
   async stop(): Promise<void> {
     await this.#job.stop();
     await this.#lookups.drained();
@@ -76,7 +77,7 @@ export class Follower {
     await this.#writeSchedules();
     if (!session.clock.isSynchronized) return RUN_DELAY_MS;
     const limit = this.#allowedLookupCount();
-    // The journal monitor logs why a claim failed.
+    // JournalMonitor logs why a claim failed.
     const claimed = limit === 0 ? [] : await this.#claim(limit).catch(() => []);
     for (const transaction of claimed) this.#follow(transaction);
     const areMoreDue = claimed.length > 0 && claimed.length === limit;
@@ -84,7 +85,7 @@ export class Follower {
     return areMoreDue ? Math.min(RUN_DELAY_MS, batchMs) : RUN_DELAY_MS;
   }
 
-  /** Returns the maximum number of lookups to send now. */
+  /** Returns how many lookups may be sent now: limited by the rate, by those in flight, and by the service's load. */
   #allowedLookupCount(): number {
     const { session, config, serviceLoad } = this.options;
     const rate = config.changes.lookupsPerSecond;
@@ -109,7 +110,7 @@ export class Follower {
       leaseUntil: now + timeoutMs + LEASE_MARGIN_MS,
       youngSince: now - YOUNG_MS,
       limit,
-      // Rounds at random, so that the fraction is right on average even if the limit is small.
+      // Rounds up or down at random, so that the average fraction is YOUNG_SHARE even if `limit` is small.
       youngLimit: Math.floor(limit * YOUNG_SHARE + runtime.random()),
     });
   }
@@ -135,7 +136,7 @@ export class Follower {
     void this.#lookups.track(background({ name: `follow ${kind}` }, lookUp));
   }
 
-  /** Returns the new due time if another response has just shown the transaction; undefined: due now. */
+  /** Returns the new due time of a lookup if another response has just shown the transaction; otherwise undefined. */
   #postponedUntil({ changedAt }: FollowedTransaction, lastState: KnownState): number | undefined {
     const { clock } = this.options.session;
     if (lastState.phase === 'done') return undefined;
@@ -154,7 +155,8 @@ export class Follower {
       observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
       if (!snapshot) return this.#retryLater(transaction, 0);
       const phase = pollPhase(snapshot);
-      // No next lookup: recording the final status ends the following. Until then, the lease prevents another claim.
+      // Schedules no next lookup, because recording the final status ends the following. Until then, the lease prevents
+      // another claim.
       if (phase === 'done') return;
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);

@@ -15,7 +15,7 @@ interface QueuedObservation {
 const MAX_QUEUED = 10_000;
 /** Maximum number of concurrent writes of observations. The journal combines them into batches. */
 const MAX_IN_FLIGHT = 64;
-/** Time in ms for which a failed write of an observation is retried. */
+/** Age in ms after which an observation is dropped if its write fails. A younger one is written again. */
 const RETRY_FOR_MS = 10 * 60_000;
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
@@ -39,14 +39,17 @@ export class ObservationQueue {
     return this.#size;
   }
 
-  /** Journal time of the first queued observation, usually the oldest; undefined if all observations are recorded. */
+  /** `observedAt` of the first queued observation, usually the oldest; undefined if none is queued. */
   get oldestAt(): number | undefined {
     const [first] = this.#inFlight.values();
     const [next] = this.#waiting.values();
     return (first?.[0] ?? next?.[0])?.observation.observedAt;
   }
 
-  /** Queues an observation. If too many are queued, drops the first one that is not being written. */
+  /**
+   * Queues an observation. If too many are queued, drops the first one of a transaction without a write in flight.
+   * @param onEnd called once with the result; must not throw
+   */
   add(observation: Observation, onEnd: QueuedObservation['onEnd']): void {
     this.#size += 1;
     if (this.#size > MAX_QUEUED) this.#dropOldest();

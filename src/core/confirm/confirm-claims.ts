@@ -1,19 +1,17 @@
 import type { Timer } from '../../shared/clock';
 import type { ConfirmBeginResult, ConfirmClaim, ConfirmResult } from '../../datasources/journal/journal';
 import { withTimeout } from '../../shared/timeout';
-import type { JournalSession } from '../journal-session';
+import { RECORD_TIMEOUT_MS, type JournalSession } from '../journal-session';
 
-/** Maximum time in ms that a caller waits for its result to be recorded. Recording continues in the background. */
-const RECORD_TIMEOUT_MS = 250;
 const RETRY_EVERY_MS = 1000;
 
-/** Returns the result to record for a confirm not carried out: `known` if no earlier confirm's result is unknown. */
+/** Returns the result to record for a confirm that was not carried out: `known` if all earlier results are known. */
 export const notCarriedOutResult = ({ previousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
   outcome: previousOutcomeUnknown ? 'not_carried_out' : 'known',
   confirmed: [],
 });
 
-/** Journal access for confirms. Fails closed before a confirm is sent; never throws after it was sent. */
+/** Records confirms in the journal. If it fails, begin() throws, so that nothing is sent; end() never throws. */
 export class ConfirmClaims {
   /** Results that the journal may not have recorded, by claim id. */
   readonly #unrecorded = new Map<string, ConfirmResult>();
@@ -24,7 +22,10 @@ export class ConfirmClaims {
     private readonly warn: (facts: object, message: string) => void,
   ) {}
 
-  /** Claims a payment; null if another confirm of it runs. Throws a ServiceError (UNAVAILABLE) if the journal fails. */
+  /**
+   * Claims a payment for a confirm. Returns null if another confirm of the payment is in progress. Throws a
+   * ServiceError (UNAVAILABLE) if the journal fails.
+   */
   async begin(claim: ConfirmClaim): Promise<ConfirmBeginResult | null> {
     const beginning = this.session.journal.beginConfirm(claim);
     try {
@@ -40,14 +41,17 @@ export class ConfirmClaims {
     }
   }
 
-  /** Records the result of a confirm. Never throws; retries in the background if the journal fails. */
+  /**
+   * Records the result of a confirm and releases its claim. Resolves after RECORD_TIMEOUT_MS at the latest. Never
+   * rejects; if the journal fails, retries every second in the background.
+   */
   async end(id: string, result: ConfirmResult): Promise<void> {
     await withTimeout(RECORD_TIMEOUT_MS, this.#record(id, result), this.session.runtime).catch(
       () => undefined,
     );
   }
 
-  /** Tries once more to record each unrecorded result in the journal. */
+  /** Tries once more to record each unrecorded result in the journal. Never rejects. */
   async flushUnrecorded(): Promise<void> {
     await Promise.all([...this.#unrecorded].map(([id, result]) => this.#record(id, result)));
   }

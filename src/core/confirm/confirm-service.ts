@@ -32,7 +32,7 @@ interface ConfirmServiceOptions {
 const NOT_FOUND_MESSAGE =
   'The payment may have been confirmed before, but the payment service did not find it; this call sent nothing. Repeat it unchanged.';
 
-/** Delay in ms before each lookup after a lost response. */
+/** Delays in ms before the lookups after a lost response, each counted from the end of the previous lookup. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
 
 /** Statuses that a payment can reach without a confirm. They do not prove that a confirm was carried out. */
@@ -52,7 +52,7 @@ interface ConfirmCall {
   };
 }
 
-/** The end of a confirm: `outcome` for the caller, `result` for the journal. */
+/** What a confirm results in: `outcome` for the caller, `result` for the journal. */
 interface ConfirmCompletion {
   outcome: ConfirmOutcome;
   result: ConfirmResult;
@@ -60,7 +60,7 @@ interface ConfirmCompletion {
 
 const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
 
-/** Sends one confirm at a time per payment. Looks up the payment before it repeats a confirm of unknown result. */
+/** Sends one confirm at a time per payment. Looks the payment up first if an earlier confirm has an unknown result. */
 export class ConfirmService {
   readonly #claims: ConfirmClaims;
   readonly #inFlight = new InFlightCounter();
@@ -139,7 +139,7 @@ export class ConfirmService {
     const mayBeRepeat = history.wasSent || history.isIncomparable;
     const mustLookUp = mayBeRepeat || history.otherUnresolved;
     const before = mustLookUp ? await payments.lookUp(request) : null;
-    // A 404, for example from a proxy, does not prove that the payment still waits for the confirm.
+    // Sends nothing: the 404 may be from a proxy, so it does not prove that the payment still waits for the confirm.
     if (mustLookUp && !before) throw notTriedError(NOT_FOUND_MESSAGE);
     const movedOnPayment = before && hasMovedOn(before, request) ? before : null;
     if (movedOnPayment && mayBeRepeat) {
@@ -173,7 +173,10 @@ export class ConfirmService {
     return outcome.kind === 'refused' ? this.#onRejected(call, outcome) : this.#recoverLostResponse(call);
   }
 
-  /** Handles a rejected confirm: looks up whether the payment was confirmed before, perhaps not by this gateway. */
+  /**
+   * Handles a confirm that the service rejected. If a lookup shows that an earlier confirm was carried out, perhaps not
+   * by this gateway, the caller gets a success, unless that confirm may have had another input.
+   */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);
@@ -187,8 +190,8 @@ export class ConfirmService {
   }
 
   /**
-   * Handles a lost response. If lookups show that the payment has moved on, the confirm counts as carried out. If an
-   * earlier confirm with another input may be the cause, no lookup is made, and the result is unknown.
+   * Handles a lost response. If lookups show that the payment has moved on, this confirm counts as carried out. If an
+   * earlier confirm with another input may have been carried out, lookups prove nothing: the result is unknown.
    */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim, history } = call;
@@ -268,7 +271,7 @@ function compareHistory(
   };
 }
 
-/** Whether a payment no longer waits for this confirm. A state that the gateway does not know proves nothing. */
+/** Whether a payment no longer waits for this confirm. A state that is missing or not known proves nothing. */
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = valueOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;

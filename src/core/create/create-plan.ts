@@ -13,15 +13,15 @@ import type { Transaction, TransactionMatcher } from '../recovery/transaction-ma
 import { fieldError } from '../validation/validate-input';
 import type { CanonicalInput } from './keyed-hashes';
 
-/** A create that is ready to be sent unless it has errors. */
+/** All that CreateService needs to send a create, or to replay an earlier one with the same idempotency key. */
 export interface CreatePlan<T extends Transaction> {
   client: string;
   /** The idempotency key. */
   key: string;
-  /** The method's wire type. */
+  /** Type of the payment or payout method in the API of the service. */
   method: string;
   input: CanonicalInput;
-  /** Errors of the input. If there are any, nothing is sent, but an earlier create with the same key is replayed. */
+  /** Errors of the input. With errors, nothing is sent, but an earlier create with the same key can be replayed. */
   errors: FieldError[];
   /** Details of the method that are safe to store and show. */
   publicDetails: object;
@@ -29,7 +29,7 @@ export interface CreatePlan<T extends Transaction> {
   /** Preflight lookup: whether the service has no transaction with the external id. Undefined: no preflight. */
   isExternalIdFree?: ((externalId: string) => Promise<boolean>) | undefined;
   queue: SendQueue;
-  /** Sends the create once. Throws a ServiceError only if the service certainly did not act on the create. */
+  /** Sends the create; repeats it only after a 401. Throws a ServiceError only if the service certainly did nothing. */
   send(attempt: Pick<NewAttempt, 'id' | 'externalId'>, options: PostOptions): Promise<MutationOutcome<T>>;
 }
 

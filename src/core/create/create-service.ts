@@ -21,11 +21,11 @@ interface CreateServiceOptions {
   timeoutMs: number;
 }
 
-/** Maximum time in ms for lookups after a lost response; less if 90 % of the request timeout is less. */
+/** Maximum time in ms for lookups after a lost response, or 90 % of `timeoutMs` if that is less. */
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
-/** Longest delay in ms, in a busy process, after an attempt is written and before its request is sent. */
+/** Time in ms that `sendUntil` allows for delays of a busy process between the insert of an attempt and its request. */
 const MAX_START_DELAY_MS = 550;
 
 /** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
@@ -37,6 +37,7 @@ export class CreateService {
   /**
    * Sends the create, or replays an earlier one with the same key. Continues if the caller disconnects. An invalid
    * input is never sent, but it is replayed if it was sent while it was valid, for example before the card expired.
+   * Throws a ServiceError if this call certainly created nothing.
    */
   create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
     const call = new CreateCall(this.options, plan);
@@ -49,10 +50,13 @@ export class CreateService {
   }
 }
 
-/** One call of a create. A method returns undefined if run() must try again, for example after the key became free. */
+/**
+ * One call of a create, which makes at most two tries. A method returns undefined if another try is necessary, for
+ * example because the idempotency key has been released meanwhile.
+ */
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
-  /** `since` of the journal fence (docs/exactly-once.md) when the current try began; 0 if it was never raised. */
+  /** `since` of the journal fence (docs/exactly-once.md) when the current try began; 0 if there was none. */
   #fenceSince = 0;
 
   constructor(
@@ -85,14 +89,14 @@ class CreateCall<T extends Transaction> {
     const { queue, input } = this.plan;
     await session.waitForClockSync();
     await session.waitForFence();
-    // The journal refuses the attempt if the fence is raised after this line.
+    // The journal rejects the attempt (`fence_changed`) if the fence is raised after this line.
     this.#fenceSince = session.fence.since;
     if (session.fence.active) {
       const result = await this.#replayLostAttempt();
       if (result !== null) return result;
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
     if (!queue.hasFreeSlot()) {
-      // First looks for an attempt to replay: a replay does not have to wait for a slot.
+      // Looks for an attempt to replay before it waits for a slot, because a replay needs none.
       const existing = await this.#findActive();
       if (existing) return this.#replay(existing);
     }
@@ -112,7 +116,10 @@ class CreateCall<T extends Transaction> {
     return begun.kind === 'started' ? undefined : this.#onNotBegun(begun);
   }
 
-  /** Replays the transaction of a lost attempt with this key. Returns null if there is none: the create can be sent. */
+  /**
+   * Replays the attempt with this key. If the journal has none, looks up the transaction of an attempt that the journal
+   * may have lost, and replays that. Returns null if there is neither, so that the create can be sent.
+   */
   async #replayLostAttempt(): Promise<CreateResult<T> | null | undefined> {
     const { session, recovery } = this.options;
     const existing = await this.#findActive();
@@ -123,7 +130,8 @@ class CreateCall<T extends Transaction> {
     if (lost === 'none') return null;
     if (lost === 'conflict') return { kind: lost, differing: [] };
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
-    // Backdates the attempt. Otherwise a recovery after a crash would ignore the transaction as too old.
+    // Sets the start of the new attempt back to the creation of the transaction. Otherwise, a recovery after a crash
+    // would ignore the transaction as too old.
     const createdMs = creationTime(lost.found);
     const serviceStartedAt = Number.isNaN(createdMs) ? sought.serviceStartedAt : createdMs;
     const attempt = { ...sought, serviceStartedAt };
@@ -131,7 +139,7 @@ class CreateCall<T extends Transaction> {
     if (begun.kind !== 'started') return this.#onNotBegun(begun);
     if (await recovery.record(attempt, lost.found))
       return { kind: 'success', found: lost.found, replayed: true };
-    // An attempt with another key has been recorded as the creator meanwhile. This attempt sent nothing.
+    // Meanwhile, an attempt with another key was recorded as the creator of the transaction. This attempt sent nothing.
     await this.#settle(attempt, 'not_sent');
     return undefined;
   }
@@ -194,7 +202,7 @@ class CreateCall<T extends Transaction> {
     };
   }
 
-  /** Whether the preflight lookup finds no transaction, or is not needed. */
+  /** Whether the preflight lookup finds no transaction, or is not needed. Throws a ServiceError if it fails. */
   async #passesPreflight(): Promise<boolean> {
     const { plan } = this;
     const { externalId } = plan.input;
@@ -206,7 +214,7 @@ class CreateCall<T extends Transaction> {
     const mayRepeat = (): Promise<boolean> => this.options.session.ownsInProgress(attempt.id);
     return this.plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
       if (error instanceof ServiceError) await this.#settle(attempt, 'not_sent');
-      // A bug, for example while the response was read: the service may have acted on the create.
+      // Any other error is a bug, for example in reading the response. The service may have carried out the create.
       else await this.options.recovery.scheduleRecheck(asInProgress(attempt));
       throw error;
     });
@@ -229,7 +237,10 @@ class CreateCall<T extends Transaction> {
     return this.#recoverLostResponse(attempt);
   }
 
-  /** Handles a lost or unreadable response by lookups for a short time, then leaves the attempt to the reconciler. */
+  /**
+   * Handles a response that was lost, is invalid, or shows a transaction of another attempt: looks the transaction up
+   * for a short time, then leaves the attempt to the reconciler.
+   */
   async #recoverLostResponse(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs, session } = this.options;
     const { runtime } = session;

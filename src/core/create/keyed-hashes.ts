@@ -2,13 +2,14 @@ import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } fro
 import type { Attempt, AttemptKey, ConfirmedPayment } from '../../datasources/journal/journal';
 import { hexToUuid } from '../../shared/uuid';
 
-/** The input of a create as its fingerprint covers it: without security codes. */
+/** The parts of the input of a create that its fingerprint covers: all except security codes. */
 export interface CanonicalInput {
   kind: string;
   channel: string;
   amount: { currency: string; value: string };
   /** The external id that the caller supplied; null if the gateway generates one. */
   externalId: string | null;
+  /** Type and fields of the method, with wire names. */
   method: Record<string, unknown>;
   returnUrl?: string | null;
   callbackUrl?: string | null;
@@ -33,10 +34,13 @@ function canonicalText(value: unknown): string {
 const deriveKey = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
 
-/** Keyed hashes, which recognise an input without storing it. The key prevents guessing a card number from a hash. */
+/**
+ * Computes keyed hashes (HMAC-SHA-256), by which a repeated input is recognised although no input is stored. Without
+ * the key, nobody can find a card number by hashing all possible ones.
+ */
 export class KeyedHashes {
   readonly #fingerprintKey: KeyObject;
-  /** Identifies the key of the fingerprints without revealing it. */
+  /** Identifies the key of the fingerprints without revealing it: eight hexadecimal digits. */
   readonly #keyId: string;
   readonly #externalIdKey: KeyObject;
 
@@ -48,13 +52,12 @@ export class KeyedHashes {
     this.#externalIdKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
   }
 
-  /** Returns the fingerprint of the input of a create, in UUID format, which the journal stores in 16 bytes. */
+  /** Returns the fingerprint of the input of a create, as a UUID, which the journal stores in 16 bytes. */
   ofCreate(input: CanonicalInput): string {
-    const [, ...groups] = /^(.{4})(.{4})(.{4})(.{12})/.exec(this.#hmac(canonicalText(input))) ?? [];
-    return [this.#keyId, ...groups].join('-');
+    return hexToUuid(this.#keyId + this.#hmac(canonicalText(input)).slice(0, 24));
   }
 
-  /** Returns the fingerprint of a confirm, which covers its payment and its input. */
+  /** Returns the fingerprint of a confirm: the key id, a dot, and a hash of the payment and the input. */
   ofConfirm(confirm: CanonicalConfirm): string {
     // The prefix prevents collisions with creates, whose text begins with a brace.
     return `${this.#keyId}.${this.#hmac(`confirm ${canonicalText(confirm)}`)}`;
@@ -69,7 +72,10 @@ export class KeyedHashes {
     return createHmac('sha256', this.#fingerprintKey).update(text).digest('hex');
   }
 
-  /** Whether an attempt has this input. Compares fingerprints or, if they are not comparable, the stored fields. */
+  /**
+   * Whether an attempt has this input. Compares the fingerprints or, if their keys differ, only the stored fields.
+   * @param method wire type of the method
+   */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
     if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.ofCreate(input);
     return differingParts(attempt, input, method).length === 0;

@@ -11,7 +11,7 @@ function failNotProven(error?: unknown): never {
   throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
 }
 
-/** Returns the attempt as the journal stores it at first: in progress, without a transaction. */
+/** Returns an attempt as the journal stores it at first, but with 0 as `seq`: in progress, without a transaction. */
 export const asInProgress = (attempt: NewAttempt): Attempt => ({
   ...attempt,
   seq: 0,
@@ -25,11 +25,12 @@ export const asInProgress = (attempt: NewAttempt): Attempt => ({
 });
 
 /**
- * Looks up the transaction of an attempt with this key or external id that the journal may have lost in a failover.
+ * Looks up the transaction that an attempt with this idempotency key may have created before the journal lost it.
  * `none`: there is no such transaction, so the create can be sent. `conflict`: a transaction with the external id does
- * not match this create, so the key may have been used with another input. `external_id_taken`: with the preflight,
- * another payout has the external id. Throws a ServiceError if a lookup fails or the lookups prove nothing.
- * @param lostSince earliest creation time of a transaction that a lost attempt may have created
+ * not match this create, so the key may have been used with another input. `external_id_taken`: the preflight is on,
+ * and a payout that may belong to another key has the external id. Throws a ServiceError if a lookup fails or proves
+ * nothing.
+ * @param lostSince earliest creation time of such a transaction, in ms since 1970
  */
 export async function findCreateOfLostAttempt<T extends Transaction>(
   attempt: NewAttempt,
@@ -37,7 +38,7 @@ export async function findCreateOfLostAttempt<T extends Transaction>(
   lostSince: number,
 ): Promise<{ found: T } | 'none' | 'conflict' | 'external_id_taken'> {
   const possibleAttempt = asInProgress(attempt);
-  // A derived external id belongs to this idempotency key only, so a transaction with it is never too old.
+  // An external id derived from the idempotency key belongs to no other key, so its transaction is never too old.
   const createdFrom = input.externalId === null ? -Infinity : lostSince;
   const match = await matcher.find(possibleAttempt, createdFrom).catch(failNotProven);
   if (match.kind === 'found') return { found: match.found };

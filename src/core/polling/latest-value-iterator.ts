@@ -1,4 +1,4 @@
-/** Iterator of one subscriber. A slow subscriber misses intermediate values, but never the last one. */
+/** Iterator of one subscriber. A slow subscriber misses some of the pushed values, but never the latest one. */
 export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefined> {
   #pending: { value: T } | undefined;
   #end: { error?: unknown } | undefined;
@@ -17,7 +17,7 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
     this.#deliver();
   }
 
-  /** Ends the iteration after the pending value has been delivered; with an error if one is given. */
+  /** Ends the iteration after the pending value was delivered. If an error is given, next() rejects with it once. */
   end(error?: unknown): void {
     this.#end ??= error === undefined ? {} : { error };
     this.#deliver();

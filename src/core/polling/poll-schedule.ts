@@ -1,7 +1,10 @@
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollIntervals } from '../../shared/poll-intervals';
 
-/** Phase of a transaction, which selects its poll intervals. `mispaid`: status MISPAID. `done`: not polled any more. */
+/**
+ * Phase of a transaction, which selects its poll intervals. `payer`, `provider`: the transaction waits for the payer,
+ * or for the provider. `mispaid`: its status is MISPAID. `done`: it is not polled any more.
+ */
 export type PollPhase = 'payer' | 'provider' | 'mispaid' | 'done';
 
 const MAX_BACKOFF_MS = 60_000;
@@ -16,7 +19,8 @@ const withJitter = (ms: number, random: number): number => Math.round(ms * (0.85
 /**
  * Returns the delay before the next poll in milliseconds, with jitter.
  * @param sinceChangeMs time since the last change of the transaction
- * @param failures number of consecutive failed polls: minimum delay 1 s after the first, doubled up to MAX_BACKOFF_MS
+ * @param failures number of consecutive failed polls. The first makes the delay at least 1 s before jitter; each
+ * further one doubles this minimum, up to MAX_BACKOFF_MS.
  * @param random number from 0 (inclusive) to 1 (exclusive), for the jitter
  */
 export function nextPollDelay(
@@ -32,7 +36,10 @@ export function nextPollDelay(
   return withJitter(Math.max(everyMs, failureDelayMs), random);
 }
 
-/** Returns the delay in ms before the next lookup of a followed transaction: longer if its last change is older. */
+/**
+ * Returns the delay in ms before the next lookup of a followed transaction: as nextPollDelay(), with the same
+ * parameters, but at least FOLLOW_SHARE_OF_AGE of the time since the last change.
+ */
 export function nextFollowDelay(
   intervals: PollIntervals,
   sinceChangeMs: number,

@@ -4,36 +4,41 @@ import type { PayoutResource } from '../../schema/payout';
 import { peek } from '../../schema/lazy-field';
 import type { PollPhase } from './poll-schedule';
 
-/** A transaction as it is in one response. */
+/** A transaction as one response shows it. */
 export type Snapshot = PaymentResource | PayoutResource;
 
-/** Whether a payment lacks fields that its response did not contain. Reading one of them would trigger a lookup. */
+/** Whether a payment comes from a partial response, so that reading a missing field would trigger a lookup. */
 const isIncomplete = (snapshot: Snapshot): boolean =>
   'loadComplete' in snapshot && snapshot.loadComplete !== undefined;
 
-/** Returns the poll phase of a transaction in this state. */
+/** Returns the phase of a transaction, which selects its poll intervals. Never triggers a lookup. */
 export function pollPhase(snapshot: Snapshot): PollPhase {
   const { status } = snapshot;
   if (status === PaymentStatus.COMPLETED || status === PaymentStatus.FAILED) return 'done';
   if (status === PaymentStatus.MISPAID) return 'mispaid';
   if (snapshot.kind === 'payout') return 'provider';
-  const state = peek(snapshot, 'state');
+  const state = stateOf(snapshot);
   // Payments of the redirect flow have no state. In status PROCESSING they no longer wait for the payer.
   const isProcessing = status === PaymentStatus.PROCESSING && !state && !isIncomplete(snapshot);
   return isProcessing || state === PaymentState.WAITING_FOR_PROVIDER ? 'provider' : 'payer';
 }
 
-/** Returns status, state and received amount as text. Equal texts mean the same state. Never triggers a lookup. */
-export function stateText(snapshot: Snapshot): string {
-  const state = peek(snapshot, 'state') ?? null;
-  const { received = null } = (peek(snapshot, 'amount') ?? {}) as { received?: string | null };
-  return JSON.stringify([snapshot.status, snapshot.rawStatus, state, received]);
-}
+/** Returns the state of a payment without triggering a lookup; null for payouts, and if the response has no state. */
+export const stateOf = (snapshot: Snapshot): string | null =>
+  (peek(snapshot, 'state') as string | null | undefined) ?? null;
 
-/** Fields of a snapshot that do not come from the response. */
+/** Returns the received amount without triggering a lookup; null if the response has none. */
+export const receivedAmountOf = (snapshot: Snapshot): string | null =>
+  (peek(snapshot, 'amount') as { received?: string | null } | null | undefined)?.received ?? null;
+
+/** Returns status, state and received amount as text. Equal texts mean the same state. Never triggers a lookup. */
+export const stateText = (snapshot: Snapshot): string =>
+  JSON.stringify([snapshot.status, snapshot.rawStatus, stateOf(snapshot), receivedAmountOf(snapshot)]);
+
+/** Fields of a snapshot that are not compared: they may come from the gateway, or differ in every response. */
 const IGNORED_FIELDS: ReadonlySet<string> = new Set(['definition', 'serviceTime', 'externalId', 'isPartial']);
 
-/** Returns the fields of a snapshot that come from the response, as text for comparison. */
+/** Returns a snapshot without IGNORED_FIELDS as text, for comparison. */
 const comparableText = (snapshot: Snapshot): string =>
   JSON.stringify(snapshot, (name, value: unknown) => (IGNORED_FIELDS.has(name) ? undefined : value));
 
@@ -43,7 +48,7 @@ export function hasChanged(before: Snapshot, after: Snapshot): boolean {
   return !isIncomplete(after) && (isIncomplete(before) || comparableText(before) !== comparableText(after));
 }
 
-/** Returns the creation time by the service's clock, in milliseconds since 1970; NaN if it is not known. */
+/** Returns the creation time by the service's clock, in ms since 1970; NaN if it is not known (always for payouts). */
 export const creationTime = (snapshot: Snapshot): number => Date.parse(String(peek(snapshot, 'createDate')));
 
 const hash = (text: string, bytes: number): string =>
@@ -52,7 +57,10 @@ const hash = (text: string, bytes: number): string =>
 /** Returns a hash of the state: 8 characters of base64url. */
 export const stateHash = (snapshot: Snapshot): string => hash(stateText(snapshot), 6);
 
-/** Returns a hash that identifies a transaction of `scope` without revealing its id: 22 characters of base64url. */
+/**
+ * Returns a hash that identifies a transaction without revealing its id: 22 characters of base64url.
+ * @param scope payment service and kind of the transaction
+ */
 export const transactionHash = (scope: string, channel: string, transactionId: string): string =>
   hash(`${scope} ${channel} ${transactionId}`, 16);
 
@@ -60,7 +68,10 @@ export const transactionHash = (scope: string, channel: string, transactionId: s
 export const channelHash = (service: string, channel: string): string =>
   hash(`changes ${service} ${channel}`, 16);
 
-/** Returns `after` with what it lacks taken from `before`: the external id and, for a partial payout, all details. */
+/**
+ * Returns `after` completed from the earlier snapshot `before`: with the external id if `after` lacks it and, if
+ * `after` is a payout with `isPartial`, with all details. Changes `after` or returns a new object.
+ */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;
   const empty = Object.create(Object.getPrototypeOf(before) as object) as T;

@@ -25,16 +25,15 @@ export interface PollingOptions {
 
 /** Maximum number of concurrent polls, so that slots stay free for callers' lookups. */
 const MAX_CONCURRENT_POLLS = 32;
-/** Maximum number of transactions whose last state hashes are stored. */
 const MAX_STORED_HASHES = 20_000;
 
-/** Last state hashes of a transaction: `own` from a response to this instance, `peer` from another instance. */
+/** Last state hashes of a transaction: `own` in a response to this instance, `peer` in a message of another one. */
 interface LastStateHashes {
   own?: string | undefined;
   peer?: string | undefined;
 }
 
-/** Lookups of payments or payouts, and subscriptions to them. The subscribers of a transaction share one poller. */
+/** Looks up payments or payouts and serves subscriptions to them. Subscribers of a transaction share one poller. */
 export class TransactionFeed<T extends Snapshot> {
   readonly #lookups: LookupCoalescer<T>;
   readonly #pollers = new Map<string, TransactionPoller<T>>();
@@ -59,12 +58,15 @@ export class TransactionFeed<T extends Snapshot> {
     return this.#lookups.load(key);
   }
 
-  /** Subscribes to the current state of a transaction and to every change until it is completed or failed. */
+  /**
+   * Subscribes to the current state of a transaction and to its changes until it is completed or failed. The iterator
+   * throws a ServiceError if the first lookup fails or finds no transaction, or if lookups fail for too long.
+   */
   watch(channel: string, transactionId: string): LatestValueIterator<T> {
     return this.#runOutsideRequests(() => this.#pollerFor(channel, transactionId).subscribe());
   }
 
-  /** Looks a transaction up, within the limit of concurrent polls. */
+  /** As lookUp(), but waits if MAX_CONCURRENT_POLLS are in flight. */
   poll(channel: string, transactionId: string): Promise<T | null> {
     return this.#limit.execute(() => this.lookUp({ channel, transactionId }));
   }
@@ -86,6 +88,7 @@ export class TransactionFeed<T extends Snapshot> {
     else this.onSnapshot(found, requestedAt);
   }
 
+  /** Handles a state that another instance has seen. Polls the transaction if it is watched here in another state. */
   onRemoteChange({ name, state }: StateChange): void {
     this.#lastHashesOf(name).peer = state;
     const poller = this.#pollersByHash.get(name);

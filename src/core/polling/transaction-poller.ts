@@ -11,10 +11,14 @@ interface TransactionPollerOptions<T extends Snapshot> {
   clock: Clock;
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
   settings: PollSettings;
-  /** Looks the transaction up. Also passes the result to `onSnapshot`, which ignores lookups older than this poller. */
+  /**
+   * Looks the transaction up; null if there is none. Before the promise resolves, passes the transaction to
+   * `onSnapshot` of the poller, which ignores it if the lookup was sent before the poller started.
+   */
   lookUp(): Promise<T | null>;
   kind: T['kind'];
   onPoll(result: PollResult): void;
+  /** Called once, when the last subscription has ended. The poller can then not be used again. */
   onEnd(): void;
 }
 
@@ -35,6 +39,7 @@ interface LatestState<T> {
 interface Outage {
   since: number;
   failures: number;
+  /** Error of the latest failed poll. */
   error: unknown;
   /** Earliest time of the next poll, according to the service's Retry-After. */
   retryAt: number;
@@ -64,7 +69,7 @@ export class TransactionPoller<T extends Snapshot> {
     return this.#latest?.snapshot;
   }
 
-  /** Adds a subscriber. It receives the current state of the transaction as soon as a response shows it. */
+  /** Adds a subscriber, which receives a state younger than FRESH_MS at once, otherwise a state after a poll. */
   subscribe(): LatestValueIterator<T> {
     const subscriber = new LatestValueIterator<T>((iterator) => this.#unsubscribe(iterator));
     this.#subscribers.add(subscriber);
@@ -89,8 +94,8 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Handles a response with this transaction. A response may be older than the latest one if its request began before
-   * the latest one was received. It is then not published, but triggers a poll if its content differs.
+   * Handles a response with this transaction. A response whose request began before the latest one was received may
+   * show an older state: it is not published, but triggers a poll if it differs from the latest one.
    * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {
@@ -127,10 +132,10 @@ export class TransactionPoller<T extends Snapshot> {
     let result: PollResult | undefined;
     try {
       const found = await this.options.lookUp();
-      // If the poller has ended meanwhile, its queued lookup may have been skipped. Then there is no result.
+      // If the poller has ended meanwhile, reports no result, because its queued lookup may have been skipped.
       if (!this.#isOver) result = found ? 'found' : 'missing';
       if (!found) throw transactionNotFoundError(this.options.kind);
-      // `onSnapshot` has ignored the response if the lookup is shared and was sent before this poller started.
+      // `onSnapshot` ignores the response to a shared lookup that is older than this poller. It is accepted here.
       if (!this.#latest && !this.#isOver) this.#accept(found);
       this.#replayLatest();
     } catch (error) {
@@ -151,7 +156,7 @@ export class TransactionPoller<T extends Snapshot> {
     for (const subscriber of this.#subscribers) if (!subscriber.hasReceivedValue) subscriber.push(latest);
   }
 
-  /** Ends the subscriptions with the error: at once if no state is known yet, otherwise after a long outage. */
+  /** Handles a failed poll: ends the subscriptions at once if no state is known yet, otherwise after a long outage. */
   #onFailure(error: unknown): void {
     if (!this.#latest) return this.#end(error);
     const now = this.options.clock.monotonic();
@@ -178,7 +183,7 @@ export class TransactionPoller<T extends Snapshot> {
     this.#schedulePollIn(nextPollDelay(settings.schedule[phase], sinceChange, failures, runtime.random()));
   }
 
-  /** Schedules the next poll, no earlier than Retry-After allows. Ends the subscriptions after a long outage. */
+  /** Schedules a poll in `ms`, or later if Retry-After demands it. Ends the subscriptions if the outage is too long. */
   #schedulePollIn(ms: number): void {
     const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
     const delayMs = Math.min(Math.max(0, ms, retryIn), this.#msUntilOutageTimeout());

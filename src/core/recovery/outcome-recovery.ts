@@ -15,16 +15,18 @@ import { withTimeout } from '../../shared/timeout';
 import type { TransactionMatcher, LookupMatch, Transaction } from './transaction-matcher';
 import type { ChangeRecorder } from '../changes/change-recorder';
 import type { JournalSession } from '../journal-session';
-import type { BackgroundObserver, RecoveryResultKind } from '../background';
+import type { BackgroundObserver } from '../background';
 
-type RecoveryResult<T> =
-  { kind: Extract<RecoveryResultKind, 'found'>; found: T } | { kind: Exclude<RecoveryResultKind, 'found'> };
+type RecoveryResult<T> = { kind: 'found'; found: T } | { kind: 'not_sent' | 'missing' };
 
 interface OutcomeRecoveryOptions {
   session: JournalSession;
   clockGuard: ClockGuard;
   timeoutMs: number;
-  /** Time in ms after `sendUntil` during which a payment may still appear at the service (settling time). */
+  /**
+   * Settling time in ms: how long after a create the service may show the payment for the first time. Only lookups that
+   * are spread over this time prove that there is no payment.
+   */
   settleMs: number;
   observer: Pick<BackgroundObserver, 'onRecovery' | 'onOutcomeRecovered'>;
   recorder: Pick<ChangeRecorder, 'observeCreate' | 'onCreateRecorded'>;
@@ -35,13 +37,13 @@ type RecoveredOutcome = SucceededOutcome | { outcome: 'not_sent'; settledAt: num
 
 const FIRST_RECHECK_DELAY_MS = 500;
 const MAX_RECHECK_DELAY_MS = 60_000;
-/** Minimum number of lookups without a match before a key becomes free. The settling time is divided among them. */
+/** Minimum number of lookups that find nothing before a key is released. The settling time is divided among them. */
 const MIN_LOOKUPS = 4;
 
 /** Maximum number of entries in `#countedAt`. An eviction only delays the release of a key. */
 const MAX_COUNTED_ATTEMPTS = 10_000;
 
-/** Recovers unknown outcomes by lookup. See docs/exactly-once.md. */
+/** Recovers unknown outcomes of creates by lookups. See docs/exactly-once.md. */
 export class OutcomeRecovery {
   /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
@@ -51,7 +53,10 @@ export class OutcomeRecovery {
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
 
-  /** Recovers an attempt, or joins a recovery in flight. Returns null if the attempt is settled or still leased. */
+  /**
+   * Recovers the outcome of an attempt, or joins a recovery in flight. Returns null if the attempt is settled or still
+   * leased. Throws a ServiceError (UNAVAILABLE) if the attempt cannot be claimed in the journal.
+   */
   async claimAndRecover<T extends Transaction>(
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
@@ -64,7 +69,7 @@ export class OutcomeRecovery {
     return claimed && this.recover(claimed, matcher);
   }
 
-  /** Returns a claim that outlives the two lookups of one recovery. */
+  /** Returns a claim with a lease that is longer than the two lookups of one recovery. */
   newClaim(): Claim {
     const { session, timeoutMs } = this.options;
     const { service, owner, clock } = session;
@@ -72,7 +77,7 @@ export class OutcomeRecovery {
     return { service, owner, now, leaseUntil: now + timeoutMs * 2 + 2000 };
   }
 
-  /** Recovers an attempt that this instance has claimed, and records the result. */
+  /** Looks up the transaction of a claimed attempt. Records the outcome, or the time of the next lookup. */
   recover<T extends Transaction>(
     claimed: Attempt,
     matcher: TransactionMatcher<T>,
@@ -95,7 +100,7 @@ export class OutcomeRecovery {
   ): Promise<RecoveryResult<T>> {
     const { session, timeoutMs, settleMs } = this.options;
     const startedAt = session.clock.monotonic();
-    // Only an operator can release the key of a payout of unknown outcome, so evidence of absence would have no use.
+    // Lookups of payouts do not count as evidence of absence: only an operator can release the key of a payout.
     const mayCount = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
     if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
@@ -110,14 +115,17 @@ export class OutcomeRecovery {
     return { kind: 'missing' };
   }
 
-  /** Returns the evidence of absence including this lookup; `attempt.absence` itself if the lookup does not count. */
+  /**
+   * Returns the evidence of absence after a lookup: NO_ABSENCE if the lookup found any transaction, `attempt.absence`
+   * itself if the lookup does not count, otherwise a new object that includes the lookup.
+   */
   async #absenceAfter<T extends Transaction>(
     match: LookupMatch<T>,
     { attempt, matcher, startedAt }: { attempt: Attempt; matcher: TransactionMatcher<T>; startedAt: number },
   ): Promise<Absence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
-    // This transaction may hide another with the same external id, so earlier lookups without a result prove nothing.
+    // The transaction found may hide another with the same external id, and may have hidden it from earlier lookups.
     if (match.kind !== 'nothing') return NO_ABSENCE;
     if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const isFound = await withTimeout(
@@ -138,7 +146,7 @@ export class OutcomeRecovery {
     };
   }
 
-  /** Whether another instance made the last lookup that counted, and the next lookup is not overdue. */
+  /** Whether another instance made the last lookup that counted, and its next lookup is not overdue. */
   #isObservedElsewhere({ absence, nextRecheckAt }: Attempt): boolean {
     const { session } = this.options;
     const isObserved = absence.observer !== '' && absence.observer !== session.owner;
@@ -146,7 +154,7 @@ export class OutcomeRecovery {
     return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
   }
 
-  /** Records that an attempt created this transaction. Returns false if the journal has another creator. */
+  /** Records that an attempt created a transaction. For the result, see JournalSession.recordOutcome(). */
   record(attempt: SentAttempt, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
     return session.recordOutcome(attempt, this.succeeded(found), () => recorder.onCreateRecorded(found));
@@ -157,7 +165,7 @@ export class OutcomeRecovery {
     return this.#reportsInFlight.drained();
   }
 
-  /** Builds the outcome of the attempt that created this transaction. */
+  /** Returns the outcome of the attempt that created a transaction. The recorder remembers its state. */
   succeeded(found: Transaction): SucceededOutcome {
     const { session, recorder } = this.options;
     return {
@@ -170,7 +178,7 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Records a recovered outcome. Reports it to the observer if the first try to record it succeeds.
+   * Records a recovered outcome, and reports it if the first try succeeds. For the result, see recordOutcome().
    * @param found the transaction that the attempt created; null if it certainly created none
    */
   #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
@@ -184,7 +192,7 @@ export class OutcomeRecovery {
     });
   }
 
-  /** Reports a recovered outcome, unless another instance or an operator recorded one first. Never rejects. */
+  /** Reports a recovered outcome, unless another instance or an operator recorded an outcome first. Never rejects. */
   async #report(attempt: Attempt, recovered: RecoveredOutcome): Promise<void> {
     const { session, observer } = this.options;
     const { outcome, settledAt } = recovered;
@@ -195,11 +203,11 @@ export class OutcomeRecovery {
     observer.onOutcomeRecovered({ attempt, outcome, transactionId, instance: session.owner });
   }
 
-  /** Records that the outcome is still unknown, and the time of the next lookup. */
+  /** Records an unknown outcome and the time of the next lookup. If `absence` is omitted, the stored one is kept. */
   async scheduleRecheck(attempt: Attempt, absence?: Absence): Promise<void> {
     const { session } = this.options;
     const isObservedElsewhere = this.#isObservedElsewhere(attempt);
-    // If another instance made the last lookup that counted, it also makes the next one, at the time that it has set.
+    // The instance that made the last lookup that counted also makes the next one, at the time that it has set.
     const nextRecheckAt = isObservedElsewhere
       ? (attempt.nextRecheckAt ?? 0)
       : Math.round(session.clock.now() + this.#recheckDelay(attempt.recheckCount));

@@ -19,7 +19,10 @@ const RUN_DELAY_MS = 1000;
 const BACKLOG_RUN_DELAY_MS = 100;
 const MAX_ATTEMPTS_PER_RUN = 16;
 
-/** Starts the background job that recovers unknown outcomes, including those of instances that have died. */
+/**
+ * Starts the background job that recovers unknown outcomes of creates, including those of instances that have died. It
+ * also checks the clocks and records queued outcomes.
+ */
 export function startRecoveryJob(options: ReconcilerOptions): RepeatedJob {
   const { session, clockGuard, recovery, matchers, background, observer } = options;
   const recover = (attempt: Attempt): Promise<unknown> =>

@@ -8,7 +8,7 @@ import type { JournalSession } from '../journal-session';
 
 interface RetentionJobOptions {
   session: JournalSession;
-  /** Nothing is purged for some time after a clock step. */
+  /** Prevents purges for some time after a clock step. */
   clockGuard: ClockGuard;
   config: {
     /** `keepMs`: retention period of settled attempts and confirmed inputs, in milliseconds. */
@@ -25,7 +25,6 @@ const FIRST_RUN_DELAY_MS = 10_000;
 const RUN_EVERY_MS = 60 * 60 * 1000;
 /** Delay in ms before the next run if another instance is purging, or the clock is not synchronized or not steady. */
 const POSTPONED_RUN_DELAY_MS = 60_000;
-/** Delays after failed steps. */
 const RETRY_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 
 /** Bounds of the rows per purge step. Their number doubles or halves, so that a step takes about TARGET_STEP_MS. */
@@ -36,7 +35,7 @@ const TARGET_STEP_MS = 20;
 const PAUSE_FACTOR = 4;
 const MIN_PAUSE_MS = 20;
 
-/** Starts the job that deletes expired rows from the journal (TARGETS), never attempts of unknown outcome. */
+/** Starts the job that deletes expired rows (TARGETS) from the journal, but never attempts with an unknown outcome. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
   const purger = new Purger(options);
   return new RepeatedJob(options.session.clock, FIRST_RUN_DELAY_MS, () => purger.runStep());

@@ -11,10 +11,16 @@ import { creationTime } from '../polling/snapshot';
 
 export type Transaction = PaymentResource | PayoutResource;
 
-/** Result of a lookup by external id. A `mismatch` proves nothing: it may hide the transaction of the attempt. */
+/**
+ * Result of a lookup by external id. `found`: the attempt created the transaction. `mismatch`: it possibly did not. A
+ * `mismatch` does not prove that the attempt created nothing, because a lookup shows only one transaction.
+ */
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }
-  /** `rival`: another open attempt may be the creator. No `why`: another input, or the payout of another attempt. */
+  /**
+   * `rival`: another open attempt may have created the transaction. Without `why`: the transaction has another method
+   * or amount, or is a payout that another attempt created.
+   */
   | { kind: 'mismatch'; why?: 'older' | 'created_by_another' | 'rival' }
   /** `isFromService`: whether the response comes from the service itself, and not from a proxy. */
   | { kind: 'nothing'; isFromService: boolean };
@@ -22,11 +28,12 @@ export type LookupMatch<T> =
 /** Finds the transaction that an attempt created. */
 export interface TransactionMatcher<T extends Transaction> {
   readonly kind: AttemptKind;
-  /** Returns a matcher that also redacts these request values in responses. */
+  /** Returns a copy of this matcher that redacts these values of the request in responses. */
   withRedaction(secrets: readonly string[]): TransactionMatcher<T>;
   /**
-   * Looks for the transaction by external id.
-   * @param createdFrom earliest creation time; only given if the journal may have lost the attempt
+   * Looks the transaction up by external id. Throws a ServiceError or an error of the journal.
+   * @param createdFrom earliest creation time, if the journal may have lost the attempt. By default, the transaction
+   * must be newer than the attempt. Ignored for payouts, of which the service returns no time.
    */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
   /** Whether lookups find a transaction that certainly exists on this channel; true if the journal knows none. */
@@ -37,10 +44,10 @@ export interface TransactionMatcher<T extends Transaction> {
 
 /** Tolerance in ms for times from a Date header, which has whole seconds only and takes time to arrive. */
 const DATE_TOLERANCE_MS = 1500;
-/** Clock skew in ms that is tolerated if the service sends no Date header. */
+/** Tolerated difference in ms between the clocks of the journal and the service where no Date header shows it. */
 const MAX_UNKNOWN_SKEW_MS = 5000;
 
-/** Returns the transaction that a lookup found, unless another open attempt may have created it. */
+/** Returns `found`; if another open attempt may have created the transaction, a mismatch. */
 const foundUnlessRival = async <T>(
   journal: Pick<Journal, 'hasRival'>,
   attempt: Attempt,
@@ -112,7 +119,10 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     return this.session.clock.now() - startedAt > this.keepMs;
   }
 
-  /** Whether a payment was created after the attempt began; an older payment can have the same external id. */
+  /**
+   * Whether a payment was created after the attempt began; false if that is not known. An older payment can have the
+   * same external id.
+   */
   #createdSince(payment: PaymentResource, { startedAt, serviceStartedAt }: Attempt): boolean {
     const { serviceTime } = payment;
     const created = creationTime(payment);
@@ -134,7 +144,7 @@ function matchesAttempt(payment: PaymentResource, attempt: Attempt): boolean {
   );
 }
 
-/** Returns the details of a payout that only the journal has, because the service never returns them. */
+/** Returns the details of an attempt's payout, most of which the service never returns. */
 export const knownPayoutFromJournal = (attempt: Attempt): KnownPayout => ({
   channel: attempt.channel,
   externalId: attempt.externalId,

@@ -14,7 +14,7 @@ type CreateMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinit
   publicDetails?: object;
 };
 
-/** Validates the input of a create: its fields, method and URLs. Also finds secrets in fields that are stored. */
+/** Validates the input of a create. Returns an error for every broken rule and for every secret in a stored field. */
 export function validateCreate(
   input: ClearTextFields & UrlInput & { amount: { currency: string } },
   method: CreateMethod,
@@ -28,7 +28,9 @@ export function validateCreate(
   return [...errors, ...findMisplacedSecrets(input, method, errors)];
 }
 
-/** Returns an error for every broken rule of the selected method (spec section 8). */
+/**
+ * Returns an error if the method does not allow the currency (spec 8), or if the caller chose another method's type.
+ */
 function validateMethod(method: CreateMethod, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
   const { currency } = method.definition;
@@ -53,7 +55,10 @@ interface ClearTextFields {
   description?: string | null;
 }
 
-/** Whether a text, raw or decoded, contains a card number or equals a security code (a secret of up to 4 digits). */
+/**
+ * Whether a text, as written or decoded, contains the digits of a secret. A security code (a secret of at most four
+ * digits) must be the whole text.
+ */
 const containsSecret = (text: string, secret: string): boolean =>
   findInDecodings(text, (decoded) => {
     const hasSecret =
@@ -62,9 +67,9 @@ const containsSecret = (text: string, secret: string): boolean =>
   }).length > 0;
 
 /**
- * Returns an error for each field that is stored in clear text and contains a secret: a secret of the selected method,
- * a token, or a number that a card scheme issues. Other long numbers, such as order numbers, are accepted.
- * @param errors errors of other rules; fields with errors are skipped, because they may have any length
+ * Returns an error for each field that is stored in clear text and contains a secret of the selected method, a token,
+ * or the number of a known card scheme. Other long numbers, such as order numbers, are accepted.
+ * @param errors errors of other rules; fields with errors are skipped, because they may be too long to search
  */
 export function findMisplacedSecrets(
   { idempotencyKey, externalId, description }: ClearTextFields,
@@ -74,7 +79,7 @@ export function findMisplacedSecrets(
   const rejectedPaths = new Set(errors.map(({ path }) => path.join('.')));
   const hasSecret = (text: string): boolean => {
     if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
-    // A UUID with a letter is not checked, because its digits may look like a card number.
+    // Does not search a UUID with a letter for card numbers, because its digits may look like one.
     const isUuidWithLetter = isUuid(text.trim()) && /[a-f]/i.test(text);
     return !isUuidWithLetter && (containsPan(text) || containsToken(text));
   };

@@ -8,14 +8,14 @@ export const fieldError = (path: string[], rule: InputRule, message: string): Fi
 function flatten(errors: readonly ValidationError[], parent: readonly string[]): FieldError[] {
   return errors.flatMap(({ property, constraints = {}, children = [] }) => {
     const path = [...parent, property];
-    // The names of the constraints are the names of the rules in src/schema/rules.ts.
+    // src/schema/rules.ts registers every class-validator constraint under the name of its rule.
     const brokenRules = Object.entries(constraints) as [InputRule, string][];
     const own = brokenRules.map(([rule, message]) => fieldError(path, rule, message));
     return [...own, ...flatten(children, path)];
   });
 }
 
-/** Returns an error for every class-validator rule that an input breaks. Errors never contain values. */
+/** Returns an error for every class-validator rule that an input breaks. Errors never contain values of the input. */
 export const validateInput = (input: object): FieldError[] =>
   flatten(
     validateSync(input, {

@@ -5,7 +5,7 @@ import type { FieldError } from '../../schema/user-errors';
 import { isLoopback } from '../../shared/loopback';
 import { fieldError } from './validate-input';
 
-/** Special-purpose address ranges (IANA registries), which public hosts do not use: network and prefix length. */
+/** Address ranges that public hosts do not use, most of them from the IANA registry: network and prefix length. */
 const NOT_PUBLIC_IPV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
@@ -44,11 +44,11 @@ globalUnicast.addSubnet('2000::', 3, 'ipv6');
 const INTERNAL_NAMES =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|onion|invalid)$/;
 
-/** A host name, an IPv4 address in dotted-decimal form, or an IPv6 address in brackets; optionally a port. */
+/** Matches a host name, an IPv4 address in dotted-decimal form, or an IPv6 address in brackets; optionally a port. */
 const AUTHORITY =
   /^((?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9]\d{0,4})?$/;
 
-/** Only characters of RFC 3986, section 2; all others must be percent-encoded. */
+/** Matches a text with only the characters of RFC 3986, section 2. All others must be percent-encoded. */
 const URL_CHARACTERS = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})+$/i;
 
 /** Splits a URL. `scheme` and `authority` are in lower case; `rest` is unchanged, from the first "/", "?" or "#" on. */
@@ -57,7 +57,7 @@ function splitUrl(text: string) {
   return { scheme: scheme.toLowerCase(), authority: authority.toLowerCase(), rest };
 }
 
-/** Returns the host as a browser parses it, without the brackets of IPv6 and without a final dot; null if invalid. */
+/** Returns the host of a URL as browsers parse it, without the brackets of IPv6 and a final dot; null if invalid. */
 function hostOf(text: string): string | null {
   return URL.canParse(text) ? new URL(text).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') : null;
 }
@@ -124,7 +124,7 @@ function findBrokenRules(text: string, policy: UrlPolicy): UrlRule[] {
 
 export type UrlInput = Partial<Record<'returnUrl' | 'callbackUrl', string | null>>;
 
-/** Returns an error for every broken rule. Does not resolve host names: a public name may have a private address. */
+/** Returns an error for every broken rule. Does not resolve host names, so it accepts a name with a private address. */
 export function validateUrls(input: UrlInput, policy: UrlPolicy): FieldError[] {
   return (['returnUrl', 'callbackUrl'] as const).flatMap((name) => {
     const text = input[name];
