@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { REDACTED } from '../shared/secret';
 
 // Finds secrets in encoded texts. The decodings of a text are the text itself and the results of decoding it once or
-// repeatedly: percent-encoding, HTML entities, escapes, digits of other scripts. Every decoding is searched, and a match
-// is reported as a span of the original text.
+// repeatedly: percent-encoding, HTML entities, escapes, digits of other scripts. Every decoding is searched. A match is
+// reported as a span of the original text.
 
 /** A part of a text, in UTF-16 units; `to` is exclusive. */
 export type Span = readonly [from: number, to: number];

@@ -6,9 +6,9 @@ import { isObject, snakeCase, scalarToText, type WireObject } from '../shared/wi
 import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
 import { containsPan, findCardNumbers } from './pan';
 
-// Reads text fields of payment service responses. A value that is no string, number or boolean becomes null. Card numbers
-// and tokens are redacted in free text, but not in payment details such as account numbers, because one account number
-// in ten looks like a card number by chance (table in docs/redaction.md).
+// Reads text fields of payment service responses. A value that is no string, number or boolean becomes null. Card
+// numbers and tokens are redacted in free text, but not in payment details such as account numbers, because one account
+// number in ten looks like a card number by chance (table in docs/redaction.md).
 
 /** Matches JWTs, client keys of the gateway, and credentials of an Authorization header (Bearer and Basic). */
 const TOKEN_PATTERN =

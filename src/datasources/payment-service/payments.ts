@@ -6,16 +6,16 @@ import type { MutationOutcome } from './mapping/responses';
 import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type ServiceClient } from './client';
 import { addLazyFields, isPartialResponse, readPayment, type KnownPayment } from './mapping/read-payment';
 
-/** Fields that the creates of payments and payouts have in common. */
+/** What creates of payments and creates of payouts have in common. */
 export interface CreateRequest {
   channel: string;
   amount: { currency: string; value: string };
   externalId: string;
-  /** Fields of the method except its type, named as in the API of the service. */
+  /** Fields of payment_method or payout_method, except `type`. Named as in the API of the service. */
   fields: WireObject;
   description?: string | null;
   callbackUrl?: string | null;
-  /** Values that responses must not expose. */
+  /** Values such as the card number, which are redacted in responses. */
   secrets: readonly string[];
 }
 
@@ -28,17 +28,17 @@ export interface ConfirmRequest {
   channel: string;
   transactionId: string;
   definition: PaymentMethodDefinition;
-  /** Fields of the body except id, named as in the API of the service. */
+  /** Fields of the request body except `id`. Named as in the API of the service. */
   fields: WireObject;
 }
 
 export interface LookupResult<T> {
   found: T | null;
-  /** Whether the response is certainly from the service. A "not found" of a proxy proves nothing. */
+  /** Whether the response is certainly from the service. If not, the transaction may exist although `found` is null. */
   isFromService: boolean;
 }
 
-/** Called with every transaction that a lookup finds. @param requestedAt lookup start, in ms by the monotonic clock */
+/** Called with every transaction that a lookup finds. @param requestedAt start of the lookup in monotonic ms */
 export type FoundListener<T> = (transaction: T, requestedAt: number) => void;
 
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
@@ -46,7 +46,7 @@ export class PaymentService {
   onFound: FoundListener<PaymentResource> = () => undefined;
   readonly queue: SendQueue;
 
-  /** @param pollAfter poll intervals that the payments suggest to callers */
+  /** @param pollAfter poll intervals that are suggested to callers in each payment */
   constructor(
     private readonly client: ServiceClient,
     private readonly pollAfter: CallerPollIntervals,
@@ -79,7 +79,7 @@ export class PaymentService {
     return mapAccepted(outcome, (json) => this.#toResource(json, { channel, definition }));
   }
 
-  /** GET payment/ (spec 4.3). Returns null if there is no such payment. */
+  /** GET payment/ (spec 4.3). Returns null if there is no such payment. Throws a ServiceError on failure. */
   async lookUp(key: LookupKey): Promise<PaymentResource | null> {
     return (await this.search(key)).found;
   }
@@ -90,7 +90,7 @@ export class PaymentService {
     const { transaction: json, serviceTime, isFromService } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isFromService };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // The listener must not get an external id that is only in the lookup key, and not in the response.
+    // If the response has no external id, the listener must not get the external id of the lookup key.
     const { externalId, ...keyWithoutExternalId } = key;
     const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);
@@ -98,12 +98,12 @@ export class PaymentService {
     return { found: payment, isFromService };
   }
 
-  /** Builds a payment from journal data. Other fields are looked up when they are read. */
+  /** Builds a payment from data of the journal. Its other fields are lazy: their first access starts a lookup. */
   resourceFromJournal(transactionId: string, status: string, known: KnownPayment): PaymentResource {
     return this.#toResource({ transaction_id: transactionId, status }, known);
   }
 
-  /** Builds a payment from a response, with lazy getters for missing fields. */
+  /** Builds a payment from a response. Fields that it lacks are lazy: their first access starts a lookup. */
   #toResource(json: WireObject, known: KnownPayment): PaymentResource {
     const payment = readPayment(json, known, this.pollAfter);
     if (isPartialResponse(json)) {
