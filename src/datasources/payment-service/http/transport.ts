@@ -162,7 +162,7 @@ export class ServiceTransport {
     return this.options.interceptor ? this.options.interceptor(call, run) : run();
   }
 
-  /** Returns the measured clock skew in ms if it may explain a 401, else undefined. Resets #skewMs if it is doubtful. */
+  /** Returns the measured clock skew in ms if it may explain a 401, else undefined. Resets a doubtful #skewMs. */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();
     if (Math.abs(skewMs - usedSkewMs) <= MIN_SKEW_CHANGE_MS) return undefined;
