@@ -1170,9 +1170,9 @@ export interface GatewayErrorExtensions {
 interface GatewayConnection {
     /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
     url: string;
-    /** Headers of every request, such as `authorization`, or a function that is called for them before each request. */
+    /** Headers of every request, such as `authorization`. A function is called before each request to get them. */
     headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
-    /** Aborts the requests. */
+    /** Signal that aborts the requests. */
     signal?: AbortSignal;
     /**
      * Time without data after which a request fails, in milliseconds; by default 60,000. Must be longer than the
@@ -1291,7 +1291,7 @@ export interface ChangesOptions extends GatewayConnection {
     pageSize?: number;
     /**
      * Returns the delay before a retry in milliseconds. `failures` is the number of earlier failures in a row, 0 before
-     * the first retry. Default: exponential backoff with jitter, at most 0.5 s for the first retry, at most 30 s for all.
+     * the first retry. Default: exponential backoff with jitter, at most 0.5 s before the first retry and 30 s later.
      */
     retryWaitMs?: (failures: number) => number;
     /** Called before the delay of a retry, with the reason of the retry and the delay in milliseconds. */

@@ -43,7 +43,7 @@ export interface ChangesOptions extends GatewayConnection {
   pageSize?: number;
   /**
    * Returns the delay before a retry in milliseconds. `failures` is the number of earlier failures in a row, 0 before
-   * the first retry. Default: exponential backoff with jitter, at most 0.5 s for the first retry, at most 30 s for all.
+   * the first retry. Default: exponential backoff with jitter, at most 0.5 s before the first retry and 30 s later.
    */
   retryWaitMs?: (failures: number) => number;
   /** Called before the delay of a retry, with the reason of the retry and the delay in milliseconds. */

@@ -12,7 +12,7 @@ export class EventStreamParser {
 
   /** Adds a part. Returns the events that are now complete. */
   push(part: string): ServerSentEvent[] {
-    // A CR at the end of the part may be the first half of CR LF.
+    // Do not split at a CR at the end of the part: it may be the first half of CR LF.
     const lines = (this.#rest + part).split(/\r\n|\n|\r(?!$)/);
     this.#rest = lines.pop() ?? '';
     return lines.flatMap((line) => this.#readLine(line) ?? []);

@@ -5,9 +5,9 @@ import { gatewayError } from './errors';
 export interface GatewayConnection {
   /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
   url: string;
-  /** Headers of every request, such as `authorization`, or a function that is called for them before each request. */
+  /** Headers of every request, such as `authorization`. A function is called before each request to get them. */
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
-  /** Aborts the requests. */
+  /** Signal that aborts the requests. */
   signal?: AbortSignal;
   /**
    * Time without data after which a request fails, in milliseconds; by default 60,000. Must be longer than the

@@ -1,4 +1,4 @@
-/** Number of decimals that are always shown, because the gateway sends all amounts with two decimals. */
+/** Minimum number of decimals shown: the gateway sends all amounts to the service with two decimals. */
 const MIN_DECIMALS = 2;
 
 /** Maximum number of decimals that Intl.NumberFormat accepts in every engine. */

@@ -1,6 +1,6 @@
 import { isUuid } from '../shared/uuid';
 
-/** The scopes (permissions of a caller), with descriptions. A root field of the schema requires one of its scopes. */
+/** Scopes (permissions of a caller) and their descriptions. Every root field needs one of the scopes it declares. */
 export const SCOPES = {
   'payments:read': 'Look payments up and watch them.',
   'payments:read:own': 'Look up and watch payments that this caller created through the gateway.',

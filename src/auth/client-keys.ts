@@ -90,7 +90,7 @@ export class ClientKeyStore {
     return this.all.filter(({ digest }) => timingSafeEqual(digest, keyDigest))[0];
   }
 
-  /** Whether the file still has the key that authenticated the caller, with the same id, scopes, channels, expiry. */
+  /** Whether the file still has the caller's client key, with the same id, scopes, channels and expiry. */
   isStillListed(caller: Caller): boolean {
     const cached = this.#listedByCaller.get(caller);
     if (cached !== undefined) return cached;

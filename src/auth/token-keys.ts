@@ -19,10 +19,10 @@ export interface IssuerKeysOptions {
   warn(message: string): void;
 }
 
-/** Age of the key set from which its use starts a refresh in the background. */
+/** If the key set has at least this age when it is used, a refresh starts in the background. */
 const REFRESH_AGE_MS = 30_000;
 /**
- * Age of the key set from which the verification of a token waits for a refresh. Verification does not wait if the last
+ * If the key set has at least this age, the verification of a token waits for a refresh. It does not wait if the last
  * load failed and the key set is younger than `maxStaleKeysSeconds`.
  */
 const MAX_UNREFRESHED_AGE_MS = 60_000;

@@ -118,7 +118,7 @@ function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, cre
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
     kind: 'frontend',
-    // Contains the issuer, because a subject is unique only within its issuer (RFC 7519, 4.1.2). `sub` has no spaces.
+    // A subject is unique only within its issuer (RFC 7519, 4.1.2). It has no spaces, so the id is unambiguous.
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
     channels: parseChannels(channels) ?? new Set(),

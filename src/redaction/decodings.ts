@@ -44,7 +44,7 @@ const INVISIBLE_CHARACTER = /[\p{Cf}\p{Mn}\p{Me}]/u;
 
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
-/** Decodes a match of ENCODED_CHARACTER. Returns it unchanged if it is invalid UTF-8; a space if above U+10FFFF. */
+/** Decodes a match of ENCODED_CHARACTER. Returns invalid UTF-8 unchanged; a space for a code above U+10FFFF. */
 function decodeCharacter(encoded: string): string {
   const code = encoded.toLowerCase();
   if (/^%[^u]/.test(code)) {

@@ -37,7 +37,7 @@ function spansInRun(run: string, start: number, test: DigitTest): Span[] {
 
 const UUID_IN_TEXT = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
-/** Masks UUIDs, because their digits can look like a card number. Keeps UUIDs without letters: they may be one. */
+/** Masks UUIDs with letters, because their digits can look like a card number. */
 const maskUuids = (text: string): string =>
   text.replace(UUID_IN_TEXT, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 

@@ -35,7 +35,7 @@ const spreadDigitsFinder =
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
-/** Returns a finder of a security code that follows CVC, CVV or CVN, or is no part of a word, number or card mask. */
+/** Returns a finder of a security code that follows CVC, CVV or CVN, or is outside words, numbers and card masks. */
 function securityCodeFinder(code: string): Finder {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');

@@ -140,7 +140,7 @@ export const isInexactInteger = (value: unknown): boolean =>
 /** Redacts a text. `field` is the name of the field that contains the text; '' if the text is itself a field name. */
 type RedactText = (text: string, field: string) => string;
 
-/** Redacts field names, strings and numbers in a JSON value. A value without arrays and changes is not copied. */
+/** Redacts field names, strings and numbers in a JSON value. Copies it only if it has arrays or something to redact. */
 export function redactJson(value: unknown, redact: RedactText, field = '', depth = 0): unknown {
   if (depth > MAX_DEPTH) return REDACTED;
   if (typeof value === 'string') return redact(value, field);
@@ -161,6 +161,9 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
 const redactFreeField: RedactText = (text, field) =>
   UNREDACTED_PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
 
-/** Reads undocumented fields; null if `value` is no object. Redacts all but UNREDACTED_PAYEE_FIELD as free text. */
+/**
+ * Reads an object of undocumented fields; null if `value` is no object. Redacts the fields as free text, except fields
+ * whose name matches UNREDACTED_PAYEE_FIELD.
+ */
 export const readFreeFields = (value: unknown): WireObject | null =>
   isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

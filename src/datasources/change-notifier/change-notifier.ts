@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../shared/clock';
 import { PostgresHosts } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
-/** A change that one instance reports to the others. Contains only hashes: database users must not see ids. */
+/** A change that one instance reports to the others. Contains only hashes, to hide ids from database users. */
 export interface StateChange {
   /** Hash that identifies a changed transaction, or a channel with a new change: 22 characters of base64url. */
   name: string;

@@ -42,7 +42,7 @@ interface LookupResponse {
 /** A slot in a bulkhead (concurrency limit), reserved for a create before the journal records its attempt. */
 export interface ReservedSlot {
   release(): void;
-  /** Latest time for the end of the response, in monotonic ms. */
+  /** Latest time for the end of the response, in ms by the monotonic clock. */
   deadline: number;
   /** Timestamp for the signature: when the slot was reserved, in ms since 1970. */
   signAt: number;
@@ -96,7 +96,7 @@ export class ServiceClient {
     );
   }
 
-  /** Sends a create or confirm, and again only after a 401. Throws a ServiceError only if the service did nothing. */
+  /** Sends a create or confirm. Repeats it only after a 401. Throws a ServiceError only if the service did nothing. */
   postOnce(
     lane: BulkheadName,
     call: { channel: string; path: string; body: string },

@@ -38,7 +38,7 @@ export class LookupCoalescer<T> {
     return inFlightResult;
   }
 
-  /** Must be called after a mutation on a channel: no later lookup shares the result of a lookup now in flight. */
+  /** Must be called after a mutation on a channel: later lookups no longer share lookups that started before it. */
   invalidateChannel(channel: string): void {
     for (const [name, shared] of this.#inFlight) {
       if (shared.channel === channel) this.#inFlight.delete(name);

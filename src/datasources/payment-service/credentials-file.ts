@@ -24,11 +24,11 @@ type ReadFile = (path: string) => string;
 const ENTRY_RULE = 'an object with apiKey or apiKeyFile, and secretKeys or secretKeyFiles';
 const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 
-/** A valid credential: a valid value of an HTTP header. */
+/** A credential must be a valid value of an HTTP header. */
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_RULE = '1 to 1024 printable ASCII characters without spaces';
 
-/** A field of an entry. `value` has one or more credentials; if `readFile` is defined, one or more paths of files. */
+/** A field of an entry. `value` is a credential or a list of them; with `readFile`, a file path or a list of them. */
 interface CredentialField {
   name: string;
   value: unknown;

@@ -6,7 +6,7 @@ import type { MutationOutcome } from './mapping/responses';
 import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type ServiceClient } from './client';
 import { addLazyFields, isPartialResponse, readPayment, type KnownPayment } from './mapping/read-payment';
 
-/** What creates of payments and creates of payouts have in common. */
+/** Common fields of the requests that create payments and payouts. */
 export interface CreateRequest {
   channel: string;
   amount: { currency: string; value: string };
@@ -33,12 +33,13 @@ export interface ConfirmRequest {
 }
 
 export interface LookupResult<T> {
+  /** The transaction; null if the response says that there is none. */
   found: T | null;
   /** Whether the response is certainly from the service. If not, the transaction may exist although `found` is null. */
   isFromService: boolean;
 }
 
-/** Called with every transaction that a lookup finds. @param requestedAt start of the lookup in monotonic ms */
+/** Called with every transaction that a lookup finds. @param requestedAt lookup start, in ms by the monotonic clock */
 export type FoundListener<T> = (transaction: T, requestedAt: number) => void;
 
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */

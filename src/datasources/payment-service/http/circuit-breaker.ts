@@ -6,7 +6,7 @@ const MAX_BREAK_MS = 30_000;
 
 type State =
   | { kind: 'closed'; failures: number }
-  /** `until`: when a probe may be sent, in monotonic ms. `failedProbes`: number of failures of the probe in a row. */
+  /** `until`: end of the open state, in ms by the monotonic clock. `failedProbes`: consecutive failed probes. */
   | { kind: 'open'; until: number; failedProbes: number }
   /** One request probes the service. `probeEnd` resolves when that request has ended. */
   | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbes: number };
@@ -14,7 +14,7 @@ type State =
 interface CircuitBreakerOptions {
   /** Number of consecutive failures that open the circuit breaker. */
   threshold: number;
-  /** Whether a request failed. @param outcome what it resolved to, or the error with which it rejected */
+  /** Whether a request has failed. @param outcome its result, or the error with which it rejected */
   isFailure(outcome: unknown): boolean;
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
 }

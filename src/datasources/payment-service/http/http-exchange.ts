@@ -52,7 +52,7 @@ export const minRemainingMs = (timeoutMs: number): number => Math.min(1000, time
 
 export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 
-/** One request and its response, under one deadline. A handler of undici, which HttpConnections.post() uses too. */
+/** One request and its response, under one deadline. undici and HttpConnections.post() call its methods on...(). */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #deferredResponse = Promise.withResolvers<RawResponse>();
   readonly #timer: Timer;
@@ -77,7 +77,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#deferredResponse.promise;
   }
 
-  /** Calls `dispatch` unless too little time is left. Rejects with a RequestFailure without a complete response. */
+  /** Calls `dispatch` unless too little time is left. Rejects with a RequestFailure if no complete response arrives. */
   start(dispatch: () => void): Promise<RawResponse> {
     this.#failIfTooLate();
     if (!this.#failure) dispatch();

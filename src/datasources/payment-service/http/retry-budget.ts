@@ -4,7 +4,7 @@ import { ServiceError } from '../service-error';
 const MAX_TRIES = 3;
 const BASE_DELAY_MS = 100;
 
-/** Retries that each lookup adds to the budget. The budget keeps retries from overloading the service. */
+/** Number of retries that each lookup adds to the budget. The budget keeps retries from overloading the service. */
 const BUDGET_PER_LOOKUP = 0.1;
 /** Initial and maximum budget, in retries. */
 const MAX_BUDGET = 10;
@@ -35,7 +35,7 @@ export class LookupRetries {
       let error = firstError;
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
-        // If the retry timed out, throw the first error if it has a Retry-After, which the caller needs.
+        // A first error with Retry-After is thrown instead of a timeout of the retry: it tells the caller more.
         if (delay === undefined || this.runtime.monotonic() + delay >= retryUntil)
           throw isTimeout(error) && hasRetryAfter(firstError) ? firstError : error;
         this.#budget -= 1;

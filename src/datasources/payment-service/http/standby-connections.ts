@@ -20,7 +20,7 @@ function destroy(this: Socket): void {
 /** Connections opened in advance: one for each call of take() in the last five seconds, but at most 16. */
 export class StandbyConnections {
   #ready: Standby[] = [];
-  /** Times of the last calls of take() in monotonic ms, oldest first; at most MAX_STANDBY. */
+  /** Times of the last calls of take() in ms by the monotonic clock, oldest first; at most MAX_STANDBY. */
   #takenAt: number[] = [];
   #connectingCount = 0;
   #timer: NodeJS.Timeout | undefined;

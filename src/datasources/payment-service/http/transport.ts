@@ -43,7 +43,7 @@ const MIN_SKEW_CHANGE_MS = 60_000;
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
 /** Maximum time for which the service's time is extrapolated from a Date header. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
-/** Maximum difference between the time that passed by two Date headers and by the monotonic clock. */
+/** Maximum difference between elapsed time by Date headers and by the monotonic clock, due to latency and rounding. */
 const MAX_DATE_ERROR_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_DRIFT = 0.0002;
@@ -85,7 +85,7 @@ export class ServiceTransport {
     return this.options.now();
   }
 
-  /** Lower bound of the service's current time in ms since 1970, by its last Date header; undefined if unknown. */
+  /** Lower bound of the service's current time in ms since 1970, from its last Date header; undefined if unknown. */
   serviceNow(): number | undefined {
     const age = this.runtime.monotonic() - (this.#lastDate?.arrivedAt ?? -Infinity);
     const time = age < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
@@ -104,7 +104,7 @@ export class ServiceTransport {
       this.#lastDate = undefined;
   }
 
-  /** Waits for a slot of a bulkhead. Returns a function that frees it. Throws a RequestFailure without a slot. */
+  /** Waits for a slot of a bulkhead. Returns a function that frees it. Throws a RequestFailure if it gets no slot. */
   reserve(lane: BulkheadName): Promise<() => void> {
     return this.policy.reserve(lane, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
@@ -162,7 +162,10 @@ export class ServiceTransport {
     return this.options.interceptor ? this.options.interceptor(call, run) : run();
   }
 
-  /** Returns the measured clock skew in ms if it may explain a 401, else undefined. Resets a doubtful #skewMs. */
+  /**
+   * Returns the measured clock skew in ms if it may explain a 401, else undefined. Sets #skewMs to 0 unless the measured
+   * skew confirms the skew that was used.
+   */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();
     if (Math.abs(skewMs - usedSkewMs) <= MIN_SKEW_CHANGE_MS) return undefined;

@@ -101,8 +101,8 @@ export const isPartialResponse = (json: WireObject): boolean =>
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
 /**
- * Adds lazy getters for missing fields, which return promises. The first access starts one lookup for all of them. They
- * resolve to null if the lookup fails.
+ * Adds a getter for each missing field. It returns a promise of the value, or of null if the lookup fails. The first
+ * access to any of these fields starts one lookup for all of them.
  */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let lookup: Promise<PaymentResource | null> | undefined;

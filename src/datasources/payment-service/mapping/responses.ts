@@ -17,8 +17,9 @@ export interface ExpectedFields extends SensitiveValues {
 /** Result of a create or confirm. */
 export type MutationOutcome<T> =
   | { kind: 'accepted'; response: T }
+  /** The service responded with a 4xx status and did nothing. `message` is safe for callers. */
   | { kind: 'refused'; httpStatus: number; message: string }
-  /** No usable response: the service may have carried out the create or confirm. */
+  /** The service may or may not have carried out the create or confirm. */
   | { kind: 'unknown' };
 
 const textMatchesOrIsMissing = (actual: unknown, expected: string | undefined): boolean =>
