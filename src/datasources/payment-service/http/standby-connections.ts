@@ -70,9 +70,8 @@ export class StandbyConnections {
   #dropExpired(): void {
     const expiry = performance.now() - MAX_AGE_MS;
     this.#takenAt = this.#takenAt.filter((time) => time > expiry);
-    const isUsable = ({ socket, connectedAt }: Standby): boolean => connectedAt > expiry && !socket.destroyed;
-    this.#ready.filter((standby) => !isUsable(standby)).forEach(({ socket }) => socket.destroy());
-    this.#ready = this.#ready.filter(isUsable);
+    for (const { socket, connectedAt } of this.#ready) if (connectedAt <= expiry) socket.destroy();
+    this.#ready = this.#ready.filter(({ socket }) => !socket.destroyed);
   }
 
   #schedule(): void {

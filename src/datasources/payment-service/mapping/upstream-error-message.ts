@@ -11,7 +11,7 @@ const DEFAULT_MESSAGE = 'The payment service rejected the request without a reas
 /** Returns the error messages in a JSON value, from the usual fields such as `message` and `errors`. */
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
-  if (depth > 4 || typeof value !== 'object' || value === null) return [];
+  if (depth > 4) return [];
   if (Array.isArray(value)) return value.flatMap((inner) => textsIn(inner, depth + 1));
   if (!isObject(value)) return [];
   const mainValue = value['message'] ?? value['detail'] ?? value['error'] ?? value['errors'];
