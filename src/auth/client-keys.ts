@@ -71,7 +71,7 @@ export class ClientKeyStore {
   /** Cached results of isStillListed(), which runs every second for each subscription. */
   readonly #listedByCaller = new WeakMap<Caller, boolean>();
 
-  /** @param text content of CLIENT_KEYS_FILE. Throws a SyntaxError if it is not JSON, an Error if it is invalid. */
+  /** Parses the text of CLIENT_KEYS_FILE. Throws a SyntaxError if the text is not JSON, an Error if it is invalid. */
   constructor(text: string) {
     const entries: unknown = parseJson(text);
     if (!Array.isArray(entries)) throw new Error('expected a JSON array of client keys');

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { REDACTED } from '../shared/secret';
 
-// Finds secrets in encoded texts. The decodings of a text are the text itself and the results of decoding it once or
-// repeatedly: percent-encoding, HTML entities, escapes, digits of other scripts. Every decoding is searched. A match is
-// reported as a span of the original text.
+// Finds secrets in encoded texts. Searches a text as written, and the results of decoding it once or repeatedly:
+// percent-encoding, HTML entities, escapes, digits of other scripts. A match in a decoded text is reported as a span of
+// the original text.
 
 /** A part of a text, in UTF-16 units; `to` is exclusive. */
 export type Span = readonly [from: number, to: number];
@@ -26,7 +26,7 @@ const MAX_DECODINGS = 5;
 const ENCODING_MARKER = /[%&\\]/;
 const NON_ASCII = /[^\x00-\x7f]/;
 
-/** Whether a text may have more than one decoding. Cheap for most texts. */
+/** Whether decoding may change a text. Fast for most texts. */
 function mayBeEncoded(text: string): boolean {
   if (ENCODING_MARKER.test(text)) return true;
   if (!NON_ASCII.test(text)) return false;
@@ -130,7 +130,7 @@ function nestedDecodings(text: string): DecodedText[] {
   return decodings;
 }
 
-/** Runs a finder on every decoding of a text. Returns spans of the text itself; they may overlap. */
+/** Runs a finder on a text and on each decoded form of it. Returns spans of the original text; they may overlap. */
 export function findInDecodings(text: string, find: Finder): readonly Span[] {
   const plainSpans = find(text);
   if (!mayBeEncoded(text)) return plainSpans;

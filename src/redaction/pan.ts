@@ -53,7 +53,7 @@ function findCardNumbersPassing(text: string, test: DigitTest): readonly Span[] 
 /** Finds card numbers of any scheme: 12 to 19 digits, together or in groups, that pass the Luhn check. */
 export const findCardNumbers: Finder = (text) => findCardNumbersPassing(text, () => true);
 
-/** Whether any decoding of a text contains a card number, whatever its scheme. */
+/** Whether a text, as written or decoded, contains a card number of any scheme. */
 export const containsCardNumber = (text: string): boolean =>
   findInDecodings(text, findCardNumbers).length > 0;
 
@@ -71,7 +71,7 @@ const CARD_SCHEMES: readonly RegExp[] = [
 const isSchemeNumber: DigitTest = (digits) => CARD_SCHEMES.some((scheme) => scheme.test(digits));
 
 /**
- * Whether any decoding of a text contains a card number of a known scheme. Unlike containsCardNumber(), suitable for
+ * Whether a text, as written or decoded, contains a card number of a known scheme. Unlike containsCardNumber(), fit for
  * identifiers that clients choose, such as order numbers: one number in ten passes the Luhn check by chance.
  */
 export const containsPan = (text: string): boolean =>

@@ -35,7 +35,7 @@ const spreadDigitsFinder =
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
-/** Returns a finder of a security code that follows CVC, CVV or CVN, or is outside words, numbers and card masks. */
+/** Returns a finder of a security code that follows CVC, CVV or CVN, or is not part of a word or (masked) number. */
 function securityCodeFinder(code: string): Finder {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
@@ -90,7 +90,7 @@ const unionFinder =
 
 const CALLBACK_TOKEN_LENGTH = 43;
 
-/** Returns a finder of callback tokens. Tests the first and last 43 characters of each run of token characters. */
+/** Returns a finder of callback URL tokens. Tests the first and last 43 characters of each run of token characters. */
 function tokenFinder(isToken: (text: string) => boolean): Finder {
   // In an encoded URL, characters may directly precede the token, so the end of a run is checked first.
   const spanIn = (run: string, start: number): readonly Span[] => {

@@ -16,7 +16,7 @@ const TOKEN_PATTERN =
 
 const findTokens: Finder = (text) => findMatches(TOKEN_PATTERN, text);
 
-/** Whether any decoding of a text contains a token: a match of TOKEN_PATTERN. */
+/** Whether a text, as written or decoded, contains a token: a match of TOKEN_PATTERN. */
 export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
 
 /** Minimum length of a text that is searched; shorter texts are too short for a card number or token. */

@@ -39,7 +39,7 @@ interface LookupResponse {
   serviceTime: number | undefined;
 }
 
-/** A slot in a bulkhead (concurrency limit), reserved for a create before the journal records its attempt. */
+/** A slot in a bulkhead (concurrency limit), reserved for a create before it is written to the journal. */
 export interface ReservedSlot {
   release(): void;
   /** Latest time for the end of the response, in ms by the monotonic clock. */

@@ -11,9 +11,9 @@ import { requestedAmount, readError } from './mapping/read-payment';
 
 interface PayoutRequest extends CreateRequest {
   definition: PayoutMethodDefinition;
-  /** Value of payout_method.type: the wire type of `definition`, or for OtherPayoutInput the caller's type. */
+  /** Value of payout_method.type: the type of `definition`, or for an OtherPayoutInput the type given by the caller. */
   type: string;
-  /** Fields of the payout method that callers may see, for example a card mask. The service never returns them. */
+  /** Fields of the payout method that callers may see, such as a masked card number. The service never returns them. */
   publicDetails: object;
 }
 

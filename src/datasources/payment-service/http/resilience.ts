@@ -58,7 +58,7 @@ export class ResiliencePolicy {
    * (`refused`) if a breaker is half open, the queue is full, or no slot becomes free in time.
    */
   reserve(lane: BulkheadName, timeoutMs: number): Promise<() => void> {
-    // Grant no slot while a breaker is half open: the create would be journaled, and then wait for the probe to end.
+    // Grant no slot while a breaker is half open: the create would be written to the journal, then wait for the probe.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<() => void>();
