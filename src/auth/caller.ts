@@ -1,6 +1,6 @@
 import { isUuid } from '../shared/uuid';
 
-/** Scopes (permissions of a caller) and their descriptions. Every root field needs one of the scopes it declares. */
+/** Scopes (permissions) and their descriptions. The caller of a root field needs one of the scopes that it declares. */
 export const SCOPES = {
   'payments:read': 'Look payments up and watch them.',
   'payments:read:own': 'Look up and watch payments that this caller created through the gateway.',

@@ -45,7 +45,7 @@ interface KeySet {
   requestedAtMonotonic: number;
 }
 
-/** The public keys of the token issuer (JWKS, RFC 7517). Loads them at start, and refreshes them only when used. */
+/** Holds the public keys of the token issuer (JWKS, RFC 7517). Loads them at start, and refreshes them when used. */
 export class IssuerKeys {
   #keys: KeySet | undefined;
   /** Set while a load is in flight. Resolves when the load ends, but at most MAX_LOAD_WAIT_MS after its start. */
@@ -58,7 +58,7 @@ export class IssuerKeys {
 
   /**
    * Finds the public key for a token.
-   * @throws AccessError (KEYS_UNAVAILABLE) without a usable key set; an error of jose if no or several keys match
+   * @throws AccessError (KEYS_UNAVAILABLE) if there is no usable key set; an error of jose if no or several keys match
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#currentKeys();
@@ -86,7 +86,7 @@ export class IssuerKeys {
     if (age >= REFRESH_AGE_MS) {
       const wasFailing = this.#lastLoad.failed;
       const loading = this.#startLoad(0);
-      // If the last load failed, wait only if there is no usable key set.
+      // If the last load failed, do not wait for the next one while the key set is usable.
       if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await loading;
     }
     const keys = this.#usableKeys();
@@ -97,7 +97,7 @@ export class IssuerKeys {
     );
   }
 
-  /** Age of the key set in ms by wall clock or monotonic clock, whichever is larger: either clock can stop or jump. */
+  /** Age of the key set in ms: the maximum by wall clock and by monotonic clock, because either can stop or jump. */
   #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;

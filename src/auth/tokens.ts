@@ -80,7 +80,10 @@ export class JwtVerifier {
     }
   }
 
-  /** Throws an AccessError if `iat` is in the future or the lifetime is too long. jose has checked the types. */
+  /**
+   * Throws an AccessError if `iat` is in the future or the lifetime is too long. jose has checked that `exp` exists and
+   * that both claims are numbers.
+   */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
     const { clock, maxLifetimeSeconds } = this.options;
     const now = Math.floor(clock.now() / 1000);

@@ -66,7 +66,7 @@ export class ResiliencePolicy {
     const fail = (code: string): void => reserved.reject(new RequestFailure('refused', true, code));
     const timer = this.runtime.after(timeoutMs, () => {
       fail('NO_SLOT');
-      // A slot that the bulkhead grants later is freed at once.
+      // If the bulkhead grants a slot after the timeout, free it at once.
       released.resolve(undefined);
     });
     const hold = (): Promise<undefined> => {
