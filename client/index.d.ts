@@ -1195,7 +1195,10 @@ export interface GatewayError {
     requestId: string | null;
     /** Minimum time before a repetition of the request, in milliseconds; null if unknown. */
     retryAfterMs: number | null;
-    /** Path and rule of each invalid value; empty for other errors. A path starts at an argument or below `input`. */
+    /**
+     * Path and rule of each invalid value; empty for other errors. A path starts with the name of the argument. Below the
+     * argument `input`, this name is omitted.
+     */
     fields: readonly {
         readonly path: readonly string[];
         readonly rule: string;

@@ -123,7 +123,7 @@ const rollingHash = (hash: number, letter: number): number =>
 
 /** Returns a fast test whether a text may contain one of the values. Its time does not depend on how many there are. */
 function createPrefilter(values: readonly string[]): (text: string) => boolean {
-  // The hash ignores case in ASCII only. If a value begins with other characters, any text may contain it.
+  // The hash ignores case in ASCII only. If a value begins with other characters, let every text pass.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
   const hasPrefixHash = new Uint8Array(HASH_COUNT);
   for (const value of values)
