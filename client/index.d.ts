@@ -1144,9 +1144,9 @@ export declare const PaymentFieldsDocument: TypedDocumentNode<PaymentFieldsFragm
 export declare const PayoutFieldsDocument: TypedDocumentNode<PayoutFieldsFragment, unknown>;
 /** Object types of each union and interface, for `new InMemoryCache({ possibleTypes })`. */
 export declare const possibleTypes: Record<string, string[]>;
-/** Every `extensions.code` of the gateway (docs/results.md). */
+/** All values of `extensions.code` in errors of the gateway (docs/results.md). */
 export type GatewayErrorCode = 'BAD_USER_INPUT' | 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' | 'OPERATION_RESOLUTION_FAILURE' | 'BAD_REQUEST' | 'OPERATION_TOO_LARGE' | 'PERSISTED_QUERY_NOT_FOUND' | 'PERSISTED_OPERATION_REQUIRED' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'RATE_LIMITED' | 'NOT_FOUND' | 'CURSOR_EXPIRED' | 'SERVICE_UNAVAILABLE' | 'SERVICE_TIMEOUT' | 'SERVICE_AUTH_FAILED' | 'SERVICE_RESPONSE_INVALID' | 'INTERNAL_SERVER_ERROR';
-/** Every `rule` of the `fields` of an InvalidInputError or of BAD_USER_INPUT (docs/results.md). */
+/** All values of `rule` in the `fields` of an InvalidInputError or a BAD_USER_INPUT error (docs/results.md). */
 export type InputRule = 'notBlank' | 'printable' | 'maxLength' | 'email' | 'e164' | 'iso3166Alpha2' | 'date' | 'past' | 'iban' | 'cardNumber' | 'luhn' | 'cvc' | 'expiryMonth' | 'expiryYear' | 'notExpired' | 'maskedPan' | 'addressOrStructuredFields' | 'notEmpty' | 'iso4217' | 'currencyOfMethod' | 'methodType' | 'knownMethod' | 'noType' | 'size' | 'noCardNumber' | 'noSecret' | 'https' | 'noCredentials' | 'plainUrl' | 'publicAddress' | 'allowedHost' | 'unused' | 'paymentOnChannel' | 'methodOfPayment' | 'required' | 'unknownField' | 'oneOf' | 'object' | 'enum' | 'string' | 'id' | 'int' | 'boolean' | 'uuid' | 'decimal' | 'decimalPlaces' | 'positive' | 'currencyCode' | 'timestamp' | 'url' | 'jsonObject' | 'exactNumber' | 'variableOnly' | 'atLeastOne' | 'maxItems' | 'range' | 'cursor' | 'nodeId' | 'entityType';
 /** The `extensions` of every GraphQL error of the gateway. */
 export interface GatewayErrorExtensions {
@@ -1166,73 +1166,75 @@ export interface GatewayErrorExtensions {
     /** Oldest valid cursor: all changes after it are still stored. Present only with CURSOR_EXPIRED. */
     oldestCursor?: string;
 }
-/** How to reach a gateway. */
+/** How to send requests to a gateway. */
 interface GatewayConnection {
     /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
     url: string;
-    /** Headers of every request, such as `authorization`. A function is called before each one, to renew a token. */
+    /** Headers of every request, such as `authorization`. A function is called before each request to get them. */
     headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
     /** Signal that aborts the requests. */
     signal?: AbortSignal;
     /**
-     * Time without data after which a request has failed, in milliseconds; by default 60,000. It has to be longer than
-     * SUBSCRIPTION_PING_SECONDS of the gateway.
+     * Time without data after which a request fails, in milliseconds; by default 60,000. Must be longer than the
+     * gateway's setting SUBSCRIPTION_PING_SECONDS.
      */
     idleTimeoutMs?: number;
-    /** Sends the requests; by default the global `fetch`. */
+    /** Function that sends the requests; by default the global `fetch`. */
     fetch?: typeof fetch;
 }
 type RequestHeaders = Readonly<Record<string, string>>;
-/** A GraphQL error of the gateway, whatever client library returned it. */
+/** A GraphQL error of the gateway, in the same form for every client library. */
 export interface GatewayError {
-    /** Kind of error. A newer gateway may have codes that this kit does not know. */
+    /** Kind of error. A newer gateway may return codes that this type does not list. */
     code: GatewayErrorCode;
     /** Description for developers and logs, in English. Never contains a value that was sent. */
     message: string;
-    /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
+    /** Whether the same request may succeed later. Repeat a create with the same idempotency key. */
     retryable: boolean;
     /** Identifies the request in the log of the gateway; null if the error has no request id. */
     requestId: string | null;
-    /** How long to wait before repeating the request, in milliseconds; null if not known. */
+    /** Minimum time before a repetition of the request, in milliseconds; null if unknown. */
     retryAfterMs: number | null;
-    /** Invalid values: path below the variable or argument, and name of the rule. Empty for other errors. */
+    /**
+     * Path and rule of each invalid value; empty for other errors. A path starts with the name of the argument. Below the
+     * argument `input`, this name is omitted.
+     */
     fields: readonly {
         readonly path: readonly string[];
         readonly rule: string;
     }[];
-    /** For CURSOR_EXPIRED: the cursor after which every change is kept. Null for other errors. */
+    /** Oldest valid cursor: the gateway still has every change after it. Null unless the code is CURSOR_EXPIRED. */
     oldestCursor: string | null;
-    /** Path of the response field without data, for example ["payments", 3]; null for an error of the whole request. */
+    /** Path of the field that failed, for example ["payments", 3]; null for an error of the whole request. */
     path: readonly (string | number)[] | null;
 }
 /**
- * Returns the gateway's error in a value that a client library throws or returns: Apollo Client 4
+ * Returns the first error of the gateway in a value that a client library throws or returns: Apollo Client 4
  * (CombinedGraphQLErrors, ServerError), urql (CombinedError), graphql-ws (an array of errors), a GraphQL response with
- * `errors`, or one GraphQL error. If there are several, returns the first. Null if the value contains no error of the
- * gateway, because there was no response or a proxy wrote it; then a mutation may have been carried out.
+ * `errors`, or one GraphQL error. Returns null if the value contains none, for example after a network failure or an
+ * error response of a proxy. In this case, a mutation may have been carried out.
  */
 export declare function gatewayError(error: unknown): GatewayError | null;
 /**
- * Whether the same request may succeed later, according to the gateway. Wait at least `retryAfterMs`, then repeat the
- * request unchanged. False for everything that is not an error of the gateway.
+ * Whether the same request may succeed later, according to the gateway. If so, wait at least `retryAfterMs`, then
+ * repeat the request unchanged. False for a value in which gatewayError() finds no error.
  */
 export declare const isRetryable: (error: unknown) => boolean;
 /**
- * Returns the `confirmation` of `confirmPayment` for a next action with `confirmWith`: ProvideUtrAction (`value` is the
- * UTR), ProvideCodeAction (`value` is the code) and ConfirmTransferAction (no `value`).
- * @throws TypeError if the confirmation needs a value and none is given, and for a `confirmWith` of a newer gateway
+ * Returns the field `confirmation` of the input of `confirmPayment`. The next action `action` is a ProvideUtrAction
+ * (`value` is the UTR), ProvideCodeAction (`value` is the code) or ConfirmTransferAction (no `value`).
+ * @throws TypeError if the confirmation needs a value and none is given, or if this kit does not know `confirmWith`
  */
 export declare function confirmationFor(action: {
     readonly confirmWith: ConfirmationField;
 }, value?: string): ConfirmationInput;
 /**
- * Formats an amount for a locale, for example "€25.00" or "25,00 €". The digits are exactly those of `value`, which is
- * a decimal string and is never converted to a floating point number. At least two decimals are shown, as the gateway
- * sends them, also for currencies that have none. A currency that Intl does not know (such as USDT) is shown by its
- * code, a value that is not a decimal unchanged. For a MISPAID payment:
- * `formatMoney({ ...amount, value: amount.received })`.
+ * Formats an amount for a locale, for example "€25.00" or "25,00 €". Shows exactly the digits of `value`, a decimal
+ * string, and at least two decimals, even for a currency without decimals. Shows the code of a currency that Intl does
+ * not know (such as USDT). Shows a `value` that is not a decimal unchanged. For the received amount of a MISPAID
+ * payment, use `formatMoney({ ...amount, value: amount.received })`.
  * @param locale as for Intl.NumberFormat, for example "de-DE"; by default that of the runtime
- * @throws {RangeError} if Intl refuses the locale, for example "en_US"
+ * @throws {RangeError} if Intl.NumberFormat rejects the locale, for example "en_US"
  */
 export declare function formatMoney(amount: {
     readonly value: string;
@@ -1246,20 +1248,21 @@ interface KeepsExternalId {
     };
 }
 /**
- * For Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache keeps a known `externalId` if a
- * later response has null, as those of lookups by transaction id and of subscriptions have. Needs `possibleTypes`.
+ * Type policies for Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache then keeps a known
+ * `externalId` when a later response has null instead, for example a response to a lookup by transaction id or of a
+ * subscription. They have no effect without `possibleTypes`.
  */
 export declare const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId>;
-/** Thrown if changes after the given cursor were deleted, because the gateway keeps changes only for a limited time. */
+/** Thrown if the gateway has deleted changes after the given cursor: it keeps changes only for a limited time. */
 export declare class CursorExpired extends Error {
     readonly oldestCursor: string;
-    /** @param oldestCursor cursor after which the gateway has every change */
+    /** @param oldestCursor oldest valid cursor: the gateway still has every change after it */
     constructor(message: string, oldestCursor: string);
 }
-/** Thrown if the gateway rejects a request, or another server responds, and repeating the request would not help. */
+/** Thrown if the gateway or another server rejects a request and a repetition of the request would not help. */
 export declare class RequestRefused extends Error {
     readonly errors: readonly unknown[];
-    /** @param errors the GraphQL errors in the response, for `gatewayError`; empty if there are none */
+    /** @param errors GraphQL errors in the response, which gatewayError() can read; empty if there are none */
     constructor(message: string, errors: readonly unknown[]);
 }
 /** A status or state of a payment that the gateway observed for the first time. */
@@ -1267,9 +1270,9 @@ export type PaymentChange = PaymentChangeFieldsFragment;
 /** A status of a payout that the gateway observed for the first time. */
 export interface PayoutChange {
     __typename: 'PayoutChange';
-    /** Where to continue after this change. */
+    /** Position of the change. With `after: cursor`, changes() continues after this change. */
     cursor: string;
-    /** When the change was recorded (RFC 3339). */
+    /** Time when the gateway recorded the change (RFC 3339). */
     recordedAt: string;
     channel: string;
     transactionId: string;
@@ -1283,24 +1286,27 @@ export interface PayoutChange {
 /** A change of a payment or payout. */
 export type Change = PaymentChange | PayoutChange;
 export interface ChangesOptions extends GatewayConnection {
-    /** Id of the merchant channel. */
+    /** Id (UUID) of the merchant channel. */
     channel: string;
-    /** Cursor of the last change that was processed; by default the first change is the oldest one kept. */
+    /** Cursor of the last processed change; by default, starts with the oldest change that the gateway still has. */
     after?: string | null;
-    /** Number of changes that are read at once, 1 to 500; by default 100. */
+    /** Maximum number of changes per page, 1 to 500; by default 100. */
     pageSize?: number;
-    /** Returns the wait before a retry, in milliseconds; by default it doubles from 0.5 to 30 s, with jitter. */
+    /**
+     * Returns the delay before a retry in milliseconds. `failures` is the number of earlier failures in a row, 0 before
+     * the first retry. Default: exponential backoff with jitter, at most 0.5 s before the first retry and 30 s later.
+     */
     retryWaitMs?: (failures: number) => number;
-    /** Called before the wait for a retry. */
+    /** Called before the delay of a retry, with the reason of the retry and the delay in milliseconds. */
     onRetry?: (cause: unknown, waitMs: number) => void;
 }
 /**
- * Yields every change after a cursor, oldest first, then new ones as they are recorded, without end. Reads pages until
- * none is left, then subscribes by server-sent events. After an interruption it continues behind the last change that
- * was taken. It reads the next change only when the previous one was processed.
- * @throws CursorExpired if changes after the cursor were deleted
+ * Yields every change after a cursor, oldest first, then new changes when they are recorded, without end. Reads pages
+ * of changes, then subscribes by server-sent events. Retries after interruptions, and continues after the last change
+ * that it has yielded. Reads more only when the consumer of the iterator requests the next change.
+ * @throws CursorExpired if the gateway has deleted changes after the cursor
  * @throws RequestRefused for an error that is not retryable, such as UNAUTHENTICATED
- * @throws the reason of `signal` when it is aborted
+ * @throws the reason of `signal` if that is aborted
  */
 export declare function changes(options: ChangesOptions): AsyncGenerator<Change, never, undefined>;
 export {};

@@ -325,7 +325,7 @@ export function confirmationFor(action, value) {
         throw new TypeError(`The confirmation ${confirmWith} needs a value.`);
     return confirmation(value);
 }
-const DECIMALS = 2;
+const MIN_DECIMALS = 2;
 const MAX_DECIMALS = 20;
 function decimalsIn(text) {
     const [matches, decimals = ''] = /^-?\d+(?:\.(\d+))?$/.exec(text) ?? [];
@@ -336,7 +336,7 @@ export function formatMoney(amount, locale) {
     const decimals = decimalsIn(value);
     if (decimals === null)
         return `${value} ${currency}`;
-    const shown = Math.max(DECIMALS, decimals);
+    const shown = Math.max(MIN_DECIMALS, decimals);
     const digits = { minimumFractionDigits: shown, maximumFractionDigits: shown };
     const exact = value;
     if (/^[A-Z]{3}$/.test(currency))
@@ -453,20 +453,8 @@ function* stepsOf(received) {
 function changeOf(received) {
     if (received.__typename === 'PaymentChange')
         return received;
-    const { payoutMethod: method, previousPayoutStatus: previousStatus, payoutStatus: status } = received;
-    const { __typename, cursor, recordedAt, channel, transactionId, externalId, amount } = received;
-    return {
-        __typename,
-        cursor,
-        recordedAt,
-        channel,
-        transactionId,
-        externalId,
-        method,
-        previousStatus,
-        status,
-        amount,
-    };
+    const { payoutMethod: method, previousPayoutStatus: previousStatus, payoutStatus: status, ...rest } = received;
+    return { ...rest, method, previousStatus, status };
 }
 function pause(ms, signal) {
     return new Promise((resolve, reject) => {

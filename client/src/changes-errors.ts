@@ -1,6 +1,6 @@
-/** Thrown if changes after the given cursor were deleted, because the gateway keeps changes only for a limited time. */
+/** Thrown if the gateway has deleted changes after the given cursor: it keeps changes only for a limited time. */
 export class CursorExpired extends Error {
-  /** @param oldestCursor cursor after which the gateway has every change */
+  /** @param oldestCursor oldest valid cursor: the gateway still has every change after it */
   constructor(
     message: string,
     readonly oldestCursor: string,
@@ -10,9 +10,9 @@ export class CursorExpired extends Error {
   }
 }
 
-/** Thrown if the gateway rejects a request, or another server responds, and repeating the request would not help. */
+/** Thrown if the gateway or another server rejects a request and a repetition of the request would not help. */
 export class RequestRefused extends Error {
-  /** @param errors the GraphQL errors in the response, for `gatewayError`; empty if there are none */
+  /** @param errors GraphQL errors in the response, which gatewayError() can read; empty if there are none */
   constructor(
     message: string,
     readonly errors: readonly unknown[],

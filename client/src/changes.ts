@@ -17,9 +17,9 @@ export type PaymentChange = PaymentChangeFieldsFragment;
 /** A status of a payout that the gateway observed for the first time. */
 export interface PayoutChange {
   __typename: 'PayoutChange';
-  /** Where to continue after this change. */
+  /** Position of the change. With `after: cursor`, changes() continues after this change. */
   cursor: string;
-  /** When the change was recorded (RFC 3339). */
+  /** Time when the gateway recorded the change (RFC 3339). */
   recordedAt: string;
   channel: string;
   transactionId: string;
@@ -35,31 +35,34 @@ export interface PayoutChange {
 export type Change = PaymentChange | PayoutChange;
 
 export interface ChangesOptions extends GatewayConnection {
-  /** Id of the merchant channel. */
+  /** Id (UUID) of the merchant channel. */
   channel: string;
-  /** Cursor of the last change that was processed; by default the first change is the oldest one kept. */
+  /** Cursor of the last processed change; by default, starts with the oldest change that the gateway still has. */
   after?: string | null;
-  /** Number of changes that are read at once, 1 to 500; by default 100. */
+  /** Maximum number of changes per page, 1 to 500; by default 100. */
   pageSize?: number;
-  /** Returns the wait before a retry, in milliseconds; by default it doubles from 0.5 to 30 s, with jitter. */
+  /**
+   * Returns the delay before a retry in milliseconds. `failures` is the number of earlier failures in a row, 0 before
+   * the first retry. Default: exponential backoff with jitter, at most 0.5 s before the first retry and 30 s later.
+   */
   retryWaitMs?: (failures: number) => number;
-  /** Called before the wait for a retry. */
+  /** Called before the delay of a retry, with the reason of the retry and the delay in milliseconds. */
   onRetry?: (cause: unknown, waitMs: number) => void;
 }
 
-/** If an interruption comes after more than this time, in milliseconds, earlier failures no longer count. */
+/** If a connection fails later than this after its start, the backoff starts again with its shortest delay. */
 const STABLE_MS = 30_000;
 
 const backoffMs = (failures: number): number =>
   Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2);
 
 /**
- * Yields every change after a cursor, oldest first, then new ones as they are recorded, without end. Reads pages until
- * none is left, then subscribes by server-sent events. After an interruption it continues behind the last change that
- * was taken. It reads the next change only when the previous one was processed.
- * @throws CursorExpired if changes after the cursor were deleted
+ * Yields every change after a cursor, oldest first, then new changes when they are recorded, without end. Reads pages
+ * of changes, then subscribes by server-sent events. Retries after interruptions, and continues after the last change
+ * that it has yielded. Reads more only when the consumer of the iterator requests the next change.
+ * @throws CursorExpired if the gateway has deleted changes after the cursor
  * @throws RequestRefused for an error that is not retryable, such as UNAUTHENTICATED
- * @throws the reason of `signal` when it is aborted
+ * @throws the reason of `signal` if that is aborted
  */
 export async function* changes(options: ChangesOptions): AsyncGenerator<Change, never, undefined> {
   const { signal, retryWaitMs = backoffMs, onRetry } = options;
@@ -85,7 +88,7 @@ export async function* changes(options: ChangesOptions): AsyncGenerator<Change, 
 }
 
 interface Step {
-  /** The next change; null if the cursor moves without a change. */
+  /** The next change; null at the end of a page: `cursor` is then the end cursor of the page. */
   change: Change | null;
   cursor: string;
 }
@@ -142,37 +145,30 @@ type ReceivedChange = ChangesQuery['changes']['changes'][number];
 
 function liveChangeIn(data: string): ReceivedChange {
   const result = resultOf(data);
-  // Credentials that expire end the stream. The next request shows whether there are new ones.
+  // The credentials have expired. Retry: `headers` may return new ones.
   if (gatewayError(result)?.code === 'UNAUTHENTICATED') throw new Interruption(result);
   if (result.errors || !result.data) return throwErrors(result);
   return (result.data as WatchChangesSubscription).changes;
 }
 
 function* stepsOf(received: ReceivedChange): Generator<Step, void, undefined> {
-  // A newer gateway may have other types of changes, whose cursor is not selected.
+  // Ignore a type of change that only a newer gateway has: the operation selects no cursor of it.
   if (!('cursor' in received)) return;
   yield { change: changeOf(received), cursor: received.cursor };
 }
 
 function changeOf(received: ReceivedChange): Change {
   if (received.__typename === 'PaymentChange') return received;
-  const { payoutMethod: method, previousPayoutStatus: previousStatus, payoutStatus: status } = received;
-  const { __typename, cursor, recordedAt, channel, transactionId, externalId, amount } = received;
-  return {
-    __typename,
-    cursor,
-    recordedAt,
-    channel,
-    transactionId,
-    externalId,
-    method,
-    previousStatus,
-    status,
-    amount,
-  };
+  const {
+    payoutMethod: method,
+    previousPayoutStatus: previousStatus,
+    payoutStatus: status,
+    ...rest
+  } = received;
+  return { ...rest, method, previousStatus, status };
 }
 
-/** Resolves after a time. Rejects with the reason of the signal when it is aborted. */
+/** Resolves after `ms`. Rejects with the reason of the signal if it is aborted before. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {

@@ -2,9 +2,9 @@ import type { ConfirmationField, ConfirmationInput } from '../index';
 import { CONFIRMATIONS } from './tables';
 
 /**
- * Returns the `confirmation` of `confirmPayment` for a next action with `confirmWith`: ProvideUtrAction (`value` is the
- * UTR), ProvideCodeAction (`value` is the code) and ConfirmTransferAction (no `value`).
- * @throws TypeError if the confirmation needs a value and none is given, and for a `confirmWith` of a newer gateway
+ * Returns the field `confirmation` of the input of `confirmPayment`. The next action `action` is a ProvideUtrAction
+ * (`value` is the UTR), ProvideCodeAction (`value` is the code) or ConfirmTransferAction (no `value`).
+ * @throws TypeError if the confirmation needs a value and none is given, or if this kit does not know `confirmWith`
  */
 export function confirmationFor(
   action: { readonly confirmWith: ConfirmationField },

@@ -1,22 +1,25 @@
 import type { GatewayErrorCode, GatewayErrorExtensions } from './tables';
 
-/** A GraphQL error of the gateway, whatever client library returned it. */
+/** A GraphQL error of the gateway, in the same form for every client library. */
 export interface GatewayError {
-  /** Kind of error. A newer gateway may have codes that this kit does not know. */
+  /** Kind of error. A newer gateway may return codes that this type does not list. */
   code: GatewayErrorCode;
   /** Description for developers and logs, in English. Never contains a value that was sent. */
   message: string;
-  /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
+  /** Whether the same request may succeed later. Repeat a create with the same idempotency key. */
   retryable: boolean;
   /** Identifies the request in the log of the gateway; null if the error has no request id. */
   requestId: string | null;
-  /** How long to wait before repeating the request, in milliseconds; null if not known. */
+  /** Minimum time before a repetition of the request, in milliseconds; null if unknown. */
   retryAfterMs: number | null;
-  /** Invalid values: path below the variable or argument, and name of the rule. Empty for other errors. */
+  /**
+   * Path and rule of each invalid value; empty for other errors. A path starts with the name of the argument. Below the
+   * argument `input`, this name is omitted.
+   */
   fields: readonly { readonly path: readonly string[]; readonly rule: string }[];
-  /** For CURSOR_EXPIRED: the cursor after which every change is kept. Null for other errors. */
+  /** Oldest valid cursor: the gateway still has every change after it. Null unless the code is CURSOR_EXPIRED. */
   oldestCursor: string | null;
-  /** Path of the response field without data, for example ["payments", 3]; null for an error of the whole request. */
+  /** Path of the field that failed, for example ["payments", 3]; null for an error of the whole request. */
   path: readonly (string | number)[] | null;
 }
 
@@ -32,14 +35,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns the GraphQL errors inside a thrown or returned value. */
+/** Returns the GraphQL errors in a value that a client library throws or returns; empty if there are none. */
 function errorsIn(error: unknown): readonly unknown[] {
   if (Array.isArray(error)) return error;
   if (!isFields(error)) return [];
-  // urql: graphQLErrors. Apollo Client 4 and a GraphQL response: errors.
+  // Errors of urql have `graphQLErrors`; errors of Apollo Client 4 and GraphQL responses have `errors`.
   for (const list of [error['graphQLErrors'], error['errors']])
     if (Array.isArray(list) && list.length > 0) return list;
-  // Apollo Client 4: ServerError, for a response with an HTTP status other than 200.
+  // Apollo Client 4 throws a ServerError with `bodyText` for a response with an HTTP status other than 200.
   if (typeof error['bodyText'] === 'string') return errorsIn(parsed(error['bodyText']));
   return isFields(error['extensions']) ? [error] : [];
 }
@@ -65,10 +68,10 @@ function read(error: unknown): GatewayError | null {
 }
 
 /**
- * Returns the gateway's error in a value that a client library throws or returns: Apollo Client 4
+ * Returns the first error of the gateway in a value that a client library throws or returns: Apollo Client 4
  * (CombinedGraphQLErrors, ServerError), urql (CombinedError), graphql-ws (an array of errors), a GraphQL response with
- * `errors`, or one GraphQL error. If there are several, returns the first. Null if the value contains no error of the
- * gateway, because there was no response or a proxy wrote it; then a mutation may have been carried out.
+ * `errors`, or one GraphQL error. Returns null if the value contains none, for example after a network failure or an
+ * error response of a proxy. In this case, a mutation may have been carried out.
  */
 export function gatewayError(error: unknown): GatewayError | null {
   for (const each of errorsIn(error)) {
@@ -79,7 +82,7 @@ export function gatewayError(error: unknown): GatewayError | null {
 }
 
 /**
- * Whether the same request may succeed later, according to the gateway. Wait at least `retryAfterMs`, then repeat the
- * request unchanged. False for everything that is not an error of the gateway.
+ * Whether the same request may succeed later, according to the gateway. If so, wait at least `retryAfterMs`, then
+ * repeat the request unchanged. False for a value in which gatewayError() finds no error.
  */
 export const isRetryable = (error: unknown): boolean => gatewayError(error)?.retryable ?? false;

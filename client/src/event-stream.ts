@@ -1,18 +1,18 @@
-/** A server-sent event. */
+/** A server-sent event. `event` is '' if the stream gives no name. */
 export interface ServerSentEvent {
   event: string;
   data: string;
 }
 
-/** Parses an event stream that arrives in parts (HTML standard, section "Interpreting an event stream"). */
+/** Parses a stream of server-sent events that arrives in parts (HTML standard, "Interpreting an event stream"). */
 export class EventStreamParser {
   #rest = '';
   #event = '';
   #data: string[] = [];
 
-  /** Returns the events that end in this part. */
+  /** Adds a part. Returns the events that are now complete. */
   push(part: string): ServerSentEvent[] {
-    // A CR at the end of the part may be the first half of CR LF.
+    // Do not split at a CR at the end of the part: it may be the first half of CR LF.
     const lines = (this.#rest + part).split(/\r\n|\n|\r(?!$)/);
     this.#rest = lines.pop() ?? '';
     return lines.flatMap((line) => this.#readLine(line) ?? []);

@@ -1,20 +1,20 @@
 import { CursorExpired, RequestRefused } from './changes-errors';
 import { gatewayError } from './errors';
 
-/** How to reach a gateway. */
+/** How to send requests to a gateway. */
 export interface GatewayConnection {
   /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
   url: string;
-  /** Headers of every request, such as `authorization`. A function is called before each one, to renew a token. */
+  /** Headers of every request, such as `authorization`. A function is called before each request to get them. */
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
   /** Signal that aborts the requests. */
   signal?: AbortSignal;
   /**
-   * Time without data after which a request has failed, in milliseconds; by default 60,000. It has to be longer than
-   * SUBSCRIPTION_PING_SECONDS of the gateway.
+   * Time without data after which a request fails, in milliseconds; by default 60,000. Must be longer than the
+   * gateway's setting SUBSCRIPTION_PING_SECONDS.
    */
   idleTimeoutMs?: number;
-  /** Sends the requests; by default the global `fetch`. */
+  /** Function that sends the requests; by default the global `fetch`. */
   fetch?: typeof fetch;
 }
 
@@ -26,9 +26,9 @@ export interface GatewayResult {
   errors?: readonly unknown[];
 }
 
-/** A failure after which the request may be repeated. */
+/** Error after which the request may be repeated. */
 export class Interruption extends Error {
-  /** @param retryAfterMs shortest time until the next request, in milliseconds */
+  /** @param retryAfterMs minimum time before the next request, in milliseconds */
   constructor(
     cause: unknown,
     readonly retryAfterMs: number = 0,
@@ -37,7 +37,7 @@ export class Interruption extends Error {
   }
 }
 
-/** Parses a response; empty if it is not JSON. */
+/** Parses the text of a GraphQL response. Returns {} if it is not JSON. */
 export function resultOf(text: string): GatewayResult {
   try {
     return Object(JSON.parse(text)) as GatewayResult;
@@ -56,10 +56,13 @@ export function throwErrors({ errors = [] }: GatewayResult): never {
   throw new RequestRefused(`${code}: ${message}`, errors);
 }
 
-/** Whether a request may be repeated after a response of a proxy with this HTTP status. */
+/** Whether the same request may succeed later, after a response with this HTTP status from a proxy. */
 const isTransient = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
 
-/** One request. Throws an Interruption if the connection fails or no data arrives in time. */
+/**
+ * One request to the gateway; must be closed. Its methods throw an Interruption if the connection fails or no data
+ * arrives within `idleTimeoutMs`, and the reason of `signal` if that is aborted.
+ */
 export class GatewayRequest {
   readonly #connection: GatewayConnection;
   readonly #controller = new AbortController();
@@ -70,7 +73,10 @@ export class GatewayRequest {
     connection.signal?.addEventListener('abort', this.#abort);
   }
 
-  /** Sends an operation. Throws as throwErrors() does if the response has an error status or another content type. */
+  /**
+   * Sends an operation to `url` + `path`. Returns the response if its status is 2xx and its content type is `type`;
+   * otherwise throws as throwErrors() does, or an Interruption for a transient error of a proxy.
+   */
   async send(operation: { query: string; variables: object }, path: string, type: string): Promise<Response> {
     const { url, headers, fetch: send = fetch } = this.#connection;
     const own = typeof headers === 'function' ? await headers() : headers;
@@ -89,12 +95,12 @@ export class GatewayRequest {
     return throwErrors(result);
   }
 
-  /** Returns the body as text. */
+  /** Returns the body of a response as text. */
   text(response: Response): Promise<string> {
     return this.#receive(() => response.text());
   }
 
-  /** Yields the parts of the body, reading each when it is taken. */
+  /** Yields the parts of a response body. Reads each part only when it is requested. */
   async *parts(response: Response): AsyncGenerator<Uint8Array, void, undefined> {
     const reader = response.body?.getReader();
     for (;;) {
@@ -104,7 +110,7 @@ export class GatewayRequest {
     }
   }
 
-  /** Ends the request. */
+  /** Aborts the request if it has not ended, and removes the listener of `signal`. */
   close(): void {
     this.#connection.signal?.removeEventListener('abort', this.#abort);
     this.#controller.abort();

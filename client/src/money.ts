@@ -1,23 +1,22 @@
-/** Number of decimals of every amount that the gateway sends to the service, whatever the currency. */
-const DECIMALS = 2;
+/** Minimum number of decimals shown: the gateway sends all amounts to the service with two decimals. */
+const MIN_DECIMALS = 2;
 
 /** Maximum number of decimals that Intl.NumberFormat accepts in every engine. */
 const MAX_DECIMALS = 20;
 
-/** Returns the number of decimals of a decimal string; null if it is none, or has more than can be formatted. */
+/** Returns the number of decimals of a decimal string; null if it is no decimal or has more than MAX_DECIMALS. */
 function decimalsIn(text: string): number | null {
   const [matches, decimals = ''] = /^-?\d+(?:\.(\d+))?$/.exec(text) ?? [];
   return matches === undefined || decimals.length > MAX_DECIMALS ? null : decimals.length;
 }
 
 /**
- * Formats an amount for a locale, for example "€25.00" or "25,00 €". The digits are exactly those of `value`, which is
- * a decimal string and is never converted to a floating point number. At least two decimals are shown, as the gateway
- * sends them, also for currencies that have none. A currency that Intl does not know (such as USDT) is shown by its
- * code, a value that is not a decimal unchanged. For a MISPAID payment:
- * `formatMoney({ ...amount, value: amount.received })`.
+ * Formats an amount for a locale, for example "€25.00" or "25,00 €". Shows exactly the digits of `value`, a decimal
+ * string, and at least two decimals, even for a currency without decimals. Shows the code of a currency that Intl does
+ * not know (such as USDT). Shows a `value` that is not a decimal unchanged. For the received amount of a MISPAID
+ * payment, use `formatMoney({ ...amount, value: amount.received })`.
  * @param locale as for Intl.NumberFormat, for example "de-DE"; by default that of the runtime
- * @throws {RangeError} if Intl refuses the locale, for example "en_US"
+ * @throws {RangeError} if Intl.NumberFormat rejects the locale, for example "en_US"
  */
 export function formatMoney(
   amount: { readonly value: string; readonly currency: string },
@@ -26,9 +25,9 @@ export function formatMoney(
   const { value, currency } = amount;
   const decimals = decimalsIn(value);
   if (decimals === null) return `${value} ${currency}`;
-  const shown = Math.max(DECIMALS, decimals);
+  const shown = Math.max(MIN_DECIMALS, decimals);
   const digits = { minimumFractionDigits: shown, maximumFractionDigits: shown };
-  // ECMA-402 of 2023 formats strings exactly, but rounds numbers.
+  // Intl.NumberFormat formats a numeric string exactly (ECMA-402 of 2023), but rounds a number.
   const exact = value as `${number}`;
   if (/^[A-Z]{3}$/.test(currency))
     return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(exact);

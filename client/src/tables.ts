@@ -1,7 +1,7 @@
 // Made by `npm run codegen` from the tables of the gateway; do not edit.
 import type { ConfirmationField, ConfirmationInput } from '../index';
 
-/** Every `extensions.code` of the gateway (docs/results.md). */
+/** All values of `extensions.code` in errors of the gateway (docs/results.md). */
 export type GatewayErrorCode =
   | 'BAD_USER_INPUT'
   | 'GRAPHQL_PARSE_FAILED'
@@ -22,7 +22,7 @@ export type GatewayErrorCode =
   | 'SERVICE_RESPONSE_INVALID'
   | 'INTERNAL_SERVER_ERROR';
 
-/** Every `rule` of the `fields` of an InvalidInputError or of BAD_USER_INPUT (docs/results.md). */
+/** All values of `rule` in the `fields` of an InvalidInputError or a BAD_USER_INPUT error (docs/results.md). */
 export type InputRule =
   | 'notBlank'
   | 'printable'
@@ -100,7 +100,7 @@ export interface GatewayErrorExtensions {
   oldestCursor?: string;
 }
 
-/** How each field of ConfirmationInput is filled in: with a value, or always in the same way. */
+/** For each field of ConfirmationInput: a function that returns the input for a value, or the only possible input. */
 export const CONFIRMATIONS: Record<
   ConfirmationField,
   ((value: string) => ConfirmationInput) | ConfirmationInput
@@ -113,7 +113,7 @@ export const CONFIRMATIONS: Record<
   upi: (utr) => ({ upi: { utr } }),
 };
 
-/** The text of an operation of the kit. */
+/** GraphQL text of an operation that changes() sends. */
 export const CHANGES_QUERY = `query Changes($channel: UUID!, $after: String, $first: Int) {
   changes(channel: $channel, after: $after, first: $first) {
     changes {
@@ -163,7 +163,7 @@ fragment PayoutChangeFields on PayoutChange {
   }
 }`;
 
-/** The text of an operation of the kit. */
+/** GraphQL text of an operation that changes() sends. */
 export const CHANGES_SUBSCRIPTION = `subscription WatchChanges($channel: UUID!, $after: String) {
   changes(channel: $channel, after: $after) {
     __typename

@@ -11,8 +11,9 @@ const keepsExternalId: KeepsExternalId = {
 };
 
 /**
- * For Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache keeps a known `externalId` if a
- * later response has null, as those of lookups by transaction id and of subscriptions have. Needs `possibleTypes`.
+ * Type policies for Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache then keeps a known
+ * `externalId` when a later response has null instead, for example a response to a lookup by transaction id or of a
+ * subscription. They have no effect without `possibleTypes`.
  */
 export const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId> = {
   PaymentResource: keepsExternalId,

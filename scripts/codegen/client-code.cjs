@@ -51,16 +51,16 @@ function confirmations(schema) {
 const tables = (schema, texts) => `// Made by \`npm run codegen\` from the tables of the gateway; do not edit.
 import type { ConfirmationField, ConfirmationInput } from '../index';
 
-/** Every \`extensions.code\` of the gateway (docs/results.md). */
+/** All values of \`extensions.code\` in errors of the gateway (docs/results.md). */
 export type GatewayErrorCode =${unionOf(PUBLIC_CODES)};
 
-/** Every \`rule\` of the \`fields\` of an InvalidInputError or of BAD_USER_INPUT (docs/results.md). */
+/** All values of \`rule\` in the \`fields\` of an InvalidInputError or a BAD_USER_INPUT error (docs/results.md). */
 export type InputRule =${unionOf(new Set([...INPUT_RULES, ...VALUE_RULES]))};
 
 /** The \`extensions\` of every GraphQL error of the gateway. */
 ${extensionsType()}
 
-/** How each field of ConfirmationInput is filled in: with a value, or always in the same way. */
+/** For each field of ConfirmationInput: a function that returns the input for a value, or the only possible input. */
 export const CONFIRMATIONS: Record<
   ConfirmationField,
   ((value: string) => ConfirmationInput) | ConfirmationInput
@@ -69,7 +69,8 @@ ${confirmations(schema)}
 };
 ${Object.entries(texts)
   .map(
-    ([name, text]) => `\n/** The text of an operation of the kit. */\nexport const ${name} = \`${text}\`;\n`,
+    ([name, text]) =>
+      `\n/** GraphQL text of an operation that changes() sends. */\nexport const ${name} = \`${text}\`;\n`,
   )
   .join('')}`;
 

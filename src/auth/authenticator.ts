@@ -8,7 +8,7 @@ import { HotReloadedFile } from '../shared/hot-reloaded-file';
 interface AuthenticatorOptions {
   /** Path of CLIENT_KEYS_FILE; null if client keys are not accepted. */
   clientKeysFile: string | null;
-  /** Settings for tokens (JWT); null if tokens are not accepted. */
+  /** Settings of the verification of tokens (JWT); null if tokens are not accepted. */
   tokens: Omit<JwtVerifierOptions, 'clock' | 'warn'> | null;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   log: Logger;
@@ -24,12 +24,12 @@ const NO_CREDENTIALS_MESSAGE = 'Credentials are required in the form "Authorizat
 export class Authenticator {
   readonly #keys: HotReloadedFile<ClientKeyStore> | undefined;
   readonly #jwtVerifier: JwtVerifier | undefined;
-  /** Last use of each key in ms since 1970, by the SHA-256 of the key. Outlives a reload of the keys. */
+  /** Last use of each key in ms since 1970, by the SHA-256 of the key. Kept when CLIENT_KEYS_FILE is reloaded. */
   readonly #lastUsedAt = new Map<string, number>();
   /** Time of the last log line about each expired key in ms since 1970, by the SHA-256 of the key. */
   readonly #expiredLoggedAt = new Map<string, number>();
 
-  /** Throws if the file of client keys cannot be read or is invalid. */
+  /** Throws if CLIENT_KEYS_FILE cannot be read or is invalid. */
   constructor(private readonly options: AuthenticatorOptions) {
     const { clientKeysFile, tokens, clock, log } = options;
     if (clientKeysFile !== null) {
@@ -59,9 +59,10 @@ export class Authenticator {
   }
 
   /**
-   * Returns the caller that the credentials identify: directly for a client key, as a promise for a token.
+   * Returns the caller that the credentials identify: directly for a client key, as a promise for a token. Returns
+   * UNAUTHENTICATED_CALLER if authentication is off.
    * @param authorization the Authorization header, or the field of this name in a WebSocket's connection_init payload
-   * @throws AccessError if the credentials are missing or invalid, or the public keys for tokens cannot be loaded
+   * @throws AccessError if the credentials are missing or invalid, or no public keys are available to verify a token
    */
   authenticate(authorization: string | undefined): Caller | Promise<Caller> {
     if (this.isDisabled) return UNAUTHENTICATED_CALLER;
@@ -76,7 +77,10 @@ export class Authenticator {
     return key.caller;
   }
 
-  /** Returns the client keys for the metrics. Times are in ms since 1970; null: not used since start, or no expiry. */
+  /**
+   * Returns the client keys for the metrics. Times are in ms since 1970. `lastUsedAt` is null if the key was not used
+   * since the gateway started, `expiresAt` if the key does not expire.
+   */
   clientKeys() {
     return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
       client: caller.id.replace(/^service:/, ''),
@@ -86,7 +90,7 @@ export class Authenticator {
     }));
   }
 
-  /** Whether a key has expired. Logs the use of an expired key, at most once a minute for each key. */
+  /** Whether a key has expired. If so, logs its use, at most once a minute for each key. */
   #isExpired({ caller, label }: ClientKey): boolean {
     const now = this.options.clock.now();
     if (caller.expiresAt === null || caller.expiresAt > now) return false;
@@ -101,7 +105,10 @@ export class Authenticator {
     return true;
   }
 
-  /** Whether the credentials of an authenticated caller are still accepted: neither expired, revoked nor changed. */
+  /**
+   * Whether the credentials that authenticated a caller are still accepted. False if they have expired, if the client
+   * key was removed or its entry changed, or if the public key of the token is no longer in the issuer's key set.
+   */
   areCredentialsStillValid(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.options.clock.now()) return false;
     if (caller.kind === 'frontend') return this.#jwtVerifier?.isSigningKeyInUse(caller) ?? false;

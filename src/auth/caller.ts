@@ -1,6 +1,6 @@
 import { isUuid } from '../shared/uuid';
 
-/** Permissions of a caller. Every root field of the schema requires at least one. */
+/** Scopes (permissions) and their descriptions. The caller of a root field needs one of the scopes that it declares. */
 export const SCOPES = {
   'payments:read': 'Look payments up and watch them.',
   'payments:read:own': 'Look up and watch payments that this caller created through the gateway.',
@@ -18,17 +18,17 @@ export type Scope = keyof typeof SCOPES;
 
 export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, text);
 
-/** An internal service (client key), a frontend (token), or any caller if authentication is off. */
+/** `service`: authenticated by a client key. `frontend`: by a token. `anyone`: authentication is off. */
 export type CallerKind = 'service' | 'frontend' | 'anyone';
 
 export interface Caller {
   kind: CallerKind;
-  /** Unique id, which identifies the caller in the journal and the audit log. */
+  /** Unique id, for example `service:<id>`. Identifies the caller in the journal and the audit log. */
   id: string;
   scopes: ReadonlySet<Scope>;
   /** Merchant channels (UUIDs in lower case) that the caller may use; "*" for all. */
   channels: '*' | ReadonlySet<string>;
-  /** SHA-256 of the client key, or thumbprint of the public key of the token. Used to check for revocation. */
+  /** SHA-256 of the client key in hexadecimal, or RFC 7638 thumbprint of the public key that verified the token. */
   credential?: string;
   /** Expiry of the credentials in milliseconds since 1970; null if they do not expire. */
   expiresAt: number | null;
@@ -42,7 +42,7 @@ export function parseChannels(value: unknown): Caller['channels'] | undefined {
   return value.every(isChannel) ? new Set(value.map((text) => text.toLowerCase())) : undefined;
 }
 
-/** The caller of every request if authentication is off. The gateway then listens on a loopback address only. */
+/** The caller of every request if authentication is off. The gateway then requires a loopback address as HOST. */
 export const UNAUTHENTICATED_CALLER: Caller = {
   kind: 'anyone',
   id: 'local',
@@ -52,13 +52,13 @@ export const UNAUTHENTICATED_CALLER: Caller = {
 };
 
 /**
- * Why access is denied. NO_CREDENTIALS, BAD_CREDENTIALS: the caller is not authenticated. NO_SCOPE, NO_CHANNEL: it is
- * not authorised. KEYS_UNAVAILABLE: tokens cannot be verified now, because the public keys cannot be loaded.
+ * Why access is denied. NO_CREDENTIALS, BAD_CREDENTIALS: the caller is not authenticated. NO_SCOPE, NO_CHANNEL: the
+ * caller is not authorised. KEYS_UNAVAILABLE: tokens cannot be verified now, because no public keys are available.
  */
 export type AccessErrorKind =
   'NO_CREDENTIALS' | 'BAD_CREDENTIALS' | 'NO_SCOPE' | 'NO_CHANNEL' | 'KEYS_UNAVAILABLE';
 
-/** Error of a request that is denied access. The caller sees the message, which contains no part of the request. */
+/** Error for a request that is denied access. Callers see its message, so it must contain no part of the request. */
 export class AccessError extends Error {
   constructor(
     readonly kind: AccessErrorKind,
@@ -76,8 +76,8 @@ export function requireScope({ scopes }: Caller, ...anyOf: readonly Scope[]): vo
 }
 
 /**
- * Returns null if the caller has the full scope. Otherwise returns its id: the caller may use only transactions that it
- * created. This includes a caller without the `:own` scope, as a safeguard if a scope check is missing.
+ * Returns null if the caller may use the transactions of all callers, because it has `fullScope`. Otherwise returns the
+ * caller's id: it may use only transactions that it created. Does not check for the `:own` scope (see requireScope()).
  */
 export const creatorRestriction = (
   { id, scopes }: Caller,
@@ -87,7 +87,7 @@ export const creatorRestriction = (
 export const mayUseChannel = ({ channels }: Caller, channel: string): boolean =>
   channels === '*' || channels.has(channel.toLowerCase());
 
-/** Throws an AccessError unless the caller may use the channel. The message does not reveal if the channel exists. */
+/** Throws an AccessError unless the caller may use the channel. Its message does not tell if the channel exists. */
 export function requireChannel(caller: Caller, channel: string): void {
   if (mayUseChannel(caller, channel)) return;
   throw new AccessError('NO_CHANNEL', 'This caller may not act on this channel.');

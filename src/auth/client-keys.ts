@@ -19,11 +19,11 @@ export interface ClientKey {
 
 const ENTRY_FIELDS = ['id', 'keySha256', 'scopes', 'channels', 'label', 'createdAt', 'expiresAt'];
 
-/** Allowed form of client ids and labels. */
+/** Valid client ids and labels. */
 const NAME_PATTERN = /^[\w.-]{1,64}$/;
 const NAME_RULE = 'expected 1 to 64 letters, digits, dots, dashes or underscores';
 
-/** A time with a UTC offset (RFC 3339). */
+/** Valid times: with a UTC offset or Z (RFC 3339), and with at most nine decimals of seconds. */
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 const isString = (value: unknown): value is string => typeof value === 'string';
@@ -31,7 +31,7 @@ const isString = (value: unknown): value is string => typeof value === 'string';
 const isScopeList = (value: unknown): value is Scope[] =>
   Array.isArray(value) && value.every(isString) && value.every(isScope);
 
-/** Parses an entry. Throws an Error whose message names the entry, the field and the rule, never a value. */
+/** Validates an entry of the file. Throws an Error that names the violated rule and quotes no value of the entry. */
 function parseEntry(entry: unknown, index: number): ClientKey {
   const entryError = (message: string): Error => new Error(`entry ${index + 1}: ${message}`);
   if (!isObject(entry)) throw entryError('expected an object with id, keySha256, scopes and channels');
@@ -66,13 +66,13 @@ function parseEntry(entry: unknown, index: number): ClientKey {
   return { digest, caller, label: label ?? digest.toString('hex', 0, 4), createdAt: createdAt ?? null };
 }
 
-/** The client keys (API keys) of internal services. The gateway has only the SHA-256 of each key. */
+/** The client keys (API keys) of internal services. CLIENT_KEYS_FILE has only the SHA-256 of each key. */
 export class ClientKeyStore {
   readonly all: readonly ClientKey[];
   /** Cached results of isStillListed(), which runs every second for each subscription. */
   readonly #listedByCaller = new WeakMap<Caller, boolean>();
 
-  /** Parses the text of CLIENT_KEYS_FILE. Throws a SyntaxError if it is not JSON, an Error if it violates a rule. */
+  /** Parses the text of CLIENT_KEYS_FILE. Throws a SyntaxError if the text is not JSON, an Error if it is invalid. */
   constructor(text: string) {
     const entries: unknown = parseJson(text);
     if (!Array.isArray(entries)) throw new Error('expected a JSON array of client keys');
@@ -85,13 +85,13 @@ export class ClientKeyStore {
       throw new Error('two entries have the same id and label: give each key of a client its own label');
   }
 
-  /** Returns the entry of a key, even an expired key; undefined if unknown. Compares digests in constant time. */
+  /** Returns the entry of a key, even an expired one; undefined if it has none. Compares digests in constant time. */
   find(key: string): ClientKey | undefined {
     const keyDigest = sha256(key);
     return this.all.filter(({ digest }) => timingSafeEqual(digest, keyDigest))[0];
   }
 
-  /** Whether the file still has the key that authenticated the caller, with the same id, rights and expiry. */
+  /** Whether the file still has the caller's client key, with the same id, scopes, channels and expiry. */
   isStillListed(caller: Caller): boolean {
     const cached = this.#listedByCaller.get(caller);
     if (cached !== undefined) return cached;
@@ -103,7 +103,7 @@ export class ClientKeyStore {
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** Generates a key with 256 random bits, and its entry for CLIENT_KEYS_FILE, still without scopes and channels. */
+/** Generates a key with 256 random bits, and the fields `id` and `keySha256` of its entry in CLIENT_KEYS_FILE. */
 export function newClientKey(id: string): { key: string; entry: { id: string; keySha256: string } } {
   const key = `pgk_${randomBytes(32).toString('base64url')}`;
   return { key, entry: { id, keySha256: sha256(key).toString('hex') } };

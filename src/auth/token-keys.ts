@@ -13,28 +13,31 @@ import { AccessError } from './caller';
 
 export interface IssuerKeysOptions {
   jwksUrl: string;
-  /** Maximum age in seconds of a key set that is used while no newer one can be loaded. */
+  /** Age in seconds from which a key set is no longer used, even if no newer one can be loaded. */
   maxStaleKeysSeconds: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   warn(message: string): void;
 }
 
-/** When a key set of at least this age is used, a refresh starts in the background. */
+/** If the key set has at least this age when it is used, a refresh starts in the background. */
 const REFRESH_AGE_MS = 30_000;
-/** From this age on, verification waits for a refresh, unless the last load failed and the key set is still usable. */
+/**
+ * If the key set has at least this age, the verification of a token waits for a refresh. It does not wait if the last
+ * load failed and the key set is younger than `maxStaleKeysSeconds`.
+ */
 const MAX_UNREFRESHED_AGE_MS = 60_000;
-/** Minimum time between the end of a successful load and a load that an unknown key id causes. */
+/** Minimum time between the end of a successful load and a load caused by a token whose key is not in the key set. */
 const UNKNOWN_KEY_COOLDOWN_MS = 30_000;
 /** Minimum time between the end of a failed load and the next load. */
 const FAILURE_COOLDOWN_MS = 5_000;
 const LOAD_TIMEOUT_MS = 5_000;
-/** How long the verification of a token waits for a load, counted from the start of the load. */
+/** Maximum time that the verification of a token waits for a load, counted from the start of the load. */
 const MAX_LOAD_WAIT_MS = 1_000;
 const MAX_KEYS_BYTES = 1024 * 1024;
 
 interface KeySet {
   find: ReturnType<typeof createLocalJWKSet>;
-  /** RFC 7638 thumbprints of the keys. */
+  /** RFC 7638 thumbprints of the keys; a key of an unsupported type has none. */
   thumbprints: ReadonlySet<string>;
   /** Start of the load in milliseconds since 1970. */
   requestedAt: number;
@@ -42,10 +45,10 @@ interface KeySet {
   requestedAtMonotonic: number;
 }
 
-/** The public keys of the token issuer (JWKS, RFC 7517). They are loaded at start, and refreshed only when used. */
+/** Holds the public keys of the token issuer (JWKS, RFC 7517). Loads them at start, and refreshes them when used. */
 export class IssuerKeys {
   #keys: KeySet | undefined;
-  /** Set while a load is in flight. Resolves at the end of the load, or MAX_LOAD_WAIT_MS after its start if earlier. */
+  /** Set while a load is in flight. Resolves when the load ends, but at most MAX_LOAD_WAIT_MS after its start. */
   #loadInFlight: Promise<void> | undefined;
   #lastLoad = { endedAt: -Infinity, failed: false };
 
@@ -53,7 +56,10 @@ export class IssuerKeys {
     void this.#startLoad(0);
   }
 
-  /** Finds the public key for a token. @throws AccessError KEYS_UNAVAILABLE; an error of jose unless one key matches */
+  /**
+   * Finds the public key for a token.
+   * @throws AccessError (KEYS_UNAVAILABLE) if there is no usable key set; an error of jose if no or several keys match
+   */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#currentKeys();
     try {
@@ -66,7 +72,10 @@ export class IssuerKeys {
     }
   };
 
-  /** Whether a key has this thumbprint; false if the key set is too old. Starts a refresh if the key set is due. */
+  /**
+   * Whether the key set has a key with this RFC 7638 thumbprint; false if the key set is not loaded or too old. Starts
+   * a refresh in the background if the age of the key set is at least REFRESH_AGE_MS.
+   */
   hasThumbprint(thumbprint: string): boolean {
     if (this.#keysAgeMs() >= REFRESH_AGE_MS) void this.#startLoad(0);
     return this.#usableKeys()?.thumbprints.has(thumbprint) ?? false;
@@ -77,7 +86,7 @@ export class IssuerKeys {
     if (age >= REFRESH_AGE_MS) {
       const wasFailing = this.#lastLoad.failed;
       const loading = this.#startLoad(0);
-      // If the last load failed, wait only if there is no usable key set.
+      // If the last load failed, do not wait for the next one while the key set is usable.
       if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await loading;
     }
     const keys = this.#usableKeys();
@@ -88,13 +97,13 @@ export class IssuerKeys {
     );
   }
 
-  /** Age of the key set in ms: the larger of two measurements, because either clock can stop or jump. */
+  /** Age of the key set in ms: the maximum by wall clock and by monotonic clock, because either can stop or jump. */
   #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
     const wallClockAge = clock.now() - this.#keys.requestedAt;
     const monotonicAge = clock.monotonic() - this.#keys.requestedAtMonotonic;
-    // If the wall clock was set back, the age is unknown: attempt a refresh before the keys are used.
+    // If the wall clock was set back, the age is unknown: assume that a refresh is overdue.
     return Math.max(monotonicAge, wallClockAge < 0 ? MAX_UNREFRESHED_AGE_MS : wallClockAge);
   }
 
@@ -102,7 +111,10 @@ export class IssuerKeys {
     return this.#keysAgeMs() < this.options.maxStaleKeysSeconds * 1000 ? this.#keys : undefined;
   }
 
-  /** Returns the load in flight, or starts a load; undefined during the cooldown after the last load. */
+  /**
+   * Starts a load unless one is in flight. Returns #loadInFlight, or undefined during the cooldown after the last load.
+   * @param cooldownMs cooldown after a successful load; after a failed load it is always FAILURE_COOLDOWN_MS
+   */
   #startLoad(cooldownMs: number): Promise<void> | undefined {
     if (this.#loadInFlight) return this.#loadInFlight;
     const { clock } = this.options;
@@ -149,10 +161,10 @@ async function thumbprintsOf({ keys }: JSONWebKeySet): Promise<ReadonlySet<strin
   return new Set(settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
 }
 
-/** An unusable response instead of a key set. The message contains no values of the response. */
+/** Error for a response that is not a usable key set. The message contains no text from the response. */
 class KeySetError extends Error {}
 
-/** Loads a key set. Throws if the request fails or the response is not a key set of at most MAX_KEYS_BYTES. */
+/** Loads a key set. Throws if the request fails or the response is not a key set of at most 1 MiB. */
 export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json, application/jwk-set+json' };
   const response = await fetch(url, { signal, headers, redirect: 'manual' });
@@ -161,7 +173,7 @@ export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONW
     throw new KeySetError(`HTTP status ${response.status}`);
   }
   const keys = parseJson(await readText(response)) as JSONWebKeySet;
-  // Throws if `keys` is not a key set.
+  // createLocalJWKSet() throws if `keys` is not a key set.
   createLocalJWKSet(keys);
   return keys;
 }
@@ -178,7 +190,7 @@ async function readText({ body }: Response): Promise<string> {
   return decodeUtf8OrThrow(Buffer.concat(chunks));
 }
 
-/** Returns the reason why `fetchKeys` failed, without values of the URL or the response. */
+/** Returns the reason for an error of fetchKeys(), without text from the URL or the response. */
 export function describeLoadError(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
   return error instanceof KeySetError ? error.message : causeCode(error);

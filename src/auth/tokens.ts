@@ -6,17 +6,17 @@ import { IssuerKeys, type IssuerKeysOptions } from './token-keys';
 export interface JwtVerifierOptions extends IssuerKeysOptions {
   issuer: string;
   audience: string;
-  /** Maximum lifetime of a token in seconds, from `iat` to `exp`. */
+  /** Maximum lifetime of a token in seconds, from `iat` to `exp`. Without `iat`, the lifetime starts now. */
   maxLifetimeSeconds: number;
 }
 
-/** Accepted signature algorithms, all of them asymmetric. */
+/** Accepted values of the `alg` header (RFC 7518, RFC 8037). All are asymmetric signature algorithms. */
 export const ACCEPTED_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 /** Allowed difference between the clocks of the issuer and the gateway. */
 const CLOCK_LEEWAY_SECONDS = 30;
 const MAX_TOKEN_LENGTH = 8192;
 
-/** Accepted `typ` headers (RFC 7519, RFC 9068). */
+/** Accepted values of the `typ` header (RFC 7519, RFC 9068). */
 const ACCESS_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
 
 const invalidTokenError = (): AccessError =>
@@ -34,7 +34,7 @@ export class JwtVerifier {
     this.#keys = new IssuerKeys(options);
   }
 
-  /** Whether a text has the form of a JWT. */
+  /** Whether a text has the form of a JWT: three base64url parts separated by dots. The last part may be empty. */
   static isJwt(text: string): boolean {
     return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text);
   }
@@ -48,7 +48,7 @@ export class JwtVerifier {
     return callerOf(payload, this.options.issuer, await this.#thumbprintOf(key));
   }
 
-  /** Whether the issuer's key set still has the key that verified the caller's token; false if the set is too old. */
+  /** Whether the issuer's key set still has the key that verified the caller's token; false if that set is too old. */
   isSigningKeyInUse({ credential }: Caller): boolean {
     return credential !== undefined && this.#keys.hasThumbprint(credential);
   }
@@ -65,7 +65,7 @@ export class JwtVerifier {
     };
     try {
       const { key, ...verified } = await jwtVerify(token, this.#keys.find, verifyOptions);
-      // A Uint8Array is a symmetric key. No accepted algorithm uses symmetric keys.
+      // A Uint8Array is a symmetric key, which no accepted algorithm uses.
       if (key instanceof Uint8Array) throw invalidTokenError();
       return { ...verified, key };
     } catch (error) {
@@ -80,7 +80,10 @@ export class JwtVerifier {
     }
   }
 
-  /** Throws an AccessError if `iat` is in the future or `exp` too late. jose has checked that both are numbers. */
+  /**
+   * Throws an AccessError if `iat` is in the future or the lifetime is too long. jose has checked that `exp` exists and
+   * that both claims are numbers.
+   */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
     const { clock, maxLifetimeSeconds } = this.options;
     const now = Math.floor(clock.now() / 1000);
@@ -95,11 +98,11 @@ export class JwtVerifier {
   }
 }
 
-/** Whether the `typ` header is absent or the type of an access token. */
+/** Whether a `typ` header is absent or accepted. */
 const isAccessToken = (type: unknown): boolean =>
   type === undefined || (typeof type === 'string' && ACCESS_TOKEN_TYPE.test(type));
 
-/** Whether the header or the claims have a duplicate name. Requires a token whose signature is valid. */
+/** Whether a JSON object in the header or claims of a verified token has a duplicate name. */
 function hasDuplicateName(token: string): boolean {
   try {
     for (const part of token.split('.', 2)) parseJson(Buffer.from(part, 'base64url').toString('utf8'));
@@ -109,13 +112,16 @@ function hasDuplicateName(token: string): boolean {
   }
 }
 
-/** Converts the claims `sub`, `scope` (space-separated) and `channels` to a caller. Unknown scopes grant nothing. */
+/**
+ * Converts claims to a caller: `sub`, `scope` (space-separated; unknown scopes are ignored), `channels` (no channels if
+ * missing or invalid) and `exp`. Throws an AccessError if `sub` is invalid.
+ */
 function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, credential: string): Caller {
-  // A subject that is a number or a list would give the same caller id as its string form.
+  // Only a string is accepted: a number or list as subject would give the same caller id as its string form.
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
     kind: 'frontend',
-    // A subject is unique only within its issuer (RFC 7519, 4.1.2). The id is unambiguous: a subject contains no space.
+    // A subject is unique only within its issuer (RFC 7519, 4.1.2). It has no spaces, so the id is unambiguous.
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
     channels: parseChannels(channels) ?? new Set(),

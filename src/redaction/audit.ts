@@ -2,19 +2,19 @@ import { REDACTED } from '../shared/secret';
 import { containsCardNumber, containsPan } from './pan';
 import { containsToken } from './text';
 
-/** Replaces the end of a text that is too long. */
+/** Appended to a text that was truncated. */
 const TRUNCATION_MARK = '[cut]';
 
-/** Number of characters that are searched and kept. It exceeds the length of every field, so no card number is cut. */
+/** Number of characters of a text that are searched. The rest is dropped: all fields of the audit log are shorter. */
 const MAX_SEARCHED_CHARACTERS = 1024;
 
-/** Returns the number of bytes of a character in the audit log, where all but printable ASCII is escaped as in JSON. */
+/** Returns the number of bytes of a character in the audit log: JSON in ASCII, with escapes for other characters. */
 function escapedLength(character: string): number {
   if (character === '"' || character === '\\') return 2;
   return /^[\x20-\x7e]$/.test(character) ? 1 : 6 * character.length;
 }
 
-/** Matches a text whose characters all have an escaped length of 1. */
+/** Matches a text without characters that are escaped in the audit log. */
 const UNESCAPED = /^[ !#-[\]-~]*$/;
 
 function truncate(text: string, maxBytes: number): string {
@@ -34,18 +34,18 @@ function redactOrTruncate(containsNumber: (text: string) => boolean, text: strin
   return containsToken(start) || containsNumber(start) ? REDACTED : truncate(start, maxBytes);
 }
 
-/** Returns a text for the audit log. Redacts it if it may contain a card number or token; otherwise truncates it. */
+/** Returns a text for the audit log: redacted if it contains a card number or token, else truncated to `maxBytes`. */
 export const redactForAudit = (text: string, maxBytes: number): string =>
   redactOrTruncate(containsCardNumber, text, maxBytes);
 
 /**
- * Returns an idempotency key, or the name of a caller or operator, for the audit log. Redacts it only if it contains a
- * token or a card number of a known scheme, because one numeric name in ten passes the Luhn check by chance.
+ * Does the same as redactForAudit() for an idempotency key or the name of a caller or operator, but ignores numbers of
+ * unknown card schemes, because one numeric name in ten passes the Luhn check by chance.
  */
 export const redactNameForAudit = (text: string, maxBytes: number): string =>
   redactOrTruncate(containsPan, text, maxBytes);
 
-/** Returns a decimal number for the audit log. A card number is searched for only before the decimal point. */
+/** Does the same as redactForAudit() for an amount, but searches for card numbers only before the decimal point. */
 export function redactDecimalForAudit(text: string, maxBytes: number): string {
   const [, whole] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
   if (whole === undefined) return redactForAudit(text, maxBytes);

@@ -1,35 +1,36 @@
 import { LRUCache } from 'lru-cache';
 import { REDACTED } from '../shared/secret';
 
-// The decodings of a text: the text itself, and the text after decoding percent-encoding, HTML entities, escapes and
-// digits of other scripts, also nested ones. Secrets are searched for in each of them; a match is a span of the text.
+// Finds secrets in encoded texts. Searches a text as written, and the results of decoding it once or repeatedly:
+// percent-encoding, HTML entities, escapes, digits of other scripts. A match in a decoded text is reported as a span of
+// the original text.
 
 /** A part of a text, in UTF-16 units; `to` is exclusive. */
 export type Span = readonly [from: number, to: number];
 
-/** Returns the spans of all matches in a text. */
+/** Returns the spans of all matches in a text, without decoding it. */
 export type Finder = (text: string) => readonly Span[];
 
 export const NO_SPANS: readonly Span[] = [];
 
-/** A decoded text, and for each of its UTF-16 units the span of the original text that it comes from. */
+/** A decoded text. Its UTF-16 unit `i` comes from the span [starts[i], ends[i]] of the original text. */
 interface DecodedText {
   text: string;
   starts: readonly number[];
   ends: readonly number[];
 }
 
-/** Maximum number of nested encodings that are decoded. */
+/** Maximum number of times that a text is decoded, for nested encodings. */
 const MAX_DECODINGS = 5;
 
 const ENCODING_MARKER = /[%&\\]/;
 const NON_ASCII = /[^\x00-\x7f]/;
 
-/** Whether a text may have more than one decoding. Cheap for most texts. */
+/** Whether decoding may change a text. Fast for most texts. */
 function mayBeEncoded(text: string): boolean {
   if (ENCODING_MARKER.test(text)) return true;
   if (!NON_ASCII.test(text)) return false;
-  // Do not use text.normalize(): its time is quadratic in the number of marks that follow one letter.
+  // Do not use text.normalize(): its time is quadratic in the number of combining marks that follow one letter.
   for (const character of text) if (plainForm(character) !== character) return true;
   return false;
 }
@@ -43,7 +44,7 @@ const INVISIBLE_CHARACTER = /[\p{Cf}\p{Mn}\p{Me}]/u;
 
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
-/** Decodes one match of ENCODED_CHARACTER. Returns the match itself if it encodes no character. */
+/** Decodes a match of ENCODED_CHARACTER. Returns invalid UTF-8 unchanged; a space for a code above U+10FFFF. */
 function decodeCharacter(encoded: string): string {
   const code = encoded.toLowerCase();
   if (/^%[^u]/.test(code)) {
@@ -55,7 +56,7 @@ function decodeCharacter(encoded: string): string {
   }
   if (code.startsWith('&#x')) return fromCodePoint(parseInt(code.slice(3), 16));
   if (code.startsWith('&#')) return fromCodePoint(parseInt(code.slice(2), 10));
-  // Named entities are never ASCII digits or letters, only separators, so a space replaces each.
+  // No named entity is a digit, so all but &amp; are treated as separators. &amp; may begin a nested encoding.
   if (code.startsWith('&')) return code === '&amp;' ? '&' : ' ';
   return fromCodePoint(parseInt(code.replace(/[^\da-f]/g, ''), 16));
 }
@@ -68,7 +69,7 @@ function digitValue(digit: string): number {
   return (code - first) % 10;
 }
 
-/** Maximum length of the NFKC form that replaces one character. Longer forms are words of up to 18 characters. */
+/** Maximum length of the NFKC form that replaces a character. Longer forms are words, of up to 18 characters. */
 const MAX_CHARACTER_FORM_LENGTH = 4;
 
 function computePlainForm(character: string): string {
@@ -80,8 +81,8 @@ function computePlainForm(character: string): string {
 const plainForms = new LRUCache<string, string>({ max: 4096, memoMethod: computePlainForm });
 
 /**
- * Returns the NFKC form of a character, for example of a fullwidth or circled character. Digits of all scripts become
- * ASCII digits, an invisible character becomes ''. Returns the character itself if the form is too long.
+ * Returns the NFKC form of a character, for example 1 for a fullwidth or circled 1. Digits of all scripts become ASCII
+ * digits, an invisible character becomes ''. Returns the character itself if the form is too long.
  */
 const plainForm = (character: string): string =>
   character <= '\x7f' ? character : plainForms.memo(character);
@@ -92,7 +93,7 @@ function decodeOnce(source: DecodedText): DecodedText {
   const ends: number[] = [];
   const add = (decoded: string, from: number, to: number): void => {
     const end = source.ends[to - 1] ?? 0;
-    // An invisible character becomes part of the span of the character before it.
+    // The span of an invisible character becomes part of the span before it.
     if (decoded === '' && ends.length > 0) ends.splice(-1, 1, end);
     for (let unit = 0; unit < decoded.length; unit += 1) {
       starts.push(source.starts[from] ?? 0);
@@ -129,7 +130,7 @@ function nestedDecodings(text: string): DecodedText[] {
   return decodings;
 }
 
-/** Runs a finder on every decoding of a text. Returns spans of the text itself; they may overlap. */
+/** Runs a finder on a text and on each decoded form of it. Returns spans of the original text; they may overlap. */
 export function findInDecodings(text: string, find: Finder): readonly Span[] {
   const plainSpans = find(text);
   if (!mayBeEncoded(text)) return plainSpans;

@@ -14,13 +14,13 @@ const isSafeGraphqlName = (text: string): boolean =>
   !containsToken(text) &&
   (GRAPHQL_NAME.test(text) || GRAPHQL_TYPE.test(text) || (text.length <= 512 && GRAPHQL_PATH.test(text)));
 
-/** Returns a GraphQL name, type or path; redacted if the text is none of these or may contain a secret. */
+/** Returns a GraphQL name, type or path unchanged, unless it may contain a secret. Redacts any other text. */
 export const redactGraphqlName = (text: string): string => (isSafeGraphqlName(text) ? text : REDACTED);
 
-/** Characters of the text that graphql-js writes outside quotes. */
+/** Matches texts with only characters that graphql-js writes outside quotes. */
 const UNQUOTED_TEXT = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 
-/** Returns a message with only GraphQL names in quotes; undefined if it may contain a value outside quotes. */
+/** Redacts the quoted parts of a message, except GraphQL names. Undefined if a value may be outside quotes. */
 function rebuildSentence(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
@@ -29,7 +29,7 @@ function rebuildSentence(message: string): string | undefined {
   return parts.map((text, place) => (place % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 
-/** Messages with values, and their replacements. {text} is the captured text, {name} this text after redaction. */
+/** Patterns of messages with values, and replacements. {text} is the captured text, {name} the same text redacted. */
 const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Expected value of type "([^"]*)", found /s, 'The value does not fit type "{name}".'],
   [/^Value .* does not exist in "([^"]*)" enum\./s, 'The value is not in the enum "{name}".'],
@@ -44,7 +44,7 @@ const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Syntax Error: /, 'Syntax Error.'],
 ];
 
-/** Returns a message of graphql-js without values; undefined if the message is unknown. */
+/** Returns a message of graphql-js without values; undefined if it is unknown and may contain a value. */
 export function publicMessage(message: string): string | undefined {
   for (const [pattern, template] of MESSAGE_REPLACEMENTS) {
     const [match, captured = ''] = pattern.exec(message) ?? [];
@@ -54,7 +54,10 @@ export function publicMessage(message: string): string | undefined {
   return rebuildSentence(message);
 }
 
-/** Returns the message about an invalid variable without its value. graphql-js writes value, then path, then reason. */
+/**
+ * Returns the message of graphql-js about an invalid variable, without the value.
+ * @param message has the name of the variable, the value, the path in the value and `reason`, in this order
+ */
 export function publicVariableMessage(message: string, reason: string): string {
   const [, variable = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];
   const inner = publicMessage(reason);

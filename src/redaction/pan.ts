@@ -1,15 +1,15 @@
 import { passesLuhn } from '../shared/luhn';
 import { findInDecodings, NO_SPANS, type Finder, type Span } from './decodings';
 
-/** This file finds card numbers (PANs), however their digits are grouped and encoded. */
+// Finds card numbers (PANs, primary account numbers) in texts, even if their digits are grouped or encoded.
 
 const MIN_PAN_DIGITS = 12;
 const MAX_PAN_DIGITS = 19;
 
-/** Whether a text has enough digits for a card number, wherever they are. A fast check: most texts have too few. */
+/** Whether a text has at least 12 digits, wherever they are. Excludes most texts from the slower search. */
 const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);
 
-/** Matches digit groups with one to three separators between two groups: "4111 1111", "4111 - 1111", "4111_1111". */
+/** Groups of digits with one to three other characters, but no letters, between them: "4111 1111", "4111 - 1111". */
 const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const hasCardNumberForm = (digits: string): boolean =>
@@ -17,7 +17,10 @@ const hasCardNumberForm = (digits: string): boolean =>
 
 type DigitTest = (digits: string) => boolean;
 
-/** Returns the spans of adjacent groups that together have the form of a card number and pass `test`. */
+/**
+ * Returns the spans of adjacent groups of digits that together have the form of a card number and pass `test`.
+ * @param start position of the run in the text to which the spans refer
+ */
 function spansInRun(run: string, start: number, test: DigitTest): Span[] {
   const groups = [...run.matchAll(/\d+/g)];
   const spans: Span[] = [];
@@ -34,11 +37,11 @@ function spansInRun(run: string, start: number, test: DigitTest): Span[] {
 
 const UUID_IN_TEXT = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
-/** Masks UUIDs, because their digits can look like a PAN. Keeps UUIDs without letters, which may be a PAN. */
+/** Masks UUIDs with letters, because their digits can look like a card number. */
 const maskUuids = (text: string): string =>
   text.replace(UUID_IN_TEXT, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 
-/** Finds card numbers that pass `test`. */
+/** Returns the spans of all card numbers in a text that pass `test`. Does not decode the text. */
 function findCardNumbersPassing(text: string, test: DigitTest): readonly Span[] {
   if (!hasEnoughPanDigits(text)) return NO_SPANS;
   // Fast path for texts of digits only, such as bank account numbers.
@@ -47,14 +50,14 @@ function findCardNumbersPassing(text: string, test: DigitTest): readonly Span[] 
   return runs.flatMap(({ 0: run, index }) => spansInRun(run, index, test));
 }
 
-/** Finds 12 to 19 digits, together or in groups, with the check digit of a card number. */
+/** Finds card numbers of any scheme: 12 to 19 digits, together or in groups, that pass the Luhn check. */
 export const findCardNumbers: Finder = (text) => findCardNumbersPassing(text, () => true);
 
-/** Whether any decoding of a text contains a card number of any scheme, known or unknown. */
+/** Whether a text, as written or decoded, contains a card number of any scheme. */
 export const containsCardNumber = (text: string): boolean =>
   findInDecodings(text, findCardNumbers).length > 0;
 
-/** Prefixes and lengths of the card schemes (ISO/IEC 7812). */
+/** Prefixes and lengths of the card numbers of known schemes (ISO/IEC 7812). */
 const CARD_SCHEMES: readonly RegExp[] = [
   /^4(\d{12}|\d{15}|\d{18})$/,
   /^(5\d|6\d|81|82)\d{14,17}$/,
@@ -68,12 +71,12 @@ const CARD_SCHEMES: readonly RegExp[] = [
 const isSchemeNumber: DigitTest = (digits) => CARD_SCHEMES.some((scheme) => scheme.test(digits));
 
 /**
- * Whether any decoding of a text contains a card number of a known scheme. Used for names that clients choose, such as
- * order numbers, because one number in ten has a valid check digit by chance.
+ * Whether a text, as written or decoded, contains a card number of a known scheme. Unlike containsCardNumber(), fit for
+ * identifiers that clients choose, such as order numbers: one number in ten passes the Luhn check by chance.
  */
 export const containsPan = (text: string): boolean =>
   findInDecodings(text, (decoded) => findCardNumbersPassing(decoded, isSchemeNumber)).length > 0;
 
-/** Faster containsPan() for a GraphQL name, which cannot contain encoded characters. */
+/** Returns the same as containsPan(), but faster, for a GraphQL name: it cannot contain encoded characters. */
 export const graphqlNameContainsPan = (name: string): boolean =>
   findCardNumbersPassing(name, isSchemeNumber).length > 0;

@@ -3,8 +3,8 @@ import type { WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, NO_SPANS, redactSpans, type Finder, type Span } from './decodings';
 import { redactJson } from './text';
 
-// Removes known secrets from responses of the payment service: the card number and security code of the request, tokens
-// of callback URLs, and the credentials of the gateway. The texts of all fields are searched.
+// Redacts known secrets in responses of the payment service: the card number and security code of the request, tokens
+// of callback URLs, and the credentials of the gateway. Searches the texts of all fields.
 
 type Redactor = (text: string) => string;
 
@@ -23,19 +23,19 @@ function textFinder(texts: readonly string[]): Finder {
   return (text) => findMatches(pattern, text);
 }
 
-/** Returns a finder of a card number with up to three separators between digits, such as "4111 - 1111 1111 1111". */
+/** Returns a finder of a card number, also with up to three separators between digits ("4111 - 1111") or encoded. */
 function cardNumberFinder(number: string): Finder {
   const grouped = new RegExp([...number].join('[^\\p{L}\\p{N}]{0,3}'), 'gu');
   return unionFinder([(text) => findMatches(grouped, text), textFinder(encodings(number))]);
 }
 
-/** Returns a finder that matches a whole text if its digits contain a card number, whatever is between them. */
+/** Returns a finder that matches a whole text if its digits, without the other characters, contain `digits`. */
 const spreadDigitsFinder =
   (digits: string): Finder =>
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
-/** Returns a finder of a security code that follows "CVC" or is not part of a word, number, decimal or masked PAN. */
+/** Returns a finder of a security code that follows CVC, CVV or CVN, or is not part of a word or (masked) number. */
 function securityCodeFinder(code: string): Finder {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
@@ -51,11 +51,12 @@ function secretFinder(secret: string): Finder {
   return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodings(secret)]);
 }
 
-/** Whether a value is searched for: a security code, or a value that is too long to occur in texts by chance. */
+/** Whether a secret is searched for: it is a security code, or too long to occur in texts by chance. */
 const isSearchable = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
 
-/** Values that a response must not contain. */
+/** Values that callers must not see in a response. */
 export interface SensitiveValues {
+  /** Secrets of the request, such as card number and security code. */
   secrets?: readonly string[];
   /** Credentials of the gateway for all channels. Pass the same array until they change: its finder is cached. */
   credentials?: readonly string[];
@@ -63,7 +64,7 @@ export interface SensitiveValues {
   isToken?(text: string): boolean;
 }
 
-/** Creates a function that redacts these values in every decoding of a text. */
+/** Creates a function that redacts sensitive values in a text, even encoded ones. */
 export function createRedactor({ secrets = [], credentials = [], isToken }: SensitiveValues): Redactor {
   const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
   if (isToken) finders.push(tokenFinder(isToken));
@@ -75,7 +76,7 @@ export function createRedactor({ secrets = [], credentials = [], isToken }: Sens
   };
 }
 
-/** Returns a finder that combines finders. It allocates nothing without a match, because it runs for every text. */
+/** Combines finders into one. Allocates nothing if no finder matches, because this runs for every text. */
 const unionFinder =
   (finders: readonly Finder[]): Finder =>
   (text) => {
@@ -89,7 +90,7 @@ const unionFinder =
 
 const CALLBACK_TOKEN_LENGTH = 43;
 
-/** Returns a finder of callback tokens. There is no list of tokens: it tests both ends of each long enough run. */
+/** Returns a finder of callback URL tokens. Tests the first and last 43 characters of each run of token characters. */
 function tokenFinder(isToken: (text: string) => boolean): Finder {
   // In an encoded URL, characters may directly precede the token, so the end of a run is checked first.
   const spanIn = (run: string, start: number): readonly Span[] => {
@@ -103,7 +104,7 @@ function tokenFinder(isToken: (text: string) => boolean): Finder {
       : Array.from(text.matchAll(/[\w-]{43,}/g), ({ 0: run, index }) => spanIn(run, index)).flat();
 }
 
-/** Caches finders by list of credentials, because a list may have the credentials of a thousand merchants. */
+/** Caches the finder of each list of credentials: it is slow to build for the credentials of a thousand merchants. */
 const finderCache = new WeakMap<readonly string[], Finder>();
 
 function credentialFinder(credentials: readonly string[]): Finder {
@@ -112,17 +113,17 @@ function credentialFinder(credentials: readonly string[]): Finder {
   return finder;
 }
 
-/** Number of characters at the beginning of a value that the prefilter compares. */
+/** Number of characters at the beginning of each value that the prefilter hashes. */
 const PREFIX_LENGTH = 4;
 const HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
 
-/** Adds a character to the case-insensitive hash of the last PREFIX_LENGTH characters of a text. */
+/** Updates the case-insensitive hash of the last PREFIX_LENGTH characters of a text with the next character. */
 const rollingHash = (hash: number, letter: number): number =>
   ((hash << 4) ^ (letter | 0x20)) & (HASH_COUNT - 1);
 
-/** Returns a fast test whether a text may contain one of the values. Its time does not depend on their number. */
+/** Returns a fast test whether a text may contain one of the values. Its time does not depend on how many there are. */
 function createPrefilter(values: readonly string[]): (text: string) => boolean {
-  // The hash ignores case in ASCII only. If a value begins with other characters, every text has to be searched.
+  // The hash ignores case in ASCII only. If a value begins with other characters, let every text pass.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
   const hasPrefixHash = new Uint8Array(HASH_COUNT);
   for (const value of values)
@@ -139,7 +140,7 @@ function createPrefilter(values: readonly string[]): (text: string) => boolean {
   };
 }
 
-/** Returns a finder of many values. It is fast, because few texts pass its prefilter. */
+/** Returns a finder of many values. A prefilter makes it fast: few texts have to be searched. */
 function manyTextsFinder(values: readonly string[]): Finder {
   const numbers = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const otherValues = values.filter((value) => !numbers.includes(value));
@@ -153,8 +154,8 @@ function manyTextsFinder(values: readonly string[]): Finder {
 }
 
 /**
- * Redacts a response, except the fields `verified`, whose values equal those of the request. Does not redact the names
- * of the top-level fields, because no result shows them.
+ * Redacts a response. Does not redact the names of its top-level fields, because no result shows them.
+ * @param verified names of top-level fields that are not redacted, because their values have been checked
  */
 export function redactResponse(
   response: WireObject,

@@ -6,24 +6,25 @@ import { isObject, snakeCase, scalarToText, type WireObject } from '../shared/wi
 import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
 import { containsPan, findCardNumbers } from './pan';
 
-// Reads text fields of payment service responses. Card numbers and tokens are redacted in free text, but not in payment
-// details such as account numbers, because one in ten looks like a card number by chance (table in docs/redaction.md).
+// Reads text fields of payment service responses. A value that is no string, number or boolean becomes null. Card
+// numbers and tokens are redacted in free text, but not in payment details such as account numbers, because one account
+// number in ten looks like a card number by chance (table in docs/redaction.md).
 
-/** JWTs, client keys of the gateway, and credentials in Authorization headers. */
+/** Matches JWTs, client keys of the gateway, and credentials of an Authorization header (Bearer and Basic). */
 const TOKEN_PATTERN =
   /(?<![\w-])eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*|\bpgk_[\w-]{16,}|\b(?:bearer|basic)\s+[\w.~+/-]{8,}=*/gi;
 
 const findTokens: Finder = (text) => findMatches(TOKEN_PATTERN, text);
 
-/** Whether a text contains a token or client key, as written or after decoding. */
+/** Whether a text, as written or decoded, contains a token: a match of TOKEN_PATTERN. */
 export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
 
-/** Minimum length of a text that contains a card number or token. */
+/** Minimum length of a text that is searched; shorter texts are too short for a card number or token. */
 const MIN_SECRET_LENGTH = 10;
 /** Maximum length of a text that is searched; longer texts are redacted as a whole. */
 const MAX_SEARCHED_LENGTH = 8192;
 
-/** Redacts card numbers and tokens in a text. */
+/** Redacts the card numbers and tokens in a text, or the whole text if it is longer than MAX_SEARCHED_LENGTH. */
 export function redactText(text: string): string {
   if (text.length < MIN_SECRET_LENGTH) return text;
   if (text.length > MAX_SEARCHED_LENGTH) return REDACTED;
@@ -38,20 +39,20 @@ export function redactFreeText(value: unknown): string | null {
 
 /**
  * Returns a payment detail or client identifier as text, without searching it for card numbers or tokens. Null if it is
- * no string, number or boolean, or if a known secret in it has already been replaced.
+ * no string, number or boolean, or if redactResponse() has redacted a part of it.
  */
 export function passThrough(value: unknown): string | null {
   const text = scalarToText(value);
   return text?.includes(REDACTED) ? null : text;
 }
 
-/** Whether a word may be a key, hash or ciphertext: it is long, mixes letters and digits, and is no UUID. */
+/** Whether a word may be a key, hash or ciphertext: it is long, contains letters and digits, and is no UUID. */
 const isOpaqueWord = (word: string): boolean =>
   word.length >= 20 &&
   !isUuid(word) &&
   word.split(/[_-]/).some((part) => part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part));
 
-/** Reads an enum value of the service, such as a code or a type. Redacts a text that does not look like one. */
+/** Reads an enum value of the service, such as an error code or a method type. Redacts a text of another form. */
 export function readEnumValue(value: unknown): string | null {
   const text = scalarToText(value);
   if (text === null) return null;
@@ -59,7 +60,7 @@ export function readEnumValue(value: unknown): string | null {
   return mayBeEnumValue && !text.split(' ').some(isOpaqueWord) ? text : REDACTED;
 }
 
-/** Reads a status, which the journal stores. Redacts it if it has more than two digits: they may be a secret. */
+/** Reads the status of a transaction. Redacts a status with more than two digits: they may be part of a secret. */
 export function readStatus(value: unknown): string | null {
   const word = readEnumValue(value);
   return word === null || word.replace(/\P{N}/gu, '').length <= 2 ? word : REDACTED;
@@ -67,13 +68,13 @@ export function readStatus(value: unknown): string | null {
 
 const MAX_MESSAGE_LENGTH = 1000;
 
-/** Truncates a long text. Removes the word or number at the cut, because a part of a card number is not recognised. */
+/** Truncates a long text. Removes the word or number at the cut: part of a card number would not be recognised. */
 const truncateAtWord = (text: string): string =>
   text.length <= MAX_MESSAGE_LENGTH
     ? text
     : text.slice(0, MAX_MESSAGE_LENGTH).replace(/(?:[\d\s.-]+|\S+)$/, '');
 
-/** Reads an error message of the service or a provider. Truncates it; redacts card numbers, tokens and opaque words. */
+/** Reads an error message of the service. Truncates it. Redacts card numbers, tokens and words that may be keys. */
 export function readMessage(value: unknown): string | null {
   const text = scalarToText(value);
   if (text === null) return null;
@@ -81,7 +82,7 @@ export function readMessage(value: unknown): string | null {
   return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaqueWord(word) ? REDACTED : word));
 }
 
-/** Creates a reader that returns a text unchanged if it has the expected form, otherwise redacted as free text. */
+/** Creates a reader that returns a text of the expected form unchanged, and redacts any other text as free text. */
 const readerOfForm =
   (hasForm: (text: string) => boolean) =>
   (value: unknown): string | null => {
@@ -89,19 +90,20 @@ const readerOfForm =
     return text !== null && hasForm(text) ? text : redactFreeText(value);
   };
 
-/** Reads a phone number of at most 15 digits (E.164). */
+/** Reads a phone number. A text that is not one (5 to 24 characters, at most 15 digits) is redacted as free text. */
 export const readPhone = readerOfForm(
   (text) => /^\+?[\d ()-]{5,24}$/.test(text) && text.replace(/\D/g, '').length <= 15 && !containsPan(text),
 );
 
+/** Reads an IP address. Any other text is redacted as free text. */
 export const readIp = readerOfForm((text) => isIP(text) !== 0);
 
-/** Reads a date, or a date with a time. */
+/** Reads a date, or a date with a time (ISO 8601). Any other text is redacted as free text. */
 export const readTime = readerOfForm((text) =>
   /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i.test(text),
 );
 
-/** Returns an amount or currency unchanged; null for a text that is long, not printable or has a card number. */
+/** Reads an amount or currency. Null for a text that is too long or not printable, or contains a card number. */
 export function readAmountOrCurrency(value: unknown): string | null {
   const text = passThrough(value);
   if (text === null || /^[+-]?\d{1,11}(\.\d+)?$/.test(text)) return text;
@@ -111,7 +113,10 @@ export function readAmountOrCurrency(value: unknown): string | null {
 /** Maximum number of digits that a masked card number may show: the first eight and the last four. */
 const MAX_MASK_DIGITS = 12;
 
-/** Reads a card mask. Masks a full card number. Returns null for a text with over 12 digits or something to redact. */
+/**
+ * Reads a masked card number. Masks an unmasked card number. Returns null for other texts that have more than 12 digits
+ * or that redactText() would change.
+ */
 export function readCardMask(value: unknown): string | null {
   const text = scalarToText(value);
   if (text === null) return null;
@@ -121,21 +126,21 @@ export function readCardMask(value: unknown): string | null {
   return shownDigitCount <= MAX_MASK_DIGITS && redactText(text) === text ? text : null;
 }
 
-/** Maximum depth of nested values; deeper values are redacted. */
+/** Maximum depth of a nested JSON value; deeper values are redacted. */
 const MAX_DEPTH = 32;
 
-/** Names of undocumented fields that tell the payer where to pay. Their values are not redacted. */
+/** Names (snake_case) of undocumented fields that tell the payer where to pay. Their values are not redacted. */
 const UNREDACTED_PAYEE_FIELD =
   /(^|[_-])(account|account_?(number|no|id)|iban|virtual_?account|va_?number|upi_?id|vpa|phone|msisdn|wallet|address|qr|qr_?code|reference|payment_?code)$/i;
 
-/** Whether a value is an integer beyond the precision of JSON numbers. It may be a rounded card number. */
+/** Whether a value is an integer too large for an exact JavaScript number. It may be a rounded card number. */
 export const isInexactInteger = (value: unknown): boolean =>
   Number.isInteger(value) && !Number.isSafeInteger(value);
 
-/** Redacts a text. `field` is the name of its field, or '' if the text itself is the name of a field. */
+/** Redacts a text. `field` is the name of the field that contains the text; '' if the text is itself a field name. */
 type RedactText = (text: string, field: string) => string;
 
-/** Redacts the names and values in a JSON value. Returns the same object if nothing changes and it has no array. */
+/** Redacts field names, strings and numbers in a JSON value. Copies it only if it has arrays or something to redact. */
 export function redactJson(value: unknown, redact: RedactText, field = '', depth = 0): unknown {
   if (depth > MAX_DEPTH) return REDACTED;
   if (typeof value === 'string') return redact(value, field);
@@ -156,6 +161,9 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
 const redactFreeField: RedactText = (text, field) =>
   UNREDACTED_PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
 
-/** Reads the undocumented fields of a method. Redacts them as free text, unless UNREDACTED_PAYEE_FIELD matches. */
+/**
+ * Reads an object of undocumented fields; null if `value` is no object. Redacts the fields as free text, except fields
+ * whose name matches UNREDACTED_PAYEE_FIELD.
+ */
 export const readFreeFields = (value: unknown): WireObject | null =>
   isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

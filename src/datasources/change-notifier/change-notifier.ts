@@ -3,19 +3,19 @@ import type { Clock, Timer } from '../../shared/clock';
 import { PostgresHosts } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
-/** A change that an instance has observed. Contains hashes, so that database users do not learn transaction ids. */
+/** A change that one instance reports to the others. Contains only hashes, to hide ids from database users. */
 export interface StateChange {
   /** Hash that identifies a changed transaction, or a channel with a new change: 22 characters of base64url. */
   name: string;
-  /** Hash of the new state of the transaction, or a constant for a channel: 8 characters of base64url. */
+  /** Hash of the transaction's new state, or a constant for a channel: 8 characters of base64url. */
   state: string;
 }
 
-/** Publishes state changes to other instances. A lost change only delays subscribers, because polling finds it. */
+/** Exchanges state changes with other instances. May lose a change: subscribers then get it later, by polling. */
 export interface ChangeNotifier {
-  /** Whether other instances can exist. */
+  /** Whether there may be other instances; false for a journal in SQLite. */
   readonly hasPeers: boolean;
-  /** Queues a change for the other instances. Never throws. */
+  /** Queues a change, to be sent to the other instances. Ignores a malformed change. Never throws. */
   publish(change: StateChange): void;
   /** Sets the listener for changes of other instances. Replaces the previous listener. */
   subscribe(onChange: (change: StateChange) => void): void;
@@ -25,7 +25,7 @@ export interface ChangeNotifier {
 const NOTIFY_CHANNEL = 'paygraph_changes';
 /** Time in ms during which published changes are collected for one message. */
 const BATCH_WINDOW_MS = 10;
-/** Maximum number of queued changes, for example while disconnected. If there are more, the oldest is dropped. */
+/** Maximum number of queued changes, for example while disconnected. If the queue is full, the oldest is dropped. */
 const MAX_QUEUED = 20_000;
 /** Interval in ms of the checks that detect a dead connection. */
 const CHECK_INTERVAL_MS = 30_000;
@@ -42,7 +42,7 @@ const MESSAGE_PATTERN = new RegExp(
   `^[\\w-]{${SENDER_ID_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES_PER_MESSAGE}}$`,
 );
 
-/** Decodes a message. Ignores a malformed message, because every database user can send messages. */
+/** Decodes a message. Returns [] if it is malformed: any database user can send messages. */
 function decodeMessage(message: string): StateChange[] {
   if (!MESSAGE_PATTERN.test(message)) return [];
   const changes = message.slice(SENDER_ID_LENGTH).match(/.{30}/g) ?? [];
@@ -64,7 +64,7 @@ export class PostgresNotifier implements ChangeNotifier {
   #isListening = false;
   #isSending = false;
   #isConnected = true;
-  /** Number of consecutive connections that failed or were lost within CHECK_INTERVAL_MS. */
+  /** Number of consecutive connections that could not be opened, or were lost within CHECK_INTERVAL_MS. */
   #failureCount = 0;
   #isClosed = false;
   #flushTimer: Timer | undefined;
@@ -82,10 +82,10 @@ export class PostgresNotifier implements ChangeNotifier {
 
   publish({ name, state }: StateChange): void {
     const encoded = name + state;
-    // A change with another length would make the rest of the message unreadable.
+    // Ignore a malformed change, because it would make the whole message malformed.
     const isValid = name.length === NAME_LENGTH && CHANGE_PATTERN.test(encoded);
     if (this.#isClosed || !isValid) return;
-    // If the change is already queued, it moves to the end of the queue.
+    // If the change is already queued, move it to the end of the queue.
     this.#queue.delete(encoded);
     this.#queue.add(encoded);
     const [oldest = ''] = this.#queue;
@@ -115,13 +115,13 @@ export class PostgresNotifier implements ChangeNotifier {
         onClose: () => this.#onDisconnected(),
       });
       this.#connection = connection;
-      // A failure closes the connection, which calls #onDisconnected().
+      // Ignore the error of a failed listen(): it closes the connection, which calls #onDisconnected().
       connection.listen(NOTIFY_CHANNEL).then(
         () => this.#onConnected(),
         () => undefined,
       );
     } catch {
-      // The constructor throws if a certificate file named in the connection string cannot be read.
+      // A certificate file named in the connection string cannot be read.
       this.#onDisconnected();
     }
   }
@@ -185,14 +185,14 @@ export class PostgresNotifier implements ChangeNotifier {
           ]);
       } while (this.#queue.size > 0);
     } catch {
-      // The failed query closed the connection and lost this batch. The next connection sends the remaining changes.
+      // The failed query closed the connection; its changes may be lost. The next connection sends the queued changes.
     } finally {
       this.#isSending = false;
     }
   }
 }
 
-/** Notifier for a journal in SQLite. It does nothing, because such a journal is for one instance only. */
+/** Notifier for a journal in SQLite. Does nothing, because only one instance can use such a journal. */
 const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
   hasPeers: false,
   publish: () => undefined,
@@ -203,11 +203,11 @@ const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
 interface NotifierOptions {
   databaseUrl: string;
   clock: Clock;
-  /** Called with `false` when the connection is lost or the first attempt fails, and with `true` once restored. */
+  /** Called with `false` when the connection is lost or cannot be opened at start, and with `true` once restored. */
   onConnectionChange?: ((isConnected: boolean) => void) | undefined;
 }
 
-/** Creates the notifier. With PostgreSQL, it connects to the database, and reconnects until it is closed. */
+/** Creates a notifier for the journal's database. A PostgreSQL notifier connects, and reconnects until it is closed. */
 export function createNotifier({ databaseUrl, clock, onConnectionChange }: NotifierOptions): ChangeNotifier {
   return databaseUrl.startsWith('file:')
     ? SINGLE_INSTANCE_NOTIFIER

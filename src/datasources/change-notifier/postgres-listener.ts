@@ -3,21 +3,22 @@ import type { Client } from 'pg';
 import type { Clock } from '../../shared/clock';
 import type { PostgresHosts } from '../journal/postgres/hosts';
 
-/** Time limit in ms of connecting, and of each query. */
+/** Time limit in ms for connecting, and for each query. */
 const QUERY_TIMEOUT_MS = 5_000;
 
 interface ListenHandlers {
-  onMessage(text: string): void;
-  /** Called once when the connection has closed for any reason. */
+  /** Called with the payload of each notification; '' if it has none. */
+  onMessage(payload: string): void;
+  /** Called once, when the connection has closed for any reason. */
   onClose(): void;
 }
 
-/** A LISTEN/NOTIFY connection to PostgreSQL. Closes at the first error or timeout. */
+/** A connection to PostgreSQL for LISTEN/NOTIFY. Closes at the first error or timeout. Does not reconnect. */
 export class ListenConnection {
   readonly #socket = new Socket();
   readonly #client: Client;
 
-  /** Throws if a certificate file named in the connection string cannot be read. */
+  /** Does not connect; listen() does. Throws if a certificate file named in the connection string cannot be read. */
   constructor(
     private readonly hosts: PostgresHosts,
     private readonly clock: Clock,
@@ -38,13 +39,13 @@ export class ListenConnection {
     await this.#closeOnFailure(this.#client.query(text, values));
   }
 
-  /** Closes the connection and rejects if the host does not respond, or no longer satisfies `target_session_attrs`. */
+  /** If the host does not respond or no longer satisfies `target_session_attrs`, closes the connection and rejects. */
   async check(): Promise<void> {
     await this.query('SELECT 1');
     await this.#closeOnFailure(this.hosts.checkSession(this.#client));
   }
 
-  /** Closes the connection without waiting for a response of the host. */
+  /** Closes the connection at once, without waiting for queries in flight. Resolves when it is closed. */
   async end(): Promise<void> {
     if (this.#socket.closed) return;
     const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));

@@ -24,7 +24,7 @@ import {
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** One or both ids of a transaction (spec 4.1, 4.3). The response must match `amount`; `secrets` are redacted in it. */
+/** Lookup by one or both ids (spec 4.1, 4.3). The response must match `amount`; `secrets` are redacted in it. */
 export type LookupKey = { channel: string } & Pick<
   ExpectedFields,
   'transactionId' | 'externalId' | 'amount' | 'secrets'
@@ -33,18 +33,18 @@ export type LookupKey = { channel: string } & Pick<
 interface LookupResponse {
   /** The transaction in the response; null if the service has no such transaction. */
   transaction: WireObject | null;
-  /** Whether the response is certainly from the service, and not from a proxy; true if a transaction was found. */
+  /** Whether the response is certainly from the service and not from a proxy; always true if there is a transaction. */
   isFromService: boolean;
-  /** Time of the response by the service's clock in milliseconds since 1970; undefined if unknown. */
+  /** Date header of the response in ms since 1970; undefined if missing or invalid. */
   serviceTime: number | undefined;
 }
 
-/** A slot in a bulkhead (concurrency limit), reserved for a create before the journal records its attempt. */
+/** A slot in a bulkhead (concurrency limit), reserved for a create before it is written to the journal. */
 export interface ReservedSlot {
   release(): void;
-  /** Latest time for the response, in ms by the monotonic clock. */
+  /** Latest time for the end of the response, in ms by the monotonic clock. */
   deadline: number;
-  /** Time for the signature: when the slot was reserved, in milliseconds since 1970. */
+  /** Timestamp for the signature: when the slot was reserved, in ms since 1970. */
   signAt: number;
 }
 
@@ -53,14 +53,14 @@ export interface SendQueue {
   hasFreeSlot(): boolean;
   /** Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if it cannot reserve one in time. */
   reserve(channel: string): Promise<ReservedSlot>;
-  /** Lower bound of the service's time in milliseconds since 1970; null if unknown. */
+  /** Lower bound of the service's current time in ms since 1970; null if unknown. */
   serviceNow(): number | null;
 }
 
 export interface PostOptions {
-  /** The slot to use; if omitted, the request waits for one. */
+  /** The reserved slot; if omitted, the request waits for a slot. */
   slot?: ReservedSlot;
-  /** Resolves to whether the request may be signed and sent again after a 401. Default: true. */
+  /** Called after a 401. Resolves to whether the request may be signed and sent again. Default: true. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
 }
 
@@ -72,7 +72,7 @@ export class ServiceClient {
   constructor(
     private readonly transport: ServiceTransport,
     private readonly notFound: NotFoundResponse,
-    /** Returns the gateway's own secrets, which responses must not expose. */
+    /** Returns the gateway's own secrets, which are redacted in responses. */
     private readonly gatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isToken'>,
     private readonly observer: RequestObserver,
   ) {

@@ -4,7 +4,7 @@ import { isUuid } from '../../shared/uuid';
 import { isObject } from '../../shared/wire-object';
 import { Secret } from '../../shared/secret';
 
-/** Credentials of a channel. There are two secret keys while the key is being rotated, otherwise one. */
+/** Credentials for one channel. `secretKeys` has one key, or two while the key is being rotated. */
 export interface CredentialEntry {
   apiKey: Secret;
   secretKeys: readonly Secret[];
@@ -12,23 +12,23 @@ export interface CredentialEntry {
 
 /** The validated content of SERVICE_CREDENTIALS_FILE. */
 export interface CredentialTable {
-  /** Credentials of channels without an entry. */
+  /** Credentials for channels without an entry; undefined if the file has none. */
   default: CredentialEntry | undefined;
   /** Entries by channel id in lower case. */
   channels: ReadonlyMap<string, CredentialEntry>;
 }
 
-/** Reads a file whose path is in the credentials file. */
+/** Returns the content of a file whose path is in the credentials file. */
 type ReadFile = (path: string) => string;
 
 const ENTRY_RULE = 'an object with apiKey or apiKeyFile, and secretKeys or secretKeyFiles';
 const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 
-/** A credential must be valid in an HTTP header. */
+/** A credential must be a valid value of an HTTP header. */
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_RULE = '1 to 1024 printable ASCII characters without spaces';
 
-/** A field of an entry: a credential or a list of credentials. With `readFile`: a file path or a list of file paths. */
+/** A field of an entry. `value` is a credential or a list of them; with `readFile`, a file path or a list of them. */
 interface CredentialField {
   name: string;
   value: unknown;
@@ -84,7 +84,7 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
   if (!isObject(channels)) throw new Error('channels: expected an object with an entry for each channel');
   const entries = new Map<string, CredentialEntry>();
   Object.entries(channels).forEach(([name, entry], index) => {
-    // The message does not contain the name, because it may be a misplaced secret.
+    // Do not show the name in the message: it may be a misplaced secret.
     if (!isUuid(name)) throw new Error(`channels: entry ${index + 1}: expected the UUID of a channel`);
     const channel = name.toLowerCase();
     if (entries.has(channel)) throw new Error(`channels.${channel}: appears twice, in upper and lower case`);
@@ -93,7 +93,11 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
   return entries;
 }
 
-/** Parses SERVICE_CREDENTIALS_FILE. Throws a SyntaxError, which may quote the text, or an Error without credentials. */
+/**
+ * Parses the text of SERVICE_CREDENTIALS_FILE.
+ * @throws SyntaxError if the text is not JSON; its message may quote credentials
+ * @throws Error if the content is invalid; its message contains no credentials
+ */
 export function readCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
   const file = parseJson(text);
   if (!isObject(file)) throw new Error('expected a JSON object with default and channels');

@@ -5,7 +5,7 @@ import { HotReloadedFile } from '../../shared/hot-reloaded-file';
 import { readCredentialsFile, type CredentialEntry, type CredentialTable } from './credentials-file';
 import { Signer } from './http/signature';
 
-/** The signers of one credentials entry, one per secret key. */
+/** The signers for one entry of the credentials: one signer per secret key. */
 class Signers {
   /** Name of the entry for logs: `default` or `channels.<channel>`. */
   readonly name: string;
@@ -13,7 +13,7 @@ class Signers {
   readonly #signers: readonly Signer[];
   #preferredIndex: number;
 
-  /** @param previous signers used before a reload; their preferred key stays preferred if the new entry contains it */
+  /** @param previous signers before a reload. Their preferred key stays preferred if the new entry contains it. */
   constructor(name: string, { apiKey, secretKeys }: CredentialEntry, previous?: Signers) {
     this.name = name;
     this.#secretKeys = secretKeys.map((secretKey) => secretKey.reveal());
@@ -25,7 +25,7 @@ class Signers {
     return this.#secretKeys[this.#preferredIndex] ?? '';
   }
 
-  /** The signer to use first: that of the secret key that the service last accepted, or of the first key. */
+  /** The signer to use first: of the secret key that the service last accepted, initially of the entry's first key. */
   get preferred(): Signer | undefined {
     return this.#signers[this.#preferredIndex];
   }
@@ -35,7 +35,7 @@ class Signers {
     return this.#signers.find((signer) => signer !== rejected);
   }
 
-  /** Makes a signer the preferred one. Returns the position of its key, from 1; undefined if nothing changed. */
+  /** Makes a signer the preferred one. Returns the position (from 1) of its key; undefined if nothing changed. */
   prefer(signer: Signer): number | undefined {
     const index = this.#signers.indexOf(signer);
     if (index < 0 || index === this.#preferredIndex) return undefined;
@@ -47,15 +47,15 @@ class Signers {
 /** A change of the credentials, for logs. Never contains a credential. */
 export type CredentialEvent =
   | { kind: 'reloaded' }
-  /** The changed file is invalid, so the previous credentials stay in use. */
+  /** The file has changed and is invalid. The previous credentials stay in use. */
   | { kind: 'refused'; why: string }
-  /** The service rejects the preferred secret key and accepts the other; `secretKey` is its position, from 1. */
+  /** The service rejected the preferred secret key of `entry` and accepted the other, number `secretKey` (from 1). */
   | { kind: 'switched'; entry: string; secretKey: number };
 
 interface CredentialsOptions {
-  /** SERVICE_CREDENTIALS_FILE; null if unset. */
+  /** Path of SERVICE_CREDENTIALS_FILE; null if unset. */
   file: string | null;
-  /** SERVICE_API_KEY and SERVICE_SECRET_KEY, used if the file has no default entry. */
+  /** SERVICE_API_KEY and SERVICE_SECRET_KEY, used if the file has no default entry; undefined if unset. */
   settings: CredentialEntry | undefined;
   onCredentialEvent(event: CredentialEvent): void;
 }
@@ -67,18 +67,18 @@ interface ActiveCredentials {
   allSecrets: readonly string[];
 }
 
-/** The credentials of all channels, from settings and from a file that is reloaded when it changes. */
+/** The gateway's credentials for all channels, from settings and from a file. Reloads the file when it changes. */
 export class Credentials {
   readonly #file: HotReloadedFile<ActiveCredentials> | undefined;
   readonly #fromSettings: ActiveCredentials;
 
-  /** Returns random credentials, which no service should accept. */
+  /** Returns random credentials, for requests that the service must reject. */
   static placeholder(): Credentials {
     const settings = { apiKey: new Secret(randomUUID()), secretKeys: [new Secret(randomUUID())] };
     return new Credentials({ file: null, settings, onCredentialEvent: () => undefined });
   }
 
-  /** Reads the file. Throws an Error that describes the problem if the file is invalid. */
+  /** Reads the file. Throws an Error if it cannot be read or is invalid. */
   constructor(private readonly options: CredentialsOptions) {
     const { file, onCredentialEvent } = options;
     this.#fromSettings = this.#activate({ default: undefined, channels: new Map() });
@@ -110,7 +110,7 @@ export class Credentials {
     return this.#active.allSecrets;
   }
 
-  /** Must be called when the service has rejected the preferred signer and accepted the other one (`signer`). */
+  /** Must be called when the service has rejected the preferred one of `signers` and accepted `signer`. */
   onAccepted(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
     if (secretKey !== undefined)

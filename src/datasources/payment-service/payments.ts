@@ -6,16 +6,16 @@ import type { MutationOutcome } from './mapping/responses';
 import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type ServiceClient } from './client';
 import { addLazyFields, isPartialResponse, readPayment, type KnownPayment } from './mapping/read-payment';
 
-/** Fields that the creates of payments and payouts have in common. */
+/** Common fields of the requests that create payments and payouts. */
 export interface CreateRequest {
   channel: string;
   amount: { currency: string; value: string };
   externalId: string;
-  /** Fields of the method except its type, named as in the API of the service. */
+  /** Fields of payment_method or payout_method, except `type`. Named as in the API of the service. */
   fields: WireObject;
   description?: string | null;
   callbackUrl?: string | null;
-  /** Values that responses must not expose. */
+  /** Values such as the card number, which are redacted in responses. */
   secrets: readonly string[];
 }
 
@@ -28,13 +28,14 @@ export interface ConfirmRequest {
   channel: string;
   transactionId: string;
   definition: PaymentMethodDefinition;
-  /** Fields of the body except id, named as in the API of the service. */
+  /** Fields of the request body except `id`. Named as in the API of the service. */
   fields: WireObject;
 }
 
 export interface LookupResult<T> {
+  /** The transaction; null if the response says that there is none. */
   found: T | null;
-  /** Whether the response is certainly from the service. A "not found" of a proxy proves nothing. */
+  /** Whether the response is certainly from the service. If not, the transaction may exist although `found` is null. */
   isFromService: boolean;
 }
 
@@ -46,7 +47,7 @@ export class PaymentService {
   onFound: FoundListener<PaymentResource> = () => undefined;
   readonly queue: SendQueue;
 
-  /** @param pollAfter poll intervals that the payments suggest to callers */
+  /** @param pollAfter poll intervals that are suggested to callers in each payment */
   constructor(
     private readonly client: ServiceClient,
     private readonly pollAfter: CallerPollIntervals,
@@ -79,7 +80,7 @@ export class PaymentService {
     return mapAccepted(outcome, (json) => this.#toResource(json, { channel, definition }));
   }
 
-  /** GET payment/ (spec 4.3). Returns null if there is no such payment. */
+  /** GET payment/ (spec 4.3). Returns null if there is no such payment. Throws a ServiceError on failure. */
   async lookUp(key: LookupKey): Promise<PaymentResource | null> {
     return (await this.search(key)).found;
   }
@@ -90,7 +91,7 @@ export class PaymentService {
     const { transaction: json, serviceTime, isFromService } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isFromService };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // The listener must not get an external id that is only in the lookup key, and not in the response.
+    // If the response has no external id, the listener must not get the external id of the lookup key.
     const { externalId, ...keyWithoutExternalId } = key;
     const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);
@@ -98,12 +99,12 @@ export class PaymentService {
     return { found: payment, isFromService };
   }
 
-  /** Builds a payment from journal data. Other fields are looked up when they are read. */
+  /** Builds a payment from data of the journal. Its other fields are lazy: their first access starts a lookup. */
   resourceFromJournal(transactionId: string, status: string, known: KnownPayment): PaymentResource {
     return this.#toResource({ transaction_id: transactionId, status }, known);
   }
 
-  /** Builds a payment from a response, with lazy getters for missing fields. */
+  /** Builds a payment from a response. Fields that it lacks are lazy: their first access starts a lookup. */
   #toResource(json: WireObject, known: KnownPayment): PaymentResource {
     const payment = readPayment(json, known, this.pollAfter);
     if (isPartialResponse(json)) {

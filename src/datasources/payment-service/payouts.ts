@@ -11,9 +11,9 @@ import { requestedAmount, readError } from './mapping/read-payment';
 
 interface PayoutRequest extends CreateRequest {
   definition: PayoutMethodDefinition;
-  /** Value of payout_method.type: the wire type of the method, or a type that the caller gave. */
+  /** Value of payout_method.type: the type of `definition`, or for an OtherPayoutInput the type given by the caller. */
   type: string;
-  /** Method details that callers may see. The service never returns them. */
+  /** Fields of the payout method that callers may see, such as a masked card number. The service never returns them. */
   publicDetails: object;
 }
 
@@ -25,12 +25,13 @@ export interface KnownPayout {
   type?: string | null;
   amount?: { currency: string; value: string };
   publicDetails?: object;
-  /** Whether details are missing because the journal was not or could not be read. */
+  /** Whether other details may be missing, because the journal was not or could not be read. Default: false. */
   isPartial?: boolean;
-  /** Whether the details come from an attempt that may not have created this payout. */
+  /** Whether the details come from a create that may not have created this payout. Default: false. */
   isUnproven?: boolean;
 }
 
+/** Returns details of the payout that a lookup has found. */
 type FindKnownPayout = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
 
 /** Creates and looks up payouts of the service (spec 4.1, 4.2). */
@@ -57,7 +58,10 @@ export class PayoutService {
     return mapAccepted(outcome, (json) => readPayout(json, request));
   }
 
-  /** GET payout/ (spec 4.1). Null if there is none. @param findKnown finds missing details; default: those of `key` */
+  /**
+   * GET payout/ (spec 4.1). Returns null if there is no such payout. Throws a ServiceError on failure.
+   * @param findKnown returns the details that the response lacks; by default those of `key`
+   */
   async lookUp(key: LookupKey, findKnown?: FindKnownPayout): Promise<PayoutResource | null> {
     return (await this.search(key, findKnown)).found;
   }
@@ -73,7 +77,7 @@ export class PayoutService {
     const transactionId = String(json['transaction_id']).toLowerCase();
     const known = await findKnown(transactionId);
     const payout = readPayout(json, known);
-    // The listener must not get details of an attempt that may not have created the payout.
+    // The listener must not get details of a create that may not have created the payout.
     const payoutForListener = known.isUnproven
       ? readPayout(json, { channel: known.channel, isPartial: true })
       : payout;
@@ -81,7 +85,7 @@ export class PayoutService {
     return { found: payout, isFromService };
   }
 
-  /** Builds a payout from journal data. */
+  /** Builds a payout from data of the journal. */
   resourceFromJournal(transactionId: string, status: string, known: KnownPayout): PayoutResource {
     return readPayout({ transaction_id: transactionId, status }, known);
   }

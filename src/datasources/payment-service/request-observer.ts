@@ -2,27 +2,31 @@ import { RequestFailure } from './http/http-exchange';
 import type { Call } from './http/transport';
 import { ServiceError } from './service-error';
 
-/** Everything that is logged about a failed request. */
+/** A failed request, for the log. */
 interface RequestFailureReport {
   /** HTTP method and path below api/v1/, for example `POST payment/`. */
   call: string;
-  /** Present only if the channel's credentials were rejected or are missing. */
+  /** Channel of the request; present only if its credentials were rejected or are missing. */
   channel?: string;
-  /** HTTP status, if there was a response. */
+  /** HTTP status; undefined without a response. */
   status?: number;
-  /** Error code, if there was no response. */
+  /** Error code such as ECONNREFUSED; undefined if there was a response. */
   code?: string;
+  /** Duration of the request. */
   ms: number;
 }
 
 /** Callbacks for every request to the service. They must be fast and must not throw. */
 export interface RequestObserver {
+  /** Called for every failed request, after `ended`. */
   failed(report: RequestFailureReport): void;
-  ended(call: string, result: string, ms: number): void;
+  /** Called for every request, with metric labels (`name` such as create_payment) and the duration. */
+  ended(name: string, result: string, ms: number): void;
+  /** Called before every retry of a lookup. */
   retried(): void;
 }
 
-/** Metric names of requests. Requests that are not listed have the name `other`. */
+/** Names of requests in metrics, by HTTP method and path. Other requests have the name `other`. */
 const METRIC_NAMES: Readonly<Record<string, string>> = {
   'GET payment/': 'lookup_payment',
   'GET payout/': 'lookup_payout',
@@ -31,10 +35,10 @@ const METRIC_NAMES: Readonly<Record<string, string>> = {
   'POST payout/': 'create_payout',
 };
 
-/** Result of a request: `result` for metrics, the other fields for logs. */
+/** Result of a request: `result` is for metrics, the other fields are for the log. */
 export type RequestResult = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
 
-/** Classifies a response by its status only, because its body has not been checked yet. */
+/** Classifies a response by its HTTP status. Ignores the body, which has not been validated yet. */
 export function resultOfStatus(status: number, notFoundStatus: number): RequestResult {
   if (status < 300) return { result: 'ok', status };
   if (status === 401) return { result: 'unauthorized', status };
@@ -43,7 +47,7 @@ export function resultOfStatus(status: number, notFoundStatus: number): RequestR
   return { result: status >= 500 ? 'server_error' : 'refused', status };
 }
 
-/** `rejected_locally`: the gateway sent nothing, because a circuit breaker is open or no slot is free. */
+/** Results for metrics. `rejected_locally`: nothing was sent, because a circuit breaker is open or no slot is free. */
 const RESULT_BY_REASON: Readonly<Record<RequestFailure['reason'], string>> = {
   timeout: 'timeout',
   broken: 'broken',
@@ -51,13 +55,14 @@ const RESULT_BY_REASON: Readonly<Record<RequestFailure['reason'], string>> = {
   refused: 'rejected_locally',
 };
 
+/** Classifies a request without a response. */
 export function resultOfFailure(failure: unknown): RequestResult {
   if (failure instanceof RequestFailure)
     return { result: RESULT_BY_REASON[failure.reason], code: failure.code };
   return { result: 'no_credentials', code: failure instanceof ServiceError ? 'NO_CREDENTIALS' : 'UNKNOWN' };
 }
 
-/** Reports the result of a request. @param ms duration of the request */
+/** Reports the result of a request to the observer. @param ms duration of the request */
 export function reportResult(
   observer: RequestObserver,
   call: Call,

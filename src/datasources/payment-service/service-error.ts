@@ -1,6 +1,6 @@
 /** Why a call to the service or the journal failed. */
 export type ServiceErrorKind =
-  /** The service or the gateway's journal cannot be reached, or the service responded that it is unavailable. */
+  /** The service or the gateway's journal cannot be used now: it is unreachable, overloaded or not ready. */
   | 'UNAVAILABLE'
   /** A lookup timed out. */
   | 'TIMEOUT'
@@ -13,14 +13,14 @@ export type ServiceErrorKind =
   /** The service does not have a transaction that must exist. */
   | 'NOT_FOUND';
 
-/** An error of the service, the network, the journal or the credentials. The message is safe for callers. */
+/** Error of a call to the service or the journal. Callers see its message, so it must contain no secrets. */
 export class ServiceError extends Error {
   constructor(
     readonly kind: ServiceErrorKind,
     message: string,
-    /** Time in ms after which the caller may retry: the service's Retry-After, or a default. */
+    /** Time in ms after which the caller may retry: the service's Retry-After or a default; undefined if unknown. */
     readonly retryAfterMs?: number,
-    /** Whether the gateway sent nothing, and an immediate retry would fail for the same reason. */
+    /** Whether the gateway sent nothing and would also refuse an immediate retry. */
     readonly notTried = false,
   ) {
     super(message);
@@ -28,6 +28,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns the error for a call that sent nothing. It asks the caller to wait a second before a retry. */
+/** Returns an error for a call that sent nothing. Tells the caller to retry after one second. */
 export const notTriedError = (message: string): ServiceError =>
   new ServiceError('UNAVAILABLE', message, 1000, true);

@@ -6,7 +6,7 @@ const MAX_BREAK_MS = 30_000;
 
 type State =
   | { kind: 'closed'; failures: number }
-  /** `until`: end of the break, in ms by the monotonic clock. `failedProbes`: number since the breaker was closed. */
+  /** `until`: end of the open state, in ms by the monotonic clock. `failedProbes`: consecutive failed probes. */
   | { kind: 'open'; until: number; failedProbes: number }
   /** One request probes the service. `probeEnd` resolves when that request has ended. */
   | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbes: number };
@@ -14,12 +14,15 @@ type State =
 interface CircuitBreakerOptions {
   /** Number of consecutive failures that open the circuit breaker. */
   threshold: number;
-  /** @param outcome the result of a request, or the error with which it rejected */
+  /** Whether a request has failed. @param outcome its result, or the error with which it rejected */
   isFailure(outcome: unknown): boolean;
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
 }
 
-/** Opens for up to 1 s after consecutive failures. Each failed probe doubles this time, to at most 30 s. */
+/**
+ * Opens after consecutive failures, and rejects all requests for up to 1 s. The next request is a probe: if it fails,
+ * the breaker opens again for twice the time, but at most 30 s; otherwise the breaker closes.
+ */
 export class CircuitBreaker {
   #state: State = { kind: 'closed', failures: 0 };
 
@@ -29,7 +32,7 @@ export class CircuitBreaker {
     return this.#state.kind;
   }
 
-  /** Runs `send`. Rejects with a BrokenCircuitError during a break. Waits while another request probes the service. */
+  /** Runs `send`. Rejects with a BrokenCircuitError while open. While half open, waits for the end of the probe. */
   async execute<T>(send: () => Promise<T>): Promise<T> {
     const state = this.#state;
     if (state.kind === 'closed') return this.#run(send, () => this.#onFailure());
@@ -42,7 +45,7 @@ export class CircuitBreaker {
     const probeEnd = Promise.withResolvers<undefined>();
     this.#state = { kind: 'half_open', probeEnd: probeEnd.promise, failedProbes };
     return this.#run(send, () => this.#open(failedProbes + 1)).finally(() => {
-      // Unless the probe failed, the breaker closes.
+      // The breaker is still half open only if the probe did not fail.
       if (this.#state.kind === 'half_open') this.#state = { kind: 'closed', failures: 0 };
       probeEnd.resolve(undefined);
     });
@@ -70,7 +73,7 @@ export class CircuitBreaker {
   #open(failedProbes: number): void {
     const { runtime } = this.options;
     const breakMs = Math.min(MAX_BREAK_MS, FIRST_BREAK_MS * 2 ** Math.min(failedProbes, 5));
-    // Adds jitter, so that instances do not probe at the same time.
+    // Jitter keeps instances from probing at the same time.
     const until = runtime.monotonic() + breakMs * (0.75 + runtime.random() / 4);
     this.#state = { kind: 'open', until, failedProbes };
   }

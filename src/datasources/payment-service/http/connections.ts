@@ -15,9 +15,9 @@ interface PostRequest extends GetRequest {
 
 /** The connections to the service. */
 export interface Connections {
-  /** Sends a lookup. */
+  /** Sends a lookup. Reports its response or failure to `exchange`. */
   get(message: GetRequest, exchange: Exchange): void;
-  /** Sends a create or confirm. */
+  /** Sends a create or confirm. Reports its response or failure to `exchange`. */
   post(message: PostRequest, exchange: Exchange): void;
   /** Rejects later requests. Resolves when all requests in flight have ended. */
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export interface Connections {
 
 const MAX_LOOKUP_CONNECTIONS = 256;
 
-/** HTTP/1.1 connections. PostAgent, for creates and confirms, reuses a connection for at most 1 s after a response. */
+/** HTTP/1.1 connections: a pool for lookups, and a PostAgent for creates and confirms. */
 export class HttpConnections implements Connections {
   readonly #lookupPool: Pool;
   readonly #postAgent: PostAgent;
@@ -37,7 +37,7 @@ export class HttpConnections implements Connections {
     this.#lookupPool = new Pool(base.origin, {
       connections: MAX_LOOKUP_CONNECTIONS,
       connect: { timeout: connectTimeoutMs },
-      // Disables the timeouts of undici, because the Exchange has its own deadline.
+      // Disable the timeouts of undici, because the Exchange has a deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
@@ -67,7 +67,7 @@ export class HttpConnections implements Connections {
 
   /** Resolves when the request has ended. Never rejects. */
   #post({ path, headers, body }: PostRequest, exchange: Exchange): Promise<void> {
-    // As a list, because Node.js writes a list unchanged, without processing each header.
+    // A list is faster than an object: Node.js writes it unchanged, without processing each header.
     const headerList = Object.entries({
       host: this.#host,
       connection: 'keep-alive',
@@ -80,7 +80,7 @@ export class HttpConnections implements Connections {
       const fail = (error: Error): void => exchange.onResponseError(controller, error);
       message
         .on('socket', () => {
-          // Aborts the request if too little time is left. Nothing has been written yet.
+          // onRequestStart() aborts the request if too little time is left. Nothing has been written yet.
           exchange.onRequestStart(controller);
           if (!message.destroyed) message.end(body);
         })

@@ -11,7 +11,7 @@ export interface RawResponse {
   body: Buffer;
 }
 
-/** Returns the JSON value of a response; undefined if its content type, encoding or text is invalid. */
+/** Returns the JSON value of a response; undefined if it is not JSON by its content type or text, or is compressed. */
 export function readJson({ headers, body }: RawResponse): unknown {
   const type = String(headers['content-type'] ?? '').toLowerCase();
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -23,7 +23,7 @@ export function readJson({ headers, body }: RawResponse): unknown {
   }
 }
 
-/** Returns the JSON object of a response; undefined if its body is not a valid JSON object. */
+/** Returns the JSON object of a response; undefined if readJson() returns no object. */
 export function readJsonObject(raw: RawResponse): WireObject | undefined {
   const value = readJson(raw);
   return isObject(value) ? value : undefined;
@@ -32,9 +32,9 @@ export function readJsonObject(raw: RawResponse): WireObject | undefined {
 /** Error of a request that ended without a complete response. */
 export class RequestFailure extends Error {
   constructor(
-    /** `refused`: the gateway did not send the request. `broken`: the connection failed. */
+    /** `refused`: the gateway did not try to send the request. `broken`: the connection failed. */
     readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
-    /** Whether it is certain that no byte of the request was sent. The service then cannot have acted on it. */
+    /** Whether certainly no byte of the request was sent, so that the service cannot have acted on it. */
     readonly nothingSent: boolean,
     /** Error code for logs, for example ECONNREFUSED or UND_ERR_SOCKET. */
     readonly code: string,
@@ -44,15 +44,15 @@ export class RequestFailure extends Error {
   }
 }
 
-/** Maximum size of a response body, larger than any documented response. */
+/** Maximum size of a response body. All documented responses are smaller. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Returns the time in ms that must be left to start a request, because it would otherwise probably not complete. */
+/** Returns the minimum remaining time in ms to start a request. With less, the request would probably time out. */
 export const minRemainingMs = (timeoutMs: number): number => Math.min(1000, timeoutMs / 4);
 
 export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 
-/** A request and its response under one deadline. Handles responses for undici and for `HttpConnections.post`. */
+/** One request and its response, under one deadline. undici and HttpConnections.post() call its methods on...(). */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #deferredResponse = Promise.withResolvers<RawResponse>();
   readonly #timer: Timer;
@@ -77,26 +77,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#deferredResponse.promise;
   }
 
-  /** Dispatches the request unless too little time is left. */
+  /** Calls `dispatch` unless too little time is left. Rejects with a RequestFailure if no complete response arrives. */
   start(dispatch: () => void): Promise<RawResponse> {
     this.#failIfTooLate();
     if (!this.#failure) dispatch();
     return this.response;
   }
 
-  /** Must be called if the gateway does not send the request. Does nothing if the exchange has ended. */
+  /** Must be called if the gateway decides not to send the request. Does nothing if the exchange has ended. */
   refuse(error: unknown): void {
     this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
   }
 
-  /** Called before the first byte is written. Aborts the request if the exchange has failed: nothing is sent then. */
+  /** Called before the first byte is written. Aborts the request if it has failed or too little time is left. */
   onRequestStart(controller: Controller): void {
     this.#failIfTooLate();
     if (this.#failure) controller.abort(this.#failure);
     else this.#controller = controller;
   }
 
-  /** Fails the exchange if too little time is left. Does not rely on the timer, which runs late in a busy process. */
+  /** Fails the exchange if too little time is left. Reads the clock, because the timer is late in a busy process. */
   #failIfTooLate(): void {
     if (this.runtime.monotonic() > this.#startUntil) this.#fail('timeout', 'DEADLINE');
   }
@@ -117,7 +117,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#failure) return;
     this.#timer.cancel();
     const [first, second] = this.#chunks;
-    // Avoids a copy for the usual response of one chunk.
+    // Most responses have one chunk, which needs no copy.
     const body = first && !second ? first : Buffer.concat(this.#chunks);
     const response = { status: this.#status, headers: this.#headers, body };
     void this.runtime.nextTurn().then(() => this.#deferredResponse.resolve(response));

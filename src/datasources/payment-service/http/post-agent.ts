@@ -3,22 +3,22 @@ import type { Duplex } from 'node:stream';
 import { buildConnector } from 'undici';
 import { StandbyConnections } from './standby-connections';
 
-/** Time in ms after which an idle connection is closed. Most services keep idle connections for several seconds. */
+/** Time in ms after which an idle connection is closed. Most services keep idle connections for longer. */
 const MAX_IDLE_MS = 1000;
 
-/** Minimum idle time in ms before a connection is reused: the service may close it right after a response. */
+/** Minimum time in ms between a response and the reuse of its connection, in case the service closes it. */
 const MIN_IDLE_MS = 5;
 
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
-/** Gives a create or confirm a recently used connection, else one opened in advance, else a new one (ADR 19). */
+/** Agent for creates and confirms. Uses an idle connection, else one opened in advance, else a new one (ADR 19). */
 export class PostAgent extends Agent {
   readonly #connect: (callback: buildConnector.Callback) => void;
   readonly #standby: StandbyConnections;
 
   constructor({ protocol, hostname, port, host }: URL, connectTimeoutMs: number) {
     super({ keepAlive: true, scheduling: 'lifo', timeout: MAX_IDLE_MS });
-    // The connector resumes TLS sessions. Short-lived connections need no TCP keep-alive.
+    // buildConnector() resumes TLS sessions. TCP keep-alive is off: these connections are short-lived.
     const connect = buildConnector({ timeout: connectTimeoutMs, allowH2: false, keepAlive: false });
     const target = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, host };
     this.#connect = (callback) => connect(target, callback);
@@ -32,14 +32,14 @@ export class PostAgent extends Agent {
     else this.#connect((...[error, socket]) => onSocket(error, socket as Duplex));
   }
 
-  /** Delays the event `free`, after which Node.js reuses a connection for the next request. */
+  /** Delays the event `free` by MIN_IDLE_MS. After this event, Node.js may use the connection for another request. */
   override emit(event: string | symbol, ...values: unknown[]): boolean {
     if (event !== 'free') return super.emit(event, ...values);
     setTimeout(() => super.emit(event, ...values), MIN_IDLE_MS);
     return true;
   }
 
-  /** Whether Node.js may reuse a connection. Checks `max` of the Keep-Alive header; Node.js itself checks `timeout`. */
+  /** Whether a connection may be reused. Checks `max` of the Keep-Alive header; the superclass checks `timeout`. */
   override keepSocketAlive(socket: Duplex): boolean {
     const { res } = (socket as { _httpMessage?: { res?: IncomingMessage } })._httpMessage ?? {};
     const [, requestsLeft = '1'] = /\bmax=(\d+)/.exec(String(res?.headers['keep-alive'])) ?? [];

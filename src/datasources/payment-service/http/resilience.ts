@@ -3,13 +3,13 @@ import type { Runtime } from '../../../shared/runtime';
 import { CircuitBreaker } from './circuit-breaker';
 import { RequestFailure, type RawResponse } from './http-exchange';
 
-/** Kinds of requests. Each kind has a bulkhead: a concurrency limit of its own, so that it cannot block the others. */
+/** Kinds of requests. Each has a bulkhead, which is a concurrency limit: one kind cannot use the slots of another. */
 export type BulkheadName = 'lookups' | 'payments' | 'payouts';
 
 const MAX_IN_FLIGHT: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
 const MAX_QUEUED = 2000;
 
-/** Number of consecutive timeouts that open a circuit breaker. Low, because callers wait for the whole time limit. */
+/** Number of consecutive timeouts that open a circuit breaker. Low, because a timeout makes callers wait long. */
 const TIMEOUT_THRESHOLD = 10;
 /** Number of consecutive failures other than timeouts that open a circuit breaker. */
 const FAILURE_THRESHOLD = 50;
@@ -41,8 +41,8 @@ export class ResiliencePolicy {
   }
 
   /**
-   * Runs `send` in a slot of the bulkhead `lane`. A null `lane` means that the request already holds a slot.
-   * Rejects without running `send` if a breaker is open or the queue is full.
+   * Runs `send` in a slot of the bulkhead `lane`; at once if `lane` is null, because the request already holds a slot.
+   * Rejects without running `send` if a breaker is open or the queue of the bulkhead is full.
    */
   run(lane: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
     const sendInSlot = lane === null ? send : () => this.#bulkheads[lane].execute(send);
@@ -54,11 +54,11 @@ export class ResiliencePolicy {
   }
 
   /**
-   * Waits for a slot. Resolves with a function that frees it. Rejects with a RequestFailure (`refused`) if a breaker is
-   * half open, if the queue is full, or if no slot becomes free in time.
+   * Waits for a slot of a bulkhead. Resolves with a function that frees the slot. Rejects with a RequestFailure
+   * (`refused`) if a breaker is half open, the queue is full, or no slot becomes free in time.
    */
   reserve(lane: BulkheadName, timeoutMs: number): Promise<() => void> {
-    // Otherwise the journal would record the attempt, and its request would then wait for the probe of the breaker.
+    // Grant no slot while a breaker is half open: the create would be written to the journal, then wait for the probe.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<() => void>();
@@ -66,7 +66,7 @@ export class ResiliencePolicy {
     const fail = (code: string): void => reserved.reject(new RequestFailure('refused', true, code));
     const timer = this.runtime.after(timeoutMs, () => {
       fail('NO_SLOT');
-      // If the bulkhead grants a slot later, it is freed at once.
+      // If the bulkhead grants a slot after the timeout, free it at once.
       released.resolve(undefined);
     });
     const hold = (): Promise<undefined> => {
@@ -81,13 +81,13 @@ export class ResiliencePolicy {
     return reserved.promise;
   }
 
-  /** Returns for each breaker whether it is open or half open. */
+  /** Returns for each circuit breaker whether it is open or half open. */
   breakers(): Record<'timeouts' | 'failures', boolean> {
     const isOpen = ({ state }: CircuitBreaker): boolean => state !== 'closed';
     return { timeouts: isOpen(this.#timeoutBreaker), failures: isOpen(this.#failureBreaker) };
   }
 
-  /** Returns the number of requests in flight (`inFlight`) and queued (`waiting`) per bulkhead. */
+  /** Returns for each bulkhead the number of slots in use (`inFlight`) and of queued requests (`waiting`). */
   bulkheads(): Record<BulkheadName, { inFlight: number; waiting: number }> {
     const load = (lane: BulkheadName) => ({
       inFlight: MAX_IN_FLIGHT[lane] - this.#bulkheads[lane].executionSlots,

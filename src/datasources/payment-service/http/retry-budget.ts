@@ -4,12 +4,12 @@ import { ServiceError } from '../service-error';
 const MAX_TRIES = 3;
 const BASE_DELAY_MS = 100;
 
-/** Number of retries that each lookup adds to the budget, which keeps retries from overloading the service. */
+/** Number of retries that each lookup adds to the budget. The budget keeps retries from overloading the service. */
 const BUDGET_PER_LOOKUP = 0.1;
 /** Initial and maximum budget, in retries. */
 const MAX_BUDGET = 10;
 
-/** Fraction of the time limit that a retry needs. With less, it could time out and hide the first error. */
+/** Fraction of the time limit that must be left for a retry. With less, the retry could time out. */
 const MIN_REMAINING_RATIO = 0.25;
 
 const hasRetryAfter = (error: unknown): boolean =>
@@ -26,7 +26,7 @@ export class LookupRetries {
     private readonly onRetry: () => void,
   ) {}
 
-  /** Calls and retries a lookup. @param call one try, which receives its time limit in ms */
+  /** Runs a lookup, with retries while the service is unavailable. @param call one try; gets its time limit in ms */
   run<T>(timeoutMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
     const deadline = this.runtime.monotonic() + timeoutMs;
     const retryUntil = deadline - timeoutMs * MIN_REMAINING_RATIO;
@@ -35,7 +35,7 @@ export class LookupRetries {
       let error = firstError;
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
-        // A first error with Retry-After tells the caller more than a timeout of a retry.
+        // A first error with Retry-After is thrown instead of a timeout of the retry: it tells the caller more.
         if (delay === undefined || this.runtime.monotonic() + delay >= retryUntil)
           throw isTimeout(error) && hasRetryAfter(firstError) ? firstError : error;
         this.#budget -= 1;

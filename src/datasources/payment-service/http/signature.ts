@@ -11,7 +11,11 @@ export class Signer {
     this.#key = createSecretKey(secretKey.reveal(), 'utf8');
   }
 
-  /** Returns the headers that authenticate a request. @param data the body or the query string, exactly as sent */
+  /**
+   * Returns the headers that authenticate a request.
+   * @param data the body or the query string, exactly as sent
+   * @param nowMs time for the timestamp, in ms since 1970
+   */
   headers(data: string, nowMs: number): Record<string, string> {
     const timestamp = String(Math.floor(nowMs / 1000));
     return {

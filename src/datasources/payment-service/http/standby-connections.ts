@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
-/** Maximum age in ms of a standby connection. Shorter than the idle timeout of most services. */
+/** Maximum age in ms of a standby connection. Most services keep idle connections for longer. */
 const MAX_AGE_MS = 5000;
 const MAX_STANDBY = 16;
 
@@ -10,33 +10,33 @@ interface Standby {
   connectedAt: number;
 }
 
-/** Events that make a standby connection unusable: it is closed, or receives data that nobody requested. */
+/** Socket events that make a standby connection unusable: the service closes it or sends unrequested data. */
 const UNUSABLE_EVENTS = ['data', 'end', 'error'];
 
 function destroy(this: Socket): void {
   this.destroy();
 }
 
-/** Connections opened in advance: as many as there were calls of take() in the last five seconds, at most 16. */
+/** Connections opened in advance: one for each call of take() in the last five seconds, but at most 16. */
 export class StandbyConnections {
   #ready: Standby[] = [];
-  /** Times of the last calls of take(), oldest first; at most MAX_STANDBY. */
+  /** Times of the last calls of take() in ms by the monotonic clock, oldest first; at most MAX_STANDBY. */
   #takenAt: number[] = [];
   #connectingCount = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** @param connect opens a connection that is ready for its first request */
+  /** @param connect opens a connection and calls back when it is ready for a request or has failed */
   constructor(private readonly connect: (callback: buildConnector.Callback) => void) {}
 
-  /** Removes and returns the newest connection; undefined if there is none. Opens connections for later requests. */
+  /** Removes and returns the newest connection; undefined if there is none. Then opens connections for later calls. */
   take(): Socket | undefined {
     this.#takenAt = [...this.#takenAt, performance.now()].slice(-MAX_STANDBY);
     this.#dropExpired();
     const socket = this.#ready.pop()?.socket;
     for (const event of UNUSABLE_EVENTS) socket?.off(event, destroy);
     socket?.ref();
-    // Opens connections after the current request has been sent.
+    // Wait until the current request has been sent.
     setImmediate(() => this.#refill());
     return socket;
   }
@@ -62,7 +62,7 @@ export class StandbyConnections {
   #add(socket: Socket): void {
     if (this.#isClosed) return void socket.destroy();
     for (const event of UNUSABLE_EVENTS) socket.on(event, destroy);
-    // An idle connection must not keep the process running.
+    // A standby connection must not keep the process running.
     socket.unref();
     this.#ready.push({ socket, connectedAt: performance.now() });
   }
@@ -70,9 +70,8 @@ export class StandbyConnections {
   #dropExpired(): void {
     const expiry = performance.now() - MAX_AGE_MS;
     this.#takenAt = this.#takenAt.filter((time) => time > expiry);
-    const isUsable = ({ socket, connectedAt }: Standby): boolean => connectedAt > expiry && !socket.destroyed;
-    this.#ready.filter((standby) => !isUsable(standby)).forEach(({ socket }) => socket.destroy());
-    this.#ready = this.#ready.filter(isUsable);
+    for (const { socket, connectedAt } of this.#ready) if (connectedAt <= expiry) socket.destroy();
+    this.#ready = this.#ready.filter(({ socket }) => !socket.destroyed);
   }
 
   #schedule(): void {

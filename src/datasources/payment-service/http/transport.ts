@@ -6,21 +6,21 @@ import { ResiliencePolicy, type BulkheadName } from './resilience';
 import { ServiceError } from '../service-error';
 import type { Signer } from './signature';
 
-/** A request to sign with the credentials of the channel. It has a query string (GET) or a body (POST). */
+/** A request, to be signed with the credentials of the channel: a GET with a query string, or a POST with a body. */
 export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
 
 export interface SendOptions {
-  /** The bulkhead to take a slot from; null if the request already holds a slot. */
+  /** The bulkhead in which the request takes a slot; null if it already holds a reserved slot. */
   lane: BulkheadName | null;
-  /** Time limit of the request in ms; by default that of the transport. */
+  /** Time limit in ms for the request and its repetitions; by default that of the transport. */
   timeoutMs?: number | undefined;
-  /** Time of the first signature in ms since 1970; default: now. The service rejects requests with old signatures. */
+  /** Timestamp of the first signature in ms since 1970; default: now. The service rejects old timestamps. */
   signAt?: number | undefined;
-  /** Resolves to whether the request may be sent again after a 401. Default: true. */
+  /** Called after a 401. Resolves to whether the request may be sent again. Default: true. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
 }
 
-/** How one try of a request is signed. */
+/** How one try of a request is signed. `skewMs` is added to the time of the gateway's clock. */
 type Signing = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signAt'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
@@ -37,13 +37,13 @@ interface TransportOptions {
   connections?: Connections;
 }
 
-/** A wrong clock may have caused a 401 if the measured skew differs by more than this from the skew that was used. */
+/** Clock skew may explain a 401 if the measured skew differs by more than this from the skew in the signature. */
 const MIN_SKEW_CHANGE_MS = 60_000;
-/** Maximum clock skew. A Date header with a larger skew is ignored. */
+/** Maximum clock skew that is corrected after a 401. */
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
-/** Maximum age of a Date header from which the service's time is extrapolated. */
+/** Maximum time for which the service's time is extrapolated from a Date header. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
-/** Tolerated difference between elapsed time by Date headers and by the monotonic clock, for latency and rounding. */
+/** Maximum difference between elapsed time by Date headers and by the monotonic clock, due to latency and rounding. */
 const MAX_DATE_ERROR_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_DRIFT = 0.0002;
@@ -54,7 +54,7 @@ export function serviceTime({ headers }: RawResponse): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Sends signed requests to the service. Follows no redirects, and retries only after a 401. */
+/** Sends signed requests to the service. Follows no redirects. Sends a request again only after a 401. */
 export class ServiceTransport {
   readonly runtime: Runtime;
   readonly policy: ResiliencePolicy;
@@ -72,7 +72,7 @@ export class ServiceTransport {
     this.#connections = options.connections ?? new HttpConnections(base, options.timeoutMs);
   }
 
-  /** The service's clock minus the gateway's in ms, for signatures; 0 unless the difference has caused a 401. */
+  /** Clock skew added in signatures: the service's clock minus the gateway's, in ms. 0 unless it has caused a 401. */
   get skewMs(): number {
     return this.#skewMs;
   }
@@ -85,26 +85,26 @@ export class ServiceTransport {
     return this.options.now();
   }
 
-  /** Lower bound of the service's time in ms since 1970, extrapolated from a Date header; undefined if unknown. */
+  /** Lower bound of the service's current time in ms since 1970, from its last Date header; undefined if unknown. */
   serviceNow(): number | undefined {
     const age = this.runtime.monotonic() - (this.#lastDate?.arrivedAt ?? -Infinity);
     const time = age < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
     return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
   }
 
-  /** Stores the Date header of a response from the service. If it contradicts the previous header, stores neither. */
+  /** Stores the Date header of a response. Deletes it if the time since the previous Date header is implausible. */
   recordServiceTime({ headers }: RawResponse): void {
     const arrivedAt = this.runtime.monotonic();
     const previous = this.#lastDate;
     this.#lastDate = { header: headers['date'], arrivedAt };
-    // Does not parse an unchanged header, because parsing is slow and most headers equal the previous one.
+    // Do not parse an unchanged header: parsing is slow, and most headers equal the previous one.
     if (!previous || previous.header === headers['date']) return;
     const passed = Date.parse(String(headers['date'])) - Date.parse(String(previous.header));
     if (!(Math.abs(passed - (arrivedAt - previous.arrivedAt)) <= MAX_DATE_ERROR_MS))
       this.#lastDate = undefined;
   }
 
-  /** Waits for a slot and returns a function that frees it. Throws a RequestFailure (`refused`) if none is granted. */
+  /** Waits for a slot of a bulkhead. Returns a function that frees it. Throws a RequestFailure if it gets no slot. */
   reserve(lane: BulkheadName): Promise<() => void> {
     return this.policy.reserve(lane, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
@@ -124,7 +124,7 @@ export class ServiceTransport {
     const deadline = this.runtime.monotonic() + timeoutMs;
     const exchange = (signing: Signing) => this.#exchange(call, options, deadline, signing);
     // Returns the signature time for a repetition; undefined if the request must not be repeated. Reads the time before
-    // the call of mayRepeat(): if that takes long, the service rejects the repetition for its old signature.
+    // it calls mayRepeat(), so that the service rejects the repetition as too old if mayRepeat() takes long.
     const repeatAt = async (): Promise<number | undefined> => {
       const now = this.options.now();
       if (deadline - this.runtime.monotonic() < minRemainingMs(timeoutMs)) return undefined;
@@ -162,7 +162,10 @@ export class ServiceTransport {
     return this.options.interceptor ? this.options.interceptor(call, run) : run();
   }
 
-  /** Returns the measured skew in ms if a retry with it may help, else undefined. Resets #skewMs if it may be wrong. */
+  /**
+   * Returns the measured clock skew in ms if it may explain a 401, else undefined. Sets #skewMs to 0 unless the measured
+   * skew confirms the skew that was used.
+   */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();
     if (Math.abs(skewMs - usedSkewMs) <= MIN_SKEW_CHANGE_MS) return undefined;
@@ -175,7 +178,7 @@ export class ServiceTransport {
     await this.#connections.close();
   }
 
-  /** Signs and dispatches the request. Sends exactly the characters that were signed. */
+  /** Signs and dispatches the request. Sends exactly the text that was signed. */
   #dispatch(call: Call, { signer, skewMs, signAt }: Signing, exchange: Exchange): void {
     const data = 'query' in call ? call.query : call.body;
     const path = this.#pathPrefix + call.path;

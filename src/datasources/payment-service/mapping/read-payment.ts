@@ -18,22 +18,22 @@ import {
 import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
 import { transactionError, type TransactionError } from '../../../schema/decline';
 
-/** Details of a payment from its request, lookup key or journal entry. */
+/** Details of a payment that are known without a response: from its request, lookup key or journal entry. */
 export interface KnownPayment {
   channel: string;
   externalId?: string | null;
-  /** The payment method of the request. */
+  /** The payment method in the request. */
   definition?: PaymentMethodDefinition;
-  /** Fields of payment_method that the gateway sent, named as in the API of the service. */
+  /** Fields of payment_method in the request, named as in the API of the service. */
   fields?: WireObject;
   amount?: { currency: string; value: string };
-  /** Values of the caller's request that the response must not expose. */
+  /** Secrets of the request, such as the card number, which are redacted in the response. */
   secrets?: readonly string[];
 }
 
 const MAX_URL_LENGTH = 8192;
 
-/** Reads a payment from a response. Fields that the response lacks come from `known`, or stay undefined. */
+/** Reads a payment from a response. A field that the response lacks comes from `known`, else stays undefined. */
 export function readPayment(
   json: WireObject,
   known: KnownPayment,
@@ -64,7 +64,7 @@ export function readPayment(
   return payment;
 }
 
-/** Reads an http(s) URL. Undefined if it is invalid, or contains credentials, which could hide its host. */
+/** Reads an http(s) URL; undefined if it is invalid or contains credentials, which could hide its real host. */
 function readRedirectUrl(value: unknown): string | undefined {
   const url = readHttpUrl(passThrough(value) ?? '', MAX_URL_LENGTH);
   if (url === undefined || !isPrintable(url)) return undefined;
@@ -82,7 +82,7 @@ function readAmount(object: unknown): Amount | undefined {
   return Object.assign(new Amount(), { currency, value, received: readAmountOrCurrency(object['received']) });
 }
 
-/** Returns the amount of a request as an Amount. The received amount is not known (null). */
+/** Converts the amount in a request to an Amount, whose `received` is null (unknown); undefined if there is none. */
 export const requestedAmount = (requested: KnownPayment['amount']): Amount | undefined =>
   requested &&
   Object.assign(new Amount(), { currency: requested.currency, value: requested.value, received: null });
@@ -97,10 +97,13 @@ export function readError(value: unknown): TransactionError | undefined {
 export const isPartialResponse = (json: WireObject): boolean =>
   !isObject(json['payment_method']) || json['create_date'] === undefined || json['amount'] === undefined;
 
-/** Fields that payments of all methods have, and that a partial response may lack. */
+/** Fields that a partial response may lack, whatever the payment method. */
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
-/** Adds getters for missing fields. The first access starts one lookup for all of them; they are null if it fails. */
+/**
+ * Adds a getter for each missing field. It returns a promise of the value, or of null if the lookup fails. The first
+ * access to any of these fields starts one lookup for all of them.
+ */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let lookup: Promise<PaymentResource | null> | undefined;
   const complete = (): Promise<PaymentResource | null> => (lookup ??= lookUp().catch(() => null));
@@ -115,7 +118,7 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
   payment.loadComplete = complete;
 }
 
-/** Whether a missing field needs a lookup. Only failed payments have `error`, and only unfinished payments `state`. */
+/** Whether a field is missing but may exist. Only failed payments have `error`, and only unfinished ones `state`. */
 function isLazyField(payment: PaymentResource, name: string): boolean {
   if (Reflect.get(payment, name) !== undefined) return false;
   if (name === 'error') return payment.status === PaymentStatus.FAILED;

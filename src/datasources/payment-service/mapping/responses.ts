@@ -6,7 +6,7 @@ import { extractErrorMessage } from './upstream-error-message';
 import { notTriedError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
-/** Values that the fields of a response must have, if it contains them. */
+/** Values of the request. A field of the response must be absent, null or equal; sensitive values are redacted. */
 export interface ExpectedFields extends SensitiveValues {
   channel?: string;
   transactionId?: string;
@@ -17,8 +17,9 @@ export interface ExpectedFields extends SensitiveValues {
 /** Result of a create or confirm. */
 export type MutationOutcome<T> =
   | { kind: 'accepted'; response: T }
+  /** The service responded with a 4xx status and did nothing. `message` is safe for callers. */
   | { kind: 'refused'; httpStatus: number; message: string }
-  /** The service may have carried out the create or confirm. */
+  /** The service may or may not have carried out the create or confirm. */
   | { kind: 'unknown' };
 
 const textMatchesOrIsMissing = (actual: unknown, expected: string | undefined): boolean =>
@@ -52,11 +53,11 @@ function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
   );
 }
 
-/** Returns the JSON of a response, redacted; undefined unless it matches the request. */
+/** Returns the JSON of a response, redacted; undefined if it does not match the request. */
 function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObject | undefined {
   const json = readJsonObject(raw);
   if (!json || !matchesRequest(json, expected)) return undefined;
-  // Does not redact these fields, because they equal those of the request.
+  // These fields need no redaction: they equal the expected values, and a transaction id is a UUID.
   const verifiedFields = [
     'transaction_id',
     'channel',
@@ -65,7 +66,7 @@ function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObjec
   return redactResponse(json, expected, verifiedFields);
 }
 
-/** Returns the error for a service that is unavailable, with its Retry-After header if that is a number of seconds. */
+/** Returns the error for an unavailable service, with the delay of its Retry-After header if that is in seconds. */
 function unavailableError({ headers }: RawResponse): ServiceError {
   const seconds = headers['retry-after'];
   const retryAfterMs =
@@ -96,10 +97,10 @@ const invalidResponseError = (): ServiceError =>
     "The payment service's response to a lookup is invalid or contradicts the request; the transaction may exist. Tell the operator.",
   );
 
-/** 4xx statuses after which the service may have carried out the request: timeout, conflict, too early. */
+/** 4xx statuses after which the service may have carried out a create or confirm: timeout, conflict, too early. */
 const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
 
-/** Reads the response to a create or confirm. Throws a ServiceError for a 401 or 429: the service then did nothing. */
+/** Reads the response to a create or confirm. Throws a ServiceError after a 401 or 429: the service did nothing. */
 export function parseMutationResponse(
   raw: RawResponse,
   expected: ExpectedFields,
@@ -117,14 +118,14 @@ export function parseMutationResponse(
   return { kind: 'unknown' };
 }
 
-/** The service's response for a transaction that does not exist. */
+/** How the service responds to a lookup of a transaction that does not exist. */
 export interface NotFoundResponse {
   status: number;
-  /** Names of the fields that its JSON object always has; if empty, every JSON object is accepted. */
+  /** Names of fields that the JSON object in the response always has; if empty, any JSON object is accepted. */
   fields: readonly string[];
 }
 
-/** Whether a response is the service's own "not found". A "not found" from a proxy proves nothing. */
+/** Whether a "not found" response is certainly from the service, and not from a proxy. */
 export function isNotFoundOfService(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
   if (raw.status !== status) return false;
   const json = readJsonObject(raw);
@@ -157,7 +158,7 @@ export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   throw failure.reason === 'refused' ? notRespondingError() : unreachableError();
 }
 
-/** Returns the error of a lookup without a response. Throws any failure that is not a RequestFailure. */
+/** Returns the error for a lookup without a response. Throws `failure` itself if it is no RequestFailure. */
 export function toLookupError(failure: unknown): ServiceError {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (failure.reason === 'timeout')

@@ -8,10 +8,10 @@ const MAX_LENGTH = 500;
 const MAX_PARTS = 10;
 const DEFAULT_MESSAGE = 'The payment service rejected the request without a reason that can be shown.';
 
-/** Returns the messages in a JSON value. */
+/** Returns the error messages in a JSON value, from the usual fields such as `message` and `errors`. */
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
-  if (depth > 4 || typeof value !== 'object' || value === null) return [];
+  if (depth > 4) return [];
   if (Array.isArray(value)) return value.flatMap((inner) => textsIn(inner, depth + 1));
   if (!isObject(value)) return [];
   const mainValue = value['message'] ?? value['detail'] ?? value['error'] ?? value['errors'];
@@ -37,9 +37,9 @@ const plainTexts = ({ headers, body }: RawResponse): string[] =>
   String(headers['content-type'] ?? '').startsWith('text/plain') ? [body.toString('utf8')] : [];
 
 /**
- * Returns the message of a 4xx response, or a default message if none is safe for the caller. The service does not
- * document the format (spec 7.1), so plain text and the usual JSON fields are read. Texts with HTML, card numbers,
- * tokens or `sensitive` values are ignored.
+ * Returns the error message in a 4xx response, or a default message if none is safe for the caller. Reads plain text
+ * and the usual JSON fields, because the service does not document the format (spec 7.1). Ignores texts with HTML, card
+ * numbers, tokens or `sensitive` values.
  */
 export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
   const remove = createRedactor(sensitive);
@@ -48,6 +48,6 @@ export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues
     .map((text) => text.trim())
     .filter((text) => isSafeToExpose(text, remove));
   const joined = [...new Set(texts)].slice(0, MAX_PARTS).join('; ').slice(0, MAX_LENGTH);
-  // Parts that are safe alone may form a card number when joined.
+  // Check again, because texts that are safe alone may form a card number when joined.
   return isSafeToExpose(joined, remove) ? (readMessage(joined) ?? DEFAULT_MESSAGE) : DEFAULT_MESSAGE;
 }
