@@ -94,7 +94,10 @@ export interface GatewayErrorExtensions {
   requestId: string;
   /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
   retryAfterMs?: number;
-  /** Path and rule of each invalid value; absent for other errors. A path starts at an argument, or below `input`. */
+  /**
+   * Path and rule of each invalid value; absent for other errors. A path starts with the name of the argument. Below
+   * the argument `input`, this name is omitted.
+   */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
   /** Oldest valid cursor: all changes after it are still stored. Present only with CURSOR_EXPIRED. */
   oldestCursor?: string;

@@ -133,7 +133,7 @@ export function startOperations(options: OperationsOptions) {
       await changes.flush();
       await recovery.drained();
       // Record the queued outcomes. An attempt without a recorded outcome becomes unknown, even if it was never sent.
-      await session.flushUnrecorded();
+      await session.flushUnrecorded({ all: true });
     },
   };
 }

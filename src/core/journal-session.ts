@@ -14,6 +14,7 @@ import { notTriedError } from '../datasources/payment-service/service-error';
 import { withTimeout } from '../shared/timeout';
 import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
+import { UnrecordedOutcomes } from './unrecorded-outcomes';
 
 /** Time in ms by which `timeoutMs` exceeds the journal's own time limit, which normally ends a call first. */
 const TIMEOUT_MARGIN_MS = 50;
@@ -22,29 +23,12 @@ const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
 /** Maximum time in ms that a caller waits for an outcome to be recorded. Recording continues in the background. */
 export const RECORD_TIMEOUT_MS = 250;
-/** Time in ms for which a queued `not_sent` or `rejected` is written again: a timed-out insert may take effect late. */
-const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
-
 const FENCE_SETTLING_MESSAGE =
   "The gateway's journal may just have lost attempts; this call sent nothing. Repeat it unchanged.";
-
-const MAX_UNRECORDED = 10_000;
-const MAX_CONCURRENT_RECORDS = 250;
-
-/** An outcome that the journal may not have recorded. */
-interface UnrecordedOutcome {
-  attempt: SentAttempt;
-  outcome: Outcome;
-  /** Time by the monotonic clock at which the outcome was queued. */
-  queuedAt: number;
-}
 
 type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' | 'service' | 'runtime'> & {
   warn(facts: object, message: string): void;
 };
-
-const mayHaveCreated = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
-  outcome === 'succeeded' || outcome === 'unknown';
 
 /** This instance's access to the journal. If the journal fails, throws before a request is sent, but never after it. */
 export class JournalSession {
@@ -57,8 +41,7 @@ export class JournalSession {
   readonly owner: string;
   readonly runtime: Runtime;
   readonly #warn: JournalSessionOptions['warn'];
-  /** Queued outcomes by attempt id, in the order in which they were queued or last written. */
-  readonly #unrecorded = new Map<string, UnrecordedOutcome>();
+  readonly #unrecorded: UnrecordedOutcomes;
   /** Attempts that this instance has inserted, by id, until their first outcome is passed to recordOutcome(). */
   readonly #begun = new Map<string, SentAttempt>();
   #inFlightCount = 0;
@@ -72,9 +55,10 @@ export class JournalSession {
     this.runtime = runtime;
     this.owner = runtime.randomUUID();
     this.#warn = warn;
+    this.#unrecorded = new UnrecordedOutcomes(clock);
     fence.onRaised = async () => {
-      const sent = [...this.#unrecorded.values()].filter(mayHaveCreated).map(({ attempt }) => attempt);
-      await Promise.all([...this.#begun.values(), ...sent].map((attempt) => this.#insertAgain(attempt)));
+      const attempts = [...this.#begun.values(), ...this.#unrecorded.sentAttempts];
+      await Promise.all(attempts.map((attempt) => this.#insertAgain(attempt)));
     };
   }
 
@@ -112,7 +96,8 @@ export class JournalSession {
       if (result.kind === 'started') this.#begun.set(attempt.id, attempt);
       return result;
     } catch (error) {
-      this.#queueUnrecorded(attempt, created ?? { outcome: 'not_sent', settledAt: this.clock.now() });
+      const outcome = created ?? { outcome: 'not_sent', settledAt: this.clock.now() };
+      this.#unrecorded.add({ attempt, outcome, isSender: true });
       void inserting.then(
         () => this.flushUnrecorded(),
         () => undefined,
@@ -153,39 +138,12 @@ export class JournalSession {
     return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
   }
 
-  #queueUnrecorded(attempt: SentAttempt, outcome: Outcome): void {
-    this.#unrecorded.set(attempt.id, { attempt, outcome, queuedAt: this.clock.monotonic() });
-    if (this.#unrecorded.size <= MAX_UNRECORDED) return;
-    // Drops the oldest `not_sent` or `rejected`; if there is none, the oldest outcome. A lookup recovers it later.
-    let [idToDrop = attempt.id] = this.#unrecorded.keys();
-    for (const [id, unrecorded] of this.#unrecorded) {
-      if (mayHaveCreated(unrecorded)) continue;
-      idToDrop = id;
-      break;
-    }
-    this.#unrecorded.delete(idToDrop);
-  }
-
-  /** Tries to record up to 250 queued outcomes. Writes `not_sent` and `rejected` repeatedly for a minute. */
-  async flushUnrecorded(): Promise<void> {
-    const now = this.clock.monotonic();
-    const record = async ([id, unrecorded]: [string, UnrecordedOutcome]): Promise<void> => {
-      const { attempt, outcome, queuedAt } = unrecorded;
-      const isRecorded = await this.#record(attempt, outcome).then(
-        () => true,
-        () => false,
-      );
-      if (this.#unrecorded.get(id) !== unrecorded) return;
-      // Removes the outcome, or moves it to the end of the queue if it must be recorded again.
-      this.#unrecorded.delete(id);
-      const mayInsertTakeEffect = outcome.outcome === 'not_sent' || outcome.outcome === 'rejected';
-      if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS))
-        this.#unrecorded.set(id, unrecorded);
-    };
-    const byUrgency = [...this.#unrecorded].sort(
-      ([, a], [, b]) => Number(mayHaveCreated(b)) - Number(mayHaveCreated(a)),
+  /** Tries to record up to 250 queued outcomes, or all of them, until none can be recorded. Never rejects. */
+  flushUnrecorded({ all = false } = {}): Promise<void> {
+    return this.#unrecorded.flush(
+      ({ attempt, outcome, isSender }) => this.#record(attempt, outcome, isSender),
+      { all },
     );
-    await Promise.all(byUrgency.slice(0, MAX_CONCURRENT_RECORDS).map(record));
   }
 
   /**
@@ -205,7 +163,7 @@ export class JournalSession {
         return isRecorded;
       },
       () => {
-        this.#queueUnrecorded(attempt, outcome);
+        this.#unrecorded.add({ attempt, outcome, isSender });
         this.#warn(
           { event: 'outcome_not_recorded', attempt: attempt.id, outcome: outcome.outcome },
           'outcome of an attempt not recorded in the journal yet; retrying',
@@ -219,9 +177,9 @@ export class JournalSession {
 
   /**
    * Records an outcome. If the journal has lost the attempt, raises the fence and inserts the attempt again.
-   * @param isSender whether this instance sent the attempt and records its first outcome; true for queued outcomes
+   * @param isSender whether this instance sent the attempt, or tried to insert it, and this is its first outcome
    */
-  async #record(attempt: SentAttempt, outcome: Outcome, isSender = true): Promise<boolean> {
+  async #record(attempt: SentAttempt, outcome: Outcome, isSender: boolean): Promise<boolean> {
     try {
       return await this.journal.recordOutcome(attempt.id, outcome);
     } catch (error) {

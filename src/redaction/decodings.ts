@@ -44,7 +44,26 @@ const INVISIBLE_CHARACTER = /[\p{Cf}\p{Mn}\p{Me}]/u;
 
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
-/** Decodes a match of ENCODED_CHARACTER. Returns invalid UTF-8 unchanged; a space for a code above U+10FFFF. */
+/** HTML entities that may begin a nested encoding or be part of a token. No named entity is a digit. */
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&bsol;': '\\',
+  '&dash;': '-',
+  '&equals;': '=',
+  '&hyphen;': '-',
+  '&lowbar;': '_',
+  '&num;': '#',
+  '&percnt;': '%',
+  '&period;': '.',
+  '&plus;': '+',
+  '&semi;': ';',
+  '&sol;': '/',
+};
+
+/**
+ * Decodes a match of ENCODED_CHARACTER. Returns invalid UTF-8 unchanged; a space for a code above U+10FFFF and for an
+ * entity that is not in ENTITIES.
+ */
 function decodeCharacter(encoded: string): string {
   const code = encoded.toLowerCase();
   if (/^%[^u]/.test(code)) {
@@ -56,8 +75,7 @@ function decodeCharacter(encoded: string): string {
   }
   if (code.startsWith('&#x')) return fromCodePoint(parseInt(code.slice(3), 16));
   if (code.startsWith('&#')) return fromCodePoint(parseInt(code.slice(2), 10));
-  // No named entity is a digit, so all but &amp; are treated as separators. &amp; may begin a nested encoding.
-  if (code.startsWith('&')) return code === '&amp;' ? '&' : ' ';
+  if (code.startsWith('&')) return ENTITIES[code] ?? ' ';
   return fromCodePoint(parseInt(code.replace(/[^\da-f]/g, ''), 16));
 }
 

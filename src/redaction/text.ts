@@ -19,8 +19,8 @@ const findTokens: Finder = (text) => findMatches(TOKEN_PATTERN, text);
 /** Whether a text, as written or decoded, contains a token: a match of TOKEN_PATTERN. */
 export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
 
-/** Minimum length of a text that is searched; shorter texts are too short for a card number or token. */
-const MIN_SECRET_LENGTH = 10;
+/** Minimum length of a text that is searched: 12 digits of a card number, of which a character such as ⅒ (1/10) has three. */
+const MIN_SECRET_LENGTH = 4;
 /** Maximum length of a text that is searched; longer texts are redacted as a whole. */
 const MAX_SEARCHED_LENGTH = 8192;
 

@@ -168,6 +168,26 @@ describeSqlite('A create that the journal records only after it was refused', (h
   });
 });
 
+describeSqlite('A gateway that stops', (harnesses) => {
+  test('records every outcome that it could not record before', async () => {
+    let isFailing = true;
+    const harness = await harnesses.start({
+      wrap: replacing('recordOutcome', (recordOutcome) => async (id, outcome) => {
+        if (isFailing) throw new Error('The journal does not respond.');
+        return recordOutcome(id, outcome);
+      }),
+    });
+    for (let count = 0; count < 300; count += 50)
+      await Promise.all(Array.from({ length: 50 }, () => harness.create('payment', newKey())));
+    const outcomes = () =>
+      harness.store.rows('SELECT outcome, count(*) AS count FROM attempts GROUP BY outcome');
+    expect(await outcomes()).toMatchObject([{ outcome: 'in_progress', count: 300 }]);
+    isFailing = false;
+    await harness.close();
+    expect(await outcomes()).toMatchObject([{ outcome: 'succeeded', count: 300 }]);
+  });
+});
+
 describeSqlite('The purge of the journal', (harnesses) => {
   test('deletes what is older than JOURNAL_RETENTION_DAYS: attempts, their reservations, and confirms; continues within a minute of a failure', async () => {
     let steps = 0;

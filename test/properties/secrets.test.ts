@@ -121,6 +121,8 @@ const digitsFrom =
 const ENCODINGS: Record<string, Encode> = {
   plain: (character) => character,
   percent,
+  'percent after an entity': (character) => `&percnt;${hex(character)}`,
+  'an escape after an entity': (character) => `&bsol;x${hex(character)}`,
   'percent twice': (character) => percent(character).replace('%', '%25'),
   'an entity': (character) => `&#${character.charCodeAt(0)};`,
   'an entity in hex': (character) => `&#x${hex(character)};`,
@@ -179,6 +181,7 @@ function expectHidden(number: string, text: string): void {
 describe('An encoded card number', () => {
   const SPELLINGS: [name: string, text: string][] = [
     ...Object.entries(all).map(([name, encode]): [string, string] => [name, written(NUMBER, [encode])]),
+    ['characters of two digits', '\u32b6' + '\u246a'.repeat(7)],
     ['an entity without a semicolon', written(NUMBER, [(digit) => `&#${digit.charCodeAt(0)}`])],
     ['an entity in hex without a semicolon', written(NUMBER, [(digit) => `&#x${hex(digit)}`])],
     ...GAPS.map((gap): [string, string] => [
@@ -189,6 +192,7 @@ describe('An encoded card number', () => {
 
   test.each(SPELLINGS)('is redacted when it is written as %s', (_name, text) => {
     expectHidden(NUMBER, text);
+    expect(redactText(text)).toBe('[redacted]');
     expect(redactForAudit(text, 1000)).toBe('[redacted]');
   });
 

@@ -1,0 +1,80 @@
+import type { Outcome, SentAttempt } from '../datasources/journal/journal';
+import type { JournalClock } from './clocks';
+
+/** Time in ms for which a queued `not_sent` or `rejected` is written again: a timed-out insert may take effect late. */
+const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
+
+const MAX_UNRECORDED = 10_000;
+const MAX_CONCURRENT_RECORDS = 250;
+
+/** An outcome that the journal may not have recorded. */
+interface UnrecordedOutcome {
+  attempt: SentAttempt;
+  outcome: Outcome;
+  /** Whether this instance sent the attempt, or tried to insert it, and this is its first outcome. */
+  isSender: boolean;
+  /** Time by the monotonic clock at which the outcome was queued. */
+  queuedAt: number;
+}
+
+const mayHaveCreated = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
+  outcome === 'succeeded' || outcome === 'unknown';
+
+/** Queue of the outcomes that this instance has to record, at most 10,000. */
+export class UnrecordedOutcomes {
+  /** By attempt id, in the order in which the outcomes were queued or last written. */
+  readonly #queue = new Map<string, UnrecordedOutcome>();
+
+  constructor(private readonly clock: JournalClock) {}
+
+  /** The attempts that may have created a transaction. */
+  get sentAttempts(): SentAttempt[] {
+    return [...this.#queue.values()].filter(mayHaveCreated).map(({ attempt }) => attempt);
+  }
+
+  /** Queues an outcome. Replaces an earlier outcome of the attempt. */
+  add(unrecorded: Omit<UnrecordedOutcome, 'queuedAt'>): void {
+    const { id } = unrecorded.attempt;
+    this.#queue.set(id, { ...unrecorded, queuedAt: this.clock.monotonic() });
+    if (this.#queue.size <= MAX_UNRECORDED) return;
+    // Drops the oldest `not_sent` or `rejected`; if there is none, the oldest outcome. A lookup recovers it later.
+    const entries = [...this.#queue];
+    const [idToDrop = id] = entries.find(([, each]) => !mayHaveCreated(each)) ?? entries[0] ?? [];
+    this.#queue.delete(idToDrop);
+  }
+
+  /**
+   * Tries to record up to 250 outcomes, or all of them, until none can be recorded. Outcomes of attempts that may have
+   * created a transaction come first. Writes `not_sent` and `rejected` repeatedly for a minute.
+   * @param record records an outcome; rejects on failure
+   */
+  async flush(
+    record: (unrecorded: UnrecordedOutcome) => Promise<unknown>,
+    { all }: { all: boolean },
+  ): Promise<void> {
+    const now = this.clock.monotonic();
+    const recordQueued = async ([id, unrecorded]: [string, UnrecordedOutcome]): Promise<boolean> => {
+      const { outcome, queuedAt } = unrecorded;
+      const isRecorded = await record(unrecorded).then(
+        () => true,
+        () => false,
+      );
+      if (this.#queue.get(id) !== unrecorded) return isRecorded;
+      // Removes the outcome, or moves it to the end of the queue if it must be recorded again.
+      this.#queue.delete(id);
+      const mayInsertTakeEffect = outcome.outcome === 'not_sent' || outcome.outcome === 'rejected';
+      if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS))
+        this.#queue.set(id, unrecorded);
+      return isRecorded;
+    };
+    const byUrgency = [...this.#queue].sort(
+      ([, a], [, b]) => Number(mayHaveCreated(b)) - Number(mayHaveCreated(a)),
+    );
+    for (let from = 0; from < byUrgency.length; from += MAX_CONCURRENT_RECORDS) {
+      const results = await Promise.all(
+        byUrgency.slice(from, from + MAX_CONCURRENT_RECORDS).map(recordQueued),
+      );
+      if (!all || !results.includes(true)) return;
+    }
+  }
+}
