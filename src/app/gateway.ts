@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { AuditLog, AuditLogError, type AuditProblem } from '../observability/audit/audit-log';
+import { AuditLog, AuditLogError, type AuditNotice } from '../observability/audit/audit-log';
 import type { Clock } from '../shared/clock';
 import { ConfigError, type Config } from '../config';
 import { createPaymentServiceClient } from './payment-service';
@@ -120,10 +120,10 @@ const openNotifier = ({ config, clock, log }: BaseParts): ChangeNotifier =>
 /** Opens the audit log. Throws a ConfigError that names AUDIT_LOG_FILE if the file cannot be written. */
 function openAudit({ config, log }: BaseParts): AuditLog {
   const { auditFile, auditRotation: rotation, auditKey } = config;
-  const onProblem = (problem: AuditProblem): void =>
+  const onNotice = (problem: AuditNotice): void =>
     problem.entry ? log.error(problem, 'audit entry not written') : log.warn(problem, 'audit log problem');
   try {
-    return AuditLog.open(auditFile, onProblem, { rotation, key: auditKey?.reveal() ?? null });
+    return AuditLog.open(auditFile, onNotice, { rotation, key: auditKey?.reveal() ?? null });
   } catch (error) {
     throw error instanceof AuditLogError ? new ConfigError([error.message]) : error;
   }

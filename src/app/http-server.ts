@@ -50,7 +50,7 @@ interface ServedParts {
   audit: AuditLog;
   /** Returns the reason why the journal cannot be written, such as `disk_full`; null if it can be written. */
   journalReason(): string | null;
-  /** Whether a circuit breaker for the payment service is open. */
+  /** Whether a circuit breaker for the payment service is open or half open. */
   isServiceDown(): boolean;
 }
 
@@ -80,7 +80,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
     connections: () => connections.size,
     maxConnections: connections.max,
     unreadBytes: () => unread.bytes,
-    compiledOperations: () => compiled.executedCount,
+    compiledExecutions: () => compiled.executedCount,
   });
   const urls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {

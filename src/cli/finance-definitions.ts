@@ -9,7 +9,9 @@ function parseLookupsPerSecond(text: string): number {
   const lookupsPerSecond = Number(text);
   const isInRange = lookupsPerSecond > 0 && lookupsPerSecond <= MAX_RATE;
   if (/^\d{1,4}(\.\d{1,3})?$/.test(text) && isInRange) return lookupsPerSecond;
-  throw new InvalidArgumentError(`Expected a number of lookups per second up to ${MAX_RATE}.`);
+  throw new InvalidArgumentError(
+    `Expected a number of lookups per second above 0 and up to ${MAX_RATE}, such as 50 or 0.5.`,
+  );
 }
 
 function parseLimit(text: string): number {

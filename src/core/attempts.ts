@@ -37,7 +37,7 @@ export class AttemptOperations {
     return this.#read(journal.findCreated({ service, client, kind }, refs));
   }
 
-  /** Returns a page of a client's attempts, newest first. Rejects if too many lists are queued in the journal. */
+  /** Returns a page of a client's attempts, newest first. Rejects if the journal cannot be read or is too busy. */
   list(page: Omit<AttemptQuery, 'service'>): Promise<Attempt[]> {
     const { journal, service } = this.session;
     return this.#read(journal.list({ ...page, service }));

@@ -210,7 +210,8 @@ export class JournalSession {
       this.journal.insertAttempt({ ...attempt, leaseUntil, fenceSince, reserve });
     const firstResult = await insert(attempt.kind === 'payout');
     const result = firstResult.kind === 'reserved' ? await insert(false) : firstResult;
-    if (result.kind === 'fence_changed') throw new Error('The fence changed while an attempt was rewritten.');
+    if (result.kind === 'fence_changed')
+      throw new Error('The fence of the journal changed while an attempt was inserted again.');
     if (result.kind !== 'exists') return true;
     const isSameAttempt = result.attempt.id === attempt.id;
     if (!isSameAttempt)

@@ -51,7 +51,7 @@ const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
 };
 
 /** Returns the outcome that the cents of an amount select; empty if they select none. `value` has two decimals. */
-export const outcomeOf = (value: string): SimulatedOutcome => OUTCOMES_BY_CENTS[value.slice(-2)] ?? {};
+export const outcomeForAmount = (value: string): SimulatedOutcome => OUTCOMES_BY_CENTS[value.slice(-2)] ?? {};
 
 /** Returns the received amount of a mispaid payment: half of `value` for `less`, about 1.5 times `value` for `more`. */
 export function mispaidAmount(value: string, comparison: 'less' | 'more'): string {

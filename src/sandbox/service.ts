@@ -5,7 +5,7 @@ import type { WireObject } from '../shared/wire-object';
 import { confirmBody, paymentBody, payoutBody, payoutCreatedBody } from './bodies';
 import type { FaultInjector, SandboxResponse } from './faults';
 import { uuid } from './field-rules';
-import { outcomeOf } from './final-states';
+import { outcomeForAmount } from './final-states';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import { readObject } from './object-reader';
@@ -87,7 +87,7 @@ export class SandboxService {
 
   private createCommonFields(value: string) {
     const now = this.parts.clock.now();
-    const outcome = outcomeOf(value);
+    const outcome = outcomeForAmount(value);
     const hiddenUntil = outcome.hiddenForMs === undefined ? undefined : now + outcome.hiddenForMs;
     this.createCount += 1;
     return { id: randomUUID(), createDate: microsecondDate(now, this.createCount), outcome, hiddenUntil };

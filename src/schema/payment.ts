@@ -53,8 +53,8 @@ export interface ConfirmationDefinition {
   /** Name of the field in ConfirmationInput. */
   field: string;
   /** The sub-state in which the payment waits for the confirmation (spec 3.3). */
-  confirmsState: PaymentState;
-  /** Returns the next action in the sub-state `confirmsState`, without the field confirmWith. */
+  awaitsConfirmationIn: PaymentState;
+  /** Returns the next action in the sub-state `awaitsConfirmationIn`, without the field confirmWith. */
   action(payment: PaymentResource): ConfirmableAction;
 }
 
@@ -145,7 +145,7 @@ export abstract class PaymentResource extends Node {
   private get nextActionFromPresentFields(): NextAction | null {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
     const { confirmation } = this.definition;
-    if (confirmation && this.state === confirmation.confirmsState)
+    if (confirmation && this.state === confirmation.awaitsConfirmationIn)
       return Object.assign(confirmation.action(this), { confirmWith: confirmation.field });
     const actionOfMethod = this.definition.nextAction?.(this);
     if (actionOfMethod) return actionOfMethod;

@@ -125,7 +125,7 @@ const JSON_RULE: RuleWithMessage = [
   'jsonObject',
   `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`,
 ];
-const NUMBER_RULE: RuleWithMessage = [
+const EXACT_NUMBER_RULE: RuleWithMessage = [
   'exactNumber',
   'must not contain a number that a JSON number cannot represent exactly, such as an integer of 17 digits: send it as text.',
 ];
@@ -143,7 +143,7 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
   let valuesAtDepth: unknown[] = [value];
   for (let depth = 0; valuesAtDepth.length > 0; depth += 1) {
     if (depth > MAX_NESTING) throw invalidValueError(JSON_RULE, node);
-    if (valuesAtDepth.some(isInexactNumber)) throw invalidValueError(NUMBER_RULE, node);
+    if (valuesAtDepth.some(isInexactNumber)) throw invalidValueError(EXACT_NUMBER_RULE, node);
     valuesAtDepth = valuesAtDepth.flatMap((inner): unknown[] =>
       typeof inner === 'object' && inner !== null ? Object.values(inner) : [],
     );
@@ -162,7 +162,7 @@ function assertExactNumber(node: IntValueNode | FloatValueNode): void {
   const text = node.value;
   const isExact =
     text.length <= MAX_LITERAL_LENGTH && significantDigits(text) === significantDigits(String(Number(text)));
-  if (!isExact) throw invalidValueError(NUMBER_RULE, node);
+  if (!isExact) throw invalidValueError(EXACT_NUMBER_RULE, node);
 }
 
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({

@@ -146,7 +146,7 @@ describe('The token of an attempt', () => {
     expect([tokens.of(id), tokens.read(given)]).toEqual([given, id]);
   });
 
-  test('shares neither half with the token of an id that differs in one digit, and no part with the id', () => {
+  test('differs in both halves from the token of an id with one other digit, and contains no part of the id', () => {
     fc.assert(
       fc.property(attemptId, fc.nat(31), fc.integer({ min: 1, max: 15 }), (id, place, change) => {
         const digits = id.replaceAll('-', '');

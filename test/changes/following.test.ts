@@ -93,7 +93,7 @@ describeSqlite('The record of changes', (harnesses) => {
     expect(await recorded.advanceUntil(CONFIRMED)).toEqual([WAITING, CONFIRMED]);
   });
 
-  test('gets no entry from a response without a state, which also triggers no lookup', async () => {
+  test('gets no entry from a response that has no sub-state, and this response triggers no lookup', async () => {
     const recorded = await Recorded.start(harnesses);
     const { harness } = recorded;
     const { transactionId } = recorded.entry;

@@ -9,7 +9,7 @@ if (noPostgres) console.warn(noPostgres);
 const KINDS: StoreKind[] = noPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
 
 describe('After random calls, faults and kills', () => {
-  test.each(KINDS)('the history has no violation (%s)', async (kind) => {
+  test.each(KINDS)('the history of calls breaks no rule of the checker (%s)', async (kind) => {
     const store = await openStore(kind);
     try {
       const { judged, failedShutdowns, figures } = await chaos({

@@ -429,13 +429,16 @@ const WATCHERS: [name: string, watch: (headers: Record<string, string>) => Promi
   ],
 ];
 
-test.each(WATCHERS)('A subscription with %s ends with NOT_FOUND or UNAUTHENTICATED', async (_name, watch) => {
-  expect(gatewayError(await watch(AUTHORIZED))).toMatchObject({ code: 'NOT_FOUND', retryable: false });
-  const refused = await watch({ authorization: 'Bearer pgk_nobody' });
-  // The code is the reason of the close event of a WebSocket.
-  const { reason } = Object(refused) as { reason?: string };
-  expect(gatewayError(refused)?.code ?? reason).toContain('UNAUTHENTICATED');
-});
+test.each(WATCHERS)(
+  'A subscription with %s ends with NOT_FOUND for an unknown payment, and with UNAUTHENTICATED for an unknown key',
+  async (_name, watch) => {
+    expect(gatewayError(await watch(AUTHORIZED))).toMatchObject({ code: 'NOT_FOUND', retryable: false });
+    const refused = await watch({ authorization: 'Bearer pgk_nobody' });
+    // The code is the reason of the close event of a WebSocket.
+    const { reason } = Object(refused) as { reason?: string };
+    expect(gatewayError(refused)?.code ?? reason).toContain('UNAUTHENTICATED');
+  },
+);
 
 describe('gatewayError', () => {
   test('reads the first error of a gateway in a value, with its fields, and is null without one', () => {

@@ -204,7 +204,7 @@ for (const [kind, program, lack] of [
   ['PostgreSQL', 'postgres', lacking('pg_dump', 'pg_restore') ?? noPostgres],
 ] as const)
   describeWhere(lack, `A backup of the journal in ${kind}, made and restored by the guide`, () => {
-    test('lets the gateway replay earlier keys from the journal, and later keys by a lookup', async () => {
+    test('lets the gateway replay earlier creates from the journal, and later creates by a lookup', async () => {
       const service = closeAfterTests(await FakePaymentService.start());
       const folder = openFolder();
       mkdirSync(path.join(folder, 'data'));

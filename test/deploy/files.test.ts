@@ -87,7 +87,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('lets gateways trust only the address of nginx, which waits for both, and lets them wait for migrate', () => {
+  test('starts the gateways after migrate and nginx after both gateways, which trust only the address of nginx', () => {
     const healthy = gateways.map(([name]) => [name, { condition: 'service_healthy' }]);
     expect(compose.services).toMatchObject({
       nginx: { depends_on: Object.fromEntries(healthy) as object },
@@ -138,7 +138,7 @@ const containers = [...pod.initContainers, ...pod.containers];
 const podSettings = envOf(`${KUBERNETES}/settings.env`);
 
 describe('The Kubernetes manifests', () => {
-  test('comply with the restricted profile, with the user of the image', () => {
+  test('comply with the restricted Pod Security Standard, and run as the user of the image', () => {
     const [uid, gid] = lastInstruction('USER').text.split(':').map(Number);
     expect(pod).toMatchObject({
       automountServiceAccountToken: false,

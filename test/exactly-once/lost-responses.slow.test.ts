@@ -119,23 +119,26 @@ const lookupsAnswer =
     endpoint.startsWith('look-up') ? { acts: true, reply } : undefined;
 
 describeSqlite('A 404 response to a lookup, not sent by the service itself,', (harnesses) => {
-  test.each(FOREIGN)('does not free the key of a lost payment; prevents payouts: %s', async (_, reply) => {
-    const harness = await harnesses.start();
-    const [payment, payout] = [newKey(), newKey()];
-    harness.service.plan(lookupsAnswer(reply));
-    await loseResponse(harness, 'payment', payment, true);
-    await repeatFor(harness, payment, 2 * SETTLE);
-    expect(sent(harness.service, 'payment', payment)).toBe(1);
-    expect(await harness.attempt(payment)).toMatchObject({ outcome: 'UNKNOWN' });
-    const refused = await harness.create('payout', payout);
-    expect(refused).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
-    expect(sent(harness.service, 'payout', payout)).toBe(0);
-    harness.service.plan(() => undefined);
-    harness.clock.advance(MINUTE);
-    expect(await harness.create('payment', payment)).toMatchObject({ replayed: true });
-    expect(harness.service.created(payment)).toHaveLength(1);
-    expect(await harness.create('payout', payout)).toMatchObject({ replayed: false });
-  });
+  test.each(FOREIGN)(
+    'does not allow a payment whose response was lost to be sent again, and a payout is refused: %s',
+    async (_, reply) => {
+      const harness = await harnesses.start();
+      const [payment, payout] = [newKey(), newKey()];
+      harness.service.plan(lookupsAnswer(reply));
+      await loseResponse(harness, 'payment', payment, true);
+      await repeatFor(harness, payment, 2 * SETTLE);
+      expect(sent(harness.service, 'payment', payment)).toBe(1);
+      expect(await harness.attempt(payment)).toMatchObject({ outcome: 'UNKNOWN' });
+      const refused = await harness.create('payout', payout);
+      expect(refused).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
+      expect(sent(harness.service, 'payout', payout)).toBe(0);
+      harness.service.plan(() => undefined);
+      harness.clock.advance(MINUTE);
+      expect(await harness.create('payment', payment)).toMatchObject({ replayed: true });
+      expect(harness.service.created(payment)).toHaveLength(1);
+      expect(await harness.create('payout', payout)).toMatchObject({ replayed: false });
+    },
+  );
 
   test.each(['', 'code,message'])('never frees the key as JSON of another backend (%j)', async (fields) => {
     const harness = await harnesses.start({ env: { SERVICE_NOT_FOUND_FIELDS: fields } });

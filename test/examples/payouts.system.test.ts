@@ -137,7 +137,7 @@ describe('The payouts example with a failing service', () => {
     paidOnce(lines);
   });
 
-  test('retries a lost response with the same key, and pays every line once', async () => {
+  test('repeats a payout whose response was lost with the same key, and pays every line once', async () => {
     const lines = [line(), line(), line()];
     const [, lost] = lines;
     service.ledger.lag = { ms: 3_600_000, lookups: 0 };

@@ -66,7 +66,7 @@ describeJournals('Followed transactions', (fixture) => {
     const [old, young] = [payments.slice(0, 3), payments.slice(3)];
     const seen = { requestedAt: 8_000, observedAt: 8_500, nextLookupAt: 9_500 };
     for (const payment of young) await fixture.journal.recordObservation(observationOf(payment, seen));
-    const claim = claimOf(payments[0]!, { youngSince: 8_000, limit: 3, youngLimit: 2 });
+    const claim = claimOf(payments[0]!, { youngIfChangedAfter: 8_000, limit: 3, youngLimit: 2 });
     const first = await claimed(fixture.journal, claim);
     const left = young.filter(({ transactionId }) => !first.includes(transactionId));
     expect(left).toHaveLength(1);

@@ -62,7 +62,7 @@ describeJournals('A locked journal', (fixture) => {
     expect(tally(await Promise.all(again))).toEqual({ started: 50 });
   });
 
-  test.each([5, 900])('does not write %i refused attempts after it is unlocked', async (count) => {
+  test.each([5, 900])('writes none of %i refused attempts after it is unlocked', async (count) => {
     const unlock = await fixture.store.hold();
     const attempts = some(count);
     await Promise.all(attempts.map((attempt) => expectUnavailable(journal.insertAttempt(attempt))));
@@ -269,7 +269,7 @@ describeCluster('A journal on a PostgreSQL server', () => {
       await client.query('SELECT pg_sleep(0.2)');
     });
 
-  test('keeps a change that a reader has received, even if the server crashes before its next regular write', async () => {
+  test('keeps a change that a reader has received, even if the server crashes before it would have written its log', async () => {
     await configure('wal_writer_delay', '10s');
     const [read, unread] = [await created(journal), await created(journal)];
     await expect(journal.recordObservation(observationOf(read, COMPLETED))).resolves.toBe('recorded');

@@ -188,7 +188,7 @@ describeJournals('findCreated', (fixture) => {
     await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
   });
 
-  test('finds the newest attempt of this client with an external id that succeeded or is unknown', async () => {
+  test('finds, among the succeeded and unknown attempts of this client with an external id, the newest one', async () => {
     const own = { ...someone(), externalId: randomUUID() };
     await created(own);
     const newer = await created(own);

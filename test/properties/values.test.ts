@@ -78,7 +78,7 @@ describe('A global id', () => {
     fc.string({ unit: 'binary' }),
   );
 
-  test('is canonical: any other text is refused', () => {
+  test('has exactly one accepted spelling', () => {
     fc.assert(
       fc.property(tampered, (text) => {
         const named = decodeNodeId(text);

@@ -86,7 +86,7 @@ describe('npm run new-method', () => {
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
   });
 
-  test('creates a method that compiles, is in the schema and passes its golden bodies', () => {
+  test('creates a method that compiles, is in the schema and passes the golden tests', () => {
     expect(run(['scripts/new-method.mjs', 'example_wallet'], copy).status).toBe(0);
     const compiled = run([TSC, '--noEmit', '-p', 'tsconfig.build.json'], copy);
     expect(compiled).toMatchObject({ status: 0, stdout: '' });

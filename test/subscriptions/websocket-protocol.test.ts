@@ -59,7 +59,7 @@ describe('The upgrade to a WebSocket', () => {
     expect([status, headers['sec-websocket-extensions']]).toEqual([101, undefined]);
   });
 
-  test('is closed with 4406 without a subprotocol', async () => {
+  test('without a subprotocol is accepted, then closed with 4406', async () => {
     const client = await WireClient.open(url, { protocols: [] });
     expect((await client.closed).code).toBe(4406);
   });
@@ -78,7 +78,7 @@ describe('A WebSocket', () => {
     }
   });
 
-  test('sends nothing after a complete message, even if it names an unknown subscription', async () => {
+  test('sends nothing after a message of type complete, even if the message names an unknown subscription', async () => {
     const client = await ready();
     const id = harness.addPayment();
     client.subscribe('a', subscription(id));

@@ -62,7 +62,9 @@ export async function openSession(context: Context, byOption?: string) {
     unknownAttempts: async () => {
       const attempts = await journal.unknown(service, MAX_UNKNOWN_ATTEMPTS);
       if (attempts.length === MAX_UNKNOWN_ATTEMPTS)
-        terminal.printMessage(`Only the ${MAX_UNKNOWN_ATTEMPTS} oldest attempts were read.`);
+        terminal.printMessage(
+          `Only the ${MAX_UNKNOWN_ATTEMPTS} oldest attempts of unknown outcome were read. Settle these, then repeat the command.`,
+        );
       return attempts;
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {

@@ -25,7 +25,7 @@ function readFields(cells: readonly [name: string, value: unknown][]): RowFields
   for (const [name, value] of cells) {
     const column = COLUMN_BY_NAME.get(name.toLowerCase().replace(/[^a-z]/g, ''));
     if (!column) continue;
-    if (column in fields) throw new UsageError(`The column ${column} is repeated.`);
+    if (column in fields) throw new UsageError(`${name}: the field ${column} is repeated.`);
     if (value !== null && typeof value !== 'string') throw new UsageError(`${column}: expected a string.`);
     fields[column] = (value ?? '').trim();
   }

@@ -13,12 +13,12 @@ const MAX_PRINTED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 
 interface VerifyOptions {
-  /** Seals or hashes of lines that must be found. */
+  /** Seals of files (hashes of their last lines), or hashes of other lines. Verification fails unless each is found. */
   expect?: readonly string[];
   json?: boolean;
 }
 
-/** Runs `paygraph audit verify`. Exit code 1: a line is missing or changed. @throws InputError if reading fails */
+/** Runs `paygraph audit verify`. Exit code 1: the log has a fault, or an expected hash is missing. @throws InputError if reading fails */
 export async function verify(
   { terminal, env }: Context,
   files: readonly string[],

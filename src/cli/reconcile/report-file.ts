@@ -74,7 +74,9 @@ export class ReportFile implements Disposable {
   /** Opens the files of an interrupted run. @throws InputError if one is missing or the run had another selection */
   static resume(file: string, selection: AttemptSelection): ReportFile {
     if (!existsSync(progressFileOf(file)))
-      throw new InputError(`${file}: no interrupted run has written this file. Start one without --resume.`);
+      throw new InputError(
+        `${file}: there is no interrupted run to resume. To start a new run, omit --resume.`,
+      );
     const progress = readProgress(progressFileOf(file));
     if (JSON.stringify(progress.selection) !== JSON.stringify(selection))
       throw new InputError(

@@ -30,7 +30,7 @@ export class CallbackTokens {
     return Buffer.concat([code, this.#xorMask(id, code)]).toString('base64url');
   }
 
-  /** Returns the attempt id in a token; null if the token is invalid. Takes equally long for all well-formed tokens. */
+  /** Returns the attempt id in a token; null if the token is invalid. The time taken does not show how far a forgery is right. */
   read(token: string): string | null {
     if (!TOKEN_FORMAT.test(token)) return null;
     const bytes = Buffer.from(token, 'base64url');

@@ -88,7 +88,7 @@ export class ChangeFeed {
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
         if (error instanceof CursorExpired || readFrom === null || readFrom === after)
           throw error instanceof CursorExpired ? error : unreadableError();
-        // Earlier reads made progress. The caller continues from the `end` of this empty page with another query.
+        // Earlier reads skipped changes that the reader may not see. The next query continues after these changes.
         return { changes: [], hasMore: true, readUntil: readFrom };
       });
       const { changes, hasMore, readUntil } = page;

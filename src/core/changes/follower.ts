@@ -108,7 +108,7 @@ export class Follower {
       service,
       now,
       leaseUntil: now + timeoutMs + LEASE_MARGIN_MS,
-      youngSince: now - YOUNG_MS,
+      youngIfChangedAfter: now - YOUNG_MS,
       limit,
       // Rounds up or down at random, so that the average fraction is YOUNG_SHARE even if `limit` is small.
       youngLimit: Math.floor(limit * YOUNG_SHARE + runtime.random()),
@@ -140,7 +140,7 @@ export class Follower {
   #postponedUntil({ changedAt }: FollowedTransaction, lastState: KnownState): number | undefined {
     const { clock } = this.options.session;
     if (lastState.phase === 'done') return undefined;
-    const delay = this.#delay(lastState.phase, changedAt, 0);
+    const delay = this.#nextLookupDelay(lastState.phase, changedAt, 0);
     const sinceSeen = clock.monotonic() - lastState.seenAt;
     return sinceSeen < delay * FRESHNESS_FRACTION ? Math.floor(clock.now() + delay - sinceSeen) : undefined;
   }
@@ -160,7 +160,7 @@ export class Follower {
       if (phase === 'done') return;
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);
-      const delay = this.#delay(phase, isChanged ? clock.now() : changedAt, 0);
+      const delay = this.#nextLookupDelay(phase, isChanged ? clock.now() : changedAt, 0);
       this.#schedule({ id, nextLookupAt: clock.now() + delay, failures: 0 });
     } catch (error) {
       observer.onFollowLookup(kind, 'failed');
@@ -173,12 +173,12 @@ export class Follower {
     const { id, kind, transactionId, changedAt } = transaction;
     const failures = transaction.failures + 1;
     const phase = recorder.lastKnownState(kind, transactionId)?.phase ?? 'payer';
-    const delay = phase === 'done' ? 0 : this.#delay(phase, changedAt, failures);
+    const delay = phase === 'done' ? 0 : this.#nextLookupDelay(phase, changedAt, failures);
     const nextLookupAt = session.clock.now() + Math.max(delay, minDelayMs);
     this.#schedule({ id, nextLookupAt, failures });
   }
 
-  #delay(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
+  #nextLookupDelay(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
     const { session, config } = this.options;
     const ageMs = session.clock.now() - changedAt;
     return nextFollowDelay(config.watching.schedule[phase], ageMs, failures, session.runtime.random());

@@ -278,6 +278,6 @@ function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean 
   return (
     payment.status === PaymentStatus.COMPLETED ||
     REACHABLE_WITHOUT_CONFIRM.has(payment.status) ||
-    (isKnownState && state !== request.definition.confirmation?.confirmsState)
+    (isKnownState && state !== request.definition.confirmation?.awaitsConfirmationIn)
   );
 }

@@ -89,7 +89,7 @@ class CreateCall<T extends Transaction> {
     const { queue, input } = this.plan;
     await session.waitForClockSync();
     await session.waitForFence();
-    // The journal rejects the attempt (`fence_changed`) if the fence is raised after this line.
+    // If the fence is raised or lowered after this line, the journal rejects the attempt (`fence_changed`).
     this.#fenceSince = session.fence.since;
     if (session.fence.active) {
       const result = await this.#replayLostAttempt();
@@ -231,7 +231,7 @@ class CreateCall<T extends Transaction> {
       return outcome;
     }
     const { recovery } = this.options;
-    // record() returns false if another attempt created the transaction.
+    // record() returns false if another attempt created the transaction or holds the idempotency key.
     if (outcome.kind === 'accepted' && (await recovery.record(attempt, outcome.response)))
       return { kind: 'success', found: outcome.response, replayed: false };
     return this.#recoverLostResponse(attempt);

@@ -61,7 +61,7 @@ export const stateHash = (snapshot: Snapshot): string => hash(stateText(snapshot
  * Returns a hash that identifies a transaction without revealing its id: 22 characters of base64url.
  * @param scope payment service and kind of the transaction
  */
-export const transactionHash = (scope: string, channel: string, transactionId: string): string =>
+export const transactionIdHash = (scope: string, channel: string, transactionId: string): string =>
   hash(`${scope} ${channel} ${transactionId}`, 16);
 
 /** Returns a hash that identifies the record of changes of a channel: 22 characters of base64url. */

@@ -8,7 +8,7 @@ import type { LookupKey } from '../../datasources/payment-service/client';
 import { LookupCoalescer } from '../../datasources/payment-service/coalesced-lookups';
 import type { BackgroundObserver, BackgroundRunner } from '../background';
 import type { JournalSession } from '../journal-session';
-import { transactionHash, stateHash, type Snapshot } from './snapshot';
+import { transactionIdHash, stateHash, type Snapshot } from './snapshot';
 import { TransactionPoller } from './transaction-poller';
 import type { LatestValueIterator } from './latest-value-iterator';
 
@@ -160,7 +160,7 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   #hashOf(channel: string, transactionId: string): string {
-    return transactionHash(`${this.options.session.service} ${this.kind}`, channel, transactionId);
+    return transactionIdHash(`${this.options.session.service} ${this.kind}`, channel, transactionId);
   }
 }
 

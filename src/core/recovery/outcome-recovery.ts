@@ -134,7 +134,7 @@ export class OutcomeRecovery {
       session.runtime,
     ).catch(() => false);
     if (!isFound) return absence;
-    // Only the instance whose lookup counted last can measure the time since then, with its monotonic clock.
+    // The time since the last counted lookup is known only to its instance, which measures it with a monotonic clock.
     const lastCountedAt = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
     const elapsed = lastCountedAt === undefined ? 0 : startedAt - lastCountedAt;
     this.#countedAt.set(attempt.id, startedAt);

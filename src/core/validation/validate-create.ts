@@ -79,7 +79,7 @@ export function findMisplacedSecrets(
   const rejectedPaths = new Set(errors.map(({ path }) => path.join('.')));
   const hasSecret = (text: string): boolean => {
     if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
-    // Does not search a UUID with a letter for card numbers, because its digits may look like one.
+    // A UUID with a letter is not searched: its digits may look like a card number by chance.
     const isUuidWithLetter = isUuid(text.trim()) && /[a-f]/i.test(text);
     return !isUuidWithLetter && (containsPan(text) || containsToken(text));
   };

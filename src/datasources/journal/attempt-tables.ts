@@ -1,4 +1,4 @@
-import { COLUMN_TYPES, KEY_HASH_BYTES, READ_STORED_TEXT, type Dialect } from './stored-values';
+import { COLUMN_TYPES, KEY_HASH_BYTES, STORED_TEXT_AS_SQL_TEXT, type Dialect } from './stored-values';
 
 /** For each outcome of an attempt, the value of the column `state`. */
 export const STATE_OF = {
@@ -101,7 +101,7 @@ const readableColumns = (dialect: Dialect): string =>
   [
     'seq',
     ...GROUP_COLUMNS,
-    ...STORED_TEXT_COLUMNS.map((name) => `${READ_STORED_TEXT[dialect](name)} AS ${name}`),
+    ...STORED_TEXT_COLUMNS.map((name) => `${STORED_TEXT_AS_SQL_TEXT[dialect](name)} AS ${name}`),
     'method, currency, value, status, started_at, service_started_at, settled_at, next_check_at',
     OUTCOME_COLUMN,
     "COALESCE(public_details, '{}') AS public_details",

@@ -1,4 +1,4 @@
-import { READ_STORED_TEXT, type Dialect } from './stored-values';
+import { STORED_TEXT_AS_SQL_TEXT, type Dialect } from './stored-values';
 import {
   FIRST_POSITION,
   type ChangePosition,
@@ -77,7 +77,7 @@ const feedQuery = (channel: string | null): string =>
 export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): SqlWithValues {
   const { service, channel, after, limit } = range;
   const { epoch, transaction, seq } = after ?? FIRST_POSITION;
-  const readText = READ_STORED_TEXT[dialect];
+  const readText = STORED_TEXT_AS_SQL_TEXT[dialect];
   const feedCondition = channel === null ? '' : `${IS_IN_CHANNEL_FEED} AND`;
   const creators = creatorsCondition(range);
   const text = `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}),

@@ -78,7 +78,7 @@ export interface ClaimDueRequest {
   /** After this time, any instance can claim the transactions again. */
   leaseUntil: number;
   /** A transaction whose last change is later than this time counts as young. */
-  youngSince: number;
+  youngIfChangedAfter: number;
   /** Maximum number of transactions to claim. */
   limit: number;
   /** Maximum number of young transactions to claim. The rest of `limit` is for the most overdue transactions. */

@@ -25,7 +25,7 @@ import { monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import type { AttemptKind } from './journal';
 import { textOrNull, type Row, type SqlValue } from './rows';
-import { READ_STORED_TEXT, shortHash, type Dialect } from './stored-values';
+import { STORED_TEXT_AS_SQL_TEXT, shortHash, type Dialect } from './stored-values';
 
 const OF_SERVICE = 'group_id IN (SELECT id FROM attempt_groups WHERE service = ?)';
 
@@ -38,7 +38,7 @@ function followedHashesStatement(dialect: Dialect): string {
 
 /**
  * Returns the statement that claims young transactions first, then the most overdue. It searches for young transactions
- * only among the `4 * limit` transactions that became due last. Parameters: now, service, limit, `youngSince`,
+ * only among the `4 * limit` transactions that became due last. Parameters: now, service, limit, `youngIfChangedAfter`,
  * `youngLimit`; now; now, service, limit; `leaseUntil`.
  */
 function claimFollowedStatement(dialect: Dialect): string {
@@ -56,7 +56,7 @@ function claimFollowedStatement(dialect: Dialect): string {
     WHERE id ${isIn('SELECT id FROM young UNION ALL SELECT id FROM longest')}
     RETURNING id, (SELECT kind FROM attempt_groups WHERE attempt_groups.id = group_id) AS kind,
       (SELECT channel FROM attempt_groups WHERE attempt_groups.id = group_id) AS channel,
-      ${READ_STORED_TEXT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
+      ${STORED_TEXT_AS_SQL_TEXT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
 }
 
 /**
@@ -120,8 +120,19 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   async claimFollowed(claim: ClaimDueRequest): Promise<FollowedTransaction[]> {
-    const { service, now, youngSince, youngLimit, limit, leaseUntil } = claim;
-    const values = [now, service, limit, youngSince, youngLimit, now, now, service, limit, leaseUntil];
+    const { service, now, youngIfChangedAfter, youngLimit, limit, leaseUntil } = claim;
+    const values = [
+      now,
+      service,
+      limit,
+      youngIfChangedAfter,
+      youngLimit,
+      now,
+      now,
+      service,
+      limit,
+      leaseUntil,
+    ];
     const rows = await this.writeUnsynced(claimFollowedStatement(this.dialect), values);
     return rows.map(followedFromRow);
   }
@@ -164,7 +175,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return this.read(text, values);
   }
 
-  /** Whether the same database transaction has hidden changes for longer than LONG_DELAY_MS. */
+  /** Whether one open database transaction has kept later changes unreadable for longer than LONG_DELAY_MS. */
   #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();

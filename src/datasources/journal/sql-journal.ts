@@ -49,7 +49,7 @@ const ORDER_BY_NEWEST_LIMIT_1 = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
 const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
 
 /** Selects the id of a client's newest transaction on a channel; if there is none, of a transaction of any client. */
-const SELECT_NEWEST_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
+const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
   SELECT ${keyHashOf('id')} FROM (SELECT COALESCE(
     (SELECT id ${FROM_SUCCEEDED_IN_GROUP} ${GROUP_ID_SUBQUERY} ${ORDER_BY_NEWEST_LIMIT_1}),
     (SELECT id FROM (
@@ -178,7 +178,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
 
   async findSucceededOnChannel({ service, channel, client, kind }: Attempt): Promise<string | null> {
     const values = [service, client, channel, kind, channel, service, kind];
-    const [row] = await this.read(SELECT_NEWEST_ON_CHANNEL, ...values);
+    const [row] = await this.read(SELECT_SUCCEEDED_ON_CHANNEL, ...values);
     return row ? String(row['transaction_id']) : null;
   }
 

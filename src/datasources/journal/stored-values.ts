@@ -40,8 +40,8 @@ export function toStoredText(text: string): Uint8Array {
   return bytes;
 }
 
-/** Returns the SQL expression that converts a column with the result of toStoredText() to the text. */
-export const READ_STORED_TEXT = {
+/** For each dialect, returns the SQL expression for the text of a column that stores the bytes of toStoredText(). */
+export const STORED_TEXT_AS_SQL_TEXT = {
   postgres: (column: string): string =>
     `CASE WHEN octet_length(${column}) = 16 THEN encode(${column}, 'hex')::uuid::text
       ELSE convert_from(substr(${column}, CASE substr(${column}, 2, 1) WHEN '\\x00'::bytea THEN 3 ELSE 2 END), 'UTF8') END`,

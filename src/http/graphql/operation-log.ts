@@ -19,7 +19,7 @@ export type LogOperation = (ended: {
   context: OperationLogContext;
   /** Type of the operation; undefined if no operation was selected, for example because the document is invalid. */
   operation: `${OperationTypeNode}` | undefined;
-  /** Name of the operation, which may be unsafe to log; null or undefined if it has none or none was selected. */
+  /** Name of the operation, which may be unsafe to log; absent if it has none, or if no operation was selected. */
   name: string | null | undefined;
   /** Value of performance.now() at the start of the operation. */
   startedAt: number;

@@ -10,8 +10,9 @@ import { ConnectionRefuser } from './connection-refuser';
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
 /**
- * Why the gateway closes a connection. `evicted`: idle, closed to admit a new connection. `write_timeout`,
- * `unread_limit`: the client does not read responses. `pipeline_limit`: the client has too many pipelined requests.
+ * Why the gateway closes a connection. `evicted`: idle, closed to admit a new connection. `write_timeout`: the client has
+ * not read responses for too long. `unread_limit`: too many bytes of responses are unread. `pipeline_limit`: the client
+ * has too many pipelined requests.
  */
 type CloseReason = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 

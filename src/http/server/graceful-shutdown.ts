@@ -57,7 +57,8 @@ export class GracefulShutdown {
     const quietDeadline = performance.now() + maxWaitMs;
     // Wait until hardly any connections are waiting to be accepted, because closing the listener resets them.
     while (performance.now() < quietDeadline && !(await this.#isNextIterationQuiet()));
-    // Do not use http.Server.close(): it first closes idle connections, and those that arrive meanwhile are reset.
+    // Close the listener before the idle connections. http.Server.close() does the reverse, and connections that arrive
+    // in between are reset.
     Server.prototype.close.call(this.app.server);
     this.app.server.closeIdleConnections();
     const requestArrivalDeadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
@@ -74,7 +75,7 @@ export class GracefulShutdown {
   #onRequest(socket: Socket, response: ServerResponse): void {
     if (!this.#draining) return;
     const previous = this.connections.find(socket)?.latest;
-    // If requests are pipelined, only the last response may have `connection: close`: it ends the connection.
+    // A connection ends after a response with `connection: close`, so only the last of pipelined responses may have it.
     if (previous && !previous.headersSent) previous.removeHeader('connection');
     closeConnectionAfter(response);
   }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 export interface HealthSources {
   /** Returns the reason why the journal is unavailable, such as `disk_full`; null if it is available. */
   journalFailure(): string | null;
-  /** Whether a circuit breaker for the payment service is open. Does not affect readiness. */
+  /** Whether a circuit breaker for the payment service is open or half open. Does not affect readiness. */
   isServiceDown(): boolean;
   /** Whether no clock has stepped in the last UNKNOWN_SETTLE_SECONDS. Does not affect readiness. */
   isClockSteady(): boolean;

@@ -20,7 +20,7 @@ function helmetHeaders(directives: Directives, options: object = {}): Record<str
   return { ...response.getHeaders() } as Record<string, string>;
 }
 
-/** Headers of every response, unless a page replaces them. Headers that are set to false concern pages only. */
+/** Headers of every response, unless a page replaces them. The options that are false omit headers that matter for pages only. */
 export const DEFAULT_HEADERS = helmetHeaders(
   { defaultSrc: ["'none'"] },
   {

@@ -48,7 +48,7 @@ export class UnreadResponses {
     const marks = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {
       if (connection.socket.writableLength === 0) continue;
-      const mark = this.#nextMark(connection);
+      const mark = this.#updatedMark(connection);
       if (mark.checkCount > maxChecks) this.connections.reset(connection, 'write_timeout');
       else marks.set(connection, mark);
     }
@@ -57,7 +57,7 @@ export class UnreadResponses {
   }
 
   /** Returns the previous mark, with one more check, if data before it is still buffered; otherwise a new mark. */
-  #nextMark(connection: ClientConnection): FlushMark {
+  #updatedMark(connection: ClientConnection): FlushMark {
     const { bytesWritten, writableLength } = connection.socket;
     const mark = this.#marks.get(connection);
     const isUnflushed = mark !== undefined && bytesWritten - writableLength < mark.bytesWrittenBefore;

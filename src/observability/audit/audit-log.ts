@@ -12,7 +12,7 @@ import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
 export type { AuditEntry, OutcomeEntry } from './entry';
 
 /** A problem of the audit log, or the notice of a rotation. */
-export interface AuditProblem {
+export interface AuditNotice {
   /** A message for the operator, without a period at its end. It contains no values of entries. */
   why: string;
   /** The redacted entry that could not be written because of this problem. */
@@ -75,7 +75,7 @@ export class AuditLog {
 
   private constructor(
     private readonly path: string,
-    private readonly onProblem: (problem: AuditProblem) => void,
+    private readonly onNotice: (problem: AuditNotice) => void,
     private readonly options: AuditOptions,
   ) {
     this.#rotateAtBytes = options.rotation?.maxBytes ?? Infinity;
@@ -91,16 +91,16 @@ export class AuditLog {
 
   /**
    * Opens the file; creates it and its folder if needed.
-   * @param onProblem called when a problem occurs or the file was rotated
+   * @param onNotice called when a problem occurs or the file was rotated
    * @throws AuditLogError if the file cannot be written
    */
   static open(
     file: string,
-    onProblem: (problem: AuditProblem) => void,
+    onNotice: (problem: AuditNotice) => void,
     { creator = 'anybody', rotation = null, key = null }: Partial<AuditOptions> = {},
   ): AuditLog {
     try {
-      return new AuditLog(file, onProblem, { creator, rotation, key });
+      return new AuditLog(file, onNotice, { creator, rotation, key });
     } catch (error) {
       throw new AuditLogError(error);
     }
@@ -127,12 +127,12 @@ export class AuditLog {
     this.#isClosed = true;
   }
 
-  /** Records a mutation. Never throws: reports an entry that cannot be written to `onProblem`. */
+  /** Records a mutation. Never throws: reports an entry that cannot be written to `onNotice`. */
   record(entry: AuditEntry): void {
     this.#recordOrReport('call', () => redactEntry(entry));
   }
 
-  /** Records an outcome that recovery found. Never throws: reports an entry that cannot be written to `onProblem`. */
+  /** Records an outcome that recovery found. Never throws: reports an entry that cannot be written to `onNotice`. */
   recordRecovery(entry: OutcomeEntry): void {
     this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
   }
@@ -259,9 +259,9 @@ export class AuditLog {
 
   #report(why: string, entry?: object): void {
     try {
-      this.onProblem({ why, ...(entry && { entry }) });
+      this.onNotice({ why, ...(entry && { entry }) });
     } catch {
-      // Ignore an error of `onProblem`, because there is nowhere else to report the problem.
+      // Ignore an error of `onNotice`, because there is nowhere else to report the problem.
     }
   }
 }

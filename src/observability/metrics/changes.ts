@@ -39,7 +39,7 @@ export function changeMetrics(registry: Registry) {
   });
   const followLookupCounter = new Counter({
     name: 'paygraph_follow_lookups_total',
-    help: 'Followed transactions that became due for a lookup, by result. postponed: another lookup had just shown the state. expired: FOLLOW_DAYS have passed.',
+    help: 'Followed transactions that became due for a lookup, by result. postponed: another response had just shown the state. expired: FOLLOW_DAYS have passed since the create.',
     labelNames: ['kind', 'result'],
     registers,
   });

@@ -23,7 +23,7 @@ export function serviceMetrics(registry: Registry) {
   });
   const unauthorizedCounter = new Counter({
     name: 'paygraph_service_unauthorized_total',
-    help: 'Requests that the payment service rejected with status 401, even after repetitions with its own time and the other secret key where possible.',
+    help: 'Requests that the payment service rejected with status 401, also after the gateway repeated them, where possible, with the time of the service and the other secret key.',
     registers,
   });
   const retryCounter = new Counter({

@@ -14,11 +14,11 @@ interface ServerState {
   /** Returns the number of response bytes that are buffered because clients have not read them. */
   unreadBytes: () => number;
   /** Returns the number of operations that compiled code has executed since the start. */
-  compiledOperations: () => number;
+  compiledExecutions: () => number;
 }
 
 /** Labels and values of the metrics of one client key. */
-interface ClientKeyState {
+interface ClientKeyTimes {
   /** The client's id in CLIENT_KEYS_FILE. */
   client: string;
   /** Name of the key in CLIENT_KEYS_FILE. */
@@ -52,7 +52,7 @@ export function serverMetrics(registry: Registry) {
     }),
     connectionClosed: registerLabelledCounter<string>(registry, {
       name: 'paygraph_connections_closed_total',
-      help: 'Client connections that the gateway closed, by reason: evicted (idle while the connection limit was reached), write_timeout and unread_limit (the client did not read its responses), pipeline_limit (too many pipelined requests).',
+      help: 'Client connections that the gateway closed, by reason: evicted (idle while the connection limit was reached), write_timeout (the client did not read its responses for too long), unread_limit (too many unread bytes of responses), pipeline_limit (too many pipelined requests).',
       label: 'reason',
       initial: ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'],
     }),
@@ -84,14 +84,14 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
       read: state.unreadBytes,
     },
     paygraph_compiled_operations_total: {
-      help: 'Operations executed by compiled code from the cache, not by Apollo Server. A lower share costs CPU time only.',
-      read: state.compiledOperations,
+      help: 'Operations executed by compiled code; Apollo Server executes the others. If their share of all operations falls, the gateway needs more CPU time.',
+      read: state.compiledExecutions,
     },
   });
 }
 
 /** Registers the gauges of client keys. The values of both labels are names from CLIENT_KEYS_FILE, not secrets. */
-export function registerClientKeyGauges(registry: Registry, read: () => readonly ClientKeyState[]): void {
+export function registerClientKeyGauges(registry: Registry, read: () => readonly ClientKeyTimes[]): void {
   const registerGauge = (name: string, help: string, timeField: 'lastUsedAt' | 'expiresAt'): void => {
     new Gauge({
       name,

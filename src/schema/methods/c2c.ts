@@ -56,7 +56,7 @@ export const c2c = defineMethod('c2c', {
       input: C2cConfirmation,
       description: 'For card-to-card transfers: that the transfer was made.',
       toWire: () => ({}),
-      confirmsState: PaymentState.WAITING_FOR_CONFIRM,
+      awaitsConfirmationIn: PaymentState.WAITING_FOR_CONFIRM,
       action: ({ cardNumber, recipient }: C2cPayment) =>
         Object.assign(new ConfirmTransferAction(), {
           cardNumber: valueOrNull(cardNumber),

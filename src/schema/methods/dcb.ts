@@ -53,7 +53,7 @@ export const dcb = defineMethod('dcb', {
       input: CodeConfirmationInput,
       description: 'For direct carrier billing: the code.',
       toWire: (input: CodeConfirmationInput) => ({ code: input.code }),
-      confirmsState: PaymentState.WAITING_FOR_CODE,
+      awaitsConfirmationIn: PaymentState.WAITING_FOR_CODE,
       action: () => Object.assign(new ProvideCodeAction(), { account: null }),
     },
     sandbox: {

@@ -48,7 +48,7 @@ export const upi = defineMethod('upi', {
       input: UtrConfirmationInput,
       description: 'For UPI: the UTR.',
       toWire: (input: UtrConfirmationInput) => ({ utr: input.utr }),
-      confirmsState: PaymentState.WAITING_FOR_UTR,
+      awaitsConfirmationIn: PaymentState.WAITING_FOR_UTR,
       action: ({ upiId, upiLink }: UpiPayment) =>
         Object.assign(new ProvideUtrAction(), { upiId: valueOrNull(upiId), upiLink: valueOrNull(upiLink) }),
     },

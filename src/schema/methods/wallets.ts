@@ -128,7 +128,7 @@ export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPaymen
         description: `For ${brand}: the code.`,
         // In this request, the field transaction_id of the service contains the payer's code (spec 4.5).
         toWire: (input: CodeConfirmationInput) => ({ transaction_id: input.code }),
-        confirmsState: PaymentState.WAITING_FOR_CODE,
+        awaitsConfirmationIn: PaymentState.WAITING_FOR_CODE,
         action: ({ account }: BangladeshWalletPayment) =>
           Object.assign(new ProvideCodeAction(), { account: valueOrNull(account) }),
       },

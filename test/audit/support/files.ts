@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { AuditLog, type AuditEntry, type AuditProblem } from '../../../src/observability/audit/audit-log';
+import { AuditLog, type AuditEntry, type AuditNotice } from '../../../src/observability/audit/audit-log';
 import type { Rotation } from '../../../src/observability/audit/rotation';
 import { Verifier, type Finding } from '../../../src/observability/audit/verifier';
 import { CHANNEL } from '../../support/caller';
@@ -34,8 +34,8 @@ export function openLog(
   file: string,
   rotation: Rotation | null = null,
   key: string | null = null,
-): { log: AuditLog; faults: AuditProblem[] } {
-  const faults: AuditProblem[] = [];
+): { log: AuditLog; faults: AuditNotice[] } {
+  const faults: AuditNotice[] = [];
   return { log: AuditLog.open(file, (fault) => faults.push(fault), { rotation, key }), faults };
 }
 

@@ -87,7 +87,7 @@ export const claimOf = ({ service }: NewAttempt, given: Partial<ClaimDueRequest>
   service,
   now: 10_000,
   leaseUntil: 20_000,
-  youngSince: 0,
+  youngIfChangedAfter: 0,
   limit: 10,
   youngLimit: 5,
   ...given,

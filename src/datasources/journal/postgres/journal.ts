@@ -140,7 +140,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return result;
   }
 
-  /** Also rejects with JournalUnavailable if commits are not durable. */
+  /** See Journal.readState(). Rejects with JournalUnavailable if it cannot be read, or if commits are not durable. */
   async readState(until?: number): Promise<JournalState> {
     const [row = {}] = await this.#pool.query(READ_STATE, [], until);
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());

@@ -50,7 +50,10 @@ export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, chann
   ORDER BY service, client, channel, kind
   ON CONFLICT DO NOTHING RETURNING id`;
 
-/** Raises the fence if the identity of the database differs from the stored one. Returns the state of the journal. */
+/**
+ * Returns the state of the journal. Raises its fence (see ../fence.ts) if the journal is now in another database than
+ * before, after a failover or restore.
+ */
 export const READ_STATE = `WITH raised AS (
     UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW.postgres},
       fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)

@@ -14,7 +14,7 @@ type State =
 interface CircuitBreakerOptions {
   /** Number of consecutive failures that open the circuit breaker. */
   threshold: number;
-  /** Whether a request has failed. @param outcome its result, or the error with which it rejected */
+  /** Whether a request counts as failed. @param outcome its result, or the error with which it rejected */
   isFailure(outcome: unknown): boolean;
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
 }

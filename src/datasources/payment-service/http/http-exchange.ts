@@ -85,7 +85,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Must be called if the gateway decides not to send the request. Does nothing if the exchange has ended. */
-  refuse(error: unknown): void {
+  failUnsent(error: unknown): void {
     this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
   }
 

@@ -21,7 +21,7 @@ function destroy(this: Socket): void {
 export class StandbyConnections {
   #ready: Standby[] = [];
   /** Times of the last calls of take() in ms by the monotonic clock, oldest first; at most MAX_STANDBY. */
-  #takenAt: number[] = [];
+  #recentTakes: number[] = [];
   #connectingCount = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -31,7 +31,7 @@ export class StandbyConnections {
 
   /** Removes and returns the newest connection; undefined if there is none. Then opens connections for later calls. */
   take(): Socket | undefined {
-    this.#takenAt = [...this.#takenAt, performance.now()].slice(-MAX_STANDBY);
+    this.#recentTakes = [...this.#recentTakes, performance.now()].slice(-MAX_STANDBY);
     this.#dropExpired();
     const socket = this.#ready.pop()?.socket;
     for (const event of UNUSABLE_EVENTS) socket?.off(event, destroy);
@@ -49,14 +49,14 @@ export class StandbyConnections {
   }
 
   #refill(): void {
-    while (this.#ready.length + this.#connectingCount < this.#takenAt.length && !this.#isClosed) {
+    while (this.#ready.length + this.#connectingCount < this.#recentTakes.length && !this.#isClosed) {
       this.#connectingCount += 1;
       this.connect((...[, socket]) => {
         this.#connectingCount -= 1;
         if (socket) this.#add(socket);
       });
     }
-    if (this.#ready.length + this.#takenAt.length > 0) this.#schedule();
+    if (this.#ready.length + this.#recentTakes.length > 0) this.#schedule();
   }
 
   #add(socket: Socket): void {
@@ -69,7 +69,7 @@ export class StandbyConnections {
 
   #dropExpired(): void {
     const expiry = performance.now() - MAX_AGE_MS;
-    this.#takenAt = this.#takenAt.filter((time) => time > expiry);
+    this.#recentTakes = this.#recentTakes.filter((time) => time > expiry);
     for (const { socket, connectedAt } of this.#ready) if (connectedAt <= expiry) socket.destroy();
     this.#ready = this.#ready.filter(({ socket }) => !socket.destroyed);
   }

@@ -92,7 +92,10 @@ export class ServiceTransport {
     return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
   }
 
-  /** Stores the Date header of a response. Deletes it if the time since the previous Date header is implausible. */
+  /**
+   * Stores the Date header of a response. Deletes it if it is missing, or if it advanced by clearly more or less than the
+   * monotonic clock since the previous response.
+   */
   recordServiceTime({ headers }: RawResponse): void {
     const arrivedAt = this.runtime.monotonic();
     const previous = this.#lastDate;
@@ -156,7 +159,7 @@ export class ServiceTransport {
     const run = (): Promise<RawResponse> => {
       const current = new Exchange(deadline - this.runtime.monotonic(), this.runtime);
       const start = () => current.start(() => this.#dispatch(call, signing, current));
-      this.policy.run(options.lane, start).catch((error: unknown) => current.refuse(error));
+      this.policy.run(options.lane, start).catch((error: unknown) => current.failUnsent(error));
       return current.response;
     };
     return this.options.interceptor ? this.options.interceptor(call, run) : run();

@@ -40,12 +40,12 @@ function amountMatchesOrIsMissing(actual: unknown, expected: ExpectedFields['amo
 /** Whether a response has a status and a transaction id (a UUID), and none of its fields contradicts `expected`. */
 function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
   const id = json['transaction_id'];
-  const status = json['status'];
+  const word = json['status'];
   return (
     typeof id === 'string' &&
     isUuid(id) &&
-    typeof status === 'string' &&
-    status !== '' &&
+    typeof word === 'string' &&
+    word !== '' &&
     idMatchesOrIsMissing(id, expected.transactionId) &&
     idMatchesOrIsMissing(json['channel'], expected.channel) &&
     textMatchesOrIsMissing(json['external_id'], expected.externalId) &&
