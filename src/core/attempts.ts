@@ -9,6 +9,7 @@ import { notTriedError } from '../datasources/payment-service/service-error';
 import { withTimeout } from '../shared/timeout';
 import type { JournalSession } from './journal-session';
 
+/** Time limit of list() in ms; the other reads end after the journal's own limit, which is shorter. */
 const READ_TIMEOUT_MS = 2000;
 
 /**

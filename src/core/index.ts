@@ -19,7 +19,7 @@ import { JournalFence } from './journal-fence';
 import { JournalSession } from './journal-session';
 import { PaymentOperations } from './payments';
 import { PayoutOperations } from './payouts';
-import { startRecoveryJob } from './recovery/reconciler';
+import { startRecoveryJob } from './recovery/recovery-job';
 import { startRetentionJob } from './recovery/retention-job';
 import { PaymentMatcher, PayoutMatcher, type Transaction } from './recovery/transaction-matcher';
 import type { ChangeSettings, PollSettings, UrlPolicy } from '../config/types';
@@ -96,7 +96,7 @@ export function startOperations(options: OperationsOptions) {
     payment: new PaymentMatcher(payments, session, config.journal.keepMs),
     payout: new PayoutMatcher(payouts, session),
   };
-  const reconciler = startRecoveryJob({ session, clockGuard, recovery, matchers, background, observer });
+  const recoveryJob = startRecoveryJob({ session, clockGuard, recovery, matchers, background, observer });
   const retentionJob = startRetentionJob({ session, clockGuard, config, warn });
   const lookUp = (attempt: Attempt): Promise<void> =>
     background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
@@ -128,7 +128,7 @@ export function startOperations(options: OperationsOptions) {
     /** Stops background jobs. Resolves when the work in flight has ended, even if its caller has disconnected. */
     stop: async (): Promise<void> => {
       const inFlight = [createService.drained(), confirmService.drained()];
-      await Promise.all([...inFlight, reconciler.stop(), retentionJob.stop(), changes.stopFollowing()]);
+      await Promise.all([...inFlight, recoveryJob.stop(), retentionJob.stop(), changes.stopFollowing()]);
       void fence.stop();
       await changes.flush();
       await recovery.drained();

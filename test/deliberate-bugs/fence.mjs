@@ -17,7 +17,7 @@ export const bugs = [
     id: 'fence-found-payment-not-recorded',
     promise: 'A payment that was found for a lost create is recorded, even if its insert is not answered.',
     file: 'src/core/create/create-service.ts',
-    find: 'session.insertAttempt(attempt, recovery.succeeded(lost.found))',
+    find: 'session.insertAttempt(attempt, recovery.succeededOutcome(lost.found))',
     replace: 'session.insertAttempt(attempt)',
     tests: fence,
     name: 'does not answer its insert',

@@ -125,7 +125,7 @@ const own = [
   {
     id: 'unknown-never-looked-up',
     promise: 'Unknown outcomes are recovered.',
-    file: 'src/core/recovery/reconciler.ts',
+    file: 'src/core/recovery/recovery-job.ts',
     find: 'await Promise.all(dueAttempts.map(recover));',
     replace: 'void recover;',
   },

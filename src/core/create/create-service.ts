@@ -135,9 +135,9 @@ class CreateCall<T extends Transaction> {
     const createdMs = creationTime(lost.found);
     const serviceStartedAt = Number.isNaN(createdMs) ? sought.serviceStartedAt : createdMs;
     const attempt = { ...sought, serviceStartedAt };
-    const begun = await session.insertAttempt(attempt, recovery.succeeded(lost.found));
+    const begun = await session.insertAttempt(attempt, recovery.succeededOutcome(lost.found));
     if (begun.kind !== 'started') return this.#onNotBegun(begun);
-    if (await recovery.record(attempt, lost.found))
+    if (await recovery.recordCreated(attempt, lost.found))
       return { kind: 'success', found: lost.found, replayed: true };
     // Meanwhile, an attempt with another key was recorded as the creator of the transaction. This attempt sent nothing.
     await this.#settle(attempt, 'not_sent');
@@ -231,15 +231,15 @@ class CreateCall<T extends Transaction> {
       return outcome;
     }
     const { recovery } = this.options;
-    // record() returns false if another attempt created the transaction or holds the idempotency key.
-    if (outcome.kind === 'accepted' && (await recovery.record(attempt, outcome.response)))
+    // recordCreated() returns false if another attempt created the transaction or holds the idempotency key.
+    if (outcome.kind === 'accepted' && (await recovery.recordCreated(attempt, outcome.response)))
       return { kind: 'success', found: outcome.response, replayed: false };
     return this.#recoverLostResponse(attempt);
   }
 
   /**
    * Handles a response that was lost, is invalid, or shows a transaction of another attempt: looks the transaction up
-   * for a short time, then leaves the attempt to the reconciler.
+   * for a short time, then leaves the attempt to the recovery job.
    */
   async #recoverLostResponse(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs, session } = this.options;
@@ -251,7 +251,7 @@ class CreateCall<T extends Transaction> {
       const match = await withTimeout(leftMs, this.plan.matcher.find(sentAttempt), runtime).catch(
         () => undefined,
       );
-      if (match?.kind === 'found' && (await recovery.record(attempt, match.found)))
+      if (match?.kind === 'found' && (await recovery.recordCreated(attempt, match.found)))
         return { kind: 'success', found: match.found, replayed: true };
       if (runtime.monotonic() + delayMs >= deadline) break;
       await runtime.sleep(delayMs);

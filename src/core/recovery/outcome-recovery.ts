@@ -155,9 +155,11 @@ export class OutcomeRecovery {
   }
 
   /** Records that an attempt created a transaction. For the result, see JournalSession.recordOutcome(). */
-  record(attempt: SentAttempt, found: Transaction): Promise<boolean> {
+  recordCreated(attempt: SentAttempt, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
-    return session.recordOutcome(attempt, this.succeeded(found), () => recorder.onCreateRecorded(found));
+    return session.recordOutcome(attempt, this.succeededOutcome(found), () =>
+      recorder.onCreateRecorded(found),
+    );
   }
 
   /** Resolves when every recovered outcome has been reported. */
@@ -166,7 +168,7 @@ export class OutcomeRecovery {
   }
 
   /** Returns the outcome of the attempt that created a transaction. The recorder remembers its state. */
-  succeeded(found: Transaction): SucceededOutcome {
+  succeededOutcome(found: Transaction): SucceededOutcome {
     const { session, recorder } = this.options;
     return {
       outcome: 'succeeded',
@@ -184,7 +186,7 @@ export class OutcomeRecovery {
   #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
     const { session, recorder } = this.options;
     const outcome: RecoveredOutcome = found
-      ? this.succeeded(found)
+      ? this.succeededOutcome(found)
       : { outcome: 'not_sent', settledAt: session.clock.now() };
     return session.recordOutcome(attempt, outcome, () => {
       if (found) recorder.onCreateRecorded(found);
