@@ -120,8 +120,8 @@ const openNotifier = ({ config, clock, log }: BaseParts): ChangeNotifier =>
 /** Opens the audit log. Throws a ConfigError that names AUDIT_LOG_FILE if the file cannot be written. */
 function openAudit({ config, log }: BaseParts): AuditLog {
   const { auditFile, auditRotation: rotation, auditKey } = config;
-  const onNotice = (problem: AuditNotice): void =>
-    problem.entry ? log.error(problem, 'audit entry not written') : log.warn(problem, 'audit log problem');
+  const onNotice = (notice: AuditNotice): void =>
+    notice.entry ? log.error(notice, 'audit entry not written') : log.warn(notice, 'audit log problem');
   try {
     return AuditLog.open(auditFile, onNotice, { rotation, key: auditKey?.reveal() ?? null });
   } catch (error) {

@@ -38,8 +38,12 @@ export class UnrecordedOutcomes {
     this.#queue.set(id, { ...unrecorded, queuedAt: this.clock.monotonic() });
     if (this.#queue.size <= MAX_UNRECORDED) return;
     // Drops the oldest `not_sent` or `rejected`; if there is none, the oldest outcome. A lookup recovers it later.
-    const entries = [...this.#queue];
-    const [idToDrop = id] = entries.find(([, each]) => !mayHaveCreated(each)) ?? entries[0] ?? [];
+    let [idToDrop = id] = this.#queue.keys();
+    for (const [queuedId, queued] of this.#queue) {
+      if (mayHaveCreated(queued)) continue;
+      idToDrop = queuedId;
+      break;
+    }
     this.#queue.delete(idToDrop);
   }
 

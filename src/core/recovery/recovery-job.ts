@@ -5,7 +5,7 @@ import type { TransactionMatcher, Transaction } from './transaction-matcher';
 import type { OutcomeRecovery } from './outcome-recovery';
 import type { JournalSession } from '../journal-session';
 
-interface ReconcilerOptions {
+interface RecoveryJobOptions {
   session: JournalSession;
   clockGuard: ClockGuard;
   recovery: OutcomeRecovery;
@@ -23,7 +23,7 @@ const MAX_ATTEMPTS_PER_RUN = 16;
  * Starts the background job that recovers unknown outcomes of creates, including those of instances that have died. It
  * also checks the clocks and records queued outcomes.
  */
-export function startRecoveryJob(options: ReconcilerOptions): RepeatedJob {
+export function startRecoveryJob(options: RecoveryJobOptions): RepeatedJob {
   const { session, clockGuard, recovery, matchers, background, observer } = options;
   const recover = (attempt: Attempt): Promise<unknown> =>
     background({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>

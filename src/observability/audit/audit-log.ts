@@ -75,7 +75,7 @@ export class AuditLog {
 
   private constructor(
     private readonly path: string,
-    private readonly onNotice: (problem: AuditNotice) => void,
+    private readonly onNotice: (notice: AuditNotice) => void,
     private readonly options: AuditOptions,
   ) {
     this.#rotateAtBytes = options.rotation?.maxBytes ?? Infinity;
@@ -96,7 +96,7 @@ export class AuditLog {
    */
   static open(
     file: string,
-    onNotice: (problem: AuditNotice) => void,
+    onNotice: (notice: AuditNotice) => void,
     { creator = 'anybody', rotation = null, key = null }: Partial<AuditOptions> = {},
   ): AuditLog {
     try {
