@@ -56,7 +56,7 @@ export const bugs = [
     promise: 'A payment that another key may have created is not matched with an attempt.',
     file: 'src/core/recovery/transaction-matcher.ts',
     find: "(await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found }",
-    replace: "{ kind: 'found', found }",
+    replace: "({ kind: 'found', found })",
     tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
   {

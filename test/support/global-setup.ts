@@ -31,8 +31,8 @@ export default async function setUp(_: unknown, project: Project): Promise<void>
   await compile(project);
   // Any command of the program builds `dist` if sources are newer.
   const program = path.resolve(__dirname, '../../bin/paygraph.mjs');
-  const { status, stderr } = spawnSync(process.execPath, [program, '--help'], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`The build failed: ${stderr}`);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, '--help'], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The build failed: ${stdout}${stderr}`);
   const noPostgres = await probePostgres();
   process.env['PAYGRAPH_TEST_NO_POSTGRES'] = noPostgres ?? '';
   process.env['PAYGRAPH_TEST_RUN'] = String(process.pid);
