@@ -5,7 +5,7 @@ import type { Profile } from './profile';
 import { SimulatedService } from './service';
 import { World } from './world';
 
-/** What all machines of a simulation share. */
+/** The parts that all machines of a simulation share. */
 export class Environment {
   readonly world: World;
   readonly faults: Faults;

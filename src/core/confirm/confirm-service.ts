@@ -52,7 +52,7 @@ interface ConfirmCall {
   };
 }
 
-/** What a confirm results in: `outcome` for the caller, `result` for the journal. */
+/** The result of a confirm: `outcome` for the caller, `result` for the journal. */
 interface ConfirmCompletion {
   outcome: ConfirmOutcome;
   result: ConfirmResult;

@@ -19,7 +19,7 @@ export interface ConfirmClaim extends ConfirmedPayment {
   inputHash: string;
 }
 
-/** What the journal knows about earlier confirms of a payment when a confirm begins. */
+/** The earlier confirms of a payment, as recorded in the journal when a confirm begins. */
 export interface ConfirmBeginResult {
   /** Whether the result of an earlier confirm of this payment is unknown. */
   previousOutcomeUnknown: boolean;
@@ -37,7 +37,7 @@ export interface ConfirmedInput extends ConfirmedPayment {
   confirmedAt: number;
 }
 
-/** What a confirm has shown about itself and about earlier confirms of the payment. */
+/** The result of a confirm. It also covers earlier confirms of the payment whose results were unknown. */
 export interface ConfirmResult {
   /**
    * `known`: the results of all confirms of this payment are known. `unknown`: this confirm may have been carried out.

@@ -10,7 +10,7 @@ export class JournalOpenError extends Error {
   }
 }
 
-/** Returns an error that says why a SQLite file cannot be opened and, if its path is wrong, what to do. */
+/** Returns an error with the reason why a SQLite file cannot be opened and, if its path is wrong, the remedy. */
 export const fileOpenError = (file: string, error: unknown): JournalOpenError =>
   new JournalOpenError(
     describePathError(file) ?? `${file}: ${journalErrorText(describeJournalError(error))}`,

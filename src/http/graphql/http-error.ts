@@ -54,7 +54,7 @@ export function toRequestError({ kind, message }: AccessError): RequestError {
   return new RequestError(status, code, message, details);
 }
 
-/** Error for a request that was not authenticated, because its Accept header asked for the landing page. */
+/** Error for an unauthenticated request that looked like a request for the landing page but is none. */
 export const CREDENTIALS_REQUIRED_ERROR = toRequestError(
   new AccessError('NO_CREDENTIALS', 'Credentials are required: Authorization: Bearer <key or token>.'),
 );
