@@ -33,7 +33,7 @@ export interface ConfirmRequest {
 }
 
 export interface LookupResult<T> {
-  /** The transaction; null if the service does not have it. */
+  /** The transaction; null if the response is "not found". */
   found: T | null;
   /** Whether the response is certainly from the service. If not, the transaction may exist although `found` is null. */
   isFromService: boolean;
