@@ -15,8 +15,6 @@ import { post } from '../support/raw';
 import { describeInBrowser, type Opened, type TestBrowser } from './chromium';
 import { Shop } from './shop';
 
-jest.setTimeout(240_000);
-
 const WITH_TOKEN = ['apollo-client', 'urql', 'graphql-sse', 'eventsource'];
 /** The sample that runs in browsers only and sends no token. */
 const WITHOUT_TOKEN = 'browser';

@@ -3,8 +3,6 @@ import { noPostgres, openStore, type StoreKind } from '../support/stores';
 import { chaos } from './chaos';
 import { singleDatabase } from './database';
 
-jest.setTimeout(180_000);
-
 if (noPostgres) console.warn(noPostgres);
 const KINDS: StoreKind[] = noPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
 

@@ -25,8 +25,6 @@ import { lastInstruction } from './support/dockerfile';
 import { describeWhere, lacking, openFolder, textOf, yamlOf } from './support/files';
 import { buildImage, runInImage, type Container } from './support/image';
 
-jest.setTimeout(180_000);
-
 const ENVIRONMENT = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
 
 interface Workload {

@@ -18,7 +18,7 @@ import { CONFIGURATION, UPSTREAM_KEEPALIVE, startNginx, testTlsConfiguration } f
 const ROUNDS = Number(process.env['ROLLING_RESTARTS'] ?? 0);
 const { SHUTDOWN_DELAY_MS = '', SHUTDOWN_GRACE_MS = '' } = envOf('deploy/systemd/paygraph.env');
 
-jest.setTimeout(180_000 + ROUNDS * 120_000);
+jest.setTimeout(600_000 + ROUNDS * 120_000);
 
 const HOST = ['Host: localhost'];
 

@@ -5,8 +5,6 @@ import { emptyPostgres, noPostgres } from '../support/stores';
 import type { Terminal } from './support/terminal';
 import { Tutorial } from './support/tutorial';
 
-jest.setTimeout(300_000);
-
 /** Opens the last printed URL, and submits Pay like the form of the page. */
 async function pay(terminal: Terminal): Promise<void> {
   const [, page = ''] = [...terminal.output.matchAll(/Pay at (\S+)/g)].at(-1) ?? [];

@@ -9,8 +9,6 @@ import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/g
 import { newFolder, runWithKey, type Run } from './support';
 import { serverOf } from '../support/http-server';
 
-jest.setTimeout(300_000);
-
 const KILLS = 40;
 
 type Booked = [transactionId: string, previousStatus: string | null, status: string];

@@ -2,8 +2,6 @@ import { noCluster } from '../journal/support/private-cluster';
 import { temporaryFolder } from '../support/cleanup';
 import { MODES, failover } from './failover';
 
-jest.setTimeout(180_000);
-
 (noCluster ? describe.skip : describe)(
   'A primary that is killed under load, and its promoted standby',
   () => {

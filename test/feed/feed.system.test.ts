@@ -2,8 +2,6 @@ import { describeStores } from '../support/harness';
 import { openStore } from '../support/stores';
 import { feed } from './feed';
 
-jest.setTimeout(180_000);
-
 describeStores('The record of changes', ({ kind, closeAtEnd }) => {
   test('gives consumers of every transport the same list, without gaps or duplicates, while they and a gateway are killed', async () => {
     const store = await openStore(kind);

@@ -2,8 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { describeWhere, lacking } from '../deploy/support/files';
 import { temporaryFolder } from '../support/cleanup';
 
-jest.setTimeout(300_000);
-
 function run(...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

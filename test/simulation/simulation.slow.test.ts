@@ -19,7 +19,7 @@ describe('The simulation of the money protocol', () => {
     }
     expect(violations).toEqual([]);
     expect(creates).toBeGreaterThan(SEEDS.length);
-  }, 600_000);
+  });
 
   test('repeats every event with the same seed', async () => {
     const run = async (): Promise<string> => (await simulate({ seed: 17, instances: 2 })).hash;
