@@ -8,12 +8,12 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { start } from './journal/processes.mjs';
 import { CLIENT_KEY } from './journal/client-key.mjs';
 import { quantile, table } from './journal/stats.mjs';
+import { readOptions } from '../scripts/options.mjs';
 
-const { values } = parseArgs({ options: { gateway: { type: 'string' }, seconds: { type: 'string' } } });
+const { values } = readOptions({ options: { gateway: { type: 'string' }, seconds: { type: 'string' } } });
 const checkout = path.resolve(values.gateway ?? path.join(import.meta.dirname, '..'));
 const SECONDS = Number(values.seconds ?? 30);
 const DELAY_MS = 20;

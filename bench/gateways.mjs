@@ -6,7 +6,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 import { build, isFresh } from '../scripts/build.mjs';
 import { writeDocument } from './gateways/document.mjs';
 import { machineText, pinToOtherCore } from './gateways/machine.mjs';
@@ -16,6 +15,7 @@ import { loadTargets, versions } from './gateways/targets.mjs';
 import { openDisk } from './journal/disk.mjs';
 import { median } from './journal/stats.mjs';
 import { start } from './journal/processes.mjs';
+import { readOptions } from '../scripts/options.mjs';
 
 // The benchmark runs many short rounds, because disturbances by other programs last for seconds.
 const FULL = { rounds: 15, milliseconds: 1000, warmUp: 1, starts: 5, requests: 100_000, own: 1_000_000 };
@@ -23,7 +23,7 @@ const QUICK = { rounds: 9, milliseconds: 500, warmUp: 0.25, starts: 3, requests:
 const MEMORY_PARTS = 10;
 const OWN = 'paygraph';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readOptions({
   options: {
     quick: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },

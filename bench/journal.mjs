@@ -4,7 +4,6 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 import { build, isFresh } from '../scripts/build.mjs';
 import { Caller } from './journal/caller.mjs';
 import { openDisk } from './journal/disk.mjs';
@@ -13,6 +12,7 @@ import { countLookups } from './journal/lookups.mjs';
 import { freshDatabase } from './journal/postgres.mjs';
 import { start } from './journal/processes.mjs';
 import { measureSize } from './journal/size.mjs';
+import { readOptions } from '../scripts/options.mjs';
 
 const ROUNDS = 10;
 const CREATES_PER_ROUND = 60;
@@ -178,7 +178,7 @@ async function runSizes(folder, postgres, rows) {
   await measureSize({ name: 'SQLite', rows: Math.ceil(rows / 4), largeUrl, smallUrl });
 }
 
-const { values } = parseArgs({ options: { rows: { type: 'string' } } });
+const { values } = readOptions({ options: { rows: { type: 'string' } } });
 if (!isFresh() && !build()) process.exit(1);
 const postgres = await freshDatabase();
 if (!postgres)

@@ -3,7 +3,6 @@
 // select parts: `-- memory changes`. See docs/benchmarks.md.
 import os from 'node:os';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 import { build, isFresh } from '../scripts/build.mjs';
 import { median, quantile, spread, table } from './journal/stats.mjs';
 import { measureCalls } from './subscriptions/calls.mjs';
@@ -13,10 +12,11 @@ import { measureMemory } from './subscriptions/memory.mjs';
 import { MIXED } from './subscriptions/payments.mjs';
 import { measurePolling } from './subscriptions/polling.mjs';
 import { constantPace, startService } from './subscriptions/harness.mjs';
+import { readOptions } from '../scripts/options.mjs';
 
 const BARS = { callsApart: 0.05, memoryKb: 20, seenMs: 250, hintedMs: 150, feedMs: 250 };
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readOptions({
   options: { scale: { type: 'string', default: '1' } },
   allowPositionals: true,
 });

@@ -12,7 +12,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../scripts/options.mjs';
 
 const FOLDER = import.meta.dirname;
 const TIME_LIMIT_MS = 600_000;
@@ -21,7 +21,7 @@ const MAX_DEPTH = 1_000_000;
 /** Maximum depth of a search depth first whose violation is written as a trail, so that the trail is short. */
 const MAX_TRAIL_DEPTH = 200;
 
-const { values: options } = parseArgs({
+const { values: options } = readOptions({
   options: { quick: { type: 'boolean' }, only: { type: 'string' }, trails: { type: 'string' } },
 });
 

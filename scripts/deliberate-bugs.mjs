@@ -30,14 +30,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
+import { readOptions } from './options.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const FOLDER = path.join(ROOT, 'test/deliberate-bugs');
 /** The time limit of a run of jest, for each of its test files. */
 const TIMEOUT_PER_FILE_MS = 10 * 60 * 1000;
 
-const { values: options } = parseArgs({
+const { values: options } = readOptions({
   options: {
     only: { type: 'string' },
     list: { type: 'boolean' },

@@ -2,10 +2,10 @@
 // Exit codes: 0 compatible, 1 an incompatible change or a lint error, 2 the check failed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { diff, DiffRule } from '@graphql-inspector/core';
 import { buildSchema, validateSchema } from 'graphql';
 import { lintSchema } from './schema-lint.mjs';
+import { readOptions } from './options.mjs';
 
 const CURRENT = 'schema.graphql';
 const RELEASED = 'api/released.graphql';
@@ -73,7 +73,7 @@ function list(title, lines) {
 const lineOf = ({ path: place, message }) => `${place}: ${message}.`;
 
 async function main() {
-  const { release } = parseArgs({ options: { release: { type: 'boolean', default: false } } }).values;
+  const { release } = readOptions({ options: { release: { type: 'boolean', default: false } } }).values;
   const { breaking, promised, lacks, count } = await changes();
   list('Allowed additions (docs/api-stability.md):', promised.map(lineOf));
   list('Changes that break clients:', breaking.map(lineOf));
