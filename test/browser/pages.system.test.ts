@@ -259,7 +259,7 @@ describeInBrowser('In a browser,', (browser) => {
       // The editor shows spaces as no-break spaces.
       const shown = async () =>
         (await page.locator('.result-window .view-lines').innerText()).replaceAll('\u00a0', ' ');
-      await until(shown, (response) => RegExp(text).test(response), 50_000);
+      await until(shown, (response) => RegExp(text).test(response));
     }
 
     /** Selects a tab, runs its operation, and waits until the response contains `text`. */

@@ -103,7 +103,7 @@ describe('The ledger example', () => {
     for (let kill = 0; kill < KILLS; kill += 1) {
       const ledger = runLedger(url, file);
       const lines = Math.floor(Math.random() * 20);
-      await until(() => bookedLines(ledger) >= lines, Boolean, 60_000);
+      await until(() => bookedLines(ledger) >= lines);
       await ledger.end('SIGKILL');
       booked += bookedLines(ledger);
     }
@@ -113,7 +113,7 @@ describe('The ledger example', () => {
 
     const feed = await feedOf(url);
     const ledger = runLedger(url, file);
-    await until(() => booksIn(file).entries.length >= feed.length, Boolean, 60_000);
+    await until(() => booksIn(file).entries.length >= feed.length);
     await ledger.end('SIGTERM');
     expect(await ledger.exited).toBe(0);
     const { entries, totals } = booksIn(file);
@@ -128,7 +128,7 @@ describe('The ledger example', () => {
     const { url } = traffic.gateway;
     const file = path.join(folder, 'shared.db');
     const ledgers = [runLedger(url, file), runLedger(url, file)];
-    for (const ledger of ledgers) await until(() => ledger.output().includes('Booking'), Boolean, 60_000);
+    for (const ledger of ledgers) await until(() => ledger.output().includes('Booking'));
     let first: number | null | undefined;
     void Promise.race(ledgers.map(({ exited }) => exited)).then((code) => (first = code));
     await until(async () => {
@@ -137,7 +137,7 @@ describe('The ledger example', () => {
     });
     expect(first).toBe(1);
     const feed = await feedOf(url);
-    await until(() => booksIn(file).entries.length >= feed.length, Boolean, 60_000);
+    await until(() => booksIn(file).entries.length >= feed.length);
     expect(booksIn(file).entries).toEqual(feed);
   });
 

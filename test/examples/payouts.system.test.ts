@@ -126,7 +126,7 @@ describe('The payouts example with a failing service', () => {
     planFor(held, { acts: true, first: hold.opened });
     const first = runPayouts(url, list, '--wait', '0');
     const received = () => service.requestsTo('create-payout').map(({ json }) => json['external_id']);
-    await until(() => received().includes(held!.reference), Boolean, 60_000);
+    await until(() => received().includes(held!.reference));
     await first.end('SIGKILL');
     service.plan(() => undefined);
     hold.open();
@@ -143,7 +143,7 @@ describe('The payouts example with a failing service', () => {
     service.ledger.lag = { ms: 3_600_000, lookups: 0 };
     planFor(lost, { acts: true, reply: reset });
     const paying = runPayouts(url, listOf(...lines), '--wait', '0');
-    await until(() => paying.output().includes(`${lost!.reference}: OUTCOME_UNKNOWN`), Boolean, 60_000);
+    await until(() => paying.output().includes(`${lost!.reference}: OUTCOME_UNKNOWN`));
     for (const entry of service.ledger.entries) entry.visibleAt = 0;
     service.ledger.lag = { ms: 0, lookups: 0 };
     expect(await endOf(paying)).toMatchObject({ code: 0, results: all('under way', lines) });

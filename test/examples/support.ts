@@ -52,7 +52,7 @@ export async function serveCheckout(env: Record<string, string>): Promise<{ url:
   const served = /is at (\S+) and uses the gateway at (\S+)\.\n/;
   const [, url = '', gateway = ''] =
     (await Promise.race([
-      until(() => served.exec(output()), Boolean, 60_000),
+      until(() => served.exec(output())),
       exited.then(() => Promise.reject(new Error(`The checkout ended before serving its page: ${output()}`))),
     ])) ?? [];
   return { url, gateway };

@@ -38,7 +38,7 @@ test('A running program serves requests and exits with 0 when its standard outpu
   program.stopReading();
   const url = `http://127.0.0.1:${port}`;
   const health = () => raw(`${url}/healthz`).catch(() => ({ status: 0 }));
-  await until(health, ({ status }) => status === 200, 60_000);
+  await until(health, ({ status }) => status === 200);
   for (const body of ['{"query":"{ __typename }"}', '{']) await post(`${url}/graphql`, body);
   expect((await health()).status).toBe(200);
   program.signal('SIGTERM');

@@ -22,13 +22,14 @@ const SHORTEST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;
 
 /**
- * Polls `read` until `isGood` holds, and returns the value. Throws after `ms` with the last value.
+ * Polls `read` until `isGood` holds, and returns the value. Throws after `ms` with the last value: a limit that only a
+ * test that hangs reaches, even on a slow machine.
  * A pause is four times as long as the read before it, so that polls leave most of a core to what they wait for.
  */
 export async function until<T>(
   read: () => T | Promise<T>,
   isGood: (value: T) => boolean = Boolean,
-  ms = 40_000,
+  ms = 300_000,
 ): Promise<T> {
   const deadline = performance.now() + ms;
   for (;;) {

@@ -9,8 +9,6 @@ export interface WireResponse {
   body: string;
 }
 
-const TIMEOUT_MS = 20_000;
-
 /** Splits received bytes into responses, without an incomplete last one. */
 export function parseResponses(received: string): WireResponse[] {
   const responses: WireResponse[] = [];
@@ -83,7 +81,7 @@ export class Wire {
 
   /** Resolves when `count` responses have arrived or the connection has closed. */
   async responses(count: number): Promise<WireResponse[]> {
-    await until(() => !this.isOpen || parseResponses(this.received).length >= count, Boolean, TIMEOUT_MS);
+    await until(() => !this.isOpen || parseResponses(this.received).length >= count);
     return parseResponses(this.received);
   }
 
