@@ -85,7 +85,7 @@ const createObserver = (
   audit: AuditLog,
 ): OperationsOptions['observer'] => ({
   onRecovery: payments.onRecovery,
-  onReconcilerRun: payments.onReconcilerRun,
+  onRecoveryJobRun: payments.onRecoveryJobRun,
   onClockStep: payments.onClockStep,
   onPoll: server.onPoll,
   ...changes,

@@ -56,7 +56,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   const interceptor = tracing?.runInRequestSpan;
   const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now, interceptor });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
-  const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
+  const isToken = (text: string): boolean => callbackTokens.decode(text) !== null;
   const secrets = () => ({
     credentials: credentials.allSecrets,
     isToken: config.publicUrl === null ? undefined : isToken,

@@ -9,7 +9,7 @@ import { notTriedError } from '../datasources/payment-service/service-error';
 import { withTimeout } from '../shared/timeout';
 import type { JournalSession } from './journal-session';
 
-/** Time limit of list() in ms; the other reads end after the journal's own limit, which is shorter. */
+/** Time limit of a read in ms. Only list() can reach it: the journal has a shorter limit for the other reads. */
 const READ_TIMEOUT_MS = 2000;
 
 /**
@@ -26,8 +26,8 @@ export class AttemptOperations {
   }
 
   /**
-   * Returns for each ref, in order, the attempt with which this client created the transaction; null if there is none.
-   * For a ref with only an external id, this is the newest attempt with the outcome `succeeded` or `unknown`.
+   * Finds the attempts with which this client created the given transactions. Returns one entry per ref, in order;
+   * null: no such attempt. A ref with only an external id gets the newest attempt that is `succeeded` or `unknown`.
    */
   findCreated(
     client: string,

@@ -43,17 +43,17 @@ export interface RecoveryReport {
 export interface BackgroundObserver {
   /** Called after each try to recover an unknown outcome. */
   onRecovery(kind: AttemptKind, result: RecoveryResultKind): void;
-  /** Called after a recovered outcome was recorded. If the journal then fails, two instances may report one outcome. */
+  /** Called when the journal has recorded a recovered outcome. Duplicates are possible if the journal then fails. */
   onOutcomeRecovered(report: RecoveryReport): void;
-  /** Called after each run of the reconciler. @param isOk false if the run failed */
-  onReconcilerRun(isOk: boolean): void;
+  /** Called after each run of the recovery job. @param isOk false if the run failed */
+  onRecoveryJobRun(isOk: boolean): void;
   onClockStep(source: ClockSource): void;
   onPoll(kind: AttemptKind, result: PollResult): void;
-  /** Called when this instance has recorded a change (`isRecorded` is true) or dropped an observed state (false). */
+  /** Called when this instance has recorded a change (`isRecorded`: true), or dropped it unrecorded (false). */
   onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;
   onFollowLookup(kind: AttemptKind, result: FollowResult): void;
   /**
-   * Called when a subscriber receives a change, but not for the earlier changes that it reads first to catch up.
+   * Called for each change that a subscriber receives after it has caught up with the earlier changes.
    * @param ageMs time since the change was recorded
    */
   onDelivered(ageMs: number): void;

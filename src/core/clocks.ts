@@ -1,14 +1,14 @@
 import type { Journal } from '../datasources/journal/journal';
 import type { Clock, Timer } from '../shared/clock';
 
-/** A clock that can step. `system`: the wall clock of this machine. `journal`: the clock that all instances share. */
+/** A clock that can step (jump). `system`: wall clock of this machine. `journal`: clock shared by all instances. */
 export type ClockSource = 'system' | 'journal';
 
 /**
- * A clock has stepped if it has moved by at least this time in ms relative to the monotonic clock since the last check.
- * Slewing by NTP does not count: it moves a clock by at most 0.5 ms per second, and checks are about a second apart.
+ * Minimum change in ms, relative to the monotonic clock since the last check, that counts as a clock step. Slewing by
+ * NTP is far below: at most 0.5 ms per second, with checks about a second apart.
  */
-const STEP_MS = 1000;
+const MIN_CLOCK_STEP_MS = 1000;
 
 /**
  * Detects clock steps by comparison with the monotonic clock. A step makes the ages of earlier timestamps wrong. For
@@ -39,15 +39,15 @@ export class ClockGuard {
     this.reportChange('system', changeMs);
   }
 
-  /** Handles a change in ms of a clock relative to the monotonic clock. Returns whether the change is a step. */
+  /** Returns whether a change in ms, relative to the monotonic clock, is a step of the clock. If so, calls `onStep`. */
   reportChange(source: ClockSource, changeMs: number): boolean {
-    if (Math.abs(changeMs) < STEP_MS) return false;
+    if (Math.abs(changeMs) < MIN_CLOCK_STEP_MS) return false;
     this.#unsteadyUntil = this.clock.monotonic() + this.unsteadyMs;
     this.onStep(source, Math.round(changeMs));
     return true;
   }
 
-  /** Checks the wall clock, then returns whether neither clock has stepped within the last `unsteadyMs`. */
+  /** Checks the wall clock. Returns whether no clock has stepped within the last `unsteadyMs`. */
   isSteady(): boolean {
     this.check();
     return this.clock.monotonic() >= this.#unsteadyUntil;
@@ -90,7 +90,7 @@ export class JournalClock implements Clock {
     return this.#offset !== undefined;
   }
 
-  /** Returns the ms since a journal time; undefined if that time is in the future or before the last step. */
+  /** Returns the ms since a journal time; undefined if it is in the future or before the journal clock's last step. */
   elapsedSince(time: number): number | undefined {
     const now = this.now();
     return time >= this.#steppedAt && time <= now ? now - time : undefined;
@@ -108,7 +108,7 @@ export class JournalClock implements Clock {
     const uncertainty = (after - before) / 2;
     const offset = time - (before + uncertainty);
     const difference = offset - (this.#offset ?? offset);
-    // The measurement error is at most half the round-trip time. Only the part of the difference beyond it is applied.
+    // The measurement error is at most half the round-trip time. Only a difference beyond this error is corrected.
     const change = Math.sign(difference) * Math.max(0, Math.abs(difference) - uncertainty);
     this.#synchronizedAt = after;
     this.#offset = this.#offset === undefined ? offset : this.#offset + change;

@@ -57,7 +57,7 @@ interface OperationsOptions {
   serviceLoad: ServiceLoad;
 }
 
-/** The operations on payments, payouts and attempts, and the handler of callbacks. */
+/** The business logic behind the API: payments, payouts, attempts and changes, and the handler of callbacks. */
 export type Operations = ReturnType<typeof startOperations>;
 
 const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions): ClockGuard =>
@@ -77,7 +77,7 @@ function openSession(options: OperationsOptions, guard: ClockGuard): JournalSess
   return new JournalSession({ journal, clock: journalClock, fence, service, runtime, warn });
 }
 
-/** Creates the operations and starts their background jobs. */
+/** Creates the business logic and starts its background jobs. */
 export function startOperations(options: OperationsOptions) {
   const { payments, payouts, notifier, clock, config, observer, warn } = options;
   const background: BackgroundRunner = options.background ?? ((_span, work) => work());
@@ -123,7 +123,7 @@ export function startOperations(options: OperationsOptions) {
     changeMetrics: changes.metrics,
     /** Returns false for UNKNOWN_SETTLE_SECONDS after a step of the system clock or of the journal's clock. */
     isClockSteady: () => clockGuard.isSteady(),
-    /** Returns the fence of the journal if it is up, otherwise null. */
+    /** Returns the journal fence (docs/exactly-once.md) while it is up, otherwise null. */
     fence: () => fence.active,
     /** Stops background jobs. Resolves when the work in flight has ended, even if its caller has disconnected. */
     stop: async (): Promise<void> => {

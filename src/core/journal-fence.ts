@@ -11,8 +11,8 @@ const REFRESH_EVERY_MS = 1000;
  */
 const SETTLING_MS = 2000;
 
-/** An instance that starts waits for SETTLING_MS only if the fence was raised less than this time in ms ago. */
-const RECENT_MS = 60_000;
+/** Maximum age in ms of a fence for which a starting instance waits SETTLING_MS. Later, all instances know of it. */
+const MAX_RECENT_FENCE_AGE_MS = 60_000;
 
 /** A fence that is up. `until`: when the fence ends, in ms since 1970 by the journal's clock. */
 type ActiveFence = Fence & { until: number };
@@ -40,8 +40,8 @@ export class JournalFence {
   /** The read that follows the current one. All calls of `refresh` during the current read share it. */
   #nextRead: Promise<void> | undefined;
   /**
-   * Called when this instance notices that the fence was raised; the read in progress waits for the result. If the
-   * listener rejects, it is called again with each read while the fence is up.
+   * Called when a read shows that the fence was raised; the read waits for the result. If the listener rejects, each
+   * further read calls it again while the fence is up.
    */
   onRaised: () => Promise<void> = () => Promise.resolve();
   readonly #job: RepeatedJob;
@@ -81,7 +81,7 @@ export class JournalFence {
     return this.active !== null && this.options.clock.monotonic() < this.#settlesAt;
   }
 
-  /** Earliest time, by the journal's clock, at which a transaction whose attempt is lost can have been created. */
+  /** Earliest creation time, by the journal's clock, of a transaction whose attempt the journal may have lost. */
   get lostSince(): number {
     return this.since - this.options.fenceMs;
   }
@@ -112,10 +112,10 @@ export class JournalFence {
     }
     this.#state = state;
     if ((before?.fence?.since ?? 0) !== this.since) {
-      const isRecent = before !== undefined || clock.now() - this.since < RECENT_MS;
+      const isRecent = before !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
       if (isRecent) this.#settlesAt = clock.monotonic() + SETTLING_MS;
       this.#mustNotify = true;
-      this.#report();
+      this.#logChange();
     }
     const { active } = this;
     if (!this.#mustNotify) return;
@@ -137,7 +137,7 @@ export class JournalFence {
     return this.#job.stop();
   }
 
-  #report(): void {
+  #logChange(): void {
     const { warn } = this.options;
     const { active } = this;
     if (!active)

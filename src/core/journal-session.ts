@@ -16,9 +16,9 @@ import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
 import { UnrecordedOutcomes } from './unrecorded-outcomes';
 
-/** Time in ms by which `timeoutMs` exceeds the journal's own time limit, which normally ends a call first. */
+/** Margin in ms of `timeoutMs` over the journal's own time limit, which normally ends a call first. */
 const TIMEOUT_MARGIN_MS = 50;
-/** Duration of a lease in ms, to which leaseUntil() adds `timeoutMs`. The owner of an expired lease counts as dead. */
+/** Duration of a lease in ms; leaseUntil() adds `timeoutMs`. The owner of an expired lease counts as dead. */
 const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
 /** Maximum time in ms that a caller waits for an outcome to be recorded. Recording continues in the background. */
@@ -43,7 +43,7 @@ export class JournalSession {
   readonly #warn: JournalSessionOptions['warn'];
   readonly #unrecorded: UnrecordedOutcomes;
   /** Attempts that this instance has inserted, by id, until their first outcome is passed to recordOutcome(). */
-  readonly #begun = new Map<string, SentAttempt>();
+  readonly #attemptsInFlight = new Map<string, SentAttempt>();
   #inFlightCount = 0;
   #renewal: Timer | undefined;
 
@@ -57,7 +57,7 @@ export class JournalSession {
     this.#warn = warn;
     this.#unrecorded = new UnrecordedOutcomes(clock);
     fence.onRaised = async () => {
-      const attempts = [...this.#begun.values(), ...this.#unrecorded.sentAttempts];
+      const attempts = [...this.#attemptsInFlight.values(), ...this.#unrecorded.sentAttempts];
       await Promise.all(attempts.map((attempt) => this.#insertAgain(attempt)));
     };
   }
@@ -86,14 +86,14 @@ export class JournalSession {
   }
 
   /**
-   * Inserts an attempt. On failure, throws a ServiceError and queues an outcome: the insert may take effect late.
+   * Inserts an attempt. On failure, throws a ServiceError and queues an outcome: the insert may still take effect.
    * @param created outcome to queue, if the attempt stands for an earlier create that succeeded; default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<BeginResult> {
     const inserting = this.journal.insertAttempt(attempt);
     try {
       const result = await this.failClosed(inserting);
-      if (result.kind === 'started') this.#begun.set(attempt.id, attempt);
+      if (result.kind === 'started') this.#attemptsInFlight.set(attempt.id, attempt);
       return result;
     } catch (error) {
       const outcome = created ?? { outcome: 'not_sent', settledAt: this.clock.now() };
@@ -106,7 +106,7 @@ export class JournalSession {
     }
   }
 
-  /** Whether the lease of an attempt has not expired. A lease that ends more than MAX_LEASE_MS from now is void. */
+  /** Whether an attempt has a valid lease. A lease that ends more than MAX_LEASE_MS from now is invalid. */
   isLeased({ leaseUntil }: Attempt): boolean {
     const leftMs = leaseUntil - this.clock.now();
     return leftMs >= 0 && leftMs <= MAX_LEASE_MS;
@@ -138,7 +138,7 @@ export class JournalSession {
     return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
   }
 
-  /** Tries to record up to 250 queued outcomes, or all of them, until none can be recorded. Never rejects. */
+  /** Records up to 250 queued outcomes or, with `all`, as many as possible until the journal fails. Never rejects. */
   flushUnrecorded({ all = false } = {}): Promise<void> {
     return this.#unrecorded.flush(
       ({ attempt, outcome, isSender }) => this.#record(attempt, outcome, isSender),
@@ -148,7 +148,7 @@ export class JournalSession {
 
   /**
    * Records the outcome of an attempt. Never throws, waits at most 250 ms, and retries in the background. Returns false
-   * only if the journal responds in time that another attempt created this transaction or holds the idempotency key.
+   * only if the journal reports in time that another attempt created this transaction or has the idempotency key.
    * @param onRecorded called if the first try succeeds, perhaps after the promise has resolved; must not throw
    */
   recordOutcome(
@@ -156,7 +156,7 @@ export class JournalSession {
     outcome: Outcome,
     onRecorded: () => void = () => undefined,
   ): Promise<boolean> {
-    const isSender = this.#begun.delete(attempt.id);
+    const isSender = this.#attemptsInFlight.delete(attempt.id);
     const recording = this.#record(attempt, outcome, isSender).then(
       (isRecorded) => {
         if (isRecorded) onRecorded();
@@ -177,7 +177,7 @@ export class JournalSession {
 
   /**
    * Records an outcome. If the journal has lost the attempt, raises the fence and inserts the attempt again.
-   * @param isSender whether this instance sent the attempt, or tried to insert it, and this is its first outcome
+   * @param isSender whether this is the attempt's first outcome, on the instance that sent or tried to insert it
    */
   async #record(attempt: SentAttempt, outcome: Outcome, isSender: boolean): Promise<boolean> {
     try {
@@ -192,8 +192,8 @@ export class JournalSession {
   }
 
   /**
-   * Whether the journal lacks an attempt because another one with its key has replaced it. The key can be released
-   * while this instance still looks the transaction up. False while the fence is up: the attempt may be lost.
+   * Whether another attempt with the same idempotency key has replaced this one in the journal. The key may have been
+   * released during a lookup by this instance. False while the fence is up: the journal may have lost this attempt.
    */
   async #isSuperseded(attempt: SentAttempt): Promise<boolean> {
     await this.fence.refresh();

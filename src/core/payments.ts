@@ -103,7 +103,7 @@ export class PaymentOperations {
     return toPaymentSuccess(result.found, result.replayed);
   }
 
-  /** Confirms a payment. A payment that the caller may not see gets the error of a payment that does not exist. */
+  /** Confirms a payment. If the caller may not see the payment, the error is that of a payment that does not exist. */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
@@ -114,7 +114,7 @@ export class PaymentOperations {
     const requestedAt = this.options.session.runtime.monotonic();
     const result = await this.options.confirmService
       .confirm({ channel, transactionId, definition: method.definition, fields: method.fields })
-      .finally(() => this.feed.invalidate(channel));
+      .finally(() => this.feed.invalidateLookups(channel));
     switch (result.kind) {
       case 'success':
         this.feed.onMutationResult(result, requestedAt);
@@ -152,8 +152,8 @@ export class PaymentOperations {
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
       return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
     }
-    // If the journal does not have the payment, the caller must have access to every channel, or a lookup must find the
-    // payment on this channel. A caller that may confirm only the payments of one client always gets the error.
+    // A payment that the journal does not have can be confirmed if the caller has access to every channel, or if a
+    // lookup finds it on this channel. A caller that may confirm only one client's payments gets the error.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];

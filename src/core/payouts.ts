@@ -47,8 +47,8 @@ export class PayoutOperations {
   }
 
   /**
-   * Returns the details of a payout that only the journal has; only `key` if the journal has no such payout on its
-   * channel. Sets `isPartial` if the journal fails or times out.
+   * Returns the details of a payout that only the journal has. Returns `key` if the journal has no such payout on the
+   * channel. If the journal cannot be read in time, sets `isPartial`.
    */
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;
@@ -58,7 +58,7 @@ export class PayoutOperations {
     return attempt?.channel === key.channel ? knownPayoutFromJournal(attempt) : key;
   }
 
-  /** Whether a lookup finds no payout. Throws a ServiceError if it fails, or if a proxy may have sent the response. */
+  /** Whether no payout has this external id. Throws a ServiceError on failure, or if a proxy may have sent the 404. */
   async #hasNoPayout(key: LookupKey): Promise<boolean> {
     const { found, isFromService } = await this.options.payouts
       .search(key, (transactionId) => this.#readDetails(key, transactionId))

@@ -1,7 +1,7 @@
 import type { Outcome, SentAttempt } from '../datasources/journal/journal';
 import type { JournalClock } from './clocks';
 
-/** Time in ms for which a queued `not_sent` or `rejected` is written again: a timed-out insert may take effect late. */
+/** Time in ms during which `not_sent` and `rejected` are written again: a timed-out insert may take effect late. */
 const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
 
 const MAX_UNRECORDED = 10_000;
@@ -11,7 +11,7 @@ const MAX_CONCURRENT_RECORDS = 250;
 interface UnrecordedOutcome {
   attempt: SentAttempt;
   outcome: Outcome;
-  /** Whether this instance sent the attempt, or tried to insert it, and this is its first outcome. */
+  /** Whether this is the attempt's first outcome, on the instance that sent or tried to insert it. */
   isSender: boolean;
   /** Time by the monotonic clock at which the outcome was queued. */
   queuedAt: number;
@@ -48,8 +48,8 @@ export class UnrecordedOutcomes {
   }
 
   /**
-   * Tries to record up to 250 outcomes, or all of them, until none can be recorded. Outcomes of attempts that may have
-   * created a transaction come first. Writes `not_sent` and `rejected` repeatedly for a minute.
+   * Records up to 250 outcomes or, with `all`, as many as possible until the journal fails. Begins with attempts that
+   * may have created a transaction. Writes `not_sent` and `rejected` repeatedly for a minute.
    * @param record records an outcome; rejects on failure
    */
   async flush(

@@ -122,7 +122,7 @@ const idOf = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4
 const attemptId = fc
   .uint8Array({ minLength: 16, maxLength: 16 })
   .map((bytes) => idOf(Buffer.from(bytes).toString('hex')));
-const token = attemptId.map((id) => tokens.of(id));
+const token = attemptId.map((id) => tokens.encode(id));
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'base64url');
 const withCharacter = (text: string, place: number, character: string): string =>
@@ -133,8 +133,8 @@ describe('The token of an attempt', () => {
     fc.assert(
       fc.property(attemptId, fc.string(), (id, secret) => {
         const [one, other] = [new CallbackTokens(secret), new CallbackTokens(secret)];
-        expect(one.of(id)).toMatch(/^[A-Za-z0-9_-]{43}$/);
-        expect([other.of(id), other.read(one.of(id))]).toEqual([one.of(id), id]);
+        expect(one.encode(id)).toMatch(/^[A-Za-z0-9_-]{43}$/);
+        expect([other.encode(id), other.decode(one.encode(id))]).toEqual([one.encode(id), id]);
       }),
     );
   });
@@ -143,7 +143,7 @@ describe('The token of an attempt', () => {
     // The token was computed with HKDF and HMAC by Python's hmac and hashlib.
     const given = '-1L4hO-VlXfsA4IPYJxaMfh7V7aMX__r9lqvtFZh4M0';
     const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
-    expect([tokens.of(id), tokens.read(given)]).toEqual([given, id]);
+    expect([tokens.encode(id), tokens.decode(given)]).toEqual([given, id]);
   });
 
   test('differs in both halves from the token of an id with one other digit, and contains no part of the id', () => {
@@ -152,7 +152,7 @@ describe('The token of an attempt', () => {
         const digits = id.replaceAll('-', '');
         const digit = (Number.parseInt(digits[place] ?? '', 16) ^ change).toString(16);
         const near = idOf(withCharacter(digits, place, digit));
-        const [one, other] = [bytesOf(tokens.of(id)), bytesOf(tokens.of(near))];
+        const [one, other] = [bytesOf(tokens.encode(id)), bytesOf(tokens.encode(near))];
         expect(one.subarray(0, 16)).not.toEqual(other.subarray(0, 16));
         expect(one.subarray(16)).not.toEqual(other.subarray(16));
         const hidden = Buffer.from(digits, 'hex');
@@ -170,10 +170,10 @@ describe('No attempt is identified by', () => {
         for (let bit = 0; bit < 256; bit += 1) {
           const bytes = bytesOf(text);
           bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-          expect(tokens.read(bytes.toString('base64url'))).toBeNull();
+          expect(tokens.decode(bytes.toString('base64url'))).toBeNull();
         }
         const good = Array.from(text, (_, place) =>
-          [...ALPHABET].filter((character) => tokens.read(withCharacter(text, place, character)) !== null),
+          [...ALPHABET].filter((character) => tokens.decode(withCharacter(text, place, character)) !== null),
         );
         expect(good.flat().join('')).toBe(text);
       }),
@@ -190,10 +190,10 @@ describe('No attempt is identified by', () => {
         fc.string(),
         (id, other, cut, secret) => {
           fc.pre(id !== other && secret !== SECRET);
-          expect(tokens.read(new CallbackTokens(secret).of(id))).toBeNull();
-          const [first, second] = [tokens.of(id), tokens.of(other)];
+          expect(tokens.decode(new CallbackTokens(secret).encode(id))).toBeNull();
+          const [first, second] = [tokens.encode(id), tokens.encode(other)];
           const joined = first.slice(0, cut) + second.slice(cut);
-          if (joined !== first && joined !== second) expect(tokens.read(joined)).toBeNull();
+          if (joined !== first && joined !== second) expect(tokens.decode(joined)).toBeNull();
         },
       ),
     );
@@ -208,7 +208,7 @@ describe('No attempt is identified by', () => {
         // A lenient decoder reads the same bytes from all these spellings.
         for (const spelling of [...twins, `${text}=`, `${text}\n`, ` ${text}`, broken, `${text}A`]) {
           expect(bytesOf(spelling).subarray(0, 32)).toEqual(bytesOf(text));
-          expect(tokens.read(spelling)).toBeNull();
+          expect(tokens.decode(spelling)).toBeNull();
         }
       }),
     );
@@ -223,7 +223,7 @@ describe('No attempt is identified by', () => {
       fc.constant('A'.repeat(100_000)),
     );
     fc.assert(
-      fc.property(junk, (text) => expect(tokens.read(text)).toBeNull()),
+      fc.property(junk, (text) => expect(tokens.decode(text)).toBeNull()),
       { numRuns: 500 },
     );
   });

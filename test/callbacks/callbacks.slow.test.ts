@@ -126,8 +126,8 @@ describeSqlite('Callbacks', (harnesses) => {
     const id = String(row?.['id']);
     created.entry.status = 'completed';
     const before = harness.service.requests.length;
-    const foreign = ['another secret', API_KEY].map((secret) => new CallbackTokens(secret).of(id));
-    const unknown = new CallbackTokens(SECRET_KEY).of(randomUUID());
+    const foreign = ['another secret', API_KEY].map((secret) => new CallbackTokens(secret).encode(id));
+    const unknown = new CallbackTokens(SECRET_KEY).encode(randomUUID());
     for (const token of [...foreign, unknown, id, `${tokenIn(created.callbackUrl)}=`])
       await callBack(harness, token);
     expect(harness.service.requests).toHaveLength(before);

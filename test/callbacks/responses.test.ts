@@ -98,9 +98,9 @@ describe('A request to /callbacks/<token> gets 204 without a body', () => {
   });
 
   test('with the same bytes for a valid token, a forged one and none', async () => {
-    const good = tokens.of(randomUUID());
+    const good = tokens.encode(randomUUID());
     const forged = `${good.startsWith('A') ? 'B' : 'A'}${good.slice(1)}`;
-    expect([tokens.read(good) === null, tokens.read(forged)]).toEqual([false, null]);
+    expect([tokens.decode(good) === null, tokens.decode(forged)]).toEqual([false, null]);
     const targets = [good, forged, 'token', '', `${good}/more`, 'A'.repeat(8000), '%zz', `${good}?a=b`];
     const seen = new Set<string>();
     for (const target of targets) {
@@ -192,7 +192,7 @@ describe('A long body', () => {
 
 describe('The log', () => {
   const CARD = '4111111111111111';
-  const line = `POST /callbacks/${tokens.of(randomUUID())}`;
+  const line = `POST /callbacks/${tokens.encode(randomUUID())}`;
   const close = 'Connection: close';
 
   test.each([

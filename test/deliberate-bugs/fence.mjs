@@ -59,9 +59,9 @@ export const bugs = [
     id: 'fence-untrusted-lookup-believed',
     promise: 'A lookup that proves nothing does not allow sending.',
     file: 'src/core/create/create-service.ts',
-    find: 'const lost = await findCreateOfLostAttempt(sought, this.plan, session.fence.lostSince);',
+    find: 'const lost = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince);',
     replace:
-      "const lost = await findCreateOfLostAttempt(sought, this.plan, session.fence.lostSince).catch(() => 'none' as const);",
+      "const lost = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince).catch(() => 'none' as const);",
     tests: fence,
   },
   {

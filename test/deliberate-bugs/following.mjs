@@ -60,7 +60,7 @@ export const bugs = [
     id: 'watcher-not-notified',
     promise: 'A change wakes the watchers of other instances.',
     file: 'src/core/changes/change-signals.ts',
-    find: 'if (state === STATE) this.#channels.get(name)?.signal();',
+    find: 'if (state === CHANGE_SIGNAL) this.#channels.get(name)?.signal();',
     replace: '',
     tests: ['test/changes/change-feed.system.test.ts'],
   },

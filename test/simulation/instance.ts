@@ -20,7 +20,7 @@ export const SERVICE_NAME = 'simulated';
 const none = (): undefined => undefined;
 const UNOBSERVED_RECOVERY = {
   onRecovery: none,
-  onReconcilerRun: none,
+  onRecoveryJobRun: none,
   onClockStep: none,
   onOutcomeRecovered: none,
 };

@@ -5,7 +5,7 @@ import type { CallbackTokens } from './callback-tokens';
 import type { JournalSession } from '../journal-session';
 
 interface CallbackHandlerOptions {
-  /** URL at which the service reaches this gateway, without a trailing slash; null if it receives no callbacks. */
+  /** Base URL at which the service reaches this gateway, without a trailing slash. Null: there are no callbacks. */
   publicUrl: string | null;
   tokens: CallbackTokens;
   session: JournalSession;
@@ -13,7 +13,7 @@ interface CallbackHandlerOptions {
   lookUp(attempt: Attempt): Promise<unknown>;
 }
 
-/** Limits the lookups of one attempt (token bucket). */
+/** Token bucket that limits the lookups of one attempt. */
 interface TokenBucket {
   /** Whether a lookup is scheduled or in flight. */
   isBusy: boolean;
@@ -23,13 +23,13 @@ interface TokenBucket {
   refilledAt: number;
 }
 
-/** Minimum time in ms between two lookups of one attempt, after a burst of four lookups without a delay. */
+/** Time in ms in which the token bucket of an attempt regains one lookup. A full bucket allows four lookups at once. */
 const LOOKUP_INTERVAL_MS = 1000;
-/** A lookup is sent at once if the bucket is full again within this time in ms. */
+/** A bucket is empty, and the next lookup must wait, if refilling the bucket takes longer than this time in ms. */
 const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
 /** Maximum number of token buckets. While all are in use, callbacks for attempts without a bucket are dropped. */
 const MAX_BUCKETS = 1000;
-/** Maximum number of concurrent lookups for callbacks, so that slots stay free for callers' lookups. */
+/** Maximum number of concurrent lookups for callbacks. The service client allows more; the rest is for callers. */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
 /** Handles callbacks of the service (spec 6). They are not signed, so a callback only triggers a signed lookup. */
@@ -46,12 +46,12 @@ export class CallbackHandler {
   callbackUrlFor(attemptId: string, callersUrl: string | null | undefined): string | null | undefined {
     const { publicUrl, tokens } = this.options;
     if (publicUrl === null || (callersUrl !== null && callersUrl !== undefined)) return callersUrl;
-    return `${publicUrl}/callbacks/${tokens.of(attemptId)}`;
+    return `${publicUrl}/callbacks/${tokens.encode(attemptId)}`;
   }
 
-  /** Schedules a lookup of the token's attempt. Ignores an invalid token. Drops the callback if no bucket is free. */
+  /** Looks up the transaction of a callback. Ignores invalid tokens, and other attempts while no bucket is free. */
   onCallback(token: string): void {
-    const attemptId = this.options.tokens.read(token);
+    const attemptId = this.options.tokens.decode(token);
     if (attemptId === null) return;
     const bucket = this.#buckets.get(attemptId);
     if (bucket?.isBusy) bucket.mustRepeat = true;

@@ -22,7 +22,7 @@ export class CallbackTokens {
   }
 
   /** Returns the token of an attempt. Throws a TypeError if the id is not a lower-case UUID. */
-  of(attemptId: string): string {
+  encode(attemptId: string): string {
     if (!isUuid(attemptId) || attemptId !== attemptId.toLowerCase())
       throw new TypeError('An attempt id must be a lower-case UUID.');
     const id = uuidToBytes(attemptId);
@@ -30,14 +30,14 @@ export class CallbackTokens {
     return Buffer.concat([code, this.#xorMask(id, code)]).toString('base64url');
   }
 
-  /** Returns the attempt id in a token; null if the token is invalid. The time taken does not show how far a forgery is right. */
-  read(token: string): string | null {
+  /** Returns the attempt id in a token; null if the token is invalid. Compares in constant time. */
+  decode(token: string): string | null {
     if (!TOKEN_FORMAT.test(token)) return null;
     const bytes = Buffer.from(token, 'base64url');
     const code = bytes.subarray(0, ID_BYTES);
     const id = this.#xorMask(bytes.subarray(ID_BYTES), code);
     const isOurs = timingSafeEqual(hmac(this.#codeKey, id), code);
-    // The last base64url character has two unused bits, so four tokens decode alike. Only the canonical one is valid.
+    // The last character has two unused bits, so four spellings decode alike. Only the canonical spelling is valid.
     return isOurs && bytes.toString('base64url') === token ? bytesToUuid(id) : null;
   }
 

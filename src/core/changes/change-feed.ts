@@ -20,24 +20,24 @@ import { CursorExpired, encodeCursor } from './cursor';
 const READ_TIMEOUT_MS = 2000;
 /** Maximum number of changes that a watcher reads at once, and so keeps in memory. */
 const PAGE_SIZE = 100;
-/** Minimum and maximum delay in ms between a watcher's reads while an open database transaction hides newer changes. */
+/** Minimum delay in ms before a watcher reads again while an open database transaction hides newer changes. */
 const MIN_BEHIND_DELAY_MS = 20;
 const MAX_BEHIND_DELAY_MS = 250;
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
-/** Time in ms after which `behindMs` returns 0 if nothing is read, because only reads measure it. */
+/** If the last read is older than this time in ms, `behindMs` returns 0, because its value is out of date. */
 const BEHIND_EXPIRY_MS = 60_000;
 
 /** Selects the changes that one reader may see. */
 export interface ChangeReader {
   channel: string;
-  /** For each kind that the reader may see, the client that must have created the transaction; null: any client. */
+  /** Visible kinds of transactions, each with the client whose transactions are visible (null: those of any client). */
   creators: ChangeCreators;
 }
 
 export interface ChangePage {
   changes: RecordedChange[];
-  /** Position after which the next read starts: that of the last change; for an empty page, where the read ended. */
+  /** Position from which the next read continues: that of the last change or, without changes, the end of this read. */
   end: ChangePosition;
   /** Whether more changes may follow. */
   hasMore: boolean;
@@ -60,14 +60,14 @@ export class ChangeFeed {
   /** Runs reads outside the async context of the request that started the watcher. */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
   /**
-   * Monotonic times of the first and last of consecutive reads from which an open database transaction has hidden newer
-   * changes; undefined if none were hidden from the last read.
+   * Monotonic times of the first and the latest of consecutive stalled reads. A read is stalled while an open database
+   * transaction keeps newer changes unreadable. Undefined if the latest read was not stalled.
    */
   #behind: { since: number; until: number } | undefined;
 
   constructor(private readonly options: ChangeFeedOptions) {}
 
-  /** Time in ms for which an open database transaction has hidden newer changes from reads; 0 if none are hidden. */
+  /** Time in ms for which an open database transaction has kept newer changes unreadable; 0 if all are readable. */
   get behindMs(): number {
     const { since, until } = this.#behind ?? { since: 0, until: 0 };
     return this.options.clock.monotonic() - until < BEHIND_EXPIRY_MS ? until - since : 0;
@@ -88,7 +88,7 @@ export class ChangeFeed {
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
         if (error instanceof CursorExpired || readFrom === null || readFrom === after)
           throw error instanceof CursorExpired ? error : unreadableError();
-        // Earlier reads skipped changes that the reader may not see. The next query continues after these changes.
+        // An earlier read of this call got past changes that the reader may not see. Returns that progress.
         return { changes: [], hasMore: true, readUntil: readFrom };
       });
       const { changes, hasMore, readUntil } = page;
@@ -100,9 +100,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Yields every change after a position that the reader may see, then new changes as they are recorded. Reads the next
-   * page only when the consumer has received all changes of the last one (backpressure). Retries failed reads. Throws
-   * CursorExpired if changes after the position were deleted.
+   * Yields every visible change after a position, then new changes as they are recorded. Reads a page only after the
+   * consumer has received the previous one (backpressure). Retries failed reads. Throws CursorExpired if changes after
+   * the position were deleted.
    * @param after null: yield only changes recorded from now on
    */
   watch(
@@ -124,7 +124,6 @@ export class ChangeFeed {
     return iterator;
   }
 
-  /** Yields changes until the watcher is stopped. Reads a page only when the previous page has been consumed. */
   async *#yieldChanges(
     reader: ChangeReader,
     start: Promise<ChangePosition>,
@@ -133,7 +132,7 @@ export class ChangeFeed {
     try {
       let position = await start;
       let behindDelay = MIN_BEHIND_DELAY_MS;
-      /** Whether the consumer has received every change that was recorded before it began to watch. */
+      /** Whether the consumer has caught up with the changes that were recorded before it subscribed. */
       let isLive = false;
       while (!watcher.isStopped) {
         const seenVersion = watcher.version;
@@ -156,7 +155,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Reads a page of changes. Returns undefined if the watcher was stopped. */
+  /** Reads a page of changes, and retries until this succeeds. Returns undefined if the watcher was stopped. */
   #readForWatcher(reader: ChangeReader, after: ChangePosition, watcher: Watcher) {
     // Watchers share only reads that began after the last wake-up: an earlier read may lack the newest change.
     const key = JSON.stringify([watcher.version, after, reader]);
@@ -185,8 +184,8 @@ export class ChangeFeed {
       throw error instanceof PositionExpired ? new CursorExpired(encodeCursor(error.oldest)) : error;
     });
     const now = clock.monotonic();
-    // `isBehind` alone does not mean that the read is stalled, because a busy journal always has an open database
-    // transaction. A read that returns the newest readable changes is not stalled.
+    // A busy journal always has an open database transaction, so `isBehind` alone does not mean that the read is
+    // stalled. A read that returns the newest readable changes is not stalled.
     const isStalled = page.isBehind && (page.changes.length === 0 || page.hasMore);
     this.#behind = isStalled ? { since: this.#behind?.since ?? now, until: now } : undefined;
     return page;

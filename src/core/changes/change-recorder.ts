@@ -9,14 +9,14 @@ import { pollPhase, receivedAmountOf, stateOf, type Snapshot } from '../polling/
 import { FollowedFilter, type SeenTransaction } from './followed-filter';
 import { ObservationQueue } from './observation-queue';
 
-/** The state of a transaction in the latest response to this instance. */
+/** State of a transaction in the latest response that this instance received. */
 export interface KnownState {
   status: string;
   state: string | null;
   phase: PollPhase;
   /** When a response last showed the transaction, by the monotonic clock. */
   seenAt: number;
-  /** Journal time at which this state was last found in the journal, or recorded there; undefined if not yet. */
+  /** Journal time at which the journal was last known to have this state; undefined if it has not been recorded yet. */
   confirmedAt: number | undefined;
 }
 
@@ -67,7 +67,7 @@ export class ChangeRecorder {
     await this.#queue.flush();
   }
 
-  /** Handles a transaction in a response. @param requestedAt start of the request, by `Runtime.monotonic()` */
+  /** Queues the state in a response, if it may be new. @param requestedAt time by `Runtime.monotonic()` */
   onSnapshot(snapshot: Snapshot, requestedAt: number): void {
     const lastState = this.#knownStates[snapshot.kind].get(snapshot.transactionId);
     if (lastState) {
@@ -79,8 +79,8 @@ export class ChangeRecorder {
   }
 
   /**
-   * Returns the state of a created transaction in the response to the create or, after a recovery, to a lookup. Also
-   * remembers it as known. The caller must record it in the journal with the outcome of the create.
+   * Returns the state of a transaction that was just created or recovered, and remembers it as known. The caller must
+   * record it in the journal, with the outcome of the create.
    */
   observeCreate(snapshot: Snapshot): ObservedState {
     const seen = this.#toSeenTransaction(snapshot, this.session.runtime.monotonic());
@@ -88,7 +88,7 @@ export class ChangeRecorder {
     return this.#toObservedState(seen);
   }
 
-  /** Returns the known state if the row of the journal confirms it; otherwise forgets it and returns undefined. */
+  /** Returns the known state of a transaction if it agrees with the journal; otherwise forgets it. */
   revalidateKnownState({
     kind,
     transactionId,
@@ -115,7 +115,6 @@ export class ChangeRecorder {
     this.onChange(snapshot, true);
   }
 
-  /** Queues an observation unless this instance already knows the state. */
   #enqueueIfNew(seen: SeenTransaction): void {
     const lastState = this.#knownStates[seen.kind].get(seen.transactionId);
     if (lastState?.status !== seen.status || lastState.state !== seen.state) this.#enqueue(seen);
@@ -179,7 +178,7 @@ export class ChangeRecorder {
     };
   }
 
-  /** Returns the time of the first lookup after a change; null if the transaction is not looked up again. */
+  /** Returns when the first lookup after a change is due, in journal time; null if no further lookup is necessary. */
   #nextLookupAt(phase: PollPhase): number | null {
     const { changes, watching } = this.config;
     if (phase === 'done' || changes.followMs === 0) return null;

@@ -4,13 +4,13 @@ import type { Runtime } from '../../shared/runtime';
 import { channelHash } from '../polling/snapshot';
 
 /**
- * Value of `state` in a message to other instances that signals a change on a channel. It is constant, so that the
- * notifier merges duplicate messages.
+ * Value of `state` in messages that tell other instances of a change on a channel. It is constant, because the notifier
+ * merges equal messages.
  */
-const STATE = 'changes_';
+const CHANGE_SIGNAL = 'changes_';
 /** Minimum time in ms between two wake-ups of a channel, so that one read returns many changes of a burst. */
 const MIN_GAP_MS = 20;
-/** Time in ms, up to doubled at random, after which watchers read the journal without a signal: signals can be lost. */
+/** Minimum time in ms until watchers read without a signal, because signals can be lost. Jitter up to doubles it. */
 const SAFETY_READ_MS = 1000;
 
 /** A channel that has at least one watcher. */
@@ -64,7 +64,7 @@ export class Watcher {
   #isPaused = false;
   #isStopped = false;
 
-  /** @param onStop called once, when the watcher ends */
+  /** @param onStop called when the watcher is stopped for the first time */
   constructor(
     private readonly channel: WatchedChannel,
     private readonly onStop: (watcher: Watcher) => void,
@@ -128,18 +128,18 @@ export class ChangeSignals {
 
   constructor(private readonly options: ChangeSignalsOptions) {}
 
-  /** Signals a change that this instance has recorded to the watchers here and to the other instances. */
+  /** Wakes the channel's watchers, here and on other instances, after this instance has recorded a change. */
   onRecorded(channel: string): void {
     const { notifier, service } = this.options;
     const name = channelHash(service, channel);
     this.#channels.get(name)?.signal();
-    if (notifier.hasPeers) notifier.publish({ name, state: STATE });
+    if (notifier.hasPeers) notifier.publish({ name, state: CHANGE_SIGNAL });
   }
 
   /** Handles a message from another instance. Returns false if the message is not a change signal. */
   onRemoteChange({ name, state }: StateChange): boolean {
-    if (state === STATE) this.#channels.get(name)?.signal();
-    return state === STATE;
+    if (state === CHANGE_SIGNAL) this.#channels.get(name)?.signal();
+    return state === CHANGE_SIGNAL;
   }
 
   /** Adds a watcher of a channel. The caller must stop it. */

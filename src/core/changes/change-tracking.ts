@@ -48,7 +48,7 @@ export class ChangeTracking {
     this.feed = new ChangeFeed({ journal, clock, runtime, signals, service, observer });
   }
 
-  /** Starts to receive changes from other instances and, unless FOLLOW_DAYS is 0, to look up followed transactions. */
+  /** Subscribes to changes of other instances. Unless FOLLOW_DAYS is 0, starts the lookups of followed transactions. */
   start({ feeds, ...options }: StartOptions): void {
     const { session, notifier, config, observer } = this.options;
     notifier.subscribe((change) => {

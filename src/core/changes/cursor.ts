@@ -1,20 +1,20 @@
 import type { ChangePosition } from '../../datasources/journal/changes';
 
-/** Format of a decoded cursor; the first number is the version of the format. */
+/** Matches a decoded cursor: the version of the format, then an epoch, a transaction and a sequence number. */
 const CURSOR_PATTERN = /^1\.(\d{1,16})\.(\d{1,16})\.(\d{1,16})$/;
 const MAX_CURSOR_LENGTH = 100;
 
 /** Thrown for a text that is not a cursor of this gateway. */
 export class InvalidCursor extends Error {
   constructor() {
-    super('The cursor is not one of this gateway.');
+    super('The cursor was not issued by this gateway.');
     this.name = 'InvalidCursor';
   }
 }
 
 /** Changes after a cursor were deleted, so a reader cannot continue from it. */
 export class CursorExpired extends Error {
-  /** @param oldestCursor cursor from which a reader can continue: it gets all changes that are still stored */
+  /** @param oldestCursor cursor from which a reader gets all changes that are still stored */
   constructor(readonly oldestCursor: string) {
     super('The changes after this cursor were deleted. Continue from oldestCursor.');
     this.name = 'CursorExpired';
@@ -32,7 +32,7 @@ export function decodeCursor(cursor: string): ChangePosition {
   const [epoch, transaction, seq] = numbers;
   if (epoch === undefined || transaction === undefined || seq === undefined) throw new InvalidCursor();
   const position = { epoch, transaction, seq };
-  // Accepts one cursor per position: without padding, without leading zeros, only safe integers.
+  // Rejects other spellings of a cursor: with padding, with leading zeros, or with unsafe integers.
   if (!numbers.every(Number.isSafeInteger) || encodeCursor(position) !== cursor) throw new InvalidCursor();
   return position;
 }

@@ -5,7 +5,7 @@ import type { AttemptKind } from '../../datasources/journal/journal';
 import type { JournalSession } from '../journal-session';
 import type { PollPhase } from '../polling/poll-schedule';
 
-/** The state of a transaction in a response. To save memory in queues, holds no reference to the response itself. */
+/** The state of a transaction in a response. Does not refer to the response itself, to save memory in queues. */
 export interface SeenTransaction {
   kind: AttemptKind;
   channel: string;
@@ -23,16 +23,16 @@ export interface SeenTransaction {
 }
 
 /**
- * Minimum time in ms between two queries. Each query checks all queued transactions, because a query of its own for
- * each transaction would wake the thread of a SQLite journal too often.
+ * Minimum time in ms between two queries of the journal. One query checks all queued transactions, because a query for
+ * each of them would wake the thread of a SQLite journal too often.
  */
 const CHECK_EVERY_MS = 100;
 const MAX_QUEUED = 10_000;
 const MAX_NOT_FOLLOWED = 20_000;
 /** Time in ms after which a transaction that was not followed is checked again. Its create may be recorded by then. */
-const RECHECK_MS = 5 * 60_000;
+const NOT_FOLLOWED_TTL_MS = 5 * 60_000;
 
-/** Asks the journal, in batches, which transactions may be followed (docs/changes.md), and passes only these on. */
+/** Discards states of transactions that the journal does not follow (docs/changes.md). Asks it in batches. */
 export class FollowedFilter {
   #queued: SeenTransaction[] = [];
   #timer: Timer | undefined;
@@ -56,7 +56,7 @@ export class FollowedFilter {
     this.#notFollowed = new LRUCache({
       maxSize: MAX_NOT_FOLLOWED,
       sizeCalculation: () => 1,
-      ttl: RECHECK_MS,
+      ttl: NOT_FOLLOWED_TTL_MS,
       ttlResolution: 0,
       perf: { now: () => clock.monotonic() },
     });
@@ -72,7 +72,7 @@ export class FollowedFilter {
     return this.#queued[0]?.observedAt;
   }
 
-  /** Whether a transaction was found not to be followed within the last RECHECK_MS. */
+  /** Whether the journal has reported, within the last NOT_FOLLOWED_TTL_MS, that a transaction is not followed. */
   isNotFollowed(transactionId: string): boolean {
     return this.#notFollowed.has(transactionId);
   }
@@ -88,7 +88,7 @@ export class FollowedFilter {
     this.#notFollowed.set(transactionId, true);
   }
 
-  /** Removes a transaction from the cache, so that its next response is checked against the journal again. */
+  /** Lets the journal check a transaction again at its next response, even if NOT_FOLLOWED_TTL_MS have not passed. */
   forget(transactionId: string): void {
     this.#notFollowed.delete(transactionId);
   }

@@ -8,22 +8,22 @@ import { nextFollowDelay, retryAfterOf, type PollPhase } from '../polling/poll-s
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownState } from './change-recorder';
 
-/** Delay in ms between two claims of transactions with a due lookup; shorter if the last claim may have left some. */
+/** Delay in ms between two runs. A run claims and looks up transactions that are due. Shorter if more may be due. */
 const RUN_DELAY_MS = 1000;
-/** Maximum number of the follower's lookups in flight, and so of transactions per claim. Leaves slots to callers. */
+/** Maximum number of this job's lookups in flight, and of transactions per claim. Leaves capacity for callers. */
 const MAX_BATCH = 32;
 /** Time in ms for which a transaction is young after a change. Young transactions are likely to change again. */
 const YOUNG_MS = 15 * 60_000;
-/** Fraction of the lookups that is reserved for young transactions while any are due. */
+/** Fraction of the lookups for transactions that changed within YOUNG_MS. The rest is for the most overdue ones. */
 const YOUNG_SHARE = 0.8;
 /** Interval in ms at which one lookup probes the payment service while a circuit breaker is open. */
 const PROBE_EVERY_MS = 5000;
-/** Time in ms by which the lease of a claim exceeds the time limit of a lookup. */
+/** Time in ms by which the lease of a claimed transaction outlasts the time limit of its lookup. */
 const LEASE_MARGIN_MS = 15_000;
 /**
- * A due lookup is postponed if another response has shown the transaction less than this fraction of its delay ago. The
- * fraction is less than 0.85 / 1.15, the ratio of the extreme jitter factors, so that the follower's own last lookup
- * never causes a postponement.
+ * A lookup is postponed if another response has shown the transaction less than this fraction of the poll delay ago. It
+ * is less than 0.85 / 1.15, the ratio of the extreme jitter factors; otherwise, the job's own previous lookup could
+ * postpone the next one.
  */
 const FRESHNESS_FRACTION = 0.7;
 
@@ -31,7 +31,7 @@ const FRESHNESS_FRACTION = 0.7;
 export interface ServiceLoad {
   /** Whether a circuit breaker is open. */
   isDown(): boolean;
-  /** Whether lookups wait because all slots for lookups are in use. */
+  /** Whether lookups are queued because the client's maximum number of lookups is in flight. */
   isBusy(): boolean;
 }
 
@@ -52,7 +52,7 @@ interface FollowerOptions {
 export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
-  /** Schedules not yet written to the journal, by row id. Meanwhile, leases prevent claims by other instances. */
+  /** Next lookups not yet written to the journal, by row id. Leases keep other instances from claiming the rows. */
   readonly #unwritten = new Map<number, FollowSchedule>();
   /** Token bucket: number of lookups that may be sent now. */
   #tokens = 0;
@@ -65,7 +65,7 @@ export class Follower {
     this.#job = new RepeatedJob(clock, RUN_DELAY_MS, () => this.#run());
   }
 
-  /** Resolves when the lookups in flight have ended, and their schedules are written or the journal has failed. */
+  /** Stops the job. Resolves when its lookups have ended and their schedules are written, or writing has failed. */
   async stop(): Promise<void> {
     await this.#job.stop();
     await this.#lookups.drained();
@@ -155,7 +155,7 @@ export class Follower {
       observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
       if (!snapshot) return this.#retryLater(transaction, 0);
       const phase = pollPhase(snapshot);
-      // Schedules no next lookup, because recording the final status ends the following. Until then, the lease prevents
+      // A final status needs no next lookup, because recording it ends the following. Until then, the lease prevents
       // another claim.
       if (phase === 'done') return;
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};

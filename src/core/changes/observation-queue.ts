@@ -15,7 +15,7 @@ interface QueuedObservation {
 const MAX_QUEUED = 10_000;
 /** Maximum number of concurrent writes of observations. The journal combines them into batches. */
 const MAX_IN_FLIGHT = 64;
-/** Age in ms after which an observation is dropped if its write fails. A younger one is written again. */
+/** Age in ms up to which an observation is written again if its write fails. An older one is dropped. */
 const RETRY_FOR_MS = 10 * 60_000;
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
@@ -47,7 +47,7 @@ export class ObservationQueue {
   }
 
   /**
-   * Queues an observation. If too many are queued, drops the first one of a transaction without a write in flight.
+   * Queues an observation. If the queue is full, drops an old one that is not being written.
    * @param onEnd called once with the result; must not throw
    */
   add(observation: Observation, onEnd: QueuedObservation['onEnd']): void {

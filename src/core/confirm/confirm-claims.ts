@@ -5,13 +5,13 @@ import { RECORD_TIMEOUT_MS, type JournalSession } from '../journal-session';
 
 const RETRY_EVERY_MS = 1000;
 
-/** Returns the result to record for a confirm that was not carried out: `known` if all earlier results are known. */
+/** Result of a confirm that was not carried out. `known`: no earlier confirm of the payment has an unknown result. */
 export const notCarriedOutResult = ({ previousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
   outcome: previousOutcomeUnknown ? 'not_carried_out' : 'known',
   confirmed: [],
 });
 
-/** Records confirms in the journal. If it fails, begin() throws, so that nothing is sent; end() never throws. */
+/** Records confirms in the journal. If the journal fails, begin() throws, so nothing is sent; end() retries later. */
 export class ConfirmClaims {
   /** Results that the journal may not have recorded, by claim id. */
   readonly #unrecorded = new Map<string, ConfirmResult>();

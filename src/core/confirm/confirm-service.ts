@@ -32,7 +32,7 @@ interface ConfirmServiceOptions {
 const NOT_FOUND_MESSAGE =
   'The payment may have been confirmed before, but the payment service did not find it; this call sent nothing. Repeat it unchanged.';
 
-/** Delays in ms before the lookups after a lost response, each counted from the end of the previous lookup. */
+/** Delay in ms before each lookup after a lost response, from the end of the previous lookup. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
 
 /** Statuses that a payment can reach without a confirm. They do not prove that a confirm was carried out. */
@@ -149,7 +149,7 @@ export class ConfirmService {
         return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
       return { outcome: replay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
-    // If the payment has moved on, the earlier unresolved inputs count as carried out; this input differs and is sent.
+    // If the payment has moved on, earlier confirms (with other inputs) of unknown result count as carried out.
     const earlierInputs = movedOnPayment
       ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOnPayment)
       : [];
@@ -174,8 +174,8 @@ export class ConfirmService {
   }
 
   /**
-   * Handles a confirm that the service rejected. If a lookup shows that an earlier confirm was carried out, perhaps not
-   * by this gateway, the caller gets a success, unless that confirm may have had another input.
+   * Handles a confirm that the service rejected. If a lookup shows that the payment was confirmed before, perhaps not
+   * by this gateway, the caller gets a success. Exception: the earlier confirm may have had another input.
    */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
@@ -212,8 +212,8 @@ export class ConfirmService {
   }
 
   /**
-   * Returns the result to record if this confirm was not carried out, but the payment has moved on. The earlier
-   * unresolved confirms then count as carried out if one of them had this input, or if all inputs can be compared.
+   * Returns the result to record if the payment has moved on, but not by this confirm. Earlier confirms of unknown
+   * result count as carried out if one had the same input, or if every input can be compared with this one.
    */
   #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
     const { begun, history } = call;
@@ -233,7 +233,7 @@ export class ConfirmService {
     return inputHashes.map((inputHash) => ({ ...payment, inputHash, status: rawStatus, confirmedAt }));
   }
 
-  /** Returns a payment in its current state; null if the lookup fails, finds nothing or takes longer than `ms`. */
+  /** Looks the payment up. Returns null if the lookup fails, finds nothing or takes longer than `ms`. */
   #lookUpWithin(ms: number, request: ConfirmRequest): Promise<PaymentResource | null> {
     const { payments, session } = this.options;
     return withTimeout(ms, payments.lookUp(request), session.runtime).catch(() => null);
@@ -271,7 +271,7 @@ function compareHistory(
   };
 }
 
-/** Whether a payment no longer waits for this confirm. A state that is missing or not known proves nothing. */
+/** Whether a payment no longer waits for this confirm. A missing or unknown state counts as waiting. */
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = valueOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;

@@ -47,7 +47,7 @@ export type CreateResult<T> =
 const EXTERNAL_ID_TAKEN_MESSAGE =
   'must not have been used before on this channel: there is, or may be, a payout with this external id. Query payout(externalId) and attempts(externalId) first; if they return nothing, ask the operator of the gateway. Use another externalId only for a different payout.';
 
-/** Returns the user error of a create that did not succeed. */
+/** Converts the result of a create that did not succeed to the error that the mutation returns. */
 export function toUserError(
   result: Exclude<CreateResult<never>, { kind: 'success' }>,
   { key, matcher }: Pick<CreatePlan<Transaction>, 'key' | 'matcher'>,

@@ -25,7 +25,7 @@ interface CreateServiceOptions {
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
-/** Time in ms that `sendUntil` allows for delays of a busy process between the insert of an attempt and its request. */
+/** Part of `sendUntil`: time in ms by which a busy process may delay a request after the insert of its attempt. */
 const MAX_START_DELAY_MS = 550;
 
 /** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
@@ -56,7 +56,7 @@ export class CreateService {
  */
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
-  /** `since` of the journal fence (docs/exactly-once.md) when the current try began; 0 if there was none. */
+  /** When the journal fence (docs/exactly-once.md) was last raised, read when the current try began; 0 if never. */
   #fenceSince = 0;
 
   constructor(
@@ -96,11 +96,11 @@ class CreateCall<T extends Transaction> {
       if (result !== null) return result;
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
     if (!queue.hasFreeSlot()) {
-      // Looks for an attempt to replay before it waits for a slot, because a replay needs none.
+      // A replay needs no slot for sending, so it must not wait for one.
       const existing = await this.#findActive();
       if (existing) return this.#replay(existing);
     }
-    // Reserve the slot before the attempt is recorded: after a crash, a recorded attempt counts as possibly sent.
+    // Reserves the slot for sending first: after a crash, a recorded attempt counts as possibly sent.
     const slot = await queue.reserve(input.channel);
     let attempt: NewAttempt;
     let begun: BeginResult;
@@ -117,30 +117,30 @@ class CreateCall<T extends Transaction> {
   }
 
   /**
-   * Replays the attempt with this key. If the journal has none, looks up the transaction of an attempt that the journal
-   * may have lost, and replays that. Returns null if there is neither, so that the create can be sent.
+   * Replays the attempt with this key. If the journal may have lost it, looks up its transaction and replays that.
+   * Returns null if neither exists, so that the create can be sent; undefined if another try is necessary.
    */
   async #replayLostAttempt(): Promise<CreateResult<T> | null | undefined> {
     const { session, recovery } = this.options;
     const existing = await this.#findActive();
     if (existing) return this.#replay(existing);
     session.requireSettledFence();
-    const sought = this.#newAttempt();
-    const lost = await findCreateOfLostAttempt(sought, this.plan, session.fence.lostSince);
+    const newAttempt = this.#newAttempt();
+    const lost = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince);
     if (lost === 'none') return null;
     if (lost === 'conflict') return { kind: lost, differing: [] };
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
     // Sets the start of the new attempt back to the creation of the transaction. Otherwise, a recovery after a crash
     // would ignore the transaction as too old.
     const createdMs = creationTime(lost.found);
-    const serviceStartedAt = Number.isNaN(createdMs) ? sought.serviceStartedAt : createdMs;
-    const attempt = { ...sought, serviceStartedAt };
+    const serviceStartedAt = Number.isNaN(createdMs) ? newAttempt.serviceStartedAt : createdMs;
+    const attempt = { ...newAttempt, serviceStartedAt };
     const begun = await session.insertAttempt(attempt, recovery.succeededOutcome(lost.found));
     if (begun.kind !== 'started') return this.#onNotBegun(begun);
     if (await recovery.recordCreated(attempt, lost.found))
       return { kind: 'success', found: lost.found, replayed: true };
     // Meanwhile, an attempt with another key was recorded as the creator of the transaction. This attempt sent nothing.
-    await this.#settle(attempt, 'not_sent');
+    await this.#recordNotCreated(attempt, 'not_sent');
     return undefined;
   }
 
@@ -168,7 +168,7 @@ class CreateCall<T extends Transaction> {
     return session.failClosed(session.journal.find({ service: session.service, client, key }));
   }
 
-  /** Returns the attempt that holds the key; null if the key is free. */
+  /** Returns the attempt that uses the idempotency key; null if the key is free. */
   async #findActive(): Promise<Attempt | null> {
     const attempt = await this.#find();
     return attempt && isKeyReleased(attempt) ? null : attempt;
@@ -213,21 +213,21 @@ class CreateCall<T extends Transaction> {
   #send(attempt: NewAttempt, slot: ReservedSlot): Promise<MutationOutcome<T>> {
     const mayRepeat = (): Promise<boolean> => this.options.session.ownsInProgress(attempt.id);
     return this.plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
-      if (error instanceof ServiceError) await this.#settle(attempt, 'not_sent');
+      if (error instanceof ServiceError) await this.#recordNotCreated(attempt, 'not_sent');
       // Any other error is a bug, for example in reading the response. The service may have carried out the create.
       else await this.options.recovery.scheduleRecheck(asInProgress(attempt));
       throw error;
     });
   }
 
-  #settle(attempt: NewAttempt, outcome: 'rejected' | 'not_sent'): Promise<boolean> {
+  #recordNotCreated(attempt: NewAttempt, outcome: 'rejected' | 'not_sent'): Promise<boolean> {
     const { session } = this.options;
     return session.recordOutcome(attempt, { outcome, settledAt: session.clock.now() });
   }
 
   async #conclude(attempt: NewAttempt, outcome: MutationOutcome<T>): Promise<CreateResult<T>> {
     if (outcome.kind === 'refused') {
-      await this.#settle(attempt, 'rejected');
+      await this.#recordNotCreated(attempt, 'rejected');
       return outcome;
     }
     const { recovery } = this.options;

@@ -73,7 +73,7 @@ export class KeyedHashes {
   }
 
   /**
-   * Whether an attempt has this input. Compares the fingerprints or, if their keys differ, only the stored fields.
+   * Whether an attempt has this input. If FINGERPRINT_KEY has changed since, compares the stored fields only.
    * @param method wire type of the method
    */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {

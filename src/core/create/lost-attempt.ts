@@ -7,11 +7,11 @@ const NOT_PROVEN_MESSAGE =
   'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent nothing. Repeat it unchanged.';
 
 /** Throws `error` if it is a ServiceError; otherwise a ServiceError (UNAVAILABLE). */
-function failNotProven(error?: unknown): never {
+function throwNotProven(error?: unknown): never {
   throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
 }
 
-/** Returns an attempt as the journal stores it at first, but with 0 as `seq`: in progress, without a transaction. */
+/** Returns the attempt as stored by its insert, but with `seq` 0: in progress, and without a transaction. */
 export const asInProgress = (attempt: NewAttempt): Attempt => ({
   ...attempt,
   seq: 0,
@@ -25,11 +25,10 @@ export const asInProgress = (attempt: NewAttempt): Attempt => ({
 });
 
 /**
- * Looks up the transaction that an attempt with this idempotency key may have created before the journal lost it.
- * `none`: there is no such transaction, so the create can be sent. `conflict`: a transaction with the external id does
- * not match this create, so the key may have been used with another input. `external_id_taken`: the preflight is on,
- * and a payout that may belong to another key has the external id. Throws a ServiceError if a lookup fails or proves
- * nothing.
+ * Looks up the transaction of an attempt that the journal may have lost. Throws a ServiceError if the lookup fails or
+ * proves nothing. `none`: there is no such transaction, so the create can be sent. `conflict`: the transaction with the
+ * external id does not match this create, so the key may have been used with another input. `external_id_taken`: the
+ * preflight is on, and the external id has a payout, perhaps of another key.
  * @param lostSince earliest creation time of such a transaction, in ms since 1970
  */
 export async function findCreateOfLostAttempt<T extends Transaction>(
@@ -40,14 +39,14 @@ export async function findCreateOfLostAttempt<T extends Transaction>(
   const possibleAttempt = asInProgress(attempt);
   // An external id derived from the idempotency key belongs to no other key, so its transaction is never too old.
   const createdFrom = input.externalId === null ? -Infinity : lostSince;
-  const match = await matcher.find(possibleAttempt, createdFrom).catch(failNotProven);
+  const match = await matcher.find(possibleAttempt, createdFrom).catch(throwNotProven);
   if (match.kind === 'found') return { found: match.found };
   if (match.kind === 'nothing') {
     const isTrusted =
-      match.isFromService && (await matcher.findsKnownTransaction(possibleAttempt).catch(failNotProven));
-    return isTrusted ? 'none' : failNotProven();
+      match.isFromService && (await matcher.findsKnownTransaction(possibleAttempt).catch(throwNotProven));
+    return isTrusted ? 'none' : throwNotProven();
   }
-  if (match.why === 'rival') failNotProven();
+  if (match.why === 'rival') throwNotProven();
   if (isExternalIdFree) return 'external_id_taken';
   return match.why === undefined ? 'conflict' : 'none';
 }

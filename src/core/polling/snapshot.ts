@@ -69,8 +69,8 @@ export const channelHash = (service: string, channel: string): string =>
   hash(`changes ${service} ${channel}`, 16);
 
 /**
- * Returns `after` completed from the earlier snapshot `before`: with the external id if `after` lacks it and, if
- * `after` is a payout with `isPartial`, with all details. Changes `after` or returns a new object.
+ * Adds what `after` lacks from the earlier snapshot `before`: the external id and, for a payout with `isPartial`, all
+ * details. Changes `after` or returns a new object.
  */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;

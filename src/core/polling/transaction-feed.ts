@@ -23,11 +23,11 @@ export interface PollingOptions {
   recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
 }
 
-/** Maximum number of concurrent polls, so that slots stay free for callers' lookups. */
+/** Maximum number of concurrent polls. The service client allows more lookups; the rest is for callers. */
 const MAX_CONCURRENT_POLLS = 32;
 const MAX_STORED_HASHES = 20_000;
 
-/** Last state hashes of a transaction: `own` in a response to this instance, `peer` in a message of another one. */
+/** Hashes of a transaction's last states: `own` from a response to this instance, `peer` from another instance. */
 interface LastStateHashes {
   own?: string | undefined;
   peer?: string | undefined;
@@ -76,19 +76,19 @@ export class TransactionFeed<T extends Snapshot> {
     if (!this.#pollSoon(channel, transactionId)) await this.lookUp({ channel, transactionId });
   }
 
-  /** Stops sharing a channel's lookups in flight, because their results may be older than a change. */
-  invalidate(channel: string): void {
+  /** Prevents later lookups on a channel from sharing those in flight, whose results may be older than a change. */
+  invalidateLookups(channel: string): void {
     this.#lookups.invalidateChannel(channel);
   }
 
-  /** Publishes the result of a mutation. A replayed result may come from the journal: it only triggers a poll. */
+  /** Passes the result of a mutation to subscribers. A replayed result may be old, so it only triggers a poll. */
   onMutationResult({ found, replayed }: { found: T; replayed: boolean }, requestedAt: number): void {
-    this.invalidate(found.channel);
+    this.invalidateLookups(found.channel);
     if (replayed) this.#pollSoon(found.channel, found.transactionId);
     else this.onSnapshot(found, requestedAt);
   }
 
-  /** Handles a state that another instance has seen. Polls the transaction if it is watched here in another state. */
+  /** Handles a state that another instance has seen. Polls if subscribers here have received another state. */
   onRemoteChange({ name, state }: StateChange): void {
     this.#lastHashesOf(name).peer = state;
     const poller = this.#pollersByHash.get(name);
@@ -143,7 +143,7 @@ export class TransactionFeed<T extends Snapshot> {
       lookUp: () => {
         const poll = (): Promise<T | null> =>
           background({ name: `watch ${kind}` }, () => this.lookUp({ channel, transactionId }));
-        // The first lookup does not wait for a slot. A later one is skipped if the poller has ended while it waited.
+        // The first lookup starts at once. A later one may be queued, and is skipped if the poller has ended meanwhile.
         if (!poller.latest) return poll();
         return this.#limit.execute(async () => (this.#pollers.get(key) === poller ? poll() : null));
       },

@@ -12,8 +12,8 @@ interface TransactionPollerOptions<T extends Snapshot> {
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
   settings: PollSettings;
   /**
-   * Looks the transaction up; null if there is none. Before the promise resolves, passes the transaction to
-   * `onSnapshot` of the poller, which ignores it if the lookup was sent before the poller started.
+   * Looks the transaction up; null if there is none. Also passes it to the poller's onSnapshot(), before the promise
+   * resolves.
    */
   lookUp(): Promise<T | null>;
   kind: T['kind'];
@@ -69,7 +69,7 @@ export class TransactionPoller<T extends Snapshot> {
     return this.#latest?.snapshot;
   }
 
-  /** Adds a subscriber, which receives a state younger than FRESH_MS at once, otherwise a state after a poll. */
+  /** Adds a subscriber. It receives the latest state at once if younger than FRESH_MS, otherwise after a poll. */
   subscribe(): LatestValueIterator<T> {
     const subscriber = new LatestValueIterator<T>((iterator) => this.#unsubscribe(iterator));
     this.#subscribers.add(subscriber);
@@ -94,8 +94,8 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Handles a response with this transaction. A response whose request began before the latest one was received may
-   * show an older state: it is not published, but triggers a poll if it differs from the latest one.
+   * Handles a response with this transaction. If the request began before the latest response was received, the state
+   * may be older. It is then not published, but triggers a poll if it differs.
    * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {

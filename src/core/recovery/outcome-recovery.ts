@@ -24,7 +24,7 @@ interface OutcomeRecoveryOptions {
   clockGuard: ClockGuard;
   timeoutMs: number;
   /**
-   * Settling time in ms: how long after a create the service may show the payment for the first time. Only lookups that
+   * Maximum time in ms after a create until the service shows the payment (UNKNOWN_SETTLE_SECONDS). Only lookups that
    * are spread over this time prove that there is no payment.
    */
   settleMs: number;
@@ -37,25 +37,25 @@ type RecoveredOutcome = SucceededOutcome | { outcome: 'not_sent'; settledAt: num
 
 const FIRST_RECHECK_DELAY_MS = 500;
 const MAX_RECHECK_DELAY_MS = 60_000;
-/** Minimum number of lookups that find nothing before a key is released. The settling time is divided among them. */
+/** Minimum number of lookups without a result, spread over `settleMs`, before an idempotency key is released. */
 const MIN_LOOKUPS = 4;
 
-/** Maximum number of entries in `#countedAt`. An eviction only delays the release of a key. */
+/** Maximum number of entries in `#countedAt`. An eviction only delays the release of an idempotency key. */
 const MAX_COUNTED_ATTEMPTS = 10_000;
 
 /** Recovers unknown outcomes of creates by lookups. See docs/exactly-once.md. */
 export class OutcomeRecovery {
   /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
-  /** By attempt id: monotonic start time of this instance's last lookup that counted as evidence of absence. */
+  /** Monotonic start time of this instance's last lookup that counted as evidence of absence, by attempt id. */
   readonly #countedAt = growingCache<string, number>(MAX_COUNTED_ATTEMPTS);
   readonly #reportsInFlight = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
 
   /**
-   * Recovers the outcome of an attempt, or joins a recovery in flight. Returns null if the attempt is settled or still
-   * leased. Throws a ServiceError (UNAVAILABLE) if the attempt cannot be claimed in the journal.
+   * Recovers the outcome of an attempt, or joins a recovery in flight. Returns null if the outcome is final, or if the
+   * attempt's lease has not ended. Throws a ServiceError (UNAVAILABLE) if the journal fails.
    */
   async claimAndRecover<T extends Transaction>(
     attempt: Attempt,
@@ -116,8 +116,8 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Returns the evidence of absence after a lookup: NO_ABSENCE if the lookup found any transaction, `attempt.absence`
-   * itself if the lookup does not count, otherwise a new object that includes the lookup.
+   * Returns the evidence, after a lookup, that the transaction does not exist. NO_ABSENCE: the lookup found a
+   * transaction. `attempt.absence` itself: the lookup does not count. Otherwise, a new object that counts the lookup.
    */
   async #absenceAfter<T extends Transaction>(
     match: LookupMatch<T>,
@@ -140,13 +140,13 @@ export class OutcomeRecovery {
     this.#countedAt.set(attempt.id, startedAt);
     return {
       lookups: absence.lookups + 1,
-      // Even after a long pause, one lookup adds no more than its part of the settling time.
+      // Even after a long pause, one lookup adds no more than its share of `settleMs`.
       spanMs: Math.round(absence.spanMs + Math.min(elapsed, settleMs / (MIN_LOOKUPS - 1))),
       observer: session.owner,
     };
   }
 
-  /** Whether another instance made the last lookup that counted, and its next lookup is not overdue. */
+  /** Whether another instance must make the next lookup: it made the last one that counted, and is not overdue. */
   #isObservedElsewhere({ absence, nextRecheckAt }: Attempt): boolean {
     const { session } = this.options;
     const isObserved = absence.observer !== '' && absence.observer !== session.owner;
@@ -154,7 +154,7 @@ export class OutcomeRecovery {
     return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
   }
 
-  /** Records that an attempt created a transaction. For the result, see JournalSession.recordOutcome(). */
+  /** Records that an attempt created a transaction. Returns the result of JournalSession.recordOutcome(). */
   recordCreated(attempt: SentAttempt, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
     return session.recordOutcome(attempt, this.succeededOutcome(found), () =>
@@ -167,7 +167,7 @@ export class OutcomeRecovery {
     return this.#reportsInFlight.drained();
   }
 
-  /** Returns the outcome of the attempt that created a transaction. The recorder remembers its state. */
+  /** Returns the outcome `succeeded` with the state of the transaction, which the recorder remembers as known. */
   succeededOutcome(found: Transaction): SucceededOutcome {
     const { session, recorder } = this.options;
     return {
@@ -180,7 +180,7 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Records a recovered outcome, and reports it if the first try succeeds. For the result, see recordOutcome().
+   * Records a recovered outcome, and reports it if the first write succeeds. Returns the result of recordOutcome().
    * @param found the transaction that the attempt created; null if it certainly created none
    */
   #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
@@ -222,7 +222,7 @@ export class OutcomeRecovery {
 
   /** Returns the delay before the next lookup in ms: exponential backoff with jitter. */
   #recheckDelay(recheckCount: number): number {
-    // Each lookup adds only a limited part of the settling time, so longer delays would keep keys in use longer.
+    // One lookup adds at most its share of `settleMs` to the evidence. Longer delays would only release keys later.
     const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),

@@ -11,11 +11,11 @@ interface RecoveryJobOptions {
   recovery: OutcomeRecovery;
   matchers: Readonly<Record<AttemptKind, TransactionMatcher<Transaction>>>;
   background: BackgroundRunner;
-  observer: Pick<BackgroundObserver, 'onReconcilerRun'>;
+  observer: Pick<BackgroundObserver, 'onRecoveryJobRun'>;
 }
 
 const RUN_DELAY_MS = 1000;
-/** Delay in ms before the next run if more rechecks may be due, for example after an outage of the service. */
+/** Delay in ms before the next run if more lookups may be due, for example after an outage of the service. */
 const BACKLOG_RUN_DELAY_MS = 100;
 const MAX_ATTEMPTS_PER_RUN = 16;
 
@@ -36,11 +36,11 @@ export function startRecoveryJob(options: RecoveryJobOptions): RepeatedJob {
       await session.flushUnrecorded();
       const dueAttempts = await session.journal.claimDue(recovery.newClaim(), MAX_ATTEMPTS_PER_RUN);
       await Promise.all(dueAttempts.map(recover));
-      observer.onReconcilerRun(true);
+      observer.onRecoveryJobRun(true);
       return dueAttempts.length < MAX_ATTEMPTS_PER_RUN ? RUN_DELAY_MS : BACKLOG_RUN_DELAY_MS;
     } catch {
       // The next run repeats what failed.
-      observer.onReconcilerRun(false);
+      observer.onRecoveryJobRun(false);
       return RUN_DELAY_MS;
     }
   });

@@ -19,7 +19,13 @@ interface RetentionJobOptions {
 }
 
 /** Purge targets in order. Attempts come before reservations, because purging attempts deletes their reservations. */
-const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations', 'confirmed', 'changes', 'followed'];
+const PURGE_TARGETS: readonly PurgeTarget[] = [
+  'attempts',
+  'reservations',
+  'confirmed',
+  'changes',
+  'followed',
+];
 
 const FIRST_RUN_DELAY_MS = 10_000;
 const RUN_EVERY_MS = 60 * 60 * 1000;
@@ -27,7 +33,7 @@ const RUN_EVERY_MS = 60 * 60 * 1000;
 const POSTPONED_RUN_DELAY_MS = 60_000;
 const RETRY_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 
-/** Bounds of the rows per purge step. Their number doubles or halves, so that a step takes about TARGET_STEP_MS. */
+/** Minimum rows per purge step. The number doubles or halves after each step, to approach TARGET_STEP_MS. */
 const MIN_STEP_ROWS = 25;
 const MAX_STEP_ROWS = 500;
 const TARGET_STEP_MS = 20;
@@ -35,7 +41,7 @@ const TARGET_STEP_MS = 20;
 const PAUSE_FACTOR = 4;
 const MIN_PAUSE_MS = 20;
 
-/** Starts the job that deletes expired rows (TARGETS) from the journal, but never attempts with an unknown outcome. */
+/** Starts the job that deletes expired rows (PURGE_TARGETS) from the journal. It never deletes unknown outcomes. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
   const purger = new Purger(options);
   return new RepeatedJob(options.session.clock, FIRST_RUN_DELAY_MS, () => purger.runStep());
@@ -56,7 +62,7 @@ class Purger {
     const { session, clockGuard, warn } = this.options;
     const { journal, clock, runtime } = session;
     if (!clock.isSynchronized || !clockGuard.isSteady()) return POSTPONED_RUN_DELAY_MS;
-    const target = TARGETS[this.#targetIndex] ?? 'attempts';
+    const target = PURGE_TARGETS[this.#targetIndex] ?? 'attempts';
     const settledBefore = clock.now() - this.#keepMs(target);
     const startedAt = runtime.monotonic();
     try {
@@ -74,7 +80,6 @@ class Purger {
     }
   }
 
-  /** Returns the retention period of the rows of a target in milliseconds. */
   #keepMs(target: PurgeTarget): number {
     const { journal, changes } = this.options.config;
     if (target === 'changes') return changes.keepMs;
@@ -93,7 +98,7 @@ class Purger {
     this.#after = progress.after;
     const pauseMs = Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * tookMs);
     if (progress.after !== null) return pauseMs;
-    const isLast = this.#targetIndex === TARGETS.length - 1;
+    const isLast = this.#targetIndex === PURGE_TARGETS.length - 1;
     this.#startTarget(isLast ? 0 : this.#targetIndex + 1);
     return isLast ? RUN_EVERY_MS : pauseMs;
   }

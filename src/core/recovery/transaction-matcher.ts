@@ -12,14 +12,14 @@ import { creationTime } from '../polling/snapshot';
 export type Transaction = PaymentResource | PayoutResource;
 
 /**
- * Result of a lookup by external id. `found`: the attempt created the transaction. `mismatch`: it possibly did not. A
- * `mismatch` does not prove that the attempt created nothing, because a lookup shows only one transaction.
+ * Result of a lookup by external id. `found`: the attempt created this transaction. `mismatch`: it did not, or this is
+ * uncertain. The attempt may still have created another one, because a lookup shows only one transaction.
  */
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }
   /**
-   * `rival`: another open attempt may have created the transaction. Without `why`: the transaction has another method
-   * or amount, or is a payout that another attempt created.
+   * `rival`: another attempt without a final outcome may have created the transaction. Without `why`: the method or
+   * amount differs, or another attempt created this payout.
    */
   | { kind: 'mismatch'; why?: 'older' | 'created_by_another' | 'rival' }
   /** `isFromService`: whether the response comes from the service itself, and not from a proxy. */
@@ -36,7 +36,7 @@ export interface TransactionMatcher<T extends Transaction> {
    * must be newer than the attempt. Ignored for payouts, of which the service returns no time.
    */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
-  /** Whether lookups find a transaction that certainly exists on this channel; true if the journal knows none. */
+  /** Whether lookups on this channel find a transaction that certainly exists; true if the journal knows none. */
   findsKnownTransaction(attempt: Attempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt in its current state, or as recorded if the lookup fails. */
   current(attempt: Attempt): Promise<T>;
@@ -44,10 +44,10 @@ export interface TransactionMatcher<T extends Transaction> {
 
 /** Tolerance in ms for times from a Date header, which has whole seconds only and takes time to arrive. */
 const DATE_TOLERANCE_MS = 1500;
-/** Tolerated difference in ms between the clocks of the journal and the service where no Date header shows it. */
+/** Tolerated difference in ms between the clocks of the journal and the service, if no Date header shows it. */
 const MAX_UNKNOWN_SKEW_MS = 5000;
 
-/** Returns `found`; if another open attempt may have created the transaction, a mismatch. */
+/** Returns a match with `found` or, if another open attempt may have created this transaction, a mismatch. */
 const foundUnlessRival = async <T>(
   journal: Pick<Journal, 'hasRival'>,
   attempt: Attempt,

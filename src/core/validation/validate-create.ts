@@ -28,9 +28,7 @@ export function validateCreate(
   return [...errors, ...findMisplacedSecrets(input, method, errors)];
 }
 
-/**
- * Returns an error if the method does not allow the currency (spec 8), or if the caller chose another method's type.
- */
+/** Returns an error if the method does not allow the currency (spec 8), or if `type` is that of another method. */
 function validateMethod(method: CreateMethod, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
   const { currency } = method.definition;
@@ -39,7 +37,7 @@ function validateMethod(method: CreateMethod, amount: { currency: string }): Fie
     errors.push(fieldError(['amount', 'currency'], 'currencyOfMethod', message));
   }
   if (method.type !== method.definition.type && payoutMethodByType(method.type) !== method.definition) {
-    const message = 'must not be a method with an input field of its own; use that field.';
+    const message = 'must not be the type of a method that has its own input field; use that field.';
     errors.push(fieldError(['method', method.inputField, 'type'], 'knownMethod', message));
   }
   return errors;
@@ -56,8 +54,8 @@ interface ClearTextFields {
 }
 
 /**
- * Whether a text, as written or decoded, contains the digits of a secret. A security code (a secret of at most four
- * digits) must be the whole text.
+ * Whether a text, as written or decoded, contains the digits of a secret. A secret of at most four digits, which is a
+ * security code, must be the whole text.
  */
 const containsSecret = (text: string, secret: string): boolean =>
   findInDecodings(text, (decoded) => {
@@ -79,7 +77,7 @@ export function findMisplacedSecrets(
   const rejectedPaths = new Set(errors.map(({ path }) => path.join('.')));
   const hasSecret = (text: string): boolean => {
     if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
-    // A UUID with a letter is not searched: its digits may look like a card number by chance.
+    // A UUID with a letter is not searched for card numbers or tokens: its digits may look like a card number.
     const isUuidWithLetter = isUuid(text.trim()) && /[a-f]/i.test(text);
     return !isUuidWithLetter && (containsPan(text) || containsToken(text));
   };

@@ -68,7 +68,7 @@ function isPublicHost(host: string): boolean {
   return host.includes('.') && !INTERNAL_NAMES.test(host);
 }
 
-/** Whether every URL parser finds the same host. The service gets the text unchanged and may use another parser. */
+/** Whether all URL parsers find the same host. The service gets the text unchanged and may use another parser. */
 function isUnambiguous(
   text: string,
   { authority, rest }: ReturnType<typeof splitUrl>,
@@ -124,7 +124,7 @@ function findBrokenRules(text: string, policy: UrlPolicy): UrlRule[] {
 
 export type UrlInput = Partial<Record<'returnUrl' | 'callbackUrl', string | null>>;
 
-/** Returns an error for every broken rule. Does not resolve host names, so it accepts a name with a private address. */
+/** Returns an error for every broken rule. Does not resolve host names: a public name may have a private address. */
 export function validateUrls(input: UrlInput, policy: UrlPolicy): FieldError[] {
   return (['returnUrl', 'callbackUrl'] as const).flatMap((name) => {
     const text = input[name];

@@ -58,7 +58,7 @@ export function paymentMetrics(registry: Registry) {
     /** Counts a recovery of an unknown outcome by lookup. */
     onRecovery: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
     /** Counts a run of the reconciler. `isDone`: false if the run failed. */
-    onReconcilerRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
+    onRecoveryJobRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
     /** Counts a jump of a clock: `system` (of this machine) or `journal` (of the journal's database). */
     onClockStep: registerLabelledCounter<string>(registry, {
       name: 'paygraph_clock_steps_total',
