@@ -14,7 +14,7 @@ import type { Tracing } from '../observability/tracing/start-tracing';
 import { startWebServer, type WebServer } from './http-server';
 import type { BaseParts } from './parts';
 
-/** A started gateway. close() waits for work in flight, then stops all parts. */
+/** A started gateway. Its close() also stops everything behind the web server, such as the journal. */
 export type Gateway = WebServer;
 
 /** Opens the journal, the durable record of creates, at `file:<path>` or `postgres://…`. */

@@ -34,8 +34,8 @@ export interface WebServer {
   /** URL of the server at METRICS_PORT, without a trailing slash; null if METRICS_PORT is not set. */
   metricsUrl: string | null;
   /**
-   * Makes readiness checks fail and asks clients to reconnect to other instances. Requests are still served. After
-   * drain(), close() also waits, for a limited time, until open connections have sent their requests.
+   * Makes readiness checks fail and asks clients to reconnect to other instances. Requests are still served. A later
+   * close() waits, for a limited time, for the requests of connections that are already open.
    */
   drain(): void;
   /** Stops accepting work; resolves when work in flight has ended. */
@@ -44,7 +44,7 @@ export interface WebServer {
   abandon(): void;
 }
 
-/** Parts of the gateway that the web server uses, besides BaseParts. */
+/** Dependencies of the web server, besides BaseParts. */
 interface ServedParts {
   operations: Operations;
   audit: AuditLog;
@@ -102,7 +102,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   return { ...urls, drain: () => shutdown.drain(), close, abandon };
 }
 
-/** Creates the web server, still without routes, and the parts that its routes use. */
+/** Creates the web server without routes, and the objects that its routes need. */
 async function createServer(parts: BaseParts) {
   const { config, log, clock, metrics } = parts;
   const { limits } = config;
@@ -189,7 +189,7 @@ async function listen(
   { host, port, reusePort, metricsPort }: Config,
 ): Promise<Pick<WebServer, 'url' | 'metricsUrl'>> {
   await metricsServer?.listen({ host, port: metricsPort ?? 0 });
-  // Fastify passes reusePort to net.Server.listen, but its types lack it: an inline object literal would not compile.
+  // Fastify's types lack reusePort, but Fastify passes it to net.Server. An inline literal would not compile.
   const address = { host, port, reusePort };
   await app.listen(address);
   const urlOf = ({ server }: FastifyInstance): string => {
@@ -200,15 +200,12 @@ async function listen(
   return { url: urlOf(app), metricsUrl: metricsServer && urlOf(metricsServer) };
 }
 
-/**
- * Maximum fraction of all connections that one IPv4 address or IPv6 /64 network may have if
- * MAX_CONNECTIONS_PER_ADDRESS is not set.
- */
+/** Default of MAX_CONNECTIONS_PER_ADDRESS, as a fraction of the maximum number of all connections. */
 const MAX_FRACTION_PER_ADDRESS = 0.75;
 
 /**
- * Creates the limits for client connections. If MAX_CONNECTIONS is not set, or higher than maxClientConnections(), the
- * maximum is maxClientConnections().
+ * Creates the registry that limits the client connections. Their maximum is MAX_CONNECTIONS, but at most (and by
+ * default) maxClientConnections().
  */
 function createConnections({ config, metrics, log, clock }: BaseParts): Connections {
   const { maxConnections: wantedConnections, maxConnectionsPerAddress, trustedProxies } = config.limits;
@@ -225,7 +222,6 @@ function createConnections({ config, metrics, log, clock }: BaseParts): Connecti
   );
 }
 
-/** Starts Apollo Server and the cache of compiled operations. */
 async function startApollo(
   { config, log, metrics, tracing }: BaseParts,
   schema: GraphQLSchema,

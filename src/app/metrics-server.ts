@@ -9,8 +9,8 @@ import type { BaseParts } from './parts';
 const MAX_METRICS_CONNECTIONS = 32;
 
 /**
- * Adds /healthz and /readyz to the gateway's server, because load balancers check its port. Adds /metrics to the same
- * server or, if METRICS_PORT is set, to a separate server, which also has /healthz and /readyz.
+ * Adds /healthz and /readyz to the gateway's server. Adds /metrics to the same server or, if METRICS_PORT is set, to a
+ * separate server, which also has /healthz and /readyz.
  * @returns the server for METRICS_PORT, which is not listening yet; null if METRICS_PORT is not set
  */
 export function createMetricsServer(

@@ -8,10 +8,10 @@ import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { readTextFile } from '../shared/json-text';
 
-/** Checks the files that settings name, both those to read and those to write. Returns error messages. */
+/** Checks the files that settings name, for reading or writing. Returns error messages. */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
-  /** Passes the path in a setting to `read`, if the setting is set. Adds an error message if `read` throws. */
+  /** Calls `read` with the path in a setting, if the setting is set. Adds an error message if `read` throws. */
   const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {
     const file = env.rawText(name);
     try {

@@ -13,25 +13,25 @@ import { AccessError } from './caller';
 
 export interface IssuerKeysOptions {
   jwksUrl: string;
-  /** Age in seconds from which a key set is no longer used, even if no newer one can be loaded. */
+  /** Maximum age in seconds of a key set that is used because no newer one can be loaded. */
   maxStaleKeysSeconds: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   warn(message: string): void;
 }
 
-/** If the key set has at least this age when it is used, a refresh starts in the background. */
+/** Age in ms from which a use of the key set starts a refresh in the background. */
 const REFRESH_AGE_MS = 30_000;
 /**
- * If the key set has at least this age, the verification of a token waits for a refresh. It does not wait if the last
- * load failed and the key set is younger than `maxStaleKeysSeconds`.
+ * Age in ms from which the verification of a token waits for a refresh of the key set. After a failed load it does not
+ * wait, but uses the key set until that is older than `maxStaleKeysSeconds`.
  */
 const MAX_UNREFRESHED_AGE_MS = 60_000;
-/** Minimum time between the end of a successful load and a load caused by a token whose key is not in the key set. */
+/** Time in ms after a successful load during which a token with an unknown key causes no other load. */
 const UNKNOWN_KEY_COOLDOWN_MS = 30_000;
-/** Minimum time between the end of a failed load and the next load. */
+/** Time in ms after a failed load during which no other load starts. */
 const FAILURE_COOLDOWN_MS = 5_000;
 const LOAD_TIMEOUT_MS = 5_000;
-/** Maximum time that the verification of a token waits for a load, counted from the start of the load. */
+/** Maximum time in ms, from the start of a load, for which the verification of a token waits for the load. */
 const MAX_LOAD_WAIT_MS = 1_000;
 const MAX_KEYS_BYTES = 1024 * 1024;
 
@@ -58,7 +58,7 @@ export class IssuerKeys {
 
   /**
    * Finds the public key for a token.
-   * @throws AccessError (KEYS_UNAVAILABLE) if there is no usable key set; an error of jose if no or several keys match
+   * @throws AccessError (KEYS_UNAVAILABLE) if no key set is usable; an error of jose unless exactly one key matches
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#currentKeys();
@@ -97,7 +97,7 @@ export class IssuerKeys {
     );
   }
 
-  /** Age of the key set in ms: the maximum by wall clock and by monotonic clock, because either can stop or jump. */
+  /** Age of the key set in ms, by the clock that shows more: the wall clock can jump, the monotonic clock can stop. */
   #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
@@ -112,8 +112,8 @@ export class IssuerKeys {
   }
 
   /**
-   * Starts a load unless one is in flight. Returns #loadInFlight, or undefined during the cooldown after the last load.
-   * @param cooldownMs cooldown after a successful load; after a failed load it is always FAILURE_COOLDOWN_MS
+   * Starts a load unless one is in flight. Returns #loadInFlight, or undefined if the last load ended too recently.
+   * @param cooldownMs minimum time after a successful load; after a failed load it is FAILURE_COOLDOWN_MS
    */
   #startLoad(cooldownMs: number): Promise<void> | undefined {
     if (this.#loadInFlight) return this.#loadInFlight;
@@ -190,7 +190,7 @@ async function readText({ body }: Response): Promise<string> {
   return decodeUtf8OrThrow(Buffer.concat(chunks));
 }
 
-/** Returns the reason for an error of fetchKeys(), without text from the URL or the response. */
+/** Describes an error of fetchKeys() for the log, without text from the URL or the response. */
 export function describeLoadError(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
   return error instanceof KeySetError ? error.message : causeCode(error);

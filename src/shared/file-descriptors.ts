@@ -5,7 +5,7 @@ const ASSUMED_DESCRIPTOR_LIMIT = 1024;
 
 /**
  * Number of file descriptors that are not used for client connections: 384 for connections to the payment service, 384
- * for the embedded sandbox, the rest for journal, files, logs and DNS. Half of the limit is reserved if that is less.
+ * for the embedded sandbox, the rest for journal, files, logs and DNS. At most half of the limit is reserved.
  */
 const RESERVED_DESCRIPTORS = 1024;
 

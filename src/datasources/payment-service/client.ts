@@ -24,7 +24,7 @@ import {
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** Lookup by one or both ids (spec 4.1, 4.3). The response must match `amount`; `secrets` are redacted in it. */
+/** Ids of the transaction to look up. A response with another `amount` is invalid; `secrets` are redacted in it. */
 export type LookupKey = { channel: string } & Pick<
   ExpectedFields,
   'transactionId' | 'externalId' | 'amount' | 'secrets'
@@ -42,16 +42,16 @@ interface LookupResponse {
 /** A slot in a bulkhead (concurrency limit), reserved for a create before it is written to the journal. */
 export interface ReservedSlot {
   release(): void;
-  /** Latest time for the end of the response, in ms by the monotonic clock. */
+  /** Deadline for the complete response, in ms by the monotonic clock. */
   deadline: number;
-  /** Timestamp for the signature: when the slot was reserved, in ms since 1970. */
+  /** Time of the reservation in ms since 1970, used as the timestamp of the signature. */
   signAt: number;
 }
 
-/** Reserves slots for creates in the bulkhead (concurrency limit) of payments, or of payouts. */
+/** Reserves slots for creates in a bulkhead (concurrency limit). Payments and payouts have a bulkhead each. */
 export interface SendQueue {
   hasFreeSlot(): boolean;
-  /** Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if it cannot reserve one in time. */
+  /** Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) on timeout, full queue or half-open breaker. */
   reserve(channel: string): Promise<ReservedSlot>;
   /** Lower bound of the service's current time in ms since 1970; null if unknown. */
   serviceNow(): number | null;
@@ -60,7 +60,7 @@ export interface SendQueue {
 export interface PostOptions {
   /** The reserved slot; if omitted, the request waits for a slot. */
   slot?: ReservedSlot;
-  /** Called after a 401. Resolves to whether the request may be signed and sent again. Default: true. */
+  /** Called before a retry after a 401. If it resolves to false, the request is not retried. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
 }
 
@@ -162,6 +162,6 @@ export function lookupQuery({ channel, transactionId, externalId }: LookupKey): 
   return parts.join('&');
 }
 
-/** Applies a function to an accepted response; returns other outcomes unchanged. */
+/** Applies `map` to the response of an accepted create or confirm. Returns other outcomes unchanged. */
 export const mapAccepted = <A, B>(outcome: MutationOutcome<A>, map: (json: A) => B): MutationOutcome<B> =>
   outcome.kind === 'accepted' ? { kind: 'accepted', response: map(outcome.response) } : outcome;

@@ -12,15 +12,14 @@ interface RequestFailureReport {
   status?: number;
   /** Error code such as ECONNREFUSED; undefined if there was a response. */
   code?: string;
-  /** Duration of the request. */
   ms: number;
 }
 
 /** Callbacks for every request to the service. They must be fast and must not throw. */
 export interface RequestObserver {
-  /** Called for every failed request, after `ended`. */
+  /** Called for every failed request, after `onEnd`. */
   failed(report: RequestFailureReport): void;
-  /** Called for every request, with metric labels (`name` such as create_payment) and the duration. */
+  /** Called for every request. `name` (such as create_payment) and `result` are metric labels. */
   ended(name: string, result: string, ms: number): void;
   /** Called before every retry of a lookup. */
   retried(): void;

@@ -13,7 +13,7 @@ interface PostRequest extends GetRequest {
   body: string;
 }
 
-/** The connections to the service. */
+/** HTTP connections to the payment service; test/simulation replaces them. */
 export interface Connections {
   /** Sends a lookup. Reports its response or failure to `exchange`. */
   get(message: GetRequest, exchange: Exchange): void;

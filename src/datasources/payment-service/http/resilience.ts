@@ -17,7 +17,7 @@ const FAILURE_THRESHOLD = 50;
 const isTimeout = (outcome: unknown): boolean =>
   outcome instanceof RequestFailure && outcome.reason === 'timeout';
 
-/** Whether a request failed for a reason other than a timeout, or the service responded with a 5xx status. */
+/** Whether a request failed other than by a timeout, or got a 5xx response. False if the request got no slot. */
 function isOtherFailure(outcome: unknown): boolean {
   if (outcome instanceof RequestFailure) return outcome.reason !== 'timeout';
   return !(outcome instanceof Error) && (outcome as RawResponse).status >= 500;
@@ -41,8 +41,8 @@ export class ResiliencePolicy {
   }
 
   /**
-   * Runs `send` in a slot of the bulkhead `lane`; at once if `lane` is null, because the request already holds a slot.
-   * Rejects without running `send` if a breaker is open or the queue of the bulkhead is full.
+   * Runs `send` in a slot of a bulkhead. If `name` is null, the request already holds a slot and runs at once. Rejects
+   * without running `send` if a circuit breaker is open or the queue of the bulkhead is full.
    */
   run(lane: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
     const sendInSlot = lane === null ? send : () => this.#bulkheads[lane].execute(send);
@@ -55,10 +55,10 @@ export class ResiliencePolicy {
 
   /**
    * Waits for a slot of a bulkhead. Resolves with a function that frees the slot. Rejects with a RequestFailure
-   * (`refused`) if a breaker is half open, the queue is full, or no slot becomes free in time.
+   * (`refused`) if a circuit breaker is half open, the queue is full, or no slot becomes free within `timeoutMs`.
    */
   reserve(lane: BulkheadName, timeoutMs: number): Promise<() => void> {
-    // Grant no slot while a breaker is half open: the create would be written to the journal, then wait for the probe.
+    // Grant no slot while a breaker is half open: a create would be written to the journal and then wait for the probe.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<() => void>();

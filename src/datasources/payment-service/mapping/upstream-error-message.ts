@@ -8,7 +8,7 @@ const MAX_LENGTH = 500;
 const MAX_PARTS = 10;
 const DEFAULT_MESSAGE = 'The payment service rejected the request without a reason that can be shown.';
 
-/** Returns the error messages in a JSON value, from the usual fields such as `message` and `errors`. */
+/** Returns all error messages in the JSON of a response, from the usual fields such as `message` and `errors`. */
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
   if (depth > 4) return [];
@@ -19,7 +19,7 @@ function textsIn(value: unknown, depth = 0): string[] {
     const moreTexts = mainValue === value['errors'] ? [] : textsIn(value['errors'], depth + 1);
     return [...textsIn(mainValue, depth + 1), ...moreTexts];
   }
-  // An object without these fields maps the names of invalid fields to their messages.
+  // Other objects have a field for each invalid input, for example { amount: ["too small"] }.
   return Object.entries(value).flatMap(([name, inner]) =>
     textsIn(inner, depth + 1).map((text) => `${name}: ${text}`),
   );
