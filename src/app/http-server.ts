@@ -5,7 +5,7 @@ import type { AuditLog } from '../observability/audit/audit-log';
 import { readSettingFile, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, errorFormatter } from '../http/graphql/apollo-server';
-import { maxClientConnections, descriptorLimit } from '../shared/file-descriptors';
+import { maxClientConnections, fileDescriptorLimit } from '../shared/file-descriptors';
 import { createApp } from '../http/server/app';
 import { addCallbacks } from '../http/server/callback-route';
 import { connectionLog } from '../http/server/connection-log';
@@ -25,7 +25,7 @@ import type { Operations } from '../core';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { contextFactory } from '../resolvers/context';
 import { createMetricsServer } from './metrics-server';
-import type { BaseParts } from './parts';
+import type { SharedDependencies } from './shared-dependencies';
 
 /** The gateway's listening web server. */
 export interface WebServer {
@@ -44,8 +44,8 @@ export interface WebServer {
   abandon(): void;
 }
 
-/** Dependencies of the web server, besides BaseParts. */
-interface ServedParts {
+/** Dependencies of the web server, besides SharedDependencies. */
+interface WebServerDependencies {
   operations: Operations;
   audit: AuditLog;
   /** Returns the reason why the journal cannot be written, such as `disk_full`; null if it can be written. */
@@ -55,7 +55,10 @@ interface ServedParts {
 }
 
 /** Starts the public server (GraphQL, callbacks, explorer) and, if METRICS_PORT is set, the metrics server. */
-export async function startWebServer(parts: BaseParts, served: ServedParts): Promise<WebServer> {
+export async function startWebServer(
+  parts: SharedDependencies,
+  served: WebServerDependencies,
+): Promise<WebServer> {
   const { config, metrics, tracing } = parts;
   const { operations, journalReason, isServiceDown } = served;
   const server = await createServer(parts);
@@ -103,7 +106,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
 }
 
 /** Creates the web server without routes, and the objects that its routes need. */
-async function createServer(parts: BaseParts) {
+async function createServer(parts: SharedDependencies) {
   const { config, log, clock, metrics } = parts;
   const { limits } = config;
   const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
@@ -135,8 +138,8 @@ async function createServer(parts: BaseParts) {
 
 /** Adds /graphql, which also serves WebSockets, and /graphql/stream for server-sent events. */
 async function addGraphqlRoutes(
-  { config, log, clock, metrics, tracing }: BaseParts,
-  { operations, audit }: ServedParts,
+  { config, log, clock, metrics, tracing }: SharedDependencies,
+  { operations, audit }: WebServerDependencies,
   server: Awaited<ReturnType<typeof createServer>>,
 ) {
   const { app, schema, apollo, compiled, admission, authenticator, connections } = server;
@@ -207,9 +210,9 @@ const MAX_FRACTION_PER_ADDRESS = 0.75;
  * Creates the registry that limits the client connections. Their maximum is MAX_CONNECTIONS, but at most (and by
  * default) maxClientConnections().
  */
-function createConnections({ config, metrics, log, clock }: BaseParts): Connections {
+function createConnections({ config, metrics, log, clock }: SharedDependencies): Connections {
   const { maxConnections: wantedConnections, maxConnectionsPerAddress, trustedProxies } = config.limits;
-  const capacity = maxClientConnections(descriptorLimit());
+  const capacity = maxClientConnections(fileDescriptorLimit());
   const maxConnections = Math.min(wantedConnections ?? capacity, capacity);
   if (wantedConnections !== null && wantedConnections > capacity) {
     const facts = { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections };
@@ -223,7 +226,7 @@ function createConnections({ config, metrics, log, clock }: BaseParts): Connecti
 }
 
 async function startApollo(
-  { config, log, metrics, tracing }: BaseParts,
+  { config, log, metrics, tracing }: SharedDependencies,
   schema: GraphQLSchema,
   rate: RateLimit,
 ) {

@@ -3,7 +3,7 @@ import { createApp } from '../http/server/app';
 import { Connections } from '../http/server/connections';
 import { addHealth, type HealthSources } from '../http/server/health';
 import { addMetrics } from '../http/server/metrics-route';
-import type { BaseParts } from './parts';
+import type { SharedDependencies } from './shared-dependencies';
 
 /** Maximum number of connections to the server at METRICS_PORT. */
 const MAX_METRICS_CONNECTIONS = 32;
@@ -15,7 +15,7 @@ const MAX_METRICS_CONNECTIONS = 32;
  */
 export function createMetricsServer(
   app: FastifyInstance,
-  { config, log, metrics }: BaseParts,
+  { config, log, metrics }: SharedDependencies,
   health: HealthSources,
 ): FastifyInstance | null {
   const options = { page: () => metrics.renderPage(), token: config.metricsToken?.reveal() ?? null };

@@ -8,7 +8,7 @@ import { ServiceTransport } from '../datasources/payment-service/http/transport'
 import { CallbackTokens } from '../core/callbacks/callback-tokens';
 import { requestContext } from '../http/server/request-context';
 import { callerPollIntervals } from '../shared/poll-after';
-import type { BaseParts } from './parts';
+import type { SharedDependencies } from './shared-dependencies';
 
 const CREDENTIALS_SETTING = 'SERVICE_CREDENTIALS_FILE';
 
@@ -49,26 +49,26 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
 }
 
 /** Creates the client of the payment service. Throws a ConfigError if the credentials are invalid. */
-export function createPaymentServiceClient({ config, clock, log, metrics, tracing }: BaseParts) {
+export function createPaymentServiceClient({ config, clock, log, metrics, tracing }: SharedDependencies) {
   const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
   const credentials = openCredentials(config, log);
   const now = (): number => clock.now();
   const interceptor = tracing?.runInRequestSpan;
   const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now, interceptor });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
-  const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
+  const isCallbackToken = (text: string): boolean => callbackTokens.read(text) !== null;
   const secrets = () => ({
     credentials: credentials.allSecrets,
-    isToken: config.publicUrl === null ? undefined : isToken,
+    isCallbackToken: config.publicUrl === null ? undefined : isCallbackToken,
   });
   const client = new ServiceClient(transport, { status: notFoundStatus, fields: notFoundFields }, secrets, {
-    failed: (failure) =>
+    onFailure: (failure) =>
       log.warn(
         { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...failure },
         'payment service request failed',
       ),
-    ended: (call, result, ms) => metrics.service.requestEnded(call, result, ms / 1000),
-    retried: () => metrics.service.lookupRetried(),
+    onEnd: (call, result, ms) => metrics.service.requestEnded(call, result, ms / 1000),
+    onRetry: () => metrics.service.lookupRetried(),
   });
   metrics.registerServiceGauges({
     breakers: () => transport.policy.breakers(),

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { ClientKeyStore } from '../auth/client-keys';
 import { ConfigError, readConfig, settingsReader, type Config, type Environment } from '../config';
 import { describePathError } from '../datasources/journal/journal-open-error';
-import { readCredentialsFile } from '../datasources/payment-service/credentials-file';
+import { parseCredentialsFile } from '../datasources/payment-service/credentials-file';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { describeFileError } from '../shared/hot-reloaded-file';
@@ -24,7 +24,7 @@ function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   // Without SERVICE_BASE_URL, the gateway runs with the embedded sandbox and ignores this file.
   if (env.has('SERVICE_BASE_URL'))
     checkFile('SERVICE_CREDENTIALS_FILE', (file) =>
-      readCredentialsFile(readTextFile(file), (namedFile) =>
+      parseCredentialsFile(readTextFile(file), (namedFile) =>
         readTextFile(path.resolve(path.dirname(file), namedFile)),
       ),
     );

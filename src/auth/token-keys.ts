@@ -20,12 +20,12 @@ export interface IssuerKeysOptions {
 }
 
 /** Age in ms from which a use of the key set starts a refresh in the background. */
-const REFRESH_AGE_MS = 30_000;
+const BACKGROUND_REFRESH_AGE_MS = 30_000;
 /**
  * Age in ms from which the verification of a token waits for a refresh of the key set. After a failed load it does not
  * wait, but uses the key set until that is older than `maxStaleKeysSeconds`.
  */
-const MAX_UNREFRESHED_AGE_MS = 60_000;
+const BLOCKING_REFRESH_AGE_MS = 60_000;
 /** Time in ms after a successful load during which a token with an unknown key causes no other load. */
 const UNKNOWN_KEY_COOLDOWN_MS = 30_000;
 /** Time in ms after a failed load during which no other load starts. */
@@ -74,20 +74,20 @@ export class IssuerKeys {
 
   /**
    * Whether the key set has a key with this RFC 7638 thumbprint; false if the key set is not loaded or too old. Starts
-   * a refresh in the background if the age of the key set is at least REFRESH_AGE_MS.
+   * a refresh in the background if the age of the key set is at least BACKGROUND_REFRESH_AGE_MS.
    */
   hasThumbprint(thumbprint: string): boolean {
-    if (this.#keysAgeMs() >= REFRESH_AGE_MS) void this.#startLoad(0);
+    if (this.#keysAgeMs() >= BACKGROUND_REFRESH_AGE_MS) void this.#startLoad(0);
     return this.#usableKeys()?.thumbprints.has(thumbprint) ?? false;
   }
 
   async #currentKeys(): Promise<KeySet> {
     const age = this.#keysAgeMs();
-    if (age >= REFRESH_AGE_MS) {
+    if (age >= BACKGROUND_REFRESH_AGE_MS) {
       const wasFailing = this.#lastLoad.failed;
       const loading = this.#startLoad(0);
       // If the last load failed, do not wait for the next one while the key set is usable.
-      if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await loading;
+      if (!this.#usableKeys() || (age >= BLOCKING_REFRESH_AGE_MS && !wasFailing)) await loading;
     }
     const keys = this.#usableKeys();
     if (keys) return keys;
@@ -104,7 +104,7 @@ export class IssuerKeys {
     const wallClockAge = clock.now() - this.#keys.requestedAt;
     const monotonicAge = clock.monotonic() - this.#keys.requestedAtMonotonic;
     // If the wall clock was set back, the age is unknown: assume that a refresh is overdue.
-    return Math.max(monotonicAge, wallClockAge < 0 ? MAX_UNREFRESHED_AGE_MS : wallClockAge);
+    return Math.max(monotonicAge, wallClockAge < 0 ? BLOCKING_REFRESH_AGE_MS : wallClockAge);
   }
 
   #usableKeys(): KeySet | undefined {
@@ -139,12 +139,12 @@ export class IssuerKeys {
     const requestedAt = clock.now();
     const requestedAtMonotonic = clock.monotonic();
     try {
-      const keySet = await fetchKeys(jwksUrl, abort.signal);
+      const keySet = await fetchJwks(jwksUrl, abort.signal);
       const thumbprints = await thumbprintsOf(keySet);
       this.#keys = { find: createLocalJWKSet(keySet), thumbprints, requestedAt, requestedAtMonotonic };
     } catch (error) {
       hasFailed = true;
-      const reason = describeLoadError(error);
+      const reason = describeJwksError(error);
       warn(
         `could not load the public keys (${reason}): check that AUTH_JWKS_URL is reachable and has a key set`,
       );
@@ -165,7 +165,7 @@ async function thumbprintsOf({ keys }: JSONWebKeySet): Promise<ReadonlySet<strin
 class KeySetError extends Error {}
 
 /** Loads a key set. Throws if the request fails or the response is not a key set of at most 1 MiB. */
-export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
+export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json, application/jwk-set+json' };
   const response = await fetch(url, { signal, headers, redirect: 'manual' });
   if (response.status !== 200) {
@@ -190,8 +190,8 @@ async function readText({ body }: Response): Promise<string> {
   return decodeUtf8OrThrow(Buffer.concat(chunks));
 }
 
-/** Describes an error of fetchKeys() for the log, without text from the URL or the response. */
-export function describeLoadError(error: unknown): string {
+/** Describes an error of fetchJwks() for the log, without text from the URL or the response. */
+export function describeJwksError(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
   return error instanceof KeySetError ? error.message : causeCode(error);
 }

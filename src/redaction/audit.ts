@@ -1,5 +1,5 @@
 import { REDACTED } from '../shared/secret';
-import { containsCardNumber, containsPan } from './pan';
+import { containsCardNumber, containsKnownSchemePan } from './pan';
 import { containsToken } from './text';
 
 /** Appended to a text that was truncated. */
@@ -43,7 +43,7 @@ export const redactForAudit = (text: string, maxBytes: number): string =>
  * numbers of unknown schemes, because one numeric name in ten passes the Luhn check by chance.
  */
 export const redactNameForAudit = (text: string, maxBytes: number): string =>
-  redactOrTruncate(containsPan, text, maxBytes);
+  redactOrTruncate(containsKnownSchemePan, text, maxBytes);
 
 /** Redacts an amount for the audit log. Ignores digits after the decimal point in the search for card numbers. */
 export function redactDecimalForAudit(text: string, maxBytes: number): string {

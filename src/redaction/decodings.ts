@@ -31,7 +31,7 @@ function mayBeEncoded(text: string): boolean {
   if (ENCODING_MARKER.test(text)) return true;
   if (!NON_ASCII.test(text)) return false;
   // Do not use text.normalize(): its time is quadratic in the number of combining marks that follow one letter.
-  for (const character of text) if (plainForm(character) !== character) return true;
+  for (const character of text) if (normalizeCharacter(character) !== character) return true;
   return false;
 }
 
@@ -88,22 +88,25 @@ function digitValue(digit: string): number {
 }
 
 /** Maximum length of the NFKC form that replaces a character. Longer forms are whole words. */
-const MAX_CHARACTER_FORM_LENGTH = 4;
+const MAX_NFKC_LENGTH = 4;
 
-function computePlainForm(character: string): string {
+function computeNormalizedCharacter(character: string): string {
   if (INVISIBLE_CHARACTER.test(character)) return '';
   const form = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
-  return form.length <= MAX_CHARACTER_FORM_LENGTH ? form : character;
+  return form.length <= MAX_NFKC_LENGTH ? form : character;
 }
 
-const plainForms = new LRUCache<string, string>({ max: 4096, memoMethod: computePlainForm });
+const normalizedCharacters = new LRUCache<string, string>({
+  max: 4096,
+  memoMethod: computeNormalizedCharacter,
+});
 
 /**
  * Returns the NFKC form of a character, for example 1 for a fullwidth or circled 1. Digits of all scripts become ASCII
  * digits. Returns '' for an invisible character, and the character itself if its NFKC form is too long.
  */
-const plainForm = (character: string): string =>
-  character <= '\x7f' ? character : plainForms.memo(character);
+const normalizeCharacter = (character: string): string =>
+  character <= '\x7f' ? character : normalizedCharacters.memo(character);
 
 function decodeOnce(source: DecodedText): DecodedText {
   let text = '';
@@ -122,7 +125,7 @@ function decodeOnce(source: DecodedText): DecodedText {
   let position = 0;
   const addUnencoded = (to: number): void => {
     for (const character of source.text.slice(position, to)) {
-      add(plainForm(character), position, position + character.length);
+      add(normalizeCharacter(character), position, position + character.length);
       position += character.length;
     }
   };

@@ -45,7 +45,7 @@ const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Removes the values from an error message of graphql-js. Undefined if the message is unknown and may have a value. */
-export function publicMessage(message: string): string | undefined {
+export function redactGraphqlMessage(message: string): string | undefined {
   for (const [pattern, template] of MESSAGE_REPLACEMENTS) {
     const [match, captured = ''] = pattern.exec(message) ?? [];
     if (match !== undefined)
@@ -58,9 +58,9 @@ export function publicMessage(message: string): string | undefined {
  * Removes the value from an error message of graphql-js about a variable.
  * @param message for example `Variable "$input" got invalid value 1 at "input.id"; ` and then `reason`
  */
-export function publicVariableMessage(message: string, reason: string): string {
+export function redactVariableMessage(message: string, reason: string): string {
   const [, variable = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];
-  const inner = publicMessage(reason);
+  const inner = redactGraphqlMessage(reason);
   if (inner?.startsWith('Variable "')) return inner;
   const beforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
   const [, path = variable] = / at "([^"\\]*)"; $/.exec(beforeReason) ?? [];

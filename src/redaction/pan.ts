@@ -74,7 +74,7 @@ const isSchemeNumber: DigitTest = (digits) => CARD_SCHEMES.some((scheme) => sche
  * Whether a text, as written or decoded, contains a card number of a known scheme. Use it for identifiers that clients
  * choose, such as order numbers: one number in ten passes the Luhn check by chance.
  */
-export const containsPan = (text: string): boolean =>
+export const containsKnownSchemePan = (text: string): boolean =>
   findInDecodings(text, (decoded) => findCardNumbersPassing(decoded, isSchemeNumber)).length > 0;
 
 /** Whether a GraphQL name contains a card number of a known scheme. Faster, as a name has no encoded characters. */

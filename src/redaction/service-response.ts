@@ -30,7 +30,7 @@ function cardNumberFinder(number: string): Finder {
 }
 
 /** Returns a Finder that matches the whole text if it contains `digits`, whatever characters are between them. */
-const spreadDigitsFinder =
+const scatteredDigitsFinder =
   (digits: string): Finder =>
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
@@ -61,15 +61,19 @@ export interface SensitiveValues {
   /** Credentials of the gateway for all channels. Pass the same array until they change: it is a cache key. */
   credentials?: readonly string[];
   /** Whether a text of 43 characters is a token of a callback URL. */
-  isToken?(text: string): boolean;
+  isCallbackToken?(text: string): boolean;
 }
 
 /** Creates a function that redacts sensitive values in a text, even encoded ones. */
-export function createRedactor({ secrets = [], credentials = [], isToken }: SensitiveValues): Redactor {
+export function createRedactor({
+  secrets = [],
+  credentials = [],
+  isCallbackToken,
+}: SensitiveValues): Redactor {
   const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
-  if (isToken) finders.push(tokenFinder(isToken));
+  if (isCallbackToken) finders.push(tokenFinder(isCallbackToken));
   const find = unionFinder(finders);
-  const findSpreadDigits = unionFinder(secrets.filter(hasCardNumberLength).map(spreadDigitsFinder));
+  const findSpreadDigits = unionFinder(secrets.filter(hasCardNumberLength).map(scatteredDigitsFinder));
   return (text) => {
     const redacted = redactSpans(text, findInDecodings(text, find));
     return findInDecodings(redacted, findSpreadDigits).length === 0 ? redacted : REDACTED;
@@ -91,12 +95,14 @@ const unionFinder =
 const CALLBACK_TOKEN_LENGTH = 43;
 
 /** Returns a Finder of tokens of callback URLs. Tests the start and the end of each run of token characters. */
-function tokenFinder(isToken: (text: string) => boolean): Finder {
+function tokenFinder(isCallbackToken: (text: string) => boolean): Finder {
   // Test the end of the run first: in an encoded URL, other characters may directly precede the token.
   const spanIn = (run: string, start: number): readonly Span[] => {
     const end = start + run.length;
-    if (isToken(run.slice(-CALLBACK_TOKEN_LENGTH))) return [[end - CALLBACK_TOKEN_LENGTH, end]];
-    return isToken(run.slice(0, CALLBACK_TOKEN_LENGTH)) ? [[start, start + CALLBACK_TOKEN_LENGTH]] : NO_SPANS;
+    if (isCallbackToken(run.slice(-CALLBACK_TOKEN_LENGTH))) return [[end - CALLBACK_TOKEN_LENGTH, end]];
+    return isCallbackToken(run.slice(0, CALLBACK_TOKEN_LENGTH))
+      ? [[start, start + CALLBACK_TOKEN_LENGTH]]
+      : NO_SPANS;
   };
   return (text) =>
     text.length < CALLBACK_TOKEN_LENGTH

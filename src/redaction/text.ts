@@ -4,7 +4,7 @@ import { CONTROL_CHARACTERS, isPrintable } from '../shared/text';
 import { isUuid } from '../shared/uuid';
 import { isObject, snakeCase, scalarToText, type WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
-import { containsPan, findCardNumbers } from './pan';
+import { containsKnownSchemePan, findCardNumbers } from './pan';
 
 // Reads text fields of payment service responses. A value that is no string, number or boolean becomes null. Card
 // numbers and tokens are redacted in free text, but not in payment details such as account numbers, because one account
@@ -83,7 +83,7 @@ export function readMessage(value: unknown): string | null {
 }
 
 /** Creates a function that reads a text. It redacts card numbers and tokens unless the text has the expected form. */
-const readerOfForm =
+const redactUnless =
   (hasForm: (text: string) => boolean) =>
   (value: unknown): string | null => {
     const text = scalarToText(value);
@@ -91,15 +91,16 @@ const readerOfForm =
   };
 
 /** Reads a phone number of at most 15 digits. Redacts card numbers and tokens in any other text. */
-export const readPhone = readerOfForm(
-  (text) => /^\+?[\d ()-]{5,24}$/.test(text) && text.replace(/\D/g, '').length <= 15 && !containsPan(text),
+export const readPhone = redactUnless(
+  (text) =>
+    /^\+?[\d ()-]{5,24}$/.test(text) && text.replace(/\D/g, '').length <= 15 && !containsKnownSchemePan(text),
 );
 
 /** Reads an IP address. Redacts card numbers and tokens in any other text. */
-export const readIp = readerOfForm((text) => isIP(text) !== 0);
+export const readIp = redactUnless((text) => isIP(text) !== 0);
 
 /** Reads a date, or a date with a time (ISO 8601). Redacts card numbers and tokens in any other text. */
-export const readTime = readerOfForm((text) =>
+export const readTime = redactUnless((text) =>
   /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i.test(text),
 );
 
@@ -107,7 +108,7 @@ export const readTime = readerOfForm((text) =>
 export function readAmountOrCurrency(value: unknown): string | null {
   const text = passThrough(value);
   if (text === null || /^[+-]?\d{1,11}(\.\d+)?$/.test(text)) return text;
-  return text.length <= 40 && isPrintable(text) && !containsPan(text) ? text : null;
+  return text.length <= 40 && isPrintable(text) && !containsKnownSchemePan(text) ? text : null;
 }
 
 /** Maximum number of digits that a masked card number may show: the first eight and the last four. */

@@ -22,7 +22,7 @@ import {
   type RequestResult,
 } from './request-observer';
 import type { RawResponse } from './http/http-exchange';
-import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
+import { serviceTime, type UnsignedRequest, type SendOptions, type ServiceTransport } from './http/transport';
 
 /** Ids of the transaction to look up. A response with another `amount` is invalid; `secrets` are redacted in it. */
 export type LookupKey = { channel: string } & Pick<
@@ -73,11 +73,11 @@ export class ServiceClient {
     private readonly transport: ServiceTransport,
     private readonly notFound: NotFoundResponse,
     /** Returns the gateway's own secrets, which are redacted in responses. */
-    private readonly gatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isToken'>,
+    private readonly gatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isCallbackToken'>,
     private readonly observer: RequestObserver,
   ) {
     this.runtime = transport.runtime;
-    this.#retries = new LookupRetries(this.runtime, () => observer.retried());
+    this.#retries = new LookupRetries(this.runtime, () => observer.onRetry());
   }
 
   /** Looks a transaction up, with at most three tries within one deadline. Throws a ServiceError on failure. */
@@ -90,7 +90,7 @@ export class ServiceClient {
       return { transaction: json, isFromService, serviceTime: serviceTime(raw) };
     };
     return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
-      this.#send(call, { lane: 'lookups', timeoutMs }).then(read, (failure: unknown) => {
+      this.#send(call, { bulkhead: 'lookups', timeoutMs }).then(read, (failure: unknown) => {
         throw toLookupError(failure);
       }),
     );
@@ -98,14 +98,14 @@ export class ServiceClient {
 
   /** Sends a create or confirm. Repeats it only after a 401. Throws a ServiceError only if the service did nothing. */
   postOnce(
-    lane: BulkheadName,
+    bulkhead: BulkheadName,
     call: { channel: string; path: string; body: string },
     expected: ExpectedFields,
     { slot, mayRepeat }: PostOptions = {},
   ): Promise<MutationOutcome<WireObject>> {
     const fields = { ...expected, ...this.gatewaySecrets() };
     const responsePromise = this.#send(call, {
-      lane: slot ? null : lane,
+      bulkhead: slot ? null : bulkhead,
       timeoutMs: slot && slot.deadline - this.runtime.monotonic(),
       signAt: slot?.signAt,
       mayRepeat,
@@ -117,15 +117,15 @@ export class ServiceClient {
     }, outcomeOfFailure);
   }
 
-  sendQueue(path: string, lane: BulkheadName): SendQueue {
+  sendQueue(path: string, bulkhead: BulkheadName): SendQueue {
     const { transport, runtime } = this;
     return {
-      hasFreeSlot: () => transport.policy.hasFreeSlot(lane),
+      hasFreeSlot: () => transport.policy.hasFreeSlot(bulkhead),
       serviceNow: () => transport.serviceNow() ?? null,
       reserve: async (channel) => {
         const startedAt = runtime.monotonic();
         try {
-          const release = await transport.reserve(lane);
+          const release = await transport.reserve(bulkhead);
           return { release, deadline: startedAt + transport.timeoutMs, signAt: transport.now() };
         } catch (failure) {
           this.#report({ channel, path, body: '' }, startedAt, resultOfFailure(failure));
@@ -135,7 +135,7 @@ export class ServiceClient {
     };
   }
 
-  #send(call: Call, options: SendOptions): Promise<RawResponse> {
+  #send(call: UnsignedRequest, options: SendOptions): Promise<RawResponse> {
     const startedAt = this.runtime.monotonic();
     return this.transport.send(call, options).then(
       (raw) => {
@@ -149,7 +149,7 @@ export class ServiceClient {
     );
   }
 
-  #report(call: Call, startedAt: number, result: RequestResult): void {
+  #report(call: UnsignedRequest, startedAt: number, result: RequestResult): void {
     reportResult(this.observer, call, this.runtime.monotonic() - startedAt, result);
   }
 }

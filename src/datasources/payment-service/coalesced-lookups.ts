@@ -52,13 +52,13 @@ export type LookupLimit = () => BulkheadPolicy;
 type Loader<T> = DataLoader<LookupKey, T | null, string>;
 
 /** Creates the limit of concurrent lookups that all loaders of one GraphQL operation share. */
-export function lookupLimit(): LookupLimit {
+export function createLookupLimit(): LookupLimit {
   let limit: BulkheadPolicy | undefined;
   return () => (limit ??= bulkhead(MAX_CONCURRENT, Infinity));
 }
 
 /** Creates a DataLoader for one GraphQL operation. It sends one request per key: the service has no bulk lookup. */
-export function createLoader<T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T> {
+export function createLookupLoader<T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T> {
   const loadAll = (keys: readonly LookupKey[]): Promise<(T | null | Error)[]> => {
     // Most operations look up only one transaction, which needs no limit.
     const run = keys.length === 1 ? lookUp : (key: LookupKey) => limit().execute(() => lookUp(key));

@@ -98,7 +98,7 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
  * @throws SyntaxError if the text is not JSON; its message may quote credentials
  * @throws Error if the content is invalid; its message contains no credentials
  */
-export function readCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
+export function parseCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
   const file = parseJson(text);
   if (!isObject(file)) throw new Error('expected a JSON object with default and channels');
   if (Object.keys(file).some((name) => name !== 'default' && name !== 'channels'))

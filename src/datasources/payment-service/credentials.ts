@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { Secret } from '../../shared/secret';
 import { HotReloadedFile } from '../../shared/hot-reloaded-file';
-import { readCredentialsFile, type CredentialEntry, type CredentialTable } from './credentials-file';
+import { parseCredentialsFile, type CredentialEntry, type CredentialTable } from './credentials-file';
 import { Signer } from './http/signature';
 
 /** The signers for one entry of the credentials: one signer per secret key. */
@@ -87,7 +87,7 @@ export class Credentials {
     this.#file = new HotReloadedFile({
       path: file,
       read: (text, readReferenced) => {
-        const table = readCredentialsFile(text, (named) => readReferenced(path.resolve(folder, named)));
+        const table = parseCredentialsFile(text, (named) => readReferenced(path.resolve(folder, named)));
         if (!table.default && !options.settings && table.channels.size === 0)
           throw new Error(
             'expected credentials in default or channels, or in SERVICE_API_KEY and SERVICE_SECRET_KEY',

@@ -1,17 +1,17 @@
 import { systemRuntime, type Runtime } from '../../../shared/runtime';
 import type { Credentials } from '../credentials';
 import { Exchange, minRemainingMs, type RawResponse } from './http-exchange';
-import { HttpConnections, type Connections } from './connections';
+import { HttpConnections, type ServiceConnections } from './connections';
 import { ResiliencePolicy, type BulkheadName } from './resilience';
 import { ServiceError } from '../service-error';
 import type { Signer } from './signature';
 
-/** A request: a GET with a query string, or a POST with a body. The credentials of `channel` sign it. */
-export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
+/** A GET with a query string, or a POST with a body. It will be signed with the credentials of `channel`. */
+export type UnsignedRequest = { channel: string; path: string } & ({ query: string } | { body: string });
 
 export interface SendOptions {
   /** Bulkhead (concurrency limit) in which the request needs a slot; null if it already holds a reserved slot. */
-  lane: BulkheadName | null;
+  bulkhead: BulkheadName | null;
   /** Time limit in ms for the request and its retries. Default: `timeoutMs` of the transport. */
   timeoutMs?: number | undefined;
   /** Timestamp of the first signature in ms since 1970. Default: now. The service rejects old timestamps. */
@@ -24,7 +24,10 @@ export interface SendOptions {
 type Signing = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signAt'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
-type RequestInterceptor = (call: Call, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
+type RequestInterceptor = (
+  call: UnsignedRequest,
+  exchange: () => Promise<RawResponse>,
+) => Promise<RawResponse>;
 
 interface TransportOptions {
   baseUrl: string;
@@ -34,7 +37,7 @@ interface TransportOptions {
   interceptor?: RequestInterceptor | undefined;
   runtime?: Runtime;
   /** Default: HTTP connections to `baseUrl`. */
-  connections?: Connections;
+  connections?: ServiceConnections;
 }
 
 /** Minimum error in ms of a signature's timestamp, by the service's clock, that may be the cause of a 401. */
@@ -58,7 +61,7 @@ export function serviceTime({ headers }: RawResponse): number | undefined {
 export class ServiceTransport {
   readonly runtime: Runtime;
   readonly policy: ResiliencePolicy;
-  readonly #connections: Connections;
+  readonly #connections: ServiceConnections;
   readonly #pathPrefix: string;
   #skewMs = 0;
   /** Date header of the last response that certainly came from the service, and its arrival by the monotonic clock. */
@@ -108,8 +111,8 @@ export class ServiceTransport {
   }
 
   /** Waits for a slot of a bulkhead. Returns a function that frees the slot. Throws a RequestFailure if none is free. */
-  reserve(lane: BulkheadName): Promise<() => void> {
-    return this.policy.reserve(lane, this.timeoutMs - minRemainingMs(this.timeoutMs));
+  reserve(bulkhead: BulkheadName): Promise<() => void> {
+    return this.policy.reserve(bulkhead, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
 
   /**
@@ -118,7 +121,7 @@ export class ServiceTransport {
    * All tries share one deadline. Later requests use the clock and key that worked.
    * @throws ServiceError if the channel has no credentials; RequestFailure if there is no response
    */
-  async send(call: Call, options: SendOptions): Promise<RawResponse> {
+  async send(call: UnsignedRequest, options: SendOptions): Promise<RawResponse> {
     const { timeoutMs = this.timeoutMs, signAt } = options;
     const { credentials } = this.options;
     const signers = credentials.signersFor(call.channel);
@@ -155,11 +158,16 @@ export class ServiceTransport {
     return response;
   }
 
-  #exchange(call: Call, options: SendOptions, deadline: number, signing: Signing): Promise<RawResponse> {
+  #exchange(
+    call: UnsignedRequest,
+    options: SendOptions,
+    deadline: number,
+    signing: Signing,
+  ): Promise<RawResponse> {
     const run = (): Promise<RawResponse> => {
       const current = new Exchange(deadline - this.runtime.monotonic(), this.runtime);
       const start = () => current.start(() => this.#dispatch(call, signing, current));
-      this.policy.run(options.lane, start).catch((error: unknown) => current.failUnsent(error));
+      this.policy.run(options.bulkhead, start).catch((error: unknown) => current.failUnsent(error));
       return current.response;
     };
     return this.options.interceptor ? this.options.interceptor(call, run) : run();
@@ -182,7 +190,7 @@ export class ServiceTransport {
   }
 
   /** Signs and dispatches the request. Sends exactly the text that was signed. */
-  #dispatch(call: Call, { signer, skewMs, signAt }: Signing, exchange: Exchange): void {
+  #dispatch(call: UnsignedRequest, { signer, skewMs, signAt }: Signing, exchange: Exchange): void {
     const data = 'query' in call ? call.query : call.body;
     const path = this.#pathPrefix + call.path;
     const { now } = this.options;
