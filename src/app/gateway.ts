@@ -121,7 +121,7 @@ const openNotifier = ({ config, clock, log }: SharedDependencies): ChangeNotifie
 function openAudit({ config, log }: SharedDependencies): AuditLog {
   const { auditFile, auditRotation: rotation, auditKey } = config;
   const onNotice = (notice: AuditNotice): void =>
-    notice.entry ? log.error(notice, 'audit entry not written') : log.warn(notice, 'audit log problem or rotation: see why');
+    notice.entry ? log.error(notice, 'audit entry not written') : log.warn(notice, 'audit log notice');
   try {
     return AuditLog.open(auditFile, onNotice, { rotation, key: auditKey?.reveal() ?? null });
   } catch (error) {

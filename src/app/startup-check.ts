@@ -11,7 +11,6 @@ import { readTextFile } from '../shared/json-text';
 /** Checks the files that settings name, for reading or writing. Returns error messages. */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
-  /** Calls `read` with the path in a setting, if the setting is set. Adds an error message if `read` throws. */
   const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {
     const file = env.rawText(name);
     try {

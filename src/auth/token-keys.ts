@@ -97,7 +97,7 @@ export class IssuerKeys {
     );
   }
 
-  /** Age of the key set in ms, by the clock that shows more: the wall clock can jump, the monotonic clock can stop. */
+  /** Age of the key set in ms: by wall clock or monotonic clock, whichever shows more, as both can stop or jump. */
   #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;

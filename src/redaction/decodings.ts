@@ -90,23 +90,20 @@ function digitValue(digit: string): number {
 /** Maximum length of the NFKC form that replaces a character. Longer forms are whole words. */
 const MAX_NFKC_LENGTH = 4;
 
-function computeNormalizedCharacter(character: string): string {
+function computeNormalized(character: string): string {
   if (INVISIBLE_CHARACTER.test(character)) return '';
   const form = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
   return form.length <= MAX_NFKC_LENGTH ? form : character;
 }
 
-const normalizedCharacters = new LRUCache<string, string>({
-  max: 4096,
-  memoMethod: computeNormalizedCharacter,
-});
+const normalizedCache = new LRUCache<string, string>({ max: 4096, memoMethod: computeNormalized });
 
 /**
  * Returns the NFKC form of a character, for example 1 for a fullwidth or circled 1. Digits of all scripts become ASCII
  * digits. Returns '' for an invisible character, and the character itself if its NFKC form is too long.
  */
 const normalizeCharacter = (character: string): string =>
-  character <= '\x7f' ? character : normalizedCharacters.memo(character);
+  character <= '\x7f' ? character : normalizedCache.memo(character);
 
 function decodeOnce(source: DecodedText): DecodedText {
   let text = '';

@@ -2,7 +2,7 @@ import { REDACTED } from '../shared/secret';
 import { containsToken } from './text';
 
 // Redacts error messages of graphql-js, which quote values and parts of the document. The redacted messages consist of
-// fixed words and of names of fields, types and arguments.
+// fixed words and GraphQL names, such as those of fields and types.
 
 const GRAPHQL_NAME = /^[$@]?[_A-Za-z][_0-9A-Za-z]{0,127}$/;
 const GRAPHQL_TYPE = /^\[*[_A-Za-z][_0-9A-Za-z]{0,127}[!\]]*$/;

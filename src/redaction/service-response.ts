@@ -29,13 +29,13 @@ function cardNumberFinder(number: string): Finder {
   return unionFinder([(text) => findMatches(grouped, text), textFinder(encodings(number))]);
 }
 
-/** Returns a Finder that matches the whole text if it contains `digits`, whatever characters are between them. */
+/** Returns a Finder that matches the whole text if it contains `digits`, whatever non-digits are between them. */
 const scatteredDigitsFinder =
   (digits: string): Finder =>
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
-/** Returns a Finder of a security code. Finds it after CVC, CVV or CVN, and if it is not part of a word or number. */
+/** Returns a Finder of a security code. Finds it after CVC, CVV or CVN, and where it is not part of a word or number. */
 function securityCodeFinder(code: string): Finder {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
@@ -65,11 +65,8 @@ export interface SensitiveValues {
 }
 
 /** Creates a function that redacts sensitive values in a text, even encoded ones. */
-export function createRedactor({
-  secrets = [],
-  credentials = [],
-  isCallbackToken,
-}: SensitiveValues): Redactor {
+export function createRedactor(sensitive: SensitiveValues): Redactor {
+  const { secrets = [], credentials = [], isCallbackToken } = sensitive;
   const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
   if (isCallbackToken) finders.push(tokenFinder(isCallbackToken));
   const find = unionFinder(finders);
@@ -95,14 +92,12 @@ const unionFinder =
 const CALLBACK_TOKEN_LENGTH = 43;
 
 /** Returns a Finder of tokens of callback URLs. Tests the start and the end of each run of token characters. */
-function tokenFinder(isCallbackToken: (text: string) => boolean): Finder {
+function tokenFinder(isToken: (text: string) => boolean): Finder {
   // Test the end of the run first: in an encoded URL, other characters may directly precede the token.
   const spanIn = (run: string, start: number): readonly Span[] => {
     const end = start + run.length;
-    if (isCallbackToken(run.slice(-CALLBACK_TOKEN_LENGTH))) return [[end - CALLBACK_TOKEN_LENGTH, end]];
-    return isCallbackToken(run.slice(0, CALLBACK_TOKEN_LENGTH))
-      ? [[start, start + CALLBACK_TOKEN_LENGTH]]
-      : NO_SPANS;
+    if (isToken(run.slice(-CALLBACK_TOKEN_LENGTH))) return [[end - CALLBACK_TOKEN_LENGTH, end]];
+    return isToken(run.slice(0, CALLBACK_TOKEN_LENGTH)) ? [[start, start + CALLBACK_TOKEN_LENGTH]] : NO_SPANS;
   };
   return (text) =>
     text.length < CALLBACK_TOKEN_LENGTH

@@ -22,7 +22,7 @@ import {
   type RequestResult,
 } from './request-observer';
 import type { RawResponse } from './http/http-exchange';
-import { serviceTime, type UnsignedRequest, type SendOptions, type ServiceTransport } from './http/transport';
+import { serviceTime, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
 
 /** Ids of the transaction to look up. A response with another `amount` is invalid; `secrets` are redacted in it. */
 export type LookupKey = { channel: string } & Pick<
@@ -135,7 +135,7 @@ export class ServiceClient {
     };
   }
 
-  #send(call: UnsignedRequest, options: SendOptions): Promise<RawResponse> {
+  #send(call: ApiCall, options: SendOptions): Promise<RawResponse> {
     const startedAt = this.runtime.monotonic();
     return this.transport.send(call, options).then(
       (raw) => {
@@ -149,7 +149,7 @@ export class ServiceClient {
     );
   }
 
-  #report(call: UnsignedRequest, startedAt: number, result: RequestResult): void {
+  #report(call: ApiCall, startedAt: number, result: RequestResult): void {
     reportResult(this.observer, call, this.runtime.monotonic() - startedAt, result);
   }
 }

@@ -5,7 +5,7 @@ import type { LookupKey } from './client';
 /** Maximum number of concurrent lookups of one GraphQL operation. */
 const MAX_CONCURRENT = 16;
 
-/** Returns the cache key of a lookup, separated by spaces. The external id comes last: it may contain spaces. */
+/** Returns the cache key of a lookup: ids separated by spaces. The external id is last, as it may contain spaces. */
 const cacheKeyOf = ({ channel, transactionId = '', externalId }: LookupKey): string =>
   externalId === undefined ? `${channel} ${transactionId}` : `${channel} ${transactionId} ${externalId}`;
 

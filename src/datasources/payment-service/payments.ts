@@ -91,7 +91,7 @@ export class PaymentService {
     const { transaction: json, serviceTime, isFromService } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isFromService };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // The listener gets only an external id from the response: that of the lookup key is not confirmed.
+    // The listener must get the external id of the response or none: that of the lookup key is not confirmed.
     const { externalId, ...keyWithoutExternalId } = key;
     const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);

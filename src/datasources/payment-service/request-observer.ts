@@ -1,5 +1,5 @@
 import { RequestFailure } from './http/http-exchange';
-import type { UnsignedRequest } from './http/transport';
+import type { ApiCall } from './http/transport';
 import { ServiceError } from './service-error';
 
 /** A failed request, for the log. */
@@ -64,7 +64,7 @@ export function resultOfFailure(failure: unknown): RequestResult {
 /** Reports the result of a request to the observer. @param ms duration of the request */
 export function reportResult(
   observer: RequestObserver,
-  call: UnsignedRequest,
+  call: ApiCall,
   ms: number,
   { result, ...facts }: RequestResult,
 ): void {

@@ -6,8 +6,8 @@ import { ResiliencePolicy, type BulkheadName } from './resilience';
 import { ServiceError } from '../service-error';
 import type { Signer } from './signature';
 
-/** A GET with a query string, or a POST with a body. It will be signed with the credentials of `channel`. */
-export type UnsignedRequest = { channel: string; path: string } & ({ query: string } | { body: string });
+/** A call to the payment service: a GET with a query string, or a POST with a body. Not signed yet. */
+export type ApiCall = { channel: string; path: string } & ({ query: string } | { body: string });
 
 export interface SendOptions {
   /** Bulkhead (concurrency limit) in which the request needs a slot; null if it already holds a reserved slot. */
@@ -24,10 +24,7 @@ export interface SendOptions {
 type Signing = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signAt'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
-type RequestInterceptor = (
-  call: UnsignedRequest,
-  exchange: () => Promise<RawResponse>,
-) => Promise<RawResponse>;
+type RequestInterceptor = (call: ApiCall, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
 
 interface TransportOptions {
   baseUrl: string;
@@ -121,7 +118,7 @@ export class ServiceTransport {
    * All tries share one deadline. Later requests use the clock and key that worked.
    * @throws ServiceError if the channel has no credentials; RequestFailure if there is no response
    */
-  async send(call: UnsignedRequest, options: SendOptions): Promise<RawResponse> {
+  async send(call: ApiCall, options: SendOptions): Promise<RawResponse> {
     const { timeoutMs = this.timeoutMs, signAt } = options;
     const { credentials } = this.options;
     const signers = credentials.signersFor(call.channel);
@@ -158,12 +155,7 @@ export class ServiceTransport {
     return response;
   }
 
-  #exchange(
-    call: UnsignedRequest,
-    options: SendOptions,
-    deadline: number,
-    signing: Signing,
-  ): Promise<RawResponse> {
+  #exchange(call: ApiCall, options: SendOptions, deadline: number, signing: Signing): Promise<RawResponse> {
     const run = (): Promise<RawResponse> => {
       const current = new Exchange(deadline - this.runtime.monotonic(), this.runtime);
       const start = () => current.start(() => this.#dispatch(call, signing, current));
@@ -190,7 +182,7 @@ export class ServiceTransport {
   }
 
   /** Signs and dispatches the request. Sends exactly the text that was signed. */
-  #dispatch(call: UnsignedRequest, { signer, skewMs, signAt }: Signing, exchange: Exchange): void {
+  #dispatch(call: ApiCall, { signer, skewMs, signAt }: Signing, exchange: Exchange): void {
     const data = 'query' in call ? call.query : call.body;
     const path = this.#pathPrefix + call.path;
     const { now } = this.options;
