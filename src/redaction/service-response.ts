@@ -35,7 +35,7 @@ const scatteredDigitsFinder =
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
-/** Returns a Finder of a security code. Finds it after CVC, CVV or CVN, and where it is not part of a word or number. */
+/** Returns a Finder of a security code. Finds it after CVC, CVV or CVN, or outside of words and numbers. */
 function securityCodeFinder(code: string): Finder {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');

@@ -107,7 +107,7 @@ export class ServiceTransport {
       this.#lastDate = undefined;
   }
 
-  /** Waits for a slot of a bulkhead. Returns a function that frees the slot. Throws a RequestFailure if none is free. */
+  /** Waits for a slot of a bulkhead. Returns a function that frees it. Throws a RequestFailure if no slot is free. */
   reserve(bulkhead: BulkheadName): Promise<() => void> {
     return this.policy.reserve(bulkhead, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
