@@ -12,9 +12,9 @@ import { Metrics } from '../observability/metrics/metrics';
 import { startOperations } from '../core';
 import type { Tracing } from '../observability/tracing/start-tracing';
 import { startWebServer, type WebServer } from './http-server';
-import type { BaseParts } from './parts';
+import type { SharedDependencies } from './shared-dependencies';
 
-/** A started gateway. close() waits for work in flight, then stops all parts. */
+/** A started gateway. Its close() also stops everything behind the web server, such as the journal. */
 export type Gateway = WebServer;
 
 /** Opens the journal, the durable record of creates, at `file:<path>` or `postgres://…`. */
@@ -104,7 +104,7 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
   return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
 }
 
-const openNotifier = ({ config, clock, log }: BaseParts): ChangeNotifier =>
+const openNotifier = ({ config, clock, log }: SharedDependencies): ChangeNotifier =>
   createNotifier({
     databaseUrl: config.journal.url.reveal(),
     clock,
@@ -118,10 +118,10 @@ const openNotifier = ({ config, clock, log }: BaseParts): ChangeNotifier =>
   });
 
 /** Opens the audit log. Throws a ConfigError that names AUDIT_LOG_FILE if the file cannot be written. */
-function openAudit({ config, log }: BaseParts): AuditLog {
+function openAudit({ config, log }: SharedDependencies): AuditLog {
   const { auditFile, auditRotation: rotation, auditKey } = config;
   const onNotice = (notice: AuditNotice): void =>
-    notice.entry ? log.error(notice, 'audit entry not written') : log.warn(notice, 'audit log problem');
+    notice.entry ? log.error(notice, 'audit entry not written') : log.warn(notice, 'audit log notice');
   try {
     return AuditLog.open(auditFile, onNotice, { rotation, key: auditKey?.reveal() ?? null });
   } catch (error) {

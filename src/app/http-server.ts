@@ -5,7 +5,7 @@ import type { AuditLog } from '../observability/audit/audit-log';
 import { readSettingFile, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, errorFormatter } from '../http/graphql/apollo-server';
-import { maxClientConnections, descriptorLimit } from '../shared/file-descriptors';
+import { maxClientConnections, fileDescriptorLimit } from '../shared/file-descriptors';
 import { createApp } from '../http/server/app';
 import { addCallbacks } from '../http/server/callback-route';
 import { connectionLog } from '../http/server/connection-log';
@@ -25,7 +25,7 @@ import type { Operations } from '../core';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { contextFactory } from '../resolvers/context';
 import { createMetricsServer } from './metrics-server';
-import type { BaseParts } from './parts';
+import type { SharedDependencies } from './shared-dependencies';
 
 /** The gateway's listening web server. */
 export interface WebServer {
@@ -34,8 +34,8 @@ export interface WebServer {
   /** URL of the server at METRICS_PORT, without a trailing slash; null if METRICS_PORT is not set. */
   metricsUrl: string | null;
   /**
-   * Makes readiness checks fail and asks clients to reconnect to other instances. Requests are still served. After
-   * drain(), close() also waits, for a limited time, until open connections have sent their requests.
+   * Makes readiness checks fail and asks clients to reconnect to other instances. Requests are still served. A later
+   * close() waits, for a limited time, for the requests of connections that are already open.
    */
   drain(): void;
   /** Stops accepting work; resolves when work in flight has ended. */
@@ -44,8 +44,8 @@ export interface WebServer {
   abandon(): void;
 }
 
-/** Parts of the gateway that the web server uses, besides BaseParts. */
-interface ServedParts {
+/** Dependencies of the web server, besides SharedDependencies. */
+interface WebServerDependencies {
   operations: Operations;
   audit: AuditLog;
   /** Returns the reason why the journal cannot be written, such as `disk_full`; null if it can be written. */
@@ -55,7 +55,10 @@ interface ServedParts {
 }
 
 /** Starts the public server (GraphQL, callbacks, explorer) and, if METRICS_PORT is set, the metrics server. */
-export async function startWebServer(parts: BaseParts, served: ServedParts): Promise<WebServer> {
+export async function startWebServer(
+  parts: SharedDependencies,
+  served: WebServerDependencies,
+): Promise<WebServer> {
   const { config, metrics, tracing } = parts;
   const { operations, journalReason, isServiceDown } = served;
   const server = await createServer(parts);
@@ -102,8 +105,8 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   return { ...urls, drain: () => shutdown.drain(), close, abandon };
 }
 
-/** Creates the web server, still without routes, and the parts that its routes use. */
-async function createServer(parts: BaseParts) {
+/** Creates the web server without routes, and the objects that its routes need. */
+async function createServer(parts: SharedDependencies) {
   const { config, log, clock, metrics } = parts;
   const { limits } = config;
   const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
@@ -135,8 +138,8 @@ async function createServer(parts: BaseParts) {
 
 /** Adds /graphql, which also serves WebSockets, and /graphql/stream for server-sent events. */
 async function addGraphqlRoutes(
-  { config, log, clock, metrics, tracing }: BaseParts,
-  { operations, audit }: ServedParts,
+  { config, log, clock, metrics, tracing }: SharedDependencies,
+  { operations, audit }: WebServerDependencies,
   server: Awaited<ReturnType<typeof createServer>>,
 ) {
   const { app, schema, apollo, compiled, admission, authenticator, connections } = server;
@@ -189,7 +192,7 @@ async function listen(
   { host, port, reusePort, metricsPort }: Config,
 ): Promise<Pick<WebServer, 'url' | 'metricsUrl'>> {
   await metricsServer?.listen({ host, port: metricsPort ?? 0 });
-  // Fastify passes reusePort to net.Server.listen, but its types lack it: an inline object literal would not compile.
+  // Fastify's types lack reusePort, but Fastify passes it to net.Server. An inline literal would not compile.
   const address = { host, port, reusePort };
   await app.listen(address);
   const urlOf = ({ server }: FastifyInstance): string => {
@@ -200,19 +203,16 @@ async function listen(
   return { url: urlOf(app), metricsUrl: metricsServer && urlOf(metricsServer) };
 }
 
-/**
- * Maximum fraction of all connections that one IPv4 address or IPv6 /64 network may have if
- * MAX_CONNECTIONS_PER_ADDRESS is not set.
- */
+/** Default of MAX_CONNECTIONS_PER_ADDRESS, as a fraction of the maximum number of all connections. */
 const MAX_FRACTION_PER_ADDRESS = 0.75;
 
 /**
- * Creates the limits for client connections. If MAX_CONNECTIONS is not set, or higher than maxClientConnections(), the
- * maximum is maxClientConnections().
+ * Creates the registry that limits the client connections. Their maximum is MAX_CONNECTIONS, but at most (and by
+ * default) maxClientConnections().
  */
-function createConnections({ config, metrics, log, clock }: BaseParts): Connections {
+function createConnections({ config, metrics, log, clock }: SharedDependencies): Connections {
   const { maxConnections: wantedConnections, maxConnectionsPerAddress, trustedProxies } = config.limits;
-  const capacity = maxClientConnections(descriptorLimit());
+  const capacity = maxClientConnections(fileDescriptorLimit());
   const maxConnections = Math.min(wantedConnections ?? capacity, capacity);
   if (wantedConnections !== null && wantedConnections > capacity) {
     const facts = { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections };
@@ -225,9 +225,8 @@ function createConnections({ config, metrics, log, clock }: BaseParts): Connecti
   );
 }
 
-/** Starts Apollo Server and the cache of compiled operations. */
 async function startApollo(
-  { config, log, metrics, tracing }: BaseParts,
+  { config, log, metrics, tracing }: SharedDependencies,
   schema: GraphQLSchema,
   rate: RateLimit,
 ) {

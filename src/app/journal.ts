@@ -5,14 +5,14 @@ import { inspectPostgres, weaknessesOf } from '../datasources/journal/diagnostic
 import { JournalMonitor } from '../datasources/journal/journal-monitor';
 import { JournalOpenError } from '../datasources/journal/journal-open-error';
 import { instrumentJournal } from '../datasources/journal/instrumented-journal';
-import type { BaseParts } from './parts';
+import type { SharedDependencies } from './shared-dependencies';
 
 /**
- * Opens the journal with metrics and traces of its calls, and starts to check regularly whether it can be written.
- * Throws a ConfigError if DATABASE_URL cannot be used, but does not throw if PostgreSQL is unreachable.
+ * Opens the journal, adds metrics and traces to its calls, and starts regular checks whether it can be written. Throws
+ * a ConfigError if DATABASE_URL cannot be used, but not if PostgreSQL is unreachable.
  */
 export async function openMonitoredJournal(
-  { config, metrics, tracing, clock, log }: BaseParts,
+  { config, metrics, tracing, clock, log }: SharedDependencies,
   open: (url: string) => Promise<Journal>,
 ) {
   const url = config.journal.url.reveal();
@@ -43,8 +43,8 @@ export async function openMonitoredJournal(
 
 const INSPECTION_TIMEOUT_MS = 5_000;
 
-/** Logs each guarantee that PostgreSQL lacks. Logs nothing if PostgreSQL is unreachable: JournalMonitor logs that. */
-async function logWeaknesses(url: string, log: BaseParts['log']): Promise<void> {
+/** Logs each guarantee that PostgreSQL lacks, such as durable commits. If PostgreSQL is unreachable, logs nothing. */
+async function logWeaknesses(url: string, log: SharedDependencies['log']): Promise<void> {
   const weaknesses = await inspectPostgres(url, INSPECTION_TIMEOUT_MS).then(weaknessesOf, () => []);
   for (const reason of weaknesses)
     log.warn(

@@ -3,19 +3,19 @@ import { createApp } from '../http/server/app';
 import { Connections } from '../http/server/connections';
 import { addHealth, type HealthSources } from '../http/server/health';
 import { addMetrics } from '../http/server/metrics-route';
-import type { BaseParts } from './parts';
+import type { SharedDependencies } from './shared-dependencies';
 
 /** Maximum number of connections to the server at METRICS_PORT. */
 const MAX_METRICS_CONNECTIONS = 32;
 
 /**
- * Adds /healthz and /readyz to the gateway's server, because load balancers check its port. Adds /metrics to the same
- * server or, if METRICS_PORT is set, to a separate server, which also has /healthz and /readyz.
+ * Adds /healthz and /readyz to the gateway's server. Adds /metrics to the same server or, if METRICS_PORT is set, to a
+ * separate server, which also has /healthz and /readyz.
  * @returns the server for METRICS_PORT, which is not listening yet; null if METRICS_PORT is not set
  */
 export function createMetricsServer(
   app: FastifyInstance,
-  { config, log, metrics }: BaseParts,
+  { config, log, metrics }: SharedDependencies,
   health: HealthSources,
 ): FastifyInstance | null {
   const options = { page: () => metrics.renderPage(), token: config.metricsToken?.reveal() ?? null };

@@ -8,13 +8,13 @@ import { ServiceTransport } from '../datasources/payment-service/http/transport'
 import { CallbackTokens } from '../core/callbacks/callback-tokens';
 import { requestContext } from '../http/server/request-context';
 import { callerPollIntervals } from '../shared/poll-after';
-import type { BaseParts } from './parts';
+import type { SharedDependencies } from './shared-dependencies';
 
 const CREDENTIALS_SETTING = 'SERVICE_CREDENTIALS_FILE';
 
 /**
- * Opens the credentials of every channel. Throws a ConfigError if SERVICE_CREDENTIALS_FILE is invalid, or if only one
- * of SERVICE_API_KEY and SERVICE_SECRET_KEY is set.
+ * Loads the credentials of all channels. Throws a ConfigError if SERVICE_CREDENTIALS_FILE is invalid, or if only one of
+ * SERVICE_API_KEY and SERVICE_SECRET_KEY is set.
  */
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
   const { apiKey, secretKey, credentialsFile } = service;
@@ -42,40 +42,40 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       { event: 'credentials_file_ignored' },
       `${CREDENTIALS_SETTING} is ignored, because the gateway runs with the embedded sandbox`,
     );
-  // With the sandbox, the file is not read: the sandbox must not receive credentials of a real service.
+  // Ignore the file with the sandbox, which must not receive credentials of a real service.
   const file = sandbox ? null : credentialsFile;
   const settings = hasDefaultCredentials ? { apiKey, secretKeys: [secretKey] } : undefined;
   return readSettingFile(CREDENTIALS_SETTING, () => new Credentials({ file, settings, onCredentialEvent }));
 }
 
 /** Creates the client of the payment service. Throws a ConfigError if the credentials are invalid. */
-export function createPaymentServiceClient({ config, clock, log, metrics, tracing }: BaseParts) {
+export function createPaymentServiceClient({ config, clock, log, metrics, tracing }: SharedDependencies) {
   const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
   const credentials = openCredentials(config, log);
   const now = (): number => clock.now();
   const interceptor = tracing?.runInRequestSpan;
   const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now, interceptor });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
-  const isToken = (text: string): boolean => callbackTokens.decode(text) !== null;
+  const isCallbackToken = (text: string): boolean => callbackTokens.decode(text) !== null;
   const secrets = () => ({
     credentials: credentials.allSecrets,
-    isToken: config.publicUrl === null ? undefined : isToken,
+    isCallbackToken: config.publicUrl === null ? undefined : isCallbackToken,
   });
   const client = new ServiceClient(transport, { status: notFoundStatus, fields: notFoundFields }, secrets, {
-    failed: (failure) =>
+    onFailure: (failure) =>
       log.warn(
         { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...failure },
         'payment service request failed',
       ),
-    ended: (call, result, ms) => metrics.service.requestEnded(call, result, ms / 1000),
-    retried: () => metrics.service.lookupRetried(),
+    onEnd: (call, result, ms) => metrics.service.requestEnded(call, result, ms / 1000),
+    onRetry: () => metrics.service.lookupRetried(),
   });
   metrics.registerServiceGauges({
     breakers: () => transport.policy.breakers(),
     bulkheads: () => transport.policy.bulkheads(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
-  // Recommend the gateway's own first poll interval to callers that poll (pollAfterMs).
+  // Callers that poll get the gateway's own first poll interval as pollAfterMs.
   const [payer, provider] = [config.watching.schedule.payer[0], config.watching.schedule.provider[0]];
   const callerIntervals = callerPollIntervals({
     payer: payer?.everyMs ?? 0,
@@ -85,7 +85,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     payments: new PaymentService(client, callerIntervals),
     payouts: new PayoutService(client),
     callbackTokens,
-    /** Whether a circuit breaker is open. */
+    /** Whether a circuit breaker is open or half open. */
     isDown: (): boolean => Object.values(transport.policy.breakers()).includes(true),
     /** Whether lookups wait because all slots for lookups are in use. */
     isBusy: (): boolean => transport.policy.bulkheads().lookups.waiting > 0,

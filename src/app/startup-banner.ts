@@ -4,7 +4,7 @@ interface BannerOptions {
   gatewayUrl: string;
   sandboxUrl: string;
   hasExplorer: boolean;
-  /** Whether requests must be authenticated. The printed command then has an Authorization header to fill in. */
+  /** Whether requests must be authenticated. If so, the printed command has an Authorization header to fill in. */
   needsKey: boolean;
 }
 

@@ -2,16 +2,15 @@ import path from 'node:path';
 import { ClientKeyStore } from '../auth/client-keys';
 import { ConfigError, readConfig, settingsReader, type Config, type Environment } from '../config';
 import { describePathError } from '../datasources/journal/journal-open-error';
-import { readCredentialsFile } from '../datasources/payment-service/credentials-file';
+import { parseCredentialsFile } from '../datasources/payment-service/credentials-file';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { readTextFile } from '../shared/json-text';
 
-/** Checks the files that settings name, both those to read and those to write. Returns error messages. */
+/** Checks the files that settings name, for reading or writing. Returns error messages. */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
-  /** Passes the path in a setting to `read`, if the setting is set. Adds an error message if `read` throws. */
   const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {
     const file = env.rawText(name);
     try {
@@ -24,7 +23,7 @@ function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   // Without SERVICE_BASE_URL, the gateway runs with the embedded sandbox and ignores this file.
   if (env.has('SERVICE_BASE_URL'))
     checkFile('SERVICE_CREDENTIALS_FILE', (file) =>
-      readCredentialsFile(readTextFile(file), (namedFile) =>
+      parseCredentialsFile(readTextFile(file), (namedFile) =>
         readTextFile(path.resolve(path.dirname(file), namedFile)),
       ),
     );

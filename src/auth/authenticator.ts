@@ -8,7 +8,7 @@ import { HotReloadedFile } from '../shared/hot-reloaded-file';
 interface AuthenticatorOptions {
   /** Path of CLIENT_KEYS_FILE; null if client keys are not accepted. */
   clientKeysFile: string | null;
-  /** Settings of the verification of tokens (JWT); null if tokens are not accepted. */
+  /** Settings for tokens (JWT); null if tokens are not accepted. */
   tokens: Omit<JwtVerifierOptions, 'clock' | 'warn'> | null;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   log: Logger;

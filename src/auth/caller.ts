@@ -1,6 +1,6 @@
 import { isUuid } from '../shared/uuid';
 
-/** Scopes (permissions) and their descriptions. The caller of a root field needs one of the scopes that it declares. */
+/** Scopes (permissions) and their descriptions. Each root field declares scopes; its callers need one of them. */
 export const SCOPES = {
   'payments:read': 'Look payments up and watch them.',
   'payments:read:own': 'Look up and watch payments that this caller created through the gateway.',
@@ -76,8 +76,8 @@ export function requireScope({ scopes }: Caller, ...anyOf: readonly Scope[]): vo
 }
 
 /**
- * Returns null if the caller may use the transactions of all callers, because it has `fullScope`. Otherwise returns the
- * caller's id: it may use only transactions that it created. Does not check for the `:own` scope (see requireScope()).
+ * Returns the caller's id if the caller may use only transactions that it created. Returns null if the caller has
+ * `fullScope` and may use those of all callers. Does not check the `:own` scope; requireScope() does.
  */
 export const creatorRestriction = (
   { id, scopes }: Caller,
@@ -87,7 +87,7 @@ export const creatorRestriction = (
 export const mayUseChannel = ({ channels }: Caller, channel: string): boolean =>
   channels === '*' || channels.has(channel.toLowerCase());
 
-/** Throws an AccessError unless the caller may use the channel. Its message does not tell if the channel exists. */
+/** Throws an AccessError unless the caller may use the channel. The message does not tell if the channel exists. */
 export function requireChannel(caller: Caller, channel: string): void {
   if (mayUseChannel(caller, channel)) return;
   throw new AccessError('NO_CHANNEL', 'This caller may not act on this channel.');

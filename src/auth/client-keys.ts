@@ -19,11 +19,11 @@ export interface ClientKey {
 
 const ENTRY_FIELDS = ['id', 'keySha256', 'scopes', 'channels', 'label', 'createdAt', 'expiresAt'];
 
-/** Valid client ids and labels. */
+/** Matches client ids and labels. */
 const NAME_PATTERN = /^[\w.-]{1,64}$/;
 const NAME_RULE = 'expected 1 to 64 letters, digits, dots, dashes or underscores';
 
-/** Valid times: with a UTC offset or Z (RFC 3339), and with at most nine decimals of seconds. */
+/** Matches times with a UTC offset or Z (RFC 3339), and with at most nine decimals of seconds. */
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 const isString = (value: unknown): value is string => typeof value === 'string';

@@ -13,25 +13,25 @@ import { AccessError } from './caller';
 
 export interface IssuerKeysOptions {
   jwksUrl: string;
-  /** Age in seconds from which a key set is no longer used, even if no newer one can be loaded. */
+  /** Maximum age in seconds of a key set that is used because no newer one can be loaded. */
   maxStaleKeysSeconds: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   warn(message: string): void;
 }
 
-/** If the key set has at least this age when it is used, a refresh starts in the background. */
-const REFRESH_AGE_MS = 30_000;
+/** Age in ms from which a use of the key set starts a refresh in the background. */
+const BACKGROUND_REFRESH_AGE_MS = 30_000;
 /**
- * If the key set has at least this age, the verification of a token waits for a refresh. It does not wait if the last
- * load failed and the key set is younger than `maxStaleKeysSeconds`.
+ * Age in ms from which the verification of a token waits for a refresh of the key set. After a failed load it does not
+ * wait, but uses the key set until that is older than `maxStaleKeysSeconds`.
  */
-const MAX_UNREFRESHED_AGE_MS = 60_000;
-/** Minimum time between the end of a successful load and a load caused by a token whose key is not in the key set. */
+const BLOCKING_REFRESH_AGE_MS = 60_000;
+/** Time in ms after a successful load during which a token with an unknown key causes no other load. */
 const UNKNOWN_KEY_COOLDOWN_MS = 30_000;
-/** Minimum time between the end of a failed load and the next load. */
+/** Time in ms after a failed load during which no other load starts. */
 const FAILURE_COOLDOWN_MS = 5_000;
 const LOAD_TIMEOUT_MS = 5_000;
-/** Maximum time that the verification of a token waits for a load, counted from the start of the load. */
+/** Maximum time in ms, from the start of a load, for which the verification of a token waits for the load. */
 const MAX_LOAD_WAIT_MS = 1_000;
 const MAX_KEYS_BYTES = 1024 * 1024;
 
@@ -58,7 +58,7 @@ export class IssuerKeys {
 
   /**
    * Finds the public key for a token.
-   * @throws AccessError (KEYS_UNAVAILABLE) if there is no usable key set; an error of jose if no or several keys match
+   * @throws AccessError (KEYS_UNAVAILABLE) if no key set is usable; an error of jose unless exactly one key matches
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#currentKeys();
@@ -74,20 +74,20 @@ export class IssuerKeys {
 
   /**
    * Whether the key set has a key with this RFC 7638 thumbprint; false if the key set is not loaded or too old. Starts
-   * a refresh in the background if the age of the key set is at least REFRESH_AGE_MS.
+   * a refresh in the background if the age of the key set is at least BACKGROUND_REFRESH_AGE_MS.
    */
   hasThumbprint(thumbprint: string): boolean {
-    if (this.#keysAgeMs() >= REFRESH_AGE_MS) void this.#startLoad(0);
+    if (this.#keysAgeMs() >= BACKGROUND_REFRESH_AGE_MS) void this.#startLoad(0);
     return this.#usableKeys()?.thumbprints.has(thumbprint) ?? false;
   }
 
   async #currentKeys(): Promise<KeySet> {
     const age = this.#keysAgeMs();
-    if (age >= REFRESH_AGE_MS) {
+    if (age >= BACKGROUND_REFRESH_AGE_MS) {
       const wasFailing = this.#lastLoad.failed;
       const loading = this.#startLoad(0);
       // If the last load failed, do not wait for the next one while the key set is usable.
-      if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await loading;
+      if (!this.#usableKeys() || (age >= BLOCKING_REFRESH_AGE_MS && !wasFailing)) await loading;
     }
     const keys = this.#usableKeys();
     if (keys) return keys;
@@ -97,14 +97,14 @@ export class IssuerKeys {
     );
   }
 
-  /** Age of the key set in ms: the maximum by wall clock and by monotonic clock, because either can stop or jump. */
+  /** Age of the key set in ms: by wall clock or monotonic clock, whichever shows more, as both can stop or jump. */
   #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
     const wallClockAge = clock.now() - this.#keys.requestedAt;
     const monotonicAge = clock.monotonic() - this.#keys.requestedAtMonotonic;
     // If the wall clock was set back, the age is unknown: assume that a refresh is overdue.
-    return Math.max(monotonicAge, wallClockAge < 0 ? MAX_UNREFRESHED_AGE_MS : wallClockAge);
+    return Math.max(monotonicAge, wallClockAge < 0 ? BLOCKING_REFRESH_AGE_MS : wallClockAge);
   }
 
   #usableKeys(): KeySet | undefined {
@@ -112,8 +112,8 @@ export class IssuerKeys {
   }
 
   /**
-   * Starts a load unless one is in flight. Returns #loadInFlight, or undefined during the cooldown after the last load.
-   * @param cooldownMs cooldown after a successful load; after a failed load it is always FAILURE_COOLDOWN_MS
+   * Starts a load unless one is in flight. Returns #loadInFlight, or undefined if the last load ended too recently.
+   * @param cooldownMs minimum time after a successful load; after a failed load it is FAILURE_COOLDOWN_MS
    */
   #startLoad(cooldownMs: number): Promise<void> | undefined {
     if (this.#loadInFlight) return this.#loadInFlight;
@@ -139,12 +139,12 @@ export class IssuerKeys {
     const requestedAt = clock.now();
     const requestedAtMonotonic = clock.monotonic();
     try {
-      const keySet = await fetchKeys(jwksUrl, abort.signal);
+      const keySet = await fetchJwks(jwksUrl, abort.signal);
       const thumbprints = await thumbprintsOf(keySet);
       this.#keys = { find: createLocalJWKSet(keySet), thumbprints, requestedAt, requestedAtMonotonic };
     } catch (error) {
       hasFailed = true;
-      const reason = describeLoadError(error);
+      const reason = describeJwksError(error);
       warn(
         `could not load the public keys (${reason}): check that AUTH_JWKS_URL is reachable and has a key set`,
       );
@@ -165,7 +165,7 @@ async function thumbprintsOf({ keys }: JSONWebKeySet): Promise<ReadonlySet<strin
 class KeySetError extends Error {}
 
 /** Loads a key set. Throws if the request fails or the response is not a key set of at most 1 MiB. */
-export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
+export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json, application/jwk-set+json' };
   const response = await fetch(url, { signal, headers, redirect: 'manual' });
   if (response.status !== 200) {
@@ -190,8 +190,8 @@ async function readText({ body }: Response): Promise<string> {
   return decodeUtf8OrThrow(Buffer.concat(chunks));
 }
 
-/** Returns the reason for an error of fetchKeys(), without text from the URL or the response. */
-export function describeLoadError(error: unknown): string {
+/** Describes an error of fetchJwks() for the log, without text from the URL or the response. */
+export function describeJwksError(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
   return error instanceof KeySetError ? error.message : causeCode(error);
 }

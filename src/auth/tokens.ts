@@ -6,7 +6,7 @@ import { IssuerKeys, type IssuerKeysOptions } from './token-keys';
 export interface JwtVerifierOptions extends IssuerKeysOptions {
   issuer: string;
   audience: string;
-  /** Maximum lifetime of a token in seconds, from `iat` to `exp`. Without `iat`, the lifetime starts now. */
+  /** Maximum time in seconds from `iat` to `exp` of a token; without `iat`, from its verification to `exp`. */
   maxLifetimeSeconds: number;
 }
 
@@ -48,7 +48,7 @@ export class JwtVerifier {
     return callerOf(payload, this.options.issuer, await this.#thumbprintOf(key));
   }
 
-  /** Whether the issuer's key set still has the key that verified the caller's token; false if that set is too old. */
+  /** Whether the issuer's key set still has the key of the caller's token. False if the key set is too old. */
   isSigningKeyInUse({ credential }: Caller): boolean {
     return credential !== undefined && this.#keys.hasThumbprint(credential);
   }
@@ -102,7 +102,7 @@ export class JwtVerifier {
 const isAccessToken = (type: unknown): boolean =>
   type === undefined || (typeof type === 'string' && ACCESS_TOKEN_TYPE.test(type));
 
-/** Whether a JSON object in the header or claims of a verified token has a duplicate name. */
+/** Whether a JSON object in the header or claims of a verified token has two fields of the same name. */
 function hasDuplicateName(token: string): boolean {
   try {
     for (const part of token.split('.', 2)) parseJson(Buffer.from(part, 'base64url').toString('utf8'));
@@ -113,15 +113,15 @@ function hasDuplicateName(token: string): boolean {
 }
 
 /**
- * Converts claims to a caller: `sub`, `scope` (space-separated; unknown scopes are ignored), `channels` (no channels if
- * missing or invalid) and `exp`. Throws an AccessError if `sub` is invalid.
+ * Returns the caller that the claims of a token describe. Ignores unknown scopes. Grants no channels if `channels` is
+ * missing or invalid. Throws an AccessError if `sub` is invalid.
  */
 function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, credential: string): Caller {
-  // Only a string is accepted: a number or list as subject would give the same caller id as its string form.
+  // Reject other types, because the subjects 1 and "1" would get the same caller id.
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
     kind: 'frontend',
-    // A subject is unique only within its issuer (RFC 7519, 4.1.2). It has no spaces, so the id is unambiguous.
+    // Subjects are unique only within their issuer (RFC 7519, 4.1.2). They have no spaces, so the id is unambiguous.
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
     channels: parseChannels(channels) ?? new Set(),

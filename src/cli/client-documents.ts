@@ -20,7 +20,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { validateDocument, type DocumentFault } from '../http/persisted/manifest';
-import { publicMessage } from '../redaction/graphql-message';
+import { redactGraphqlMessage } from '../redaction/graphql-message';
 import { InputError } from './context';
 import { causeCode } from '../shared/error-code';
 
@@ -95,7 +95,9 @@ function readDefinitions(file: string): readonly DefinitionNode[] {
     if (!(error instanceof GraphQLError))
       throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
     const line = error.locations?.[0]?.line ?? 1;
-    throw new InvalidDocumentsError([`${file}:${line}: ${publicMessage(error.message) ?? 'Syntax Error.'}`]);
+    throw new InvalidDocumentsError([
+      `${file}:${line}: ${redactGraphqlMessage(error.message) ?? 'Syntax Error.'}`,
+    ]);
   }
 }
 

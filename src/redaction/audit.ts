@@ -1,14 +1,14 @@
 import { REDACTED } from '../shared/secret';
-import { containsCardNumber, containsPan } from './pan';
+import { containsCardNumber, containsKnownSchemePan } from './pan';
 import { containsToken } from './text';
 
 /** Appended to a text that was truncated. */
 const TRUNCATION_MARK = '[cut]';
 
-/** Number of characters of a text that are searched. The rest is dropped: all fields of the audit log are shorter. */
+/** Maximum length of a text that is searched for secrets. The rest is dropped: fields of the audit log are shorter. */
 const MAX_SEARCHED_CHARACTERS = 1024;
 
-/** Returns the number of bytes of a character in the audit log: JSON in ASCII, with escapes for other characters. */
+/** Returns the number of bytes of a character in the audit log, which is ASCII: é becomes \u00e9, 6 bytes. */
 function escapedLength(character: string): number {
   if (character === '"' || character === '\\') return 2;
   return /^[\x20-\x7e]$/.test(character) ? 1 : 6 * character.length;
@@ -39,13 +39,13 @@ export const redactForAudit = (text: string, maxBytes: number): string =>
   redactOrTruncate(containsCardNumber, text, maxBytes);
 
 /**
- * Does the same as redactForAudit() for an idempotency key or the name of a caller or operator, but ignores numbers of
- * unknown card schemes, because one numeric name in ten passes the Luhn check by chance.
+ * Redacts or truncates an idempotency key, or the name of a caller or operator. Unlike redactForAudit(), ignores card
+ * numbers of unknown schemes, because one numeric name in ten passes the Luhn check by chance.
  */
 export const redactNameForAudit = (text: string, maxBytes: number): string =>
-  redactOrTruncate(containsPan, text, maxBytes);
+  redactOrTruncate(containsKnownSchemePan, text, maxBytes);
 
-/** Does the same as redactForAudit() for an amount, but searches for card numbers only before the decimal point. */
+/** Redacts an amount for the audit log. Ignores digits after the decimal point in the search for card numbers. */
 export function redactDecimalForAudit(text: string, maxBytes: number): string {
   const [, whole] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
   if (whole === undefined) return redactForAudit(text, maxBytes);

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { REDACTED } from '../shared/secret';
 
-// Finds secrets in encoded texts. Searches a text as written, and the results of decoding it once or repeatedly:
-// percent-encoding, HTML entities, escapes, digits of other scripts. A match in a decoded text is reported as a span of
-// the original text.
+// Finds secrets in encoded texts: percent-encoding, HTML entities, escapes, digits of other scripts. Searches a text as
+// written, and after each of several decodings, because encodings may be nested. A match in a decoded text is reported
+// as a span of the original text.
 
 /** A part of a text, in UTF-16 units; `to` is exclusive. */
 export type Span = readonly [from: number, to: number];
@@ -31,20 +31,20 @@ function mayBeEncoded(text: string): boolean {
   if (ENCODING_MARKER.test(text)) return true;
   if (!NON_ASCII.test(text)) return false;
   // Do not use text.normalize(): its time is quadratic in the number of combining marks that follow one letter.
-  for (const character of text) if (plainForm(character) !== character) return true;
+  for (const character of text) if (normalizeCharacter(character) !== character) return true;
   return false;
 }
 
-/** One encoded character: percent-encoded UTF-8, an HTML entity, or an escape of JavaScript or JSON. */
+/** Matches one encoded character: percent-encoded UTF-8, an HTML entity, or an escape of JavaScript or JSON. */
 const ENCODED_CHARACTER =
   /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}|&#x[\da-f]{1,8};?|&#\d{1,8};?|&[a-z]{2,31};|[\\%]u[\da-f]{4}|\\u\{[\da-f]{1,8}\}|\\x[\da-f]{2}/giu;
 
-/** Format characters (such as zero-width characters and direction marks) and combining marks. */
+/** Matches format characters (such as zero-width characters and direction marks) and combining marks. */
 const INVISIBLE_CHARACTER = /[\p{Cf}\p{Mn}\p{Me}]/u;
 
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
-/** HTML entities that may begin a nested encoding or be part of a token. No named entity is a digit. */
+/** Named HTML entities that may be part of a token or a nested encoding. All others are replaced by a space. */
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
   '&bsol;': '\\',
@@ -61,8 +61,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decodes a match of ENCODED_CHARACTER. Returns invalid UTF-8 unchanged; a space for a code above U+10FFFF and for an
- * entity that is not in ENTITIES.
+ * Decodes a match of ENCODED_CHARACTER. Returns invalid UTF-8 unchanged. Returns a space for a code above U+10FFFF and
+ * for a named entity that is not in ENTITIES.
  */
 function decodeCharacter(encoded: string): string {
   const code = encoded.toLowerCase();
@@ -87,23 +87,23 @@ function digitValue(digit: string): number {
   return (code - first) % 10;
 }
 
-/** Maximum length of the NFKC form that replaces a character. Longer forms are words, of up to 18 characters. */
-const MAX_CHARACTER_FORM_LENGTH = 4;
+/** Maximum length of the NFKC form that replaces a character. Longer forms are whole words. */
+const MAX_NFKC_LENGTH = 4;
 
-function computePlainForm(character: string): string {
+function computeNormalized(character: string): string {
   if (INVISIBLE_CHARACTER.test(character)) return '';
   const form = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
-  return form.length <= MAX_CHARACTER_FORM_LENGTH ? form : character;
+  return form.length <= MAX_NFKC_LENGTH ? form : character;
 }
 
-const plainForms = new LRUCache<string, string>({ max: 4096, memoMethod: computePlainForm });
+const normalizedCache = new LRUCache<string, string>({ max: 4096, memoMethod: computeNormalized });
 
 /**
  * Returns the NFKC form of a character, for example 1 for a fullwidth or circled 1. Digits of all scripts become ASCII
- * digits, an invisible character becomes ''. Returns the character itself if the form is too long.
+ * digits. Returns '' for an invisible character, and the character itself if its NFKC form is too long.
  */
-const plainForm = (character: string): string =>
-  character <= '\x7f' ? character : plainForms.memo(character);
+const normalizeCharacter = (character: string): string =>
+  character <= '\x7f' ? character : normalizedCache.memo(character);
 
 function decodeOnce(source: DecodedText): DecodedText {
   let text = '';
@@ -111,7 +111,7 @@ function decodeOnce(source: DecodedText): DecodedText {
   const ends: number[] = [];
   const add = (decoded: string, from: number, to: number): void => {
     const end = source.ends[to - 1] ?? 0;
-    // The span of an invisible character becomes part of the span before it.
+    // Extend the previous span over an invisible character.
     if (decoded === '' && ends.length > 0) ends.splice(-1, 1, end);
     for (let unit = 0; unit < decoded.length; unit += 1) {
       starts.push(source.starts[from] ?? 0);
@@ -122,7 +122,7 @@ function decodeOnce(source: DecodedText): DecodedText {
   let position = 0;
   const addUnencoded = (to: number): void => {
     for (const character of source.text.slice(position, to)) {
-      add(plainForm(character), position, position + character.length);
+      add(normalizeCharacter(character), position, position + character.length);
       position += character.length;
     }
   };

@@ -1,8 +1,8 @@
 import { REDACTED } from '../shared/secret';
 import { containsToken } from './text';
 
-// Error messages of graphql-js quote values, whole objects and parts of the document. This file rebuilds the messages
-// from their fixed words and from GraphQL names, without values.
+// Redacts error messages of graphql-js, which quote values and parts of the document. The redacted messages consist of
+// fixed words and GraphQL names, such as those of fields and types.
 
 const GRAPHQL_NAME = /^[$@]?[_A-Za-z][_0-9A-Za-z]{0,127}$/;
 const GRAPHQL_TYPE = /^\[*[_A-Za-z][_0-9A-Za-z]{0,127}[!\]]*$/;
@@ -14,13 +14,13 @@ const isSafeGraphqlName = (text: string): boolean =>
   !containsToken(text) &&
   (GRAPHQL_NAME.test(text) || GRAPHQL_TYPE.test(text) || (text.length <= 512 && GRAPHQL_PATH.test(text)));
 
-/** Returns a GraphQL name, type or path unchanged, unless it may contain a secret. Redacts any other text. */
+/** Returns a GraphQL name, type or path unchanged. Redacts it if it may contain a secret, and any other text. */
 export const redactGraphqlName = (text: string): string => (isSafeGraphqlName(text) ? text : REDACTED);
 
 /** Matches texts with only characters that graphql-js writes outside quotes. */
 const UNQUOTED_TEXT = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 
-/** Redacts the quoted parts of a message, except GraphQL names. Undefined if a value may be outside quotes. */
+/** Redacts the quoted parts of a message, except GraphQL names. Undefined if another part may be a value. */
 function rebuildSentence(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
@@ -29,7 +29,7 @@ function rebuildSentence(message: string): string | undefined {
   return parts.map((text, place) => (place % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 
-/** Patterns of messages with values, and replacements. {text} is the captured text, {name} the same text redacted. */
+/** Messages that contain values, and replacements. {text}: the captured text. {name}: the captured name, redacted. */
 const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Expected value of type "([^"]*)", found /s, 'The value does not fit type "{name}".'],
   [/^Value .* does not exist in "([^"]*)" enum\./s, 'The value is not in the enum "{name}".'],
@@ -44,8 +44,8 @@ const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Syntax Error: /, 'Syntax Error.'],
 ];
 
-/** Returns a message of graphql-js without values; undefined if it is unknown and may contain a value. */
-export function publicMessage(message: string): string | undefined {
+/** Removes the values from an error message of graphql-js. Undefined if the message is unknown and may have a value. */
+export function redactGraphqlMessage(message: string): string | undefined {
   for (const [pattern, template] of MESSAGE_REPLACEMENTS) {
     const [match, captured = ''] = pattern.exec(message) ?? [];
     if (match !== undefined)
@@ -55,12 +55,12 @@ export function publicMessage(message: string): string | undefined {
 }
 
 /**
- * Returns the message of graphql-js about an invalid variable, without the value.
- * @param message has the name of the variable, the value, the path in the value and `reason`, in this order
+ * Removes the value from an error message of graphql-js about a variable.
+ * @param message for example `Variable "$input" got invalid value 1 at "input.id"; ` and then `reason`
  */
-export function publicVariableMessage(message: string, reason: string): string {
+export function redactVariableMessage(message: string, reason: string): string {
   const [, variable = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];
-  const inner = publicMessage(reason);
+  const inner = redactGraphqlMessage(reason);
   if (inner?.startsWith('Variable "')) return inner;
   const beforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
   const [, path = variable] = / at "([^"\\]*)"; $/.exec(beforeReason) ?? [];

@@ -9,7 +9,7 @@ const MAX_PAN_DIGITS = 19;
 /** Whether a text has at least 12 digits, wherever they are. Excludes most texts from the slower search. */
 const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);
 
-/** Groups of digits with one to three other characters, but no letters, between them: "4111 1111", "4111 - 1111". */
+/** Matches groups of digits with one to three separators (no letters) between them: "4111 1111", "4111 - 1111". */
 const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const hasCardNumberForm = (digits: string): boolean =>
@@ -18,8 +18,8 @@ const hasCardNumberForm = (digits: string): boolean =>
 type DigitTest = (digits: string) => boolean;
 
 /**
- * Returns the spans of adjacent groups of digits that together have the form of a card number and pass `test`.
- * @param start position of the run in the text to which the spans refer
+ * Returns the spans of card numbers that pass `test`. A card number is one group of digits or several adjacent ones.
+ * @param run a match of DIGIT_RUNS; `start` is its position in the text
  */
 function spansInRun(run: string, start: number, test: DigitTest): Span[] {
   const groups = [...run.matchAll(/\d+/g)];
@@ -37,7 +37,7 @@ function spansInRun(run: string, start: number, test: DigitTest): Span[] {
 
 const UUID_IN_TEXT = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
-/** Masks UUIDs with letters, because their digits can look like a card number. */
+/** Masks each UUID that contains a letter, because digits of a UUID can look like a card number. */
 const maskUuids = (text: string): string =>
   text.replace(UUID_IN_TEXT, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 
@@ -57,7 +57,7 @@ export const findCardNumbers: Finder = (text) => findCardNumbersPassing(text, ()
 export const containsCardNumber = (text: string): boolean =>
   findInDecodings(text, findCardNumbers).length > 0;
 
-/** Prefixes and lengths of the card numbers of known schemes (ISO/IEC 7812). */
+/** Prefixes and lengths of the card numbers of known schemes, such as Visa and Mastercard (ISO/IEC 7812). */
 const CARD_SCHEMES: readonly RegExp[] = [
   /^4(\d{12}|\d{15}|\d{18})$/,
   /^(5\d|6\d|81|82)\d{14,17}$/,
@@ -71,12 +71,12 @@ const CARD_SCHEMES: readonly RegExp[] = [
 const isSchemeNumber: DigitTest = (digits) => CARD_SCHEMES.some((scheme) => scheme.test(digits));
 
 /**
- * Whether a text, as written or decoded, contains a card number of a known scheme. Unlike containsCardNumber(), fit for
- * identifiers that clients choose, such as order numbers: one number in ten passes the Luhn check by chance.
+ * Whether a text, as written or decoded, contains a card number of a known scheme. Use it for identifiers that clients
+ * choose, such as order numbers: one number in ten passes the Luhn check by chance.
  */
-export const containsPan = (text: string): boolean =>
+export const containsKnownSchemePan = (text: string): boolean =>
   findInDecodings(text, (decoded) => findCardNumbersPassing(decoded, isSchemeNumber)).length > 0;
 
-/** Returns the same as containsPan(), but faster, for a GraphQL name: it cannot contain encoded characters. */
+/** Whether a GraphQL name contains a card number of a known scheme. Faster, as a name has no encoded characters. */
 export const graphqlNameContainsPan = (name: string): boolean =>
   findCardNumbersPassing(name, isSchemeNumber).length > 0;

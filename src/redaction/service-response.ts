@@ -23,19 +23,19 @@ function textFinder(texts: readonly string[]): Finder {
   return (text) => findMatches(pattern, text);
 }
 
-/** Returns a finder of a card number, also with up to three separators between digits ("4111 - 1111") or encoded. */
+/** Returns a Finder of a card number: with up to three separators between digits ("4111 - 1111"), or encoded. */
 function cardNumberFinder(number: string): Finder {
   const grouped = new RegExp([...number].join('[^\\p{L}\\p{N}]{0,3}'), 'gu');
   return unionFinder([(text) => findMatches(grouped, text), textFinder(encodings(number))]);
 }
 
-/** Returns a finder that matches a whole text if its digits, without the other characters, contain `digits`. */
-const spreadDigitsFinder =
+/** Returns a Finder that matches the whole text if it contains `digits`, whatever non-digits are between them. */
+const scatteredDigitsFinder =
   (digits: string): Finder =>
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
-/** Returns a finder of a security code that follows CVC, CVV or CVN, or is not part of a word or (masked) number. */
+/** Returns a Finder of a security code. Finds it after CVC, CVV or CVN, or outside of words and numbers. */
 function securityCodeFinder(code: string): Finder {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
@@ -51,32 +51,33 @@ function secretFinder(secret: string): Finder {
   return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodings(secret)]);
 }
 
-/** Whether a secret is searched for: it is a security code, or too long to occur in texts by chance. */
+/** Whether a secret is searched for. Short ones, except security codes, would occur in texts by chance. */
 const isSearchable = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
 
 /** Values that callers must not see in a response. */
 export interface SensitiveValues {
   /** Secrets of the request, such as card number and security code. */
   secrets?: readonly string[];
-  /** Credentials of the gateway for all channels. Pass the same array until they change: its finder is cached. */
+  /** Credentials of the gateway for all channels. Pass the same array until they change: it is a cache key. */
   credentials?: readonly string[];
   /** Whether a text of 43 characters is a token of a callback URL. */
-  isToken?(text: string): boolean;
+  isCallbackToken?(text: string): boolean;
 }
 
 /** Creates a function that redacts sensitive values in a text, even encoded ones. */
-export function createRedactor({ secrets = [], credentials = [], isToken }: SensitiveValues): Redactor {
+export function createRedactor(sensitive: SensitiveValues): Redactor {
+  const { secrets = [], credentials = [], isCallbackToken } = sensitive;
   const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
-  if (isToken) finders.push(tokenFinder(isToken));
+  if (isCallbackToken) finders.push(tokenFinder(isCallbackToken));
   const find = unionFinder(finders);
-  const findSpreadDigits = unionFinder(secrets.filter(hasCardNumberLength).map(spreadDigitsFinder));
+  const findSpreadDigits = unionFinder(secrets.filter(hasCardNumberLength).map(scatteredDigitsFinder));
   return (text) => {
     const redacted = redactSpans(text, findInDecodings(text, find));
     return findInDecodings(redacted, findSpreadDigits).length === 0 ? redacted : REDACTED;
   };
 }
 
-/** Combines finders into one. Allocates nothing if no finder matches, because this runs for every text. */
+/** Returns a Finder of everything that `finders` find. Allocates nothing without a match: it runs for every text. */
 const unionFinder =
   (finders: readonly Finder[]): Finder =>
   (text) => {
@@ -90,9 +91,9 @@ const unionFinder =
 
 const CALLBACK_TOKEN_LENGTH = 43;
 
-/** Returns a finder of callback URL tokens. Tests the first and last 43 characters of each run of token characters. */
+/** Returns a Finder of tokens of callback URLs. Tests the start and the end of each run of token characters. */
 function tokenFinder(isToken: (text: string) => boolean): Finder {
-  // In an encoded URL, characters may directly precede the token, so the end of a run is checked first.
+  // Test the end of the run first: in an encoded URL, other characters may directly precede the token.
   const spanIn = (run: string, start: number): readonly Span[] => {
     const end = start + run.length;
     if (isToken(run.slice(-CALLBACK_TOKEN_LENGTH))) return [[end - CALLBACK_TOKEN_LENGTH, end]];
@@ -104,7 +105,7 @@ function tokenFinder(isToken: (text: string) => boolean): Finder {
       : Array.from(text.matchAll(/[\w-]{43,}/g), ({ 0: run, index }) => spanIn(run, index)).flat();
 }
 
-/** Caches the finder of each list of credentials: it is slow to build for the credentials of a thousand merchants. */
+/** Finders by list of credentials. Cached, because building one for a thousand merchants is slow. */
 const finderCache = new WeakMap<readonly string[], Finder>();
 
 function credentialFinder(credentials: readonly string[]): Finder {
@@ -113,7 +114,7 @@ function credentialFinder(credentials: readonly string[]): Finder {
   return finder;
 }
 
-/** Number of characters at the beginning of each value that the prefilter hashes. */
+/** Number of leading characters of each value that the prefilter hashes. */
 const PREFIX_LENGTH = 4;
 const HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
 
@@ -121,7 +122,7 @@ const HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
 const rollingHash = (hash: number, letter: number): number =>
   ((hash << 4) ^ (letter | 0x20)) & (HASH_COUNT - 1);
 
-/** Returns a fast test whether a text may contain one of the values. Its time does not depend on how many there are. */
+/** Returns a fast test whether a text may contain one of the values. Its time does not depend on their number. */
 function createPrefilter(values: readonly string[]): (text: string) => boolean {
   // The hash ignores case in ASCII only. If a value begins with other characters, let every text pass.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
@@ -140,7 +141,7 @@ function createPrefilter(values: readonly string[]): (text: string) => boolean {
   };
 }
 
-/** Returns a finder of many values. A prefilter makes it fast: few texts have to be searched. */
+/** Returns a Finder of many values. It is fast, because a prefilter excludes most texts from the search. */
 function manyTextsFinder(values: readonly string[]): Finder {
   const numbers = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const otherValues = values.filter((value) => !numbers.includes(value));

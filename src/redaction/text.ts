@@ -4,7 +4,7 @@ import { CONTROL_CHARACTERS, isPrintable } from '../shared/text';
 import { isUuid } from '../shared/uuid';
 import { isObject, snakeCase, scalarToText, type WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
-import { containsPan, findCardNumbers } from './pan';
+import { containsKnownSchemePan, findCardNumbers } from './pan';
 
 // Reads text fields of payment service responses. A value that is no string, number or boolean becomes null. Card
 // numbers and tokens are redacted in free text, but not in payment details such as account numbers, because one account
@@ -19,7 +19,7 @@ const findTokens: Finder = (text) => findMatches(TOKEN_PATTERN, text);
 /** Whether a text, as written or decoded, contains a token: a match of TOKEN_PATTERN. */
 export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
 
-/** Minimum length of a text that is searched: 12 digits of a card number, of which a character such as ⅒ (1/10) has three. */
+/** Minimum length of a text with a card number (12 digits): one character such as ⅒ (1/10) stands for three digits. */
 const MIN_SECRET_LENGTH = 4;
 /** Maximum length of a text that is searched; longer texts are redacted as a whole. */
 const MAX_SEARCHED_LENGTH = 8192;
@@ -52,7 +52,7 @@ const isOpaqueWord = (word: string): boolean =>
   !isUuid(word) &&
   word.split(/[_-]/).some((part) => part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part));
 
-/** Reads an enum value of the service, such as an error code or a method type. Redacts a text of another form. */
+/** Reads an enum value of the service, such as an error code or a method type. Redacts a text that cannot be one. */
 export function readEnumValue(value: unknown): string | null {
   const text = scalarToText(value);
   if (text === null) return null;
@@ -68,7 +68,7 @@ export function readStatus(value: unknown): string | null {
 
 const MAX_MESSAGE_LENGTH = 1000;
 
-/** Truncates a long text. Removes the word or number at the cut: part of a card number would not be recognised. */
+/** Truncates a long text before the word or number at the limit: part of a card number would not be recognised. */
 const truncateAtWord = (text: string): string =>
   text.length <= MAX_MESSAGE_LENGTH
     ? text
@@ -82,24 +82,25 @@ export function readMessage(value: unknown): string | null {
   return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaqueWord(word) ? REDACTED : word));
 }
 
-/** Creates a reader that returns a text of the expected form unchanged, and redacts any other text as free text. */
-const readerOfForm =
+/** Creates a function that reads a text. It redacts card numbers and tokens unless the text has the expected form. */
+const redactUnless =
   (hasForm: (text: string) => boolean) =>
   (value: unknown): string | null => {
     const text = scalarToText(value);
     return text !== null && hasForm(text) ? text : redactFreeText(value);
   };
 
-/** Reads a phone number. A text that is not one (5 to 24 characters, at most 15 digits) is redacted as free text. */
-export const readPhone = readerOfForm(
-  (text) => /^\+?[\d ()-]{5,24}$/.test(text) && text.replace(/\D/g, '').length <= 15 && !containsPan(text),
+/** Reads a phone number of at most 15 digits. Redacts card numbers and tokens in any other text. */
+export const readPhone = redactUnless(
+  (text) =>
+    /^\+?[\d ()-]{5,24}$/.test(text) && text.replace(/\D/g, '').length <= 15 && !containsKnownSchemePan(text),
 );
 
-/** Reads an IP address. Any other text is redacted as free text. */
-export const readIp = readerOfForm((text) => isIP(text) !== 0);
+/** Reads an IP address. Redacts card numbers and tokens in any other text. */
+export const readIp = redactUnless((text) => isIP(text) !== 0);
 
-/** Reads a date, or a date with a time (ISO 8601). Any other text is redacted as free text. */
-export const readTime = readerOfForm((text) =>
+/** Reads a date, or a date with a time (ISO 8601). Redacts card numbers and tokens in any other text. */
+export const readTime = redactUnless((text) =>
   /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i.test(text),
 );
 
@@ -107,15 +108,15 @@ export const readTime = readerOfForm((text) =>
 export function readAmountOrCurrency(value: unknown): string | null {
   const text = passThrough(value);
   if (text === null || /^[+-]?\d{1,11}(\.\d+)?$/.test(text)) return text;
-  return text.length <= 40 && isPrintable(text) && !containsPan(text) ? text : null;
+  return text.length <= 40 && isPrintable(text) && !containsKnownSchemePan(text) ? text : null;
 }
 
 /** Maximum number of digits that a masked card number may show: the first eight and the last four. */
 const MAX_MASK_DIGITS = 12;
 
 /**
- * Reads a masked card number. Masks an unmasked card number. Returns null for other texts that have more than 12 digits
- * or that redactText() would change.
+ * Reads a masked card number. Masks a number of 12 to 19 digits. Returns null for any other text with more than 12
+ * digits, and for a text that redactText() would change.
  */
 export function readCardMask(value: unknown): string | null {
   const text = scalarToText(value);
@@ -137,7 +138,7 @@ const UNREDACTED_PAYEE_FIELD =
 export const isInexactInteger = (value: unknown): boolean =>
   Number.isInteger(value) && !Number.isSafeInteger(value);
 
-/** Redacts a text. `field` is the name of the field that contains the text; '' if the text is itself a field name. */
+/** Redacts a text. `field` is the name of the field with the text; '' if the text is itself a field name. */
 type RedactText = (text: string, field: string) => string;
 
 /** Redacts field names, strings and numbers in a JSON value. Copies it only if it has arrays or something to redact. */
@@ -162,8 +163,8 @@ const redactFreeField: RedactText = (text, field) =>
   UNREDACTED_PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
 
 /**
- * Reads an object of undocumented fields; null if `value` is no object. Redacts the fields as free text, except fields
- * whose name matches UNREDACTED_PAYEE_FIELD.
+ * Reads an object of undocumented fields; null if `value` is no object. Redacts card numbers and tokens, except in
+ * fields whose name matches UNREDACTED_PAYEE_FIELD.
  */
 export const readFreeFields = (value: unknown): WireObject | null =>
   isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

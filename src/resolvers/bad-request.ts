@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { LookupKey } from '../datasources/payment-service/client';
-import { containsPan } from '../redaction/pan';
+import { containsKnownSchemePan } from '../redaction/pan';
 import type { InvalidValue, ValueRule } from '../schema/value-rules';
 import { isPrintable } from '../shared/text';
 
@@ -64,7 +64,7 @@ export function checkedExternalId(externalId: string): string {
     throw externalIdError('maxLength', 'externalId must have at most 255 characters.');
   if (!isPrintable(externalId))
     throw externalIdError('printable', 'externalId must not contain control characters.');
-  if (containsPan(externalId))
+  if (containsKnownSchemePan(externalId))
     throw externalIdError('noCardNumber', 'externalId must not contain a card number.');
   return externalId;
 }

@@ -1,6 +1,6 @@
 import { creatorRestriction, type Caller } from '../auth/caller';
 import type { Operations } from '../core';
-import { lookupLimit } from '../datasources/payment-service/coalesced-lookups';
+import { createLookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
 import type { PaymentResource } from '../schema/payment';
@@ -34,7 +34,7 @@ export class OperationContext {
   /** Id of the subscription's latest event; null before the first event, and if the events have no ids. */
   eventId: string | null = null;
   /** Limit of concurrent lookups, shared by payments and payouts. */
-  private readonly sharedLookupLimit = lookupLimit();
+  private readonly sharedLookupLimit = createLookupLimit();
   private paymentLoader: VisibleTransactions<PaymentResource> | undefined;
   private payoutLoader: VisibleTransactions<PayoutResource> | undefined;
 

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import { requireChannel, creatorRestriction, type Caller } from '../auth/caller';
 import { ATTEMPT_KINDS, type AttemptKind } from '../datasources/journal/journal';
 import type { LookupKey } from '../datasources/payment-service/client';
-import { createLoader, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
+import { createLookupLoader, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
 import type { TransactionFeed } from '../core/polling/transaction-feed';
 import { transactionNotFoundError } from '../core/polling/transaction-poller';
@@ -29,7 +29,7 @@ export const kindsWithRight = (
  */
 export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   readonly #options: VisibleTransactionsOptions<T>;
-  #loader: ReturnType<typeof createLoader<T>> | undefined;
+  #loader: ReturnType<typeof createLookupLoader<T>> | undefined;
   /**
    * Loads the id of a transaction; null if the caller did not create the transaction. The loader is undefined if the
    * caller has the full scope.
@@ -81,7 +81,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
 
   #lookUp(key: LookupKey): Promise<T | null> {
     const { feed, lookupLimit } = this.#options;
-    this.#loader ??= createLoader((keys) => feed.lookUp(keys), lookupLimit);
+    this.#loader ??= createLookupLoader((keys) => feed.lookUp(keys), lookupLimit);
     return this.#loader.load(key);
   }
 }

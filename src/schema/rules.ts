@@ -8,7 +8,7 @@ import {
   type ValidationArguments,
 } from 'class-validator';
 import { Field } from 'type-graphql';
-import { containsPan } from '../redaction/pan';
+import { containsKnownSchemePan } from '../redaction/pan';
 import { passesLuhn } from '../shared/luhn';
 import { isPrintable } from '../shared/text';
 import type { InputRule } from './input-rules';
@@ -171,7 +171,7 @@ function everyText(value: unknown, test: (text: string) => boolean, depth = 0): 
 }
 
 /** Whether a text contains a card number. False for IBANs: one in seven has digits that look like a card number. */
-const hasCardNumber = (text: string): boolean => containsPan(text) && !isIBAN(text);
+const hasCardNumber = (text: string): boolean => containsKnownSchemePan(text) && !isIBAN(text);
 
 const isWithinSizeLimit = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
 

@@ -6,7 +6,7 @@ export interface Timer {
 export interface Clock {
   /** Returns the wall-clock time in milliseconds since 1970. It may jump, so do not use it for durations. */
   now(): number;
-  /** Returns milliseconds since an arbitrary time. They never jump, so use them for durations. */
+  /** Returns monotonic time: milliseconds since an arbitrary time. It never jumps, so use it for durations. */
   monotonic(): number;
   /** Calls `run` after `ms`. The timer does not keep the process alive. */
   after(ms: number, run: () => void): Timer;

@@ -1,4 +1,4 @@
-/** Issuer of the tokens of `paygraph dev-token`. With a real payment service, AUTH_ISSUER must not be this issuer. */
+/** Issuer of the test tokens of `paygraph dev-token`. It is allowed as AUTH_ISSUER only with the embedded sandbox. */
 export const DEV_ISSUER = 'paygraph-dev-token';
 export const DEV_AUDIENCE = 'paygraph-sandbox';
 

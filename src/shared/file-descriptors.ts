@@ -5,7 +5,7 @@ const ASSUMED_DESCRIPTOR_LIMIT = 1024;
 
 /**
  * Number of file descriptors that are not used for client connections: 384 for connections to the payment service, 384
- * for the embedded sandbox, the rest for journal, files, logs and DNS. Half of the limit is reserved if that is less.
+ * for the embedded sandbox, the rest for journal, files, logs and DNS. At most half of the limit is reserved.
  */
 const RESERVED_DESCRIPTORS = 1024;
 
@@ -13,7 +13,7 @@ const RESERVED_DESCRIPTORS = 1024;
 const MAX_CLIENT_CONNECTIONS = 18_000;
 
 /** Returns the soft limit of file descriptors, which Node.js raises to the hard limit at start; null if unknown. */
-export function descriptorLimit(): number | null {
+export function fileDescriptorLimit(): number | null {
   try {
     const [, soft = ''] = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     return soft === 'unlimited' ? Infinity : Number.parseInt(soft, 10) || null;

@@ -6,9 +6,9 @@ import { decodeUtf8OrThrow } from './json-text';
 
 interface HotReloadedFileOptions<T> {
   path: string;
-  /** Parses the file. Files that it reads by `readReferenced` are watched too. Its errors must not contain secrets. */
+  /** Parses the file. Files read by `readReferenced` are watched too. Messages of errors must not contain secrets. */
   read(text: string, readReferenced: (path: string) => string): T;
-  /** Called when a reload has changed the value, or has failed (`applied: false`) and kept the previous value. */
+  /** Called after a reload that changed the value or failed. After a failure (`applied: false`) the old value stays. */
   onReload(event: { applied: true } | { applied: false; why: string }): void;
 }
 
@@ -20,7 +20,7 @@ const STABLE_FOR_MS = 100;
 const MAX_READS = 5;
 
 interface ReadResult<T> {
-  /** Version of each file before it was read, by path; an error code if stat() failed. */
+  /** Version of each file by path, from a stat() before the read; an error code if stat() failed. */
   versions: Map<string, string>;
   /** Digest of the contents of all files; undefined if one could not be read or parsed. */
   digest: string | undefined;
@@ -31,7 +31,7 @@ interface ReadResult<T> {
 export class HotReloadedFile<T> {
   #lastResult: ReadResult<T>;
   #value: T;
-  /** File versions seen by the last poll, if they had changed. If the next poll sees them again, the files are read. */
+  /** Changed file versions that the last poll saw. If the next poll sees the same versions, the files are read. */
   #changingVersions: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -82,7 +82,7 @@ export class HotReloadedFile<T> {
   }
 }
 
-/** Reads the files until none changes during the read, up to MAX_READS times: several may be replaced together. */
+/** Reads the files, again if one changed meanwhile, at most MAX_READS times: several may be replaced together. */
 function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {
     const result = readOnce(options);

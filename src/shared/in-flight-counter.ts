@@ -1,4 +1,4 @@
-/** Counts work in flight. Not a Set of promises, because a Set keeps memory for deleted entries (ADR 14). */
+/** Counts promises that are pending. A Set of promises would keep memory for deleted entries (ADR 14). */
 export class InFlightCounter {
   #count = 0;
   #idle: PromiseWithResolvers<void> | undefined;

@@ -23,7 +23,7 @@ export function decodeUtf8OrThrow(bytes: Uint8Array): string {
 /** Reads a file and decodes it as UTF-8. Throws an Error if it cannot be read or is not UTF-8. */
 export const readTextFile = (file: string): string => decodeUtf8OrThrow(readFileSync(file));
 
-/** Parses JSON. Throws a SyntaxError for invalid JSON, another Error if an object has a duplicate name. */
+/** Parses JSON. Throws a SyntaxError for invalid JSON, another Error if an object has two fields of the same name. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (hasDuplicateNames(text, value)) throw new Error('an object contains the same field twice');
@@ -35,8 +35,8 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /**
- * Whether an object in a JSON text has duplicate names, of which JSON.parse keeps the last. Compares the number of
- * colons outside strings with the number of names in `value`, the parsed text.
+ * Whether an object in a JSON text has two fields of the same name; JSON.parse keeps only the last. Compares the number
+ * of colons outside strings with the number of fields in `value`, the parsed text.
  */
 export const hasDuplicateNames = (text: string, value: unknown): boolean =>
   countColons(text) !== countNames(value);
@@ -54,7 +54,7 @@ function countColons(text: string): number {
   return colonCount;
 }
 
-/** Counts the names in a value. Not recursive, because a deeply nested value would overflow the stack. */
+/** Counts the fields of all objects in a value. Not recursive: a deeply nested value would overflow the stack. */
 function countNames(value: unknown): number {
   let nameCount = 0;
   const unvisited = [value];

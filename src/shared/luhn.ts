@@ -3,7 +3,6 @@ export function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let positionFromRight = 1; positionFromRight <= digits.length; positionFromRight += 1) {
     const digit = digits.charCodeAt(digits.length - positionFromRight) - 0x30;
-    // Double every second digit from the right.
     const value = positionFromRight % 2 === 0 ? digit * 2 : digit;
     sum += value > 9 ? value - 9 : value;
   }

@@ -1,8 +1,8 @@
 let nextTurn: Promise<void> | undefined;
 
 /**
- * Resolves after the event loop has processed all pending input. Requests that wait for this run their next step one
- * after the other, which uses CPU caches better (docs/decisions/0014-batching-by-event-loop-turn.md).
+ * Resolves after the event loop has processed all pending input. Requests that wait for it continue in one batch, which
+ * uses CPU caches better (docs/decisions/0014-batching-by-event-loop-turn.md).
  */
 export const nextEventLoopTurn = (): Promise<void> =>
   (nextTurn ??= new Promise((resolve) => {

@@ -1,10 +1,10 @@
-/** Poll intervals in ms for callers without a subscription, while a payment waits for the payer or for the provider. */
+/** Poll intervals in ms for callers without a subscription. `payer`, `provider`: whom the payment waits for. */
 export interface CallerPollIntervals {
   payer: number;
   provider: number;
 }
 
-/** Minimum poll interval of callers in ms. Each poll of a caller causes a lookup, whereas subscribers share lookups. */
+/** Minimum poll interval of callers in ms. Every poll of a caller causes a lookup, but subscribers share lookups. */
 const MIN_POLL_MS = 2000;
 
 /** Returns the poll intervals for callers: the gateway's own first poll intervals, but at least MIN_POLL_MS. */
@@ -13,5 +13,5 @@ export const callerPollIntervals = ({ payer, provider }: CallerPollIntervals): C
   provider: Math.max(MIN_POLL_MS, provider),
 });
 
-/** The shortest poll intervals for callers, for code that does not know the configured intervals. */
+/** Poll intervals for callers where the configured intervals are not known. */
 export const SHORTEST_POLL_AFTER: CallerPollIntervals = { payer: MIN_POLL_MS, provider: MIN_POLL_MS };

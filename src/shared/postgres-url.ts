@@ -10,7 +10,7 @@ export interface PostgresHost {
 export interface PostgresUrl {
   /** Connection string for the driver. It contains only the first host. */
   connectionString: string;
-  /** All hosts in the given order; empty if there is only one. */
+  /** All hosts in the given order if there are several, else empty. */
   hosts: readonly PostgresHost[];
   /** `target_session_attrs`, as in libpq. */
   targetSessionAttributes: 'any' | 'read-write' | 'primary';
@@ -49,7 +49,7 @@ const ALLOWED_URL_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = ne
   ].map((name): [string, null] => [name, null]),
 ]);
 
-/** Throws for an unknown parameter or value. The driver would ignore it, or require TLS for an sslmode. */
+/** Throws for an unknown parameter or value. The driver would ignore it, or require TLS for an unknown sslmode. */
 function checkParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
     const values = ALLOWED_URL_PARAMETERS.get(name);

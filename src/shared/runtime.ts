@@ -5,7 +5,7 @@ import type { Timer } from './clock';
 
 /** Timers, event loop turns and random values. Tests (test/simulation) replace them by simulated ones. */
 export interface Runtime {
-  /** Returns milliseconds since an arbitrary time, for durations and deadlines within this process. */
+  /** Returns monotonic time: milliseconds since an arbitrary time, for durations and deadlines. */
   monotonic(): number;
   /** Calls `run` after `ms`. The timer keeps the process alive. */
   after(ms: number, run: () => void): Timer;

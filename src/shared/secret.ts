@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 /** Text that replaces every value that must not be shown. */
 export const REDACTED = '[redacted]';
 
-/** A secret value. Printed, concatenated or serialised, it appears as [redacted]. */
+/** A secret value. It appears as [redacted] when it is printed, concatenated or serialised. */
 export class Secret {
   readonly #value: string;
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { publicMessage } from '../../src/redaction/graphql-message';
+import { redactGraphqlMessage } from '../../src/redaction/graphql-message';
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
 import { plantedJson, plantedLiteral } from './fixtures/canaries';
 
@@ -7,8 +7,8 @@ test.each(['4111111111111111', 'pgk_0123456789abcdef0123', 'not a name'])(
   'A message of graphql-js is published without %s in its quotes',
   (secret) => {
     const message = `Cannot query field "${secret}" on type "Query".`;
-    expect(publicMessage(message)).toContain('on type "Query"');
-    expect(publicMessage(message)).not.toContain(secret);
+    expect(redactGraphqlMessage(message)).toContain('on type "Query"');
+    expect(redactGraphqlMessage(message)).not.toContain(secret);
   },
 );
 

@@ -5,7 +5,7 @@ import { redactForAudit } from '../../src/redaction/audit';
 import { createRedactor } from '../../src/redaction/service-response';
 import { fieldError } from '../../src/core/validation/validate-input';
 import { findMisplacedSecrets } from '../../src/core/validation/validate-create';
-import { containsCardNumber, containsPan } from '../../src/redaction/pan';
+import { containsCardNumber, containsKnownSchemePan } from '../../src/redaction/pan';
 import { findInDecodings } from '../../src/redaction/decodings';
 import { redactText, containsToken, readFreeFields, readMessage } from '../../src/redaction/text';
 import { REDACTED } from '../../src/shared/secret';
@@ -91,17 +91,17 @@ describe('A card number', () => {
       digits(1, 11),
     );
     fc.assert(
-      fc.property(honest, (name) => expect(containsPan(name)).toBe(false)),
+      fc.property(honest, (name) => expect(containsKnownSchemePan(name)).toBe(false)),
       { numRuns: 200 },
     );
   });
 
   test('of a card scheme is found in a name, however it is grouped', () => {
     const known = ['378282246310005', '6011111111111117', '3530111333300000', '2223003122003222'];
-    for (const number of known) expect(containsPan(`order-${number}`)).toBe(true);
+    for (const number of known) expect(containsKnownSchemePan(`order-${number}`)).toBe(true);
     fc.assert(
       fc.property(words, grouped(visa), words, (before, { written }, after) =>
-        expect(containsPan(`${before}~${written}~${after}`)).toBe(true),
+        expect(containsKnownSchemePan(`${before}~${written}~${after}`)).toBe(true),
       ),
     );
   });
@@ -175,7 +175,7 @@ const NUMBER = '4111111111111111';
 function expectHidden(number: string, text: string): void {
   expect(redactText(`a~${text}~b`)).toBe(HIDDEN);
   expect(createRedactor({ secrets: [number] })(`a~${text}~b`)).toBe(HIDDEN);
-  expect(containsPan(text)).toBe(true);
+  expect(containsKnownSchemePan(text)).toBe(true);
 }
 
 describe('An encoded card number', () => {
@@ -261,7 +261,7 @@ describe('A text without secrets', () => {
 
   test.each(HONEST)('is not changed: %s', (text) => {
     expect(redactText(text)).toBe(text);
-    expect(containsPan(text)).toBe(false);
+    expect(containsKnownSchemePan(text)).toBe(false);
     expect(createRedactor({ secrets: [NUMBER], credentials: ['sk_live_abcdef'] })(text)).toBe(text);
   });
 

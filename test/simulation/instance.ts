@@ -8,7 +8,7 @@ import { PaymentService } from '../../src/datasources/payment-service/payments';
 import { PayoutService } from '../../src/datasources/payment-service/payouts';
 import { SHORTEST_POLL_AFTER } from '../../src/shared/poll-after';
 import { Secret } from '../../src/shared/secret';
-import type { Connections } from '../../src/datasources/payment-service/http/connections';
+import type { ServiceConnections } from '../../src/datasources/payment-service/http/connections';
 import type { Environment } from './environment';
 import type { Machine } from './machine';
 import { API_KEY, SECRET_KEY } from './service';
@@ -27,7 +27,11 @@ const UNOBSERVED_RECOVERY = {
 const UNOBSERVED_CHANGES = { onPoll: none, onChange: none, onFollowLookup: none, onDelivered: none };
 
 /** Starts the gateway's core and its client of the payment service on a machine, as src/app/gateway.ts does. */
-export function startInstance(machine: Machine, { database, faults }: Environment, connections: Connections) {
+export function startInstance(
+  machine: Machine,
+  { database, faults }: Environment,
+  connections: ServiceConnections,
+) {
   const { clock, runtime } = machine;
   const { timeoutMs, settleMs, keepMs, fenceMs } = faults.profile;
   const credentials = new Credentials({
@@ -43,9 +47,13 @@ export function startInstance(machine: Machine, { database, faults }: Environmen
     runtime,
     connections,
   });
-  const secrets = () => ({ credentials: credentials.allSecrets, isToken: undefined });
+  const secrets = () => ({ credentials: credentials.allSecrets, isCallbackToken: undefined });
   const absence = { status: 404, fields: ['code'] };
-  const client = new ServiceClient(transport, absence, secrets, { failed: none, ended: none, retried: none });
+  const client = new ServiceClient(transport, absence, secrets, {
+    onFailure: none,
+    onEnd: none,
+    onRetry: none,
+  });
   const operations = startOperations({
     payments: new PaymentService(client, SHORTEST_POLL_AFTER),
     payouts: new PayoutService(client),

@@ -1,4 +1,4 @@
-import type { Connections } from '../../src/datasources/payment-service/http/connections';
+import type { ServiceConnections } from '../../src/datasources/payment-service/http/connections';
 import type { Controller, Exchange } from '../../src/datasources/payment-service/http/http-exchange';
 import type { Environment } from './environment';
 import type { Machine } from './machine';
@@ -8,7 +8,9 @@ import type { ServiceRequest, ServiceResponse } from './service';
 const UNKNOWN_STATUSES = [408, 409, 425, 500, 502, 503, 504];
 const REFUSED_STATUSES = [400, 403, 404, 422];
 
-export const connectionsTo = (send: (request: ServiceRequest, exchange: Exchange) => void): Connections => ({
+export const connectionsTo = (
+  send: (request: ServiceRequest, exchange: Exchange) => void,
+): ServiceConnections => ({
   get: ({ path, headers }, exchange) => {
     const [route = '', data = ''] = path.split('?');
     send({ method: 'GET', path: route, headers, data }, exchange);
@@ -23,7 +25,7 @@ export function receive(exchange: Exchange, controller: Controller, response: Se
   exchange.onResponseEnd();
 }
 
-export const networkOf = (environment: Environment, machine: Machine): Connections =>
+export const networkOf = (environment: Environment, machine: Machine): ServiceConnections =>
   connectionsTo((request, exchange) => new Transmission(environment, machine, request, exchange).send());
 
 const proxyError = (status: number): ServiceResponse => ({

@@ -56,7 +56,7 @@ const own = [
     promise: 'A create is sent once.',
     file: 'src/datasources/payment-service/client.ts',
     find: 'return responsePromise.then((raw) => {',
-    replace: 'return responsePromise.catch(() => this.#send(call, { lane })).then((raw) => {',
+    replace: 'return responsePromise.catch(() => this.#send(call, { bulkhead })).then((raw) => {',
   },
   {
     id: 'lost-response-counts-as-unsent',

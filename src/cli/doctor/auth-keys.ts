@@ -1,7 +1,7 @@
 import { importJWK, type JWK } from 'jose';
 import { readTextFile } from '../../shared/json-text';
 import { ClientKeyStore, type ClientKey } from '../../auth/client-keys';
-import { describeLoadError, fetchKeys } from '../../auth/token-keys';
+import { describeJwksError, fetchJwks } from '../../auth/token-keys';
 import { ACCEPTED_ALGORITHMS } from '../../auth/tokens';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
@@ -40,12 +40,12 @@ export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[
   const { tokens } = config.access;
   if (tokens === null) return [skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
   try {
-    const { keys } = await fetchKeys(tokens.jwksUrl, AbortSignal.timeout(KEYS_TIMEOUT_MS));
+    const { keys } = await fetchJwks(tokens.jwksUrl, AbortSignal.timeout(KEYS_TIMEOUT_MS));
     const usableCount = (await Promise.all(keys.map(isUsableKey))).filter(Boolean).length;
     if (usableCount > 0) return [ok(`AUTH_JWKS_URL: ${usableCount} of ${keys.length} keys are usable.`)];
     return [failed('token_keys_unusable', `AUTH_JWKS_URL: none of ${keys.length} keys is usable.`)];
   } catch (error) {
-    const message = `The public keys at AUTH_JWKS_URL cannot be loaded (${describeLoadError(error)}).`;
+    const message = `The public keys at AUTH_JWKS_URL cannot be loaded (${describeJwksError(error)}).`;
     return [failed('token_keys_unavailable', message)];
   }
 }

@@ -1,4 +1,4 @@
-import { maxClientConnections, descriptorLimit } from '../../shared/file-descriptors';
+import { maxClientConnections, fileDescriptorLimit } from '../../shared/file-descriptors';
 import { TimeoutError, withTimeout } from '../../shared/timeout';
 import { causeCode } from '../../shared/error-code';
 import { checkClientKeys, checkTokenKeys } from './auth-keys';
@@ -49,7 +49,7 @@ export async function runChecks(
 /** Reports suspicious settings, and connection limits that are too high for the file descriptor limit. */
 function checkSettings({ config }: CheckContext): Finding[] {
   const findings = config.warnings.map((message) => warning('suspicious_setting', message));
-  const capacity = maxClientConnections(descriptorLimit());
+  const capacity = maxClientConnections(fileDescriptorLimit());
   const limits = {
     MAX_CONNECTIONS: config.limits.maxConnections ?? 0,
     MAX_SUBSCRIPTIONS: config.subscriptions.maxSubscriptions,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { readTextFile } from '../../shared/json-text';
 import { lookupQuery } from '../../datasources/payment-service/client';
 import { Credentials } from '../../datasources/payment-service/credentials';
-import { readCredentialsFile } from '../../datasources/payment-service/credentials-file';
+import { parseCredentialsFile } from '../../datasources/payment-service/credentials-file';
 import type { RawResponse } from '../../datasources/payment-service/http/http-exchange';
 import { ServiceTransport, serviceTime } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
@@ -55,7 +55,7 @@ export function credentialEntries(file: string | null): { channels: string[]; fi
     files.push(namedFile);
     return readTextFile(namedFile);
   };
-  const { channels } = readCredentialsFile(readTextFile(file), readNamedFile);
+  const { channels } = parseCredentialsFile(readTextFile(file), readNamedFile);
   return { channels: [...channels.keys()], files };
 }
 
@@ -98,7 +98,7 @@ async function sendLookups(
 
 const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Promise<RawResponse> => {
   const query = lookupQuery({ channel, transactionId: randomUUID() });
-  return transport.send({ channel, path: 'payment/', query }, { lane: 'lookups' });
+  return transport.send({ channel, path: 'payment/', query }, { bulkhead: 'lookups' });
 };
 
 function findingForStatus(entry: string, status: number, notFoundStatus: number): Finding {

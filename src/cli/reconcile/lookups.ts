@@ -54,9 +54,9 @@ export class ServiceLookups implements AsyncDisposable {
     const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
     const secrets = () => ({ credentials: credentials.allSecrets });
     const client = new ServiceClient(transport, { status, fields }, secrets, {
-      failed: () => undefined,
-      ended: () => (this.requestCount += 1),
-      retried: () => options.limiter.charge(),
+      onFailure: () => undefined,
+      onEnd: () => (this.requestCount += 1),
+      onRetry: () => options.limiter.charge(),
     });
     this.#payments = new PaymentService(client, SHORTEST_POLL_AFTER);
     this.#payouts = new PayoutService(client);

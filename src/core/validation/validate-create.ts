@@ -1,6 +1,6 @@
 import type { UrlPolicy } from '../../config/types';
 import { findInDecodings, NO_SPANS } from '../../redaction/decodings';
-import { containsPan } from '../../redaction/pan';
+import { containsKnownSchemePan } from '../../redaction/pan';
 import { containsToken } from '../../redaction/text';
 import { payoutMethodByType } from '../../schema/methods';
 import type { PaymentMethodDefinition, PayoutMethodDefinition } from '../../schema/methods/method-definition';
@@ -79,7 +79,7 @@ export function findMisplacedSecrets(
     if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
     // A UUID with a letter is not searched for card numbers or tokens: its digits may look like a card number.
     const isUuidWithLetter = isUuid(text.trim()) && /[a-f]/i.test(text);
-    return !isUuidWithLetter && (containsPan(text) || containsToken(text));
+    return !isUuidWithLetter && (containsKnownSchemePan(text) || containsToken(text));
   };
   const { inputField, type, publicDetails = {} } = method;
   const details: [string, unknown][] = [['type', type], ...Object.entries(publicDetails)];

@@ -22,9 +22,9 @@ import {
   type RequestResult,
 } from './request-observer';
 import type { RawResponse } from './http/http-exchange';
-import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
+import { serviceTime, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** Lookup by one or both ids (spec 4.1, 4.3). The response must match `amount`; `secrets` are redacted in it. */
+/** Ids of the transaction to look up. A response with another `amount` is invalid; `secrets` are redacted in it. */
 export type LookupKey = { channel: string } & Pick<
   ExpectedFields,
   'transactionId' | 'externalId' | 'amount' | 'secrets'
@@ -42,16 +42,16 @@ interface LookupResponse {
 /** A slot in a bulkhead (concurrency limit), reserved for a create before it is written to the journal. */
 export interface ReservedSlot {
   release(): void;
-  /** Latest time for the end of the response, in ms by the monotonic clock. */
+  /** Deadline for the complete response, in ms by the monotonic clock. */
   deadline: number;
-  /** Timestamp for the signature: when the slot was reserved, in ms since 1970. */
+  /** Time of the reservation in ms since 1970, used as the timestamp of the signature. */
   signAt: number;
 }
 
-/** Reserves slots for creates in the bulkhead (concurrency limit) of payments, or of payouts. */
+/** Reserves slots for creates in a bulkhead (concurrency limit). Payments and payouts have a bulkhead each. */
 export interface SendQueue {
   hasFreeSlot(): boolean;
-  /** Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if it cannot reserve one in time. */
+  /** Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) on timeout, full queue or half-open breaker. */
   reserve(channel: string): Promise<ReservedSlot>;
   /** Lower bound of the service's current time in ms since 1970; null if unknown. */
   serviceNow(): number | null;
@@ -60,7 +60,7 @@ export interface SendQueue {
 export interface PostOptions {
   /** The reserved slot; if omitted, the request waits for a slot. */
   slot?: ReservedSlot;
-  /** Called after a 401. Resolves to whether the request may be signed and sent again. Default: true. */
+  /** Called before a retry after a 401. If it resolves to false, the request is not retried. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
 }
 
@@ -73,11 +73,11 @@ export class ServiceClient {
     private readonly transport: ServiceTransport,
     private readonly notFound: NotFoundResponse,
     /** Returns the gateway's own secrets, which are redacted in responses. */
-    private readonly gatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isToken'>,
+    private readonly gatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isCallbackToken'>,
     private readonly observer: RequestObserver,
   ) {
     this.runtime = transport.runtime;
-    this.#retries = new LookupRetries(this.runtime, () => observer.retried());
+    this.#retries = new LookupRetries(this.runtime, () => observer.onRetry());
   }
 
   /** Looks a transaction up, with at most three tries within one deadline. Throws a ServiceError on failure. */
@@ -90,7 +90,7 @@ export class ServiceClient {
       return { transaction: json, isFromService, serviceTime: serviceTime(raw) };
     };
     return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
-      this.#send(call, { lane: 'lookups', timeoutMs }).then(read, (failure: unknown) => {
+      this.#send(call, { bulkhead: 'lookups', timeoutMs }).then(read, (failure: unknown) => {
         throw toLookupError(failure);
       }),
     );
@@ -98,14 +98,14 @@ export class ServiceClient {
 
   /** Sends a create or confirm. Repeats it only after a 401. Throws a ServiceError only if the service did nothing. */
   postOnce(
-    lane: BulkheadName,
+    bulkhead: BulkheadName,
     call: { channel: string; path: string; body: string },
     expected: ExpectedFields,
     { slot, mayRepeat }: PostOptions = {},
   ): Promise<MutationOutcome<WireObject>> {
     const fields = { ...expected, ...this.gatewaySecrets() };
     const responsePromise = this.#send(call, {
-      lane: slot ? null : lane,
+      bulkhead: slot ? null : bulkhead,
       timeoutMs: slot && slot.deadline - this.runtime.monotonic(),
       signAt: slot?.signAt,
       mayRepeat,
@@ -117,15 +117,15 @@ export class ServiceClient {
     }, outcomeOfFailure);
   }
 
-  sendQueue(path: string, lane: BulkheadName): SendQueue {
+  sendQueue(path: string, bulkhead: BulkheadName): SendQueue {
     const { transport, runtime } = this;
     return {
-      hasFreeSlot: () => transport.policy.hasFreeSlot(lane),
+      hasFreeSlot: () => transport.policy.hasFreeSlot(bulkhead),
       serviceNow: () => transport.serviceNow() ?? null,
       reserve: async (channel) => {
         const startedAt = runtime.monotonic();
         try {
-          const release = await transport.reserve(lane);
+          const release = await transport.reserve(bulkhead);
           return { release, deadline: startedAt + transport.timeoutMs, signAt: transport.now() };
         } catch (failure) {
           this.#report({ channel, path, body: '' }, startedAt, resultOfFailure(failure));
@@ -135,7 +135,7 @@ export class ServiceClient {
     };
   }
 
-  #send(call: Call, options: SendOptions): Promise<RawResponse> {
+  #send(call: ApiCall, options: SendOptions): Promise<RawResponse> {
     const startedAt = this.runtime.monotonic();
     return this.transport.send(call, options).then(
       (raw) => {
@@ -149,7 +149,7 @@ export class ServiceClient {
     );
   }
 
-  #report(call: Call, startedAt: number, result: RequestResult): void {
+  #report(call: ApiCall, startedAt: number, result: RequestResult): void {
     reportResult(this.observer, call, this.runtime.monotonic() - startedAt, result);
   }
 }
@@ -162,6 +162,6 @@ export function lookupQuery({ channel, transactionId, externalId }: LookupKey): 
   return parts.join('&');
 }
 
-/** Applies a function to an accepted response; returns other outcomes unchanged. */
+/** Applies `map` to the response of an accepted create or confirm. Returns other outcomes unchanged. */
 export const mapAccepted = <A, B>(outcome: MutationOutcome<A>, map: (json: A) => B): MutationOutcome<B> =>
   outcome.kind === 'accepted' ? { kind: 'accepted', response: map(outcome.response) } : outcome;

@@ -5,7 +5,7 @@ import type { LookupKey } from './client';
 /** Maximum number of concurrent lookups of one GraphQL operation. */
 const MAX_CONCURRENT = 16;
 
-/** Returns a string that identifies a lookup. Only the external id can contain spaces, so it comes last. */
+/** Returns the cache key of a lookup: ids separated by spaces. The external id is last, as it may contain spaces. */
 const cacheKeyOf = ({ channel, transactionId = '', externalId }: LookupKey): string =>
   externalId === undefined ? `${channel} ${transactionId}` : `${channel} ${transactionId} ${externalId}`;
 
@@ -13,7 +13,7 @@ type LookUp<T> = (key: LookupKey) => Promise<T | null>;
 
 interface SharedLookup<T> {
   channel: string;
-  /** Undefined after the end of the lookup: V8 may keep a deleted Map entry, and so its result, for a long time. */
+  /** Undefined after the end of the lookup, to free memory: V8 may keep a deleted Map entry for a long time. */
   inFlightResult: Promise<T | null> | undefined;
 }
 
@@ -38,7 +38,7 @@ export class LookupCoalescer<T> {
     return inFlightResult;
   }
 
-  /** Must be called after a mutation on a channel: later lookups no longer share lookups that started before it. */
+  /** Call this after a mutation on a channel: later lookups must not share a request that was sent before. */
   invalidateChannel(channel: string): void {
     for (const [name, shared] of this.#inFlight) {
       if (shared.channel === channel) this.#inFlight.delete(name);
@@ -51,16 +51,16 @@ export type LookupLimit = () => BulkheadPolicy;
 
 type Loader<T> = DataLoader<LookupKey, T | null, string>;
 
-/** Creates a LookupLimit for all loaders of one GraphQL operation. Its first call creates the bulkhead. */
-export function lookupLimit(): LookupLimit {
+/** Creates the limit of concurrent lookups that all loaders of one GraphQL operation share. */
+export function createLookupLimit(): LookupLimit {
   let limit: BulkheadPolicy | undefined;
   return () => (limit ??= bulkhead(MAX_CONCURRENT, Infinity));
 }
 
-/** Creates a DataLoader for one GraphQL operation. Sends a request per key, because the service has no bulk lookup. */
-export function createLoader<T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T> {
+/** Creates a DataLoader for one GraphQL operation. It sends one request per key: the service has no bulk lookup. */
+export function createLookupLoader<T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T> {
   const loadAll = (keys: readonly LookupKey[]): Promise<(T | null | Error)[]> => {
-    // Most operations look up one transaction. They need no limit.
+    // Most operations look up only one transaction, which needs no limit.
     const run = keys.length === 1 ? lookUp : (key: LookupKey) => limit().execute(() => lookUp(key));
     return Promise.all(keys.map((key) => run(key).catch((error: Error) => error)));
   };

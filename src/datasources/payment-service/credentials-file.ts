@@ -18,17 +18,17 @@ export interface CredentialTable {
   channels: ReadonlyMap<string, CredentialEntry>;
 }
 
-/** Returns the content of a file whose path is in the credentials file. */
+/** Returns the content of a file that the credentials file names, for example in `apiKeyFile`. */
 type ReadFile = (path: string) => string;
 
 const ENTRY_RULE = 'an object with apiKey or apiKeyFile, and secretKeys or secretKeyFiles';
 const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 
-/** A credential must be a valid value of an HTTP header. */
+/** Matches API keys and secret keys. API keys are sent in an HTTP header, which allows only printable ASCII. */
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_RULE = '1 to 1024 printable ASCII characters without spaces';
 
-/** A field of an entry. `value` is a credential or a list of them; with `readFile`, a file path or a list of them. */
+/** A field of an entry. `value` has one or several credentials. If `readFile` is set, it has file paths instead. */
 interface CredentialField {
   name: string;
   value: unknown;
@@ -98,7 +98,7 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
  * @throws SyntaxError if the text is not JSON; its message may quote credentials
  * @throws Error if the content is invalid; its message contains no credentials
  */
-export function readCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
+export function parseCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
   const file = parseJson(text);
   if (!isObject(file)) throw new Error('expected a JSON object with default and channels');
   if (Object.keys(file).some((name) => name !== 'default' && name !== 'channels'))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { Secret } from '../../shared/secret';
 import { HotReloadedFile } from '../../shared/hot-reloaded-file';
-import { readCredentialsFile, type CredentialEntry, type CredentialTable } from './credentials-file';
+import { parseCredentialsFile, type CredentialEntry, type CredentialTable } from './credentials-file';
 import { Signer } from './http/signature';
 
 /** The signers for one entry of the credentials: one signer per secret key. */
@@ -25,7 +25,7 @@ class Signers {
     return this.#secretKeys[this.#preferredIndex] ?? '';
   }
 
-  /** The signer to use first: of the secret key that the service last accepted, initially of the entry's first key. */
+  /** Signer with the secret key that the service accepted last; at first, the first key of the entry. */
   get preferred(): Signer | undefined {
     return this.#signers[this.#preferredIndex];
   }
@@ -35,7 +35,7 @@ class Signers {
     return this.#signers.find((signer) => signer !== rejected);
   }
 
-  /** Makes a signer the preferred one. Returns the position (from 1) of its key; undefined if nothing changed. */
+  /** Prefers a signer from now on. Returns the number of its key (1 or 2); undefined if it was already preferred. */
   prefer(signer: Signer): number | undefined {
     const index = this.#signers.indexOf(signer);
     if (index < 0 || index === this.#preferredIndex) return undefined;
@@ -49,7 +49,7 @@ export type CredentialEvent =
   | { kind: 'reloaded' }
   /** The file has changed and is invalid. The previous credentials stay in use. */
   | { kind: 'refused'; why: string }
-  /** The service rejected the preferred secret key of `entry` and accepted the other, number `secretKey` (from 1). */
+  /** The service rejected the preferred secret key of `entry` and accepted its key number `secretKey` (1 or 2). */
   | { kind: 'switched'; entry: string; secretKey: number };
 
 interface CredentialsOptions {
@@ -87,7 +87,7 @@ export class Credentials {
     this.#file = new HotReloadedFile({
       path: file,
       read: (text, readReferenced) => {
-        const table = readCredentialsFile(text, (named) => readReferenced(path.resolve(folder, named)));
+        const table = parseCredentialsFile(text, (named) => readReferenced(path.resolve(folder, named)));
         if (!table.default && !options.settings && table.channels.size === 0)
           throw new Error(
             'expected credentials in default or channels, or in SERVICE_API_KEY and SERVICE_SECRET_KEY',
@@ -99,7 +99,7 @@ export class Credentials {
     });
   }
 
-  /** Returns the signers of a channel, or the default signers; undefined if there are none. */
+  /** Returns the signers of a channel, else the default signers; undefined if there is no default either. */
   signersFor(channel: string): Signers | undefined {
     const { channels, default: fallback } = this.#active;
     return channels.get(channel.toLowerCase()) ?? fallback;
@@ -110,7 +110,7 @@ export class Credentials {
     return this.#active.allSecrets;
   }
 
-  /** Must be called when the service has rejected the preferred one of `signers` and accepted `signer`. */
+  /** Prefers `signer`. Call this after the service rejected the preferred one of `signers` and accepted `signer`. */
   onAccepted(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
     if (secretKey !== undefined)

@@ -39,7 +39,7 @@ export interface LookupResult<T> {
   isFromService: boolean;
 }
 
-/** Called with every transaction that a lookup finds. @param requestedAt lookup start, in ms by the monotonic clock */
+/** Called with every transaction found. @param requestedAt start of the lookup, in ms by the monotonic clock */
 export type FoundListener<T> = (transaction: T, requestedAt: number) => void;
 
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
@@ -47,7 +47,7 @@ export class PaymentService {
   onFound: FoundListener<PaymentResource> = () => undefined;
   readonly queue: SendQueue;
 
-  /** @param pollAfter poll intervals that are suggested to callers in each payment */
+  /** @param pollAfter poll intervals that each payment recommends to callers */
   constructor(
     private readonly client: ServiceClient,
     private readonly pollAfter: CallerPollIntervals,
@@ -85,13 +85,13 @@ export class PaymentService {
     return (await this.search(key)).found;
   }
 
-  /** As `lookUp`, but also returns whether the response is certainly from the service. */
+  /** Like `lookUp`, but also returns whether the response is certainly from the service. */
   async search(key: LookupKey): Promise<LookupResult<PaymentResource>> {
     const requestedAt = this.client.runtime.monotonic();
     const { transaction: json, serviceTime, isFromService } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isFromService };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // If the response has no external id, the listener must not get the external id of the lookup key.
+    // The listener must get the external id of the response or none: that of the lookup key is not confirmed.
     const { externalId, ...keyWithoutExternalId } = key;
     const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);
@@ -99,12 +99,12 @@ export class PaymentService {
     return { found: payment, isFromService };
   }
 
-  /** Builds a payment from data of the journal. Its other fields are lazy: their first access starts a lookup. */
+  /** Builds a payment from journal data. The first access to a field that is not in the journal starts a lookup. */
   resourceFromJournal(transactionId: string, status: string, known: KnownPayment): PaymentResource {
     return this.#toResource({ transaction_id: transactionId, status }, known);
   }
 
-  /** Builds a payment from a response. Fields that it lacks are lazy: their first access starts a lookup. */
+  /** Builds a payment from a response. The first access to a field that the response lacks starts a lookup. */
   #toResource(json: WireObject, known: KnownPayment): PaymentResource {
     const payment = readPayment(json, known, this.pollAfter);
     if (isPartialResponse(json)) {

@@ -11,13 +11,13 @@ import { requestedAmount, readError } from './mapping/read-payment';
 
 interface PayoutRequest extends CreateRequest {
   definition: PayoutMethodDefinition;
-  /** Value of payout_method.type: the type of `definition`, or for an OtherPayoutInput the type given by the caller. */
+  /** Value of payout_method.type. It is the type of `definition`, except for OtherPayoutInput: the caller sets it. */
   type: string;
   /** Fields of the payout method that callers may see, such as a masked card number. The service never returns them. */
   publicDetails: object;
 }
 
-/** Details of a payout from its request, lookup key or journal entry. */
+/** Details of a payout that are known without a response: from its request, lookup key or journal entry. */
 export interface KnownPayout {
   channel: string;
   externalId?: string;
@@ -25,9 +25,9 @@ export interface KnownPayout {
   type?: string | null;
   amount?: { currency: string; value: string };
   publicDetails?: object;
-  /** Whether other details may be missing, because the journal was not or could not be read. Default: false. */
+  /** Whether details may be missing because the journal was not read. Default: false. */
   isPartial?: boolean;
-  /** Whether the details come from a create that may not have created this payout. Default: false. */
+  /** Whether the details come from a create that possibly did not create this payout. Default: false. */
   isUnproven?: boolean;
 }
 
@@ -66,7 +66,7 @@ export class PayoutService {
     return (await this.search(key, findKnown)).found;
   }
 
-  /** As `lookUp`, but also returns whether the response is certainly from the service. */
+  /** Like `lookUp`, but also returns whether the response is certainly from the service. */
   async search(
     key: LookupKey,
     findKnown: FindKnownPayout = () => key,
@@ -77,7 +77,7 @@ export class PayoutService {
     const transactionId = String(json['transaction_id']).toLowerCase();
     const known = await findKnown(transactionId);
     const payout = readPayout(json, known);
-    // The listener must not get details of a create that may not have created the payout.
+    // Withhold the details from the listener if they may belong to another payout.
     const payoutForListener = known.isUnproven
       ? readPayout(json, { channel: known.channel, isPartial: true })
       : payout;
@@ -85,7 +85,7 @@ export class PayoutService {
     return { found: payout, isFromService };
   }
 
-  /** Builds a payout from data of the journal. */
+  /** Builds a payout from journal data, without a lookup. */
   resourceFromJournal(transactionId: string, status: string, known: KnownPayout): PayoutResource {
     return readPayout({ transaction_id: transactionId, status }, known);
   }

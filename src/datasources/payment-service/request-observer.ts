@@ -1,5 +1,5 @@
 import { RequestFailure } from './http/http-exchange';
-import type { Call } from './http/transport';
+import type { ApiCall } from './http/transport';
 import { ServiceError } from './service-error';
 
 /** A failed request, for the log. */
@@ -12,18 +12,17 @@ interface RequestFailureReport {
   status?: number;
   /** Error code such as ECONNREFUSED; undefined if there was a response. */
   code?: string;
-  /** Duration of the request. */
   ms: number;
 }
 
 /** Callbacks for every request to the service. They must be fast and must not throw. */
 export interface RequestObserver {
-  /** Called for every failed request, after `ended`. */
-  failed(report: RequestFailureReport): void;
-  /** Called for every request, with metric labels (`name` such as create_payment) and the duration. */
-  ended(name: string, result: string, ms: number): void;
+  /** Called for every failed request, after `onEnd`. */
+  onFailure(report: RequestFailureReport): void;
+  /** Called for every request. `name` (such as create_payment) and `result` are metric labels. */
+  onEnd(name: string, result: string, ms: number): void;
   /** Called before every retry of a lookup. */
-  retried(): void;
+  onRetry(): void;
 }
 
 /** Names of requests in metrics, by HTTP method and path. Other requests have the name `other`. */
@@ -65,14 +64,14 @@ export function resultOfFailure(failure: unknown): RequestResult {
 /** Reports the result of a request to the observer. @param ms duration of the request */
 export function reportResult(
   observer: RequestObserver,
-  call: Call,
+  call: ApiCall,
   ms: number,
   { result, ...facts }: RequestResult,
 ): void {
   const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;
-  observer.ended(METRIC_NAMES[name] ?? 'other', result, ms);
+  observer.onEnd(METRIC_NAMES[name] ?? 'other', result, ms);
   if (result === 'ok' || result === 'not_found') return;
   const isChannelError = result === 'unauthorized' || result === 'no_credentials';
   const channel = isChannelError ? { channel: call.channel } : {};
-  observer.failed({ call: name, ...facts, ...channel, ms: Math.round(ms) });
+  observer.onFailure({ call: name, ...facts, ...channel, ms: Math.round(ms) });
 }

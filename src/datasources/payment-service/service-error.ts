@@ -1,4 +1,4 @@
-/** Why a call to the service or the journal failed. */
+/** Reason why a call to the service or the journal failed. */
 export type ServiceErrorKind =
   /** The service or the gateway's journal cannot be used now: it is unreachable, overloaded or not ready. */
   | 'UNAVAILABLE'
@@ -20,7 +20,7 @@ export class ServiceError extends Error {
     message: string,
     /** Time in ms after which the caller may retry: the service's Retry-After or a default; undefined if unknown. */
     readonly retryAfterMs?: number,
-    /** Whether the gateway sent nothing and would also refuse an immediate retry. */
+    /** Whether the gateway itself refused the call. An immediate retry would be refused too. */
     readonly notTried = false,
   ) {
     super(message);
@@ -28,6 +28,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns an error for a call that sent nothing. Tells the caller to retry after one second. */
+/** Returns the error for a call that the gateway refused (`UNAVAILABLE`). Callers may retry after one second. */
 export const notTriedError = (message: string): ServiceError =>
   new ServiceError('UNAVAILABLE', message, 1000, true);

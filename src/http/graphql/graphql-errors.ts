@@ -4,7 +4,7 @@ import { CursorExpired } from '../../core/changes/cursor';
 import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-service/service-error';
 import { AccessError } from '../../auth/caller';
 import type { PublicCode, PublicExtensions } from './error-codes';
-import { publicMessage, publicVariableMessage } from '../../redaction/graphql-message';
+import { redactGraphqlMessage, redactVariableMessage } from '../../redaction/graphql-message';
 import { RequestError, toRequestError } from './http-error';
 import { invalidValuesOf } from './value-errors';
 
@@ -18,7 +18,7 @@ const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicCode; retryable: bo
   NOT_FOUND: { code: 'NOT_FOUND', retryable: false },
 };
 
-/** Default message for each code of an error in the request, used if publicMessage() returns undefined. */
+/** Default message for each code of an error in the request, used if redactGraphqlMessage() returns undefined. */
 const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   GRAPHQL_PARSE_FAILED: 'The document cannot be parsed.',
   GRAPHQL_VALIDATION_FAILED: 'The document is not valid.',
@@ -36,8 +36,8 @@ export const INTERNAL_ERROR =
 function callerMessage(message: string, error: unknown, defaultMessage: string): string {
   const inner = error instanceof GraphQLError ? error.originalError : undefined;
   if (inner instanceof GraphQLError && message.startsWith('Variable "'))
-    return publicVariableMessage(message, inner.message);
-  return publicMessage(message) ?? defaultMessage;
+    return redactVariableMessage(message, inner.message);
+  return redactGraphqlMessage(message) ?? defaultMessage;
 }
 
 const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha. \d+ tokens/;

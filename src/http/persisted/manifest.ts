@@ -8,7 +8,7 @@ import {
   type GraphQLSchema,
   type ValidationRule,
 } from 'graphql';
-import { publicMessage } from '../../redaction/graphql-message';
+import { redactGraphqlMessage } from '../../redaction/graphql-message';
 import { parseJson } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 
@@ -68,7 +68,7 @@ export function validateDocument(
   return rules.flatMap((rule) =>
     validate(schema, document, [rule]).map((error) => ({
       rule,
-      message: publicMessage(error.message) ?? 'the document is not valid.',
+      message: redactGraphqlMessage(error.message) ?? 'the document is not valid.',
       error,
     })),
   );
@@ -86,6 +86,6 @@ export function validateOperation(schema: GraphQLSchema, { id, name, body }: Man
     );
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    return [`${subject}: ${publicMessage(error.message) ?? 'Syntax Error.'}`];
+    return [`${subject}: ${redactGraphqlMessage(error.message) ?? 'Syntax Error.'}`];
   }
 }

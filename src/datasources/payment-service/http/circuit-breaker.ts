@@ -8,7 +8,7 @@ type State =
   | { kind: 'closed'; failures: number }
   /** `until`: end of the open state, in ms by the monotonic clock. `failedProbes`: consecutive failed probes. */
   | { kind: 'open'; until: number; failedProbes: number }
-  /** One request probes the service. `probeEnd` resolves when that request has ended. */
+  /** One request probes the service; all others wait. `probeEnd` resolves when the probe has ended. */
   | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbes: number };
 
 interface CircuitBreakerOptions {
@@ -20,8 +20,8 @@ interface CircuitBreakerOptions {
 }
 
 /**
- * Opens after consecutive failures, and rejects all requests for up to 1 s. The next request is a probe: if it fails,
- * the breaker opens again for twice the time, but at most 30 s; otherwise the breaker closes.
+ * Opens after `threshold` consecutive failures, and rejects all requests for up to 1 s. The next request is a probe. If
+ * the probe fails, the breaker opens for twice as long, at most 30 s. If the probe succeeds, the breaker closes.
  */
 export class CircuitBreaker {
   #state: State = { kind: 'closed', failures: 0 };
@@ -45,7 +45,7 @@ export class CircuitBreaker {
     const probeEnd = Promise.withResolvers<undefined>();
     this.#state = { kind: 'half_open', probeEnd: probeEnd.promise, failedProbes };
     return this.#run(send, () => this.#open(failedProbes + 1)).finally(() => {
-      // The breaker is still half open only if the probe did not fail.
+      // A failed probe has opened the breaker. If it is still half open, the probe succeeded.
       if (this.#state.kind === 'half_open') this.#state = { kind: 'closed', failures: 0 };
       probeEnd.resolve(undefined);
     });

@@ -13,8 +13,8 @@ interface PostRequest extends GetRequest {
   body: string;
 }
 
-/** The connections to the service. */
-export interface Connections {
+/** HTTP connections to the payment service; test/simulation replaces them. */
+export interface ServiceConnections {
   /** Sends a lookup. Reports its response or failure to `exchange`. */
   get(message: GetRequest, exchange: Exchange): void;
   /** Sends a create or confirm. Reports its response or failure to `exchange`. */
@@ -26,7 +26,7 @@ export interface Connections {
 const MAX_LOOKUP_CONNECTIONS = 256;
 
 /** HTTP/1.1 connections: a pool for lookups, and a PostAgent for creates and confirms. */
-export class HttpConnections implements Connections {
+export class HttpConnections implements ServiceConnections {
   readonly #lookupPool: Pool;
   readonly #postAgent: PostAgent;
   readonly #host: string;

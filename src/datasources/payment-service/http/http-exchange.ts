@@ -11,7 +11,7 @@ export interface RawResponse {
   body: Buffer;
 }
 
-/** Returns the JSON value of a response; undefined if it is not JSON by its content type or text, or is compressed. */
+/** Parses the body as JSON; undefined if its type is not JSON, its text is invalid or it is compressed. */
 export function readJson({ headers, body }: RawResponse): unknown {
   const type = String(headers['content-type'] ?? '').toLowerCase();
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -23,7 +23,7 @@ export function readJson({ headers, body }: RawResponse): unknown {
   }
 }
 
-/** Returns the JSON object of a response; undefined if readJson() returns no object. */
+/** Parses the body as a JSON object; undefined if it is anything else. */
 export function readJsonObject(raw: RawResponse): WireObject | undefined {
   const value = readJson(raw);
   return isObject(value) ? value : undefined;
@@ -47,12 +47,12 @@ export class RequestFailure extends Error {
 /** Maximum size of a response body. All documented responses are smaller. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Returns the minimum remaining time in ms to start a request. With less, the request would probably time out. */
+/** Returns the time in ms that must be left for a request to start. With less, it would probably time out. */
 export const minRemainingMs = (timeoutMs: number): number => Math.min(1000, timeoutMs / 4);
 
 export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 
-/** One request and its response, under one deadline. undici and HttpConnections.post() call its methods on...(). */
+/** One HTTP request and its response, with one deadline. undici or HttpConnections.post() calls the on...() methods. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #deferredResponse = Promise.withResolvers<RawResponse>();
   readonly #timer: Timer;
@@ -84,12 +84,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.response;
   }
 
-  /** Must be called if the gateway decides not to send the request. Does nothing if the exchange has ended. */
+  /** Fails the exchange as `refused`: call this if the request will not be sent. No effect after the exchange ended. */
   failUnsent(error: unknown): void {
     this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
   }
 
-  /** Called before the first byte is written. Aborts the request if it has failed or too little time is left. */
+  /** Called before the first byte is written. Aborts the request if the deadline has passed or is too near. */
   onRequestStart(controller: Controller): void {
     this.#failIfTooLate();
     if (this.#failure) controller.abort(this.#failure);

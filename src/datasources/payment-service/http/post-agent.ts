@@ -6,7 +6,7 @@ import { StandbyConnections } from './standby-connections';
 /** Time in ms after which an idle connection is closed. Most services keep idle connections for longer. */
 const MAX_IDLE_MS = 1000;
 
-/** Minimum time in ms between a response and the reuse of its connection, in case the service closes it. */
+/** Time in ms for which a connection is not reused after a response, because the service may be closing it. */
 const MIN_IDLE_MS = 5;
 
 type OnSocket = (error: Error | null, socket: Duplex) => void;

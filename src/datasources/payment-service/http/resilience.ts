@@ -17,7 +17,7 @@ const FAILURE_THRESHOLD = 50;
 const isTimeout = (outcome: unknown): boolean =>
   outcome instanceof RequestFailure && outcome.reason === 'timeout';
 
-/** Whether a request failed for a reason other than a timeout, or the service responded with a 5xx status. */
+/** Whether a request failed other than by a timeout, or got a 5xx response. False if the request got no slot. */
 function isOtherFailure(outcome: unknown): boolean {
   if (outcome instanceof RequestFailure) return outcome.reason !== 'timeout';
   return !(outcome instanceof Error) && (outcome as RawResponse).status >= 500;
@@ -41,24 +41,24 @@ export class ResiliencePolicy {
   }
 
   /**
-   * Runs `send` in a slot of the bulkhead `lane`; at once if `lane` is null, because the request already holds a slot.
-   * Rejects without running `send` if a breaker is open or the queue of the bulkhead is full.
+   * Runs `send` in a slot of a bulkhead. If `name` is null, the request already holds a slot and runs at once. Rejects
+   * without running `send` if a circuit breaker is open or the queue of the bulkhead is full.
    */
-  run(lane: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
-    const sendInSlot = lane === null ? send : () => this.#bulkheads[lane].execute(send);
+  run(name: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
+    const sendInSlot = name === null ? send : () => this.#bulkheads[name].execute(send);
     return this.#timeoutBreaker.execute(() => this.#failureBreaker.execute(sendInSlot));
   }
 
-  hasFreeSlot(lane: BulkheadName): boolean {
-    return this.#bulkheads[lane].executionSlots > 0;
+  hasFreeSlot(name: BulkheadName): boolean {
+    return this.#bulkheads[name].executionSlots > 0;
   }
 
   /**
    * Waits for a slot of a bulkhead. Resolves with a function that frees the slot. Rejects with a RequestFailure
-   * (`refused`) if a breaker is half open, the queue is full, or no slot becomes free in time.
+   * (`refused`) if a circuit breaker is half open, the queue is full, or no slot becomes free within `timeoutMs`.
    */
-  reserve(lane: BulkheadName, timeoutMs: number): Promise<() => void> {
-    // Grant no slot while a breaker is half open: the create would be written to the journal, then wait for the probe.
+  reserve(name: BulkheadName, timeoutMs: number): Promise<() => void> {
+    // Grant no slot while a breaker is half open: a create would be written to the journal and then wait for the probe.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<() => void>();
@@ -74,7 +74,7 @@ export class ResiliencePolicy {
       reserved.resolve(() => released.resolve(undefined));
       return released.promise;
     };
-    this.#bulkheads[lane].execute(hold).catch((error: unknown) => {
+    this.#bulkheads[name].execute(hold).catch((error: unknown) => {
       timer.cancel();
       fail(error instanceof Error ? error.name : 'REFUSED');
     });
@@ -89,9 +89,9 @@ export class ResiliencePolicy {
 
   /** Returns for each bulkhead the number of slots in use (`inFlight`) and of queued requests (`waiting`). */
   bulkheads(): Record<BulkheadName, { inFlight: number; waiting: number }> {
-    const load = (lane: BulkheadName) => ({
-      inFlight: MAX_IN_FLIGHT[lane] - this.#bulkheads[lane].executionSlots,
-      waiting: MAX_QUEUED - this.#bulkheads[lane].queueSlots,
+    const load = (name: BulkheadName) => ({
+      inFlight: MAX_IN_FLIGHT[name] - this.#bulkheads[name].executionSlots,
+      waiting: MAX_QUEUED - this.#bulkheads[name].queueSlots,
     });
     return { lookups: load('lookups'), payments: load('payments'), payouts: load('payouts') };
   }

@@ -26,7 +26,7 @@ export class LookupRetries {
     private readonly onRetry: () => void,
   ) {}
 
-  /** Runs a lookup, with retries while the service is unavailable. @param call one try; gets its time limit in ms */
+  /** Runs a lookup and retries it while the service is unavailable. @param call one try, within the given time in ms */
   run<T>(timeoutMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
     const deadline = this.runtime.monotonic() + timeoutMs;
     const retryUntil = deadline - timeoutMs * MIN_REMAINING_RATIO;
@@ -35,7 +35,7 @@ export class LookupRetries {
       let error = firstError;
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
-        // A first error with Retry-After is thrown instead of a timeout of the retry: it tells the caller more.
+        // If a retry timed out, prefer a first error with Retry-After: it tells the caller when to call again.
         if (delay === undefined || this.runtime.monotonic() + delay >= retryUntil)
           throw isTimeout(error) && hasRetryAfter(firstError) ? firstError : error;
         this.#budget -= 1;

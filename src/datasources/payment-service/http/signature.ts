@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { Secret } from '../../../shared/secret';
 
-/** Signs requests (spec section 5). */
+/** Signs requests to the payment service with HMAC-SHA-256 (spec section 5). */
 export class Signer {
   readonly #apiKey: Secret;
   readonly #key: KeyObject;
@@ -14,7 +14,7 @@ export class Signer {
   /**
    * Returns the headers that authenticate a request.
    * @param data the body or the query string, exactly as sent
-   * @param nowMs time for the timestamp, in ms since 1970
+   * @param nowMs timestamp in ms since 1970; the header has it in seconds
    */
   headers(data: string, nowMs: number): Record<string, string> {
     const timestamp = String(Math.floor(nowMs / 1000));

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
-/** Maximum age in ms of a standby connection. Most services keep idle connections for longer. */
+/** Maximum age in ms of a connection that was opened in advance. Most services keep idle connections for longer. */
 const MAX_AGE_MS = 5000;
 const MAX_STANDBY = 16;
 
@@ -10,7 +10,7 @@ interface Standby {
   connectedAt: number;
 }
 
-/** Socket events that make a standby connection unusable: the service closes it or sends unrequested data. */
+/** Socket events after which a standby connection is closed: unrequested data, end by the service, error. */
 const UNUSABLE_EVENTS = ['data', 'end', 'error'];
 
 function destroy(this: Socket): void {
@@ -36,7 +36,7 @@ export class StandbyConnections {
     const socket = this.#ready.pop()?.socket;
     for (const event of UNUSABLE_EVENTS) socket?.off(event, destroy);
     socket?.ref();
-    // Wait until the current request has been sent.
+    // Send the current request first.
     setImmediate(() => this.#refill());
     return socket;
   }

@@ -1,30 +1,30 @@
 import { systemRuntime, type Runtime } from '../../../shared/runtime';
 import type { Credentials } from '../credentials';
 import { Exchange, minRemainingMs, type RawResponse } from './http-exchange';
-import { HttpConnections, type Connections } from './connections';
+import { HttpConnections, type ServiceConnections } from './connections';
 import { ResiliencePolicy, type BulkheadName } from './resilience';
 import { ServiceError } from '../service-error';
 import type { Signer } from './signature';
 
-/** A request, to be signed with the credentials of the channel: a GET with a query string, or a POST with a body. */
-export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
+/** A call to the payment service: a GET with a query string, or a POST with a body. Not signed yet. */
+export type ApiCall = { channel: string; path: string } & ({ query: string } | { body: string });
 
 export interface SendOptions {
-  /** The bulkhead in which the request takes a slot; null if it already holds a reserved slot. */
-  lane: BulkheadName | null;
-  /** Time limit in ms for the request and its repetitions; by default that of the transport. */
+  /** Bulkhead (concurrency limit) in which the request needs a slot; null if it already holds a reserved slot. */
+  bulkhead: BulkheadName | null;
+  /** Time limit in ms for the request and its retries. Default: `timeoutMs` of the transport. */
   timeoutMs?: number | undefined;
-  /** Timestamp of the first signature in ms since 1970; default: now. The service rejects old timestamps. */
+  /** Timestamp of the first signature in ms since 1970. Default: now. The service rejects old timestamps. */
   signAt?: number | undefined;
-  /** Called after a 401. Resolves to whether the request may be sent again. Default: true. */
+  /** Called before a retry after a 401. If it resolves to false, the request is not retried. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
 }
 
-/** How one try of a request is signed. `skewMs` is added to the time of the gateway's clock. */
+/** Parameters of one signature. `skewMs` is added to the timestamp, to correct the gateway's clock. */
 type Signing = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signAt'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
-type RequestInterceptor = (call: Call, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
+type RequestInterceptor = (call: ApiCall, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
 
 interface TransportOptions {
   baseUrl: string;
@@ -33,17 +33,17 @@ interface TransportOptions {
   now(): number;
   interceptor?: RequestInterceptor | undefined;
   runtime?: Runtime;
-  /** By default connections to `baseUrl`. */
-  connections?: Connections;
+  /** Default: HTTP connections to `baseUrl`. */
+  connections?: ServiceConnections;
 }
 
-/** Clock skew may explain a 401 if the measured skew differs by more than this from the skew in the signature. */
+/** Minimum error in ms of a signature's timestamp, by the service's clock, that may be the cause of a 401. */
 const MIN_SKEW_CHANGE_MS = 60_000;
-/** Maximum clock skew that is corrected after a 401. */
+/** Maximum clock skew in ms that is corrected after a 401. */
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
-/** Maximum time for which the service's time is extrapolated from a Date header. */
+/** Maximum age in ms of a Date header from which the service's current time is calculated. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
-/** Maximum difference between elapsed time by Date headers and by the monotonic clock, due to latency and rounding. */
+/** Tolerance in ms, for latency and rounding, between the times elapsed by Date headers and by the monotonic clock. */
 const MAX_DATE_ERROR_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_DRIFT = 0.0002;
@@ -58,7 +58,7 @@ export function serviceTime({ headers }: RawResponse): number | undefined {
 export class ServiceTransport {
   readonly runtime: Runtime;
   readonly policy: ResiliencePolicy;
-  readonly #connections: Connections;
+  readonly #connections: ServiceConnections;
   readonly #pathPrefix: string;
   #skewMs = 0;
   /** Date header of the last response that certainly came from the service, and its arrival by the monotonic clock. */
@@ -72,7 +72,7 @@ export class ServiceTransport {
     this.#connections = options.connections ?? new HttpConnections(base, options.timeoutMs);
   }
 
-  /** Clock skew added in signatures: the service's clock minus the gateway's, in ms. 0 unless it has caused a 401. */
+  /** Correction of timestamps in signatures, in ms: service clock minus gateway clock. 0 unless a 401 required one. */
   get skewMs(): number {
     return this.#skewMs;
   }
@@ -93,8 +93,8 @@ export class ServiceTransport {
   }
 
   /**
-   * Stores the Date header of a response. Deletes it if it is missing, or if it advanced by clearly more or less than the
-   * monotonic clock since the previous response.
+   * Stores the Date header of a response for serviceNow(). Stores none if the header is missing, or if the service's
+   * clock has jumped since the previous response, measured by the monotonic clock.
    */
   recordServiceTime({ headers }: RawResponse): void {
     const arrivedAt = this.runtime.monotonic();
@@ -107,18 +107,18 @@ export class ServiceTransport {
       this.#lastDate = undefined;
   }
 
-  /** Waits for a slot of a bulkhead. Returns a function that frees it. Throws a RequestFailure if it gets no slot. */
-  reserve(lane: BulkheadName): Promise<() => void> {
-    return this.policy.reserve(lane, this.timeoutMs - minRemainingMs(this.timeoutMs));
+  /** Waits for a slot of a bulkhead. Returns a function that frees it. Throws a RequestFailure if no slot is free. */
+  reserve(bulkhead: BulkheadName): Promise<() => void> {
+    return this.policy.reserve(bulkhead, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
 
   /**
-   * Sends a request and returns the response with any status. After a 401, the service has certainly done nothing, so
-   * the request is repeated within the same deadline: with the service's clock if that differs, then with the other
-   * secret key if there is one. Later requests use the clock and key that worked.
+   * Sends a request and returns the response, whatever its status. Retries only after a 401, which proves that the
+   * service did nothing: first by the service's clock if that differs, then with the other secret key if there is one.
+   * All tries share one deadline. Later requests use the clock and key that worked.
    * @throws ServiceError if the channel has no credentials; RequestFailure if there is no response
    */
-  async send(call: Call, options: SendOptions): Promise<RawResponse> {
+  async send(call: ApiCall, options: SendOptions): Promise<RawResponse> {
     const { timeoutMs = this.timeoutMs, signAt } = options;
     const { credentials } = this.options;
     const signers = credentials.signersFor(call.channel);
@@ -126,8 +126,8 @@ export class ServiceTransport {
     if (!signers || !signer) throw noCredentialsError();
     const deadline = this.runtime.monotonic() + timeoutMs;
     const exchange = (signing: Signing) => this.#exchange(call, options, deadline, signing);
-    // Returns the signature time for a repetition; undefined if the request must not be repeated. Reads the time before
-    // it calls mayRepeat(), so that the service rejects the repetition as too old if mayRepeat() takes long.
+    // Returns the timestamp for a retry; undefined if the request must not be retried. Reads the clock before it calls
+    // mayRepeat(): if that takes long, the service must reject the retry as too old.
     const repeatAt = async (): Promise<number | undefined> => {
       const now = this.options.now();
       if (deadline - this.runtime.monotonic() < minRemainingMs(timeoutMs)) return undefined;
@@ -155,19 +155,19 @@ export class ServiceTransport {
     return response;
   }
 
-  #exchange(call: Call, options: SendOptions, deadline: number, signing: Signing): Promise<RawResponse> {
+  #exchange(call: ApiCall, options: SendOptions, deadline: number, signing: Signing): Promise<RawResponse> {
     const run = (): Promise<RawResponse> => {
       const current = new Exchange(deadline - this.runtime.monotonic(), this.runtime);
       const start = () => current.start(() => this.#dispatch(call, signing, current));
-      this.policy.run(options.lane, start).catch((error: unknown) => current.failUnsent(error));
+      this.policy.run(options.bulkhead, start).catch((error: unknown) => current.failUnsent(error));
       return current.response;
     };
     return this.options.interceptor ? this.options.interceptor(call, run) : run();
   }
 
   /**
-   * Returns the measured clock skew in ms if it may explain a 401, else undefined. Sets #skewMs to 0 unless the measured
-   * skew confirms the skew that was used.
+   * Measures the clock skew in ms by the Date header of a 401. Returns undefined if the skew cannot be the cause of the
+   * 401. Resets #skewMs to 0 if the measured skew is unknown or differs from `usedSkewMs`.
    */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();
@@ -182,7 +182,7 @@ export class ServiceTransport {
   }
 
   /** Signs and dispatches the request. Sends exactly the text that was signed. */
-  #dispatch(call: Call, { signer, skewMs, signAt }: Signing, exchange: Exchange): void {
+  #dispatch(call: ApiCall, { signer, skewMs, signAt }: Signing, exchange: Exchange): void {
     const data = 'query' in call ? call.query : call.body;
     const path = this.#pathPrefix + call.path;
     const { now } = this.options;

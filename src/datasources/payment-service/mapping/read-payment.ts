@@ -33,7 +33,7 @@ export interface KnownPayment {
 
 const MAX_URL_LENGTH = 8192;
 
-/** Reads a payment from a response. A field that the response lacks comes from `known`, else stays undefined. */
+/** Reads a payment from a response. Fields that the response lacks come from `known`, or stay undefined. */
 export function readPayment(
   json: WireObject,
   known: KnownPayment,
@@ -82,7 +82,7 @@ function readAmount(object: unknown): Amount | undefined {
   return Object.assign(new Amount(), { currency, value, received: readAmountOrCurrency(object['received']) });
 }
 
-/** Converts the amount in a request to an Amount, whose `received` is null (unknown); undefined if there is none. */
+/** Converts the amount in a request, if any, to an Amount. Its `received` is null, which means unknown. */
 export const requestedAmount = (requested: KnownPayment['amount']): Amount | undefined =>
   requested &&
   Object.assign(new Amount(), { currency: requested.currency, value: requested.value, received: null });
@@ -101,8 +101,8 @@ export const isPartialResponse = (json: WireObject): boolean =>
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
 /**
- * Adds a getter for each missing field. It returns a promise of the value, or of null if the lookup fails. The first
- * access to any of these fields starts one lookup for all of them.
+ * Adds a getter for each field that a payment lacks. The first access to any of them starts one lookup for all. Each
+ * getter returns a promise of the value; the promise resolves to null if the lookup fails.
  */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let lookup: Promise<PaymentResource | null> | undefined;
@@ -118,7 +118,7 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
   payment.loadComplete = complete;
 }
 
-/** Whether a field is missing but may exist. Only failed payments have `error`, and only unfinished ones `state`. */
+/** Whether a lookup may return a missing field. Only failed payments have `error`; finished ones have no `state`. */
 function isLazyField(payment: PaymentResource, name: string): boolean {
   if (Reflect.get(payment, name) !== undefined) return false;
   if (name === 'error') return payment.status === PaymentStatus.FAILED;

@@ -6,7 +6,7 @@ import { extractErrorMessage } from './upstream-error-message';
 import { notTriedError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
-/** Values of the request. A field of the response must be absent, null or equal; sensitive values are redacted. */
+/** Values of the request. Each is equal, null or absent in a valid response. Sensitive values are redacted. */
 export interface ExpectedFields extends SensitiveValues {
   channel?: string;
   transactionId?: string;
@@ -17,7 +17,7 @@ export interface ExpectedFields extends SensitiveValues {
 /** Result of a create or confirm. */
 export type MutationOutcome<T> =
   | { kind: 'accepted'; response: T }
-  /** The service responded with a 4xx status and did nothing. `message` is safe for callers. */
+  /** The service responded with a 4xx status and did nothing. `message` has no secrets, so callers may see it. */
   | { kind: 'refused'; httpStatus: number; message: string }
   /** The service may or may not have carried out the create or confirm. */
   | { kind: 'unknown' };
@@ -66,7 +66,7 @@ function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObjec
   return redactResponse(json, expected, verifiedFields);
 }
 
-/** Returns the error for an unavailable service, with the delay of its Retry-After header if that is in seconds. */
+/** Returns the error for an unavailable service. Reads a Retry-After header in seconds; ignores a date. */
 function unavailableError({ headers }: RawResponse): ServiceError {
   const seconds = headers['retry-after'];
   const retryAfterMs =
@@ -81,7 +81,7 @@ const unreachableError = (): ServiceError =>
     'The payment service cannot be reached; this call changed nothing. Repeat it unchanged.',
   );
 
-/** Returns the error for a request not sent because a circuit breaker is open or too many requests are queued. */
+/** Returns the error for a request that the gateway did not send: circuit breaker open, queue full or no free slot. */
 export const notRespondingError = (): ServiceError =>
   notTriedError('The payment service is not responding; this call sent nothing. Repeat it unchanged.');
 
@@ -118,7 +118,7 @@ export function parseMutationResponse(
   return { kind: 'unknown' };
 }
 
-/** How the service responds to a lookup of a transaction that does not exist. */
+/** The service's response to a lookup of a transaction that does not exist. */
 export interface NotFoundResponse {
   status: number;
   /** Names of fields that the JSON object in the response always has; if empty, any JSON object is accepted. */
@@ -151,14 +151,14 @@ export function readLookupResponse(
   throw invalidResponseError();
 }
 
-/** Returns the outcome of a create or confirm without a response. Throws a ServiceError if nothing was sent. */
+/** Returns the outcome of a create or confirm that got no response. Throws a ServiceError if nothing was sent. */
 export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
   throw failure.reason === 'refused' ? notRespondingError() : unreachableError();
 }
 
-/** Returns the error for a lookup without a response. Throws `failure` itself if it is no RequestFailure. */
+/** Returns the error for a lookup that got no response. Rethrows a `failure` that is not a RequestFailure. */
 export function toLookupError(failure: unknown): ServiceError {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (failure.reason === 'timeout')

@@ -8,20 +8,20 @@ const MAX_LENGTH = 500;
 const MAX_PARTS = 10;
 const DEFAULT_MESSAGE = 'The payment service rejected the request without a reason that can be shown.';
 
-/** Returns the error messages in a JSON value, from the usual fields such as `message` and `errors`. */
-function textsIn(value: unknown, depth = 0): string[] {
+/** Returns all error messages in the JSON of a response, from the usual fields such as `message` and `errors`. */
+function errorTextsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
   if (depth > 4) return [];
-  if (Array.isArray(value)) return value.flatMap((inner) => textsIn(inner, depth + 1));
+  if (Array.isArray(value)) return value.flatMap((inner) => errorTextsIn(inner, depth + 1));
   if (!isObject(value)) return [];
   const mainValue = value['message'] ?? value['detail'] ?? value['error'] ?? value['errors'];
   if (mainValue !== undefined && mainValue !== null) {
-    const moreTexts = mainValue === value['errors'] ? [] : textsIn(value['errors'], depth + 1);
-    return [...textsIn(mainValue, depth + 1), ...moreTexts];
+    const moreTexts = mainValue === value['errors'] ? [] : errorTextsIn(value['errors'], depth + 1);
+    return [...errorTextsIn(mainValue, depth + 1), ...moreTexts];
   }
-  // An object without these fields maps the names of invalid fields to their messages.
+  // Other objects have a field for each invalid input, for example { amount: ["too small"] }.
   return Object.entries(value).flatMap(([name, inner]) =>
-    textsIn(inner, depth + 1).map((text) => `${name}: ${text}`),
+    errorTextsIn(inner, depth + 1).map((text) => `${name}: ${text}`),
   );
 }
 
@@ -44,7 +44,7 @@ const plainTexts = ({ headers, body }: RawResponse): string[] =>
 export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
   const remove = createRedactor(sensitive);
   const json = readJson(raw);
-  const texts = (json === undefined ? plainTexts(raw) : textsIn(json))
+  const texts = (json === undefined ? plainTexts(raw) : errorTextsIn(json))
     .map((text) => text.trim())
     .filter((text) => isSafeToExpose(text, remove));
   const joined = [...new Set(texts)].slice(0, MAX_PARTS).join('; ').slice(0, MAX_LENGTH);

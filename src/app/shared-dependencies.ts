@@ -5,7 +5,7 @@ import type { Tracing } from '../observability/tracing/start-tracing';
 import type { Clock } from '../shared/clock';
 
 /** Dependencies that the parts of the gateway share. */
-export interface BaseParts {
+export interface SharedDependencies {
   config: Config;
   log: Logger;
   clock: Clock;
