@@ -5,16 +5,16 @@ import { attemptFromRow } from './rows';
 import { connectToStore } from './store-connection';
 import type { Dialect } from './stored-values';
 
-/** A range of attempts of all clients, by their start time. */
+/** Selects attempts of all clients by channel and start time. Times are in ms since 1970. */
 export interface StartRange {
   service: string;
   /** Null: all channels. */
   channel: string | null;
   /** Earliest start time, inclusive. */
   from: number;
-  /** End of the range of start times, exclusive. */
+  /** Latest start time, exclusive. */
   to: number;
-  /** Position after which to start, in the range; null: start with the first attempt of the range. */
+  /** Last attempt that the caller already has; null: start with the first attempt of the range. */
   after: AttemptPosition | null;
 }
 
@@ -29,9 +29,9 @@ export interface AttemptsByStart extends AsyncDisposable {
 
 /** Maximum number of attempts in a page. */
 const PAGE = 500;
-/** Length in ms of the first time window that is read. */
+/** Length in ms of the first time window. Each page is read from one window of start times. */
 const FIRST_WINDOW_MS = 60_000;
-/** If a page has fewer attempts than this, the next time window is twice as long. */
+/** Number of attempts in a page below which the next time window is twice as long. */
 const SHORT_PAGE = PAGE / 4;
 
 const STATE_ROWS = Object.values(STATE_OF)
@@ -42,9 +42,9 @@ const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) >
 const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE}`;
 
 /**
- * SELECT of the attempts in a time window. It reads one range of the index stored_attempts_by_start for each group and
- * state, and no rows outside the window. In PostgreSQL, the inner LIMIT keeps the planner from joining with the whole
- * table. SQLite needs no LIMIT, because CROSS JOIN fixes its join order.
+ * Returns the SELECT of the attempts that started in a time window. It reads only this window of the index
+ * stored_attempts_by_start. The inner LIMIT (PostgreSQL) and CROSS JOIN (SQLite) keep the planner from reading the
+ * whole table.
  */
 const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (
@@ -63,8 +63,8 @@ const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
 };
 
 /**
- * Returns the SELECT for a page. Parameters: service, channel if `hasChannel`, start and end of the window, and start
- * time and `seq` of the position after which the page begins.
+ * Returns the SELECT for a page. Parameters: service, channel (only if `hasChannel`), start and end of the window, then
+ * start time and `seq` of the last attempt of the previous page.
  */
 export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
   `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
@@ -72,7 +72,7 @@ export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Connects to a journal (see connectToStore). `timeLimitMs`: for each page; at least BACKGROUND_READ_TIME_LIMIT_MS. */
+/** Opens a separate connection to a journal. `timeLimitMs`: for each page; at least MIN_BACKGROUND_TIME_LIMIT_MS. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
   const options = { timeLimitMs: Math.max(timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);

@@ -139,8 +139,8 @@ const SELECT_OPEN_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${IS_OPEN})`;
 
 /**
- * Statements at the beginning and end of the final step. In PostgreSQL, they lock the old tables. Queries of the
- * previous version's gateways wait for these locks, then fail because the tables are gone.
+ * Statements at the beginning and end of the conversion's final step. In PostgreSQL, they lock the old tables. Queries
+ * of gateways of the previous version wait for these locks, then fail because the tables are gone.
  */
 const FINAL_STEP_STATEMENTS = {
   sqlite: { before: [], after: [] },

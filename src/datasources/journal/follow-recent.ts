@@ -1,11 +1,11 @@
 import { followSettledStatement, NOW } from './change-tables';
 import type { RunMigrationStep, MigrationStore } from './convert-attempts';
 
-/** The migration follows transactions whose attempt succeeded at most this many ms before. */
+/** Maximum age in ms of the transactions that the migration starts to follow. */
 const RECENT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Time in ms before the migration that the last step reads again, because outcomes can be committed out of order. */
+/** Period in ms before the migration that the last step reads again, because outcomes may have been committed late. */
 const OVERLAP_MS = 10 * 60 * 1000;
-/** Maximum number of transactions that a step begins to follow. The last step has no limit. */
+/** Maximum number of transactions in a step. The last step has no limit. */
 const STEP_ROWS = 10_000;
 
 /** Settings of a step. Without them, a planner without statistics could sort a table instead of reading its index. */
@@ -17,9 +17,9 @@ const STEP_SETTINGS = {
 };
 
 /**
- * Begins to follow the transactions that were created in the 7 days before this migration, when the record of changes
- * did not exist yet. Gateways of the previous version can use the journal meanwhile. After an interruption, the next
- * call begins again, and skips transactions that are already followed.
+ * Starts to follow the transactions (docs/changes.md) that were created in the 7 days before this migration, when the
+ * record of changes did not exist yet. Gateways of the previous version can use the journal meanwhile. After an
+ * interruption, the next call begins again, and skips transactions that are already followed.
  * @param complete runs in the last step; marks the migration as applied
  */
 export async function followRecentTransactions(

@@ -4,8 +4,8 @@ import process from 'node:process';
 import { TimeoutError } from '../../shared/timeout';
 
 /**
- * Reasons why the journal fails. Each key is a value of `reason` in log lines, /readyz and metrics. Each entry begins
- * with a message. The error codes with this reason follow: SQLSTATEs, system error codes and SQLite result codes.
+ * Reasons of journal errors. The key is the value of `reason` in logs, /readyz and metrics. The entry has the message,
+ * then the error codes with this reason: SQLSTATEs, system error codes and SQLite result codes.
  */
 const REASONS = {
   connection_refused: ['PostgreSQL refuses connections', 'ECONNREFUSED'],
@@ -65,7 +65,7 @@ const REASON_BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
 const CONNECTION_EXCEPTION = /^08\w{3}$/;
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
-/** For driver errors without a code: a pattern for the text, the reason, and optionally another message. */
+/** Classifies driver errors without a code: pattern of the driver's text, reason, and optionally another message. */
 const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
   [
     /^SASL: .*password must be/,
@@ -99,7 +99,6 @@ interface AnyError {
   cause?: unknown;
 }
 
-/** Yields an error, its cause, the cause of that cause, and so on. */
 function* withCauses(error: unknown): Generator<AnyError> {
   for (let inner = error; typeof inner === 'object' && inner !== null; inner = (inner as AnyError).cause)
     yield inner;
@@ -156,7 +155,7 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
 /** SQLite codes with many possible causes. For these, diagnoseSqliteError() also checks the file system. */
 const VAGUE_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Returns an error with SQLite's code or, if that is vague and a check of the file shows the cause, a system code. */
+/** Returns an error with SQLite's code. For AMBIGUOUS_CODES, with a system error code if a check finds the cause. */
 export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');

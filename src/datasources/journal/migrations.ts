@@ -5,7 +5,7 @@ import { followRecentTransactions } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 import type { Dialect } from './stored-values';
 
-/** Statements that create the tables that journals from before the first release already have. */
+/** CREATE statements of the tables that already exist in journals from before the first release. */
 const FIRST_TABLES_SQL = [
   `CREATE TABLE confirms (
        service TEXT NOT NULL,
@@ -78,17 +78,16 @@ const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGU
      END $$`;
 
 /**
- * Functions that SQLite does not need, because it has one writer at a time. A PostgreSQL statement does not see what is
+ * Statements only for PostgreSQL, because SQLite has one writer at a time. A PostgreSQL statement does not see what is
  * committed after its start, but a volatile function that it calls does.
  *
- * `attempt_is_open` returns whether an attempt is open or succeeded. It sees what other instances have committed while
- * the calling statement waited for their locks.
+ * `attempt_is_open` returns whether an attempt is open or succeeded, as of the latest commits of other instances.
  *
- * `attempts_created_by_another` returns the ids of candidates (attempts to be recorded as succeeded) whose transaction
- * was created by another attempt. If several candidates have the same transaction, its creator is the candidate that is
- * already recorded with it, or else the oldest open candidate. The function locks transactions before it reads, so that
- * no transaction gets two creators. Callers hold no row locks while they wait for these locks. OFFSET 0 keeps a planner
- * without statistics from reading all attempts of the service.
+ * `attempts_created_by_another` is called with attempts that are to be recorded as succeeded (`candidates`). It returns
+ * those whose transaction another attempt created. If several candidates have the same transaction, its creator is the
+ * one already recorded with it, or else the oldest open one. The function locks transaction ids before it reads, so
+ * that no transaction gets two creators. Callers hold no row locks while they wait for these locks. OFFSET 0 keeps a
+ * planner without statistics from reading all attempts of the service.
  */
 const POSTGRES_ONLY = [
   POSTGRES_IDENTITY,
@@ -123,7 +122,7 @@ const POSTGRES_ONLY = [
   'ALTER TABLE write_checks ALTER COLUMN filler SET STORAGE EXTERNAL',
 ];
 
-/** Last migration before the first release. A journal to which it has not been applied has no tables yet. */
+/** Last migration before the first release. A journal without it has no tables yet. */
 const FIRST_TABLES = '0009-write-checks';
 const STORED_ATTEMPTS = '0010-stored-attempts';
 const CHANGES = '0011-changes';

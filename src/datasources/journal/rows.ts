@@ -43,7 +43,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
   },
 });
 
-/** Whether a new attempt can use the idempotency key of this attempt. */
+/** Whether the idempotency key of this attempt can be used again, because certainly nothing was created. */
 export const isKeyReleased = ({ outcome }: Attempt): boolean =>
   outcome === 'rejected' || outcome === 'not_sent';
 

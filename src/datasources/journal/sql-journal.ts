@@ -57,10 +57,10 @@ const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE $
       WHERE channel = ? AND service = ? AND kind = ?) AS others
      WHERE id IS NOT NULL LIMIT 1)) AS id) AS newest)`;
 
-/** Length in characters of the stored hashes (about 55) beyond which the text `unknown` replaces them. */
+/** Maximum length in characters of `suspect_hashes` (about 55 hashes). The text `unknown` replaces a longer list. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
-/** Claims a payment for a confirm. Replaces an earlier confirm whose lease has ended, but keeps the input hashes. */
+/** Claims a payment for a confirm. Replaces an earlier confirm whose lease has ended, but keeps its input hash. */
 const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until, input_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (service, channel, transaction_id) DO UPDATE SET

@@ -28,8 +28,8 @@ const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex'
 const bytesOfHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 
 /**
- * Returns the stored bytes of a text, which keep rows small. For a UUID in lower case, these are its 16 bytes. For any
- * other text, they are a zero byte and the text in UTF-8, with a second zero byte if the length would otherwise be 16.
+ * Returns the bytes in which a text is stored. For a lower-case UUID: its 16 bytes. For any other text: a zero byte and
+ * the text in UTF-8, with a second zero byte if the result would have 16 bytes like a UUID.
  */
 export function toStoredText(text: string): Uint8Array {
   if (UUID.test(text)) return bytesOfHex(text.replaceAll('-', ''));

@@ -54,7 +54,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
     return this.#observations.add(observation);
   }
 
-  /** Resolves when the queued observations and syncs have ended. */
+  /** Resolves when all queued observations and syncs have succeeded or failed. */
   async close(): Promise<void> {
     await Promise.all([this.#observations.close(), this.#syncs.close()]);
   }
@@ -117,7 +117,7 @@ const observationRecord = (observation: Observation, place: number) => ({
   ...observedRecord(observation),
 });
 
-/** Returns the values of the columns OBSERVED_INPUT, by column name. */
+/** Returns the values of OBSERVED_STATE_COLUMNS, by column name. */
 export const observedRecord = ({ status, state, received, isFinal, nextLookupAt }: ObservedState) => ({
   observed_status: toStorableText(status),
   observed_state: state && toStorableText(state),

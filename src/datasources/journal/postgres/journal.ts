@@ -51,7 +51,7 @@ import {
 
 const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
-/** Maximum number of connections for what must not delay creates: lists, changes, operators, metrics, the purge. */
+/** Maximum number of connections for work that must not delay creates: lists, changes, operators, purge, metrics. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
 /** Server setting: commits do not wait for a disk sync. If a crash loses such a write, the gateway repeats it. */
 const WITHOUT_SYNC = '-c synchronous_commit=off';
@@ -67,7 +67,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
-  /** Groups that a failover has lost stay in this cache. insertAttempt() therefore creates missing groups again. */
+  /** May contain groups that a failover has lost. So insertAttempt() creates missing groups again. */
   readonly #knownGroups = new KnownGroups();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
@@ -128,7 +128,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const holder = row && attemptFromRow(row);
     if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
-    // A failover may have lost the group, although #knownGroups contains it.
+    // A failover may have lost the group, although #groupCache contains it.
     const wasGroupMissing = await this.#createGroups([attempt], until);
     if (wasGroupMissing) return this.insertAttempt(attempt);
     return attempt.reserve ? { kind: 'reserved' } : this.insertAttempt(attempt);
@@ -200,7 +200,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return this.#backgroundPool.query(text, values, until);
   }
 
-  /** Inserts a batch of attempts. A result is null if the attempt was not inserted and it is not known why. */
+  /** Inserts a batch of attempts. A null result means: not inserted, and insertAttempt() must find out why. */
   async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(BeginResult | null)[]> {
     // One statement cannot write a row twice. So of attempts with the same key, only the first is inserted.
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));

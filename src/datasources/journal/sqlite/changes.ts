@@ -8,7 +8,7 @@ import { sql, type SqliteThread } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
 
-/** Runs directly after the statement that settles the attempt. Does nothing if that statement changed no row. */
+/** Records the first change. Must directly follow the UPDATE that settles the attempt: changes() counts its rows. */
 const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
   SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;

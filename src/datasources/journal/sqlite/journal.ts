@@ -46,8 +46,8 @@ import {
 import { sql, SqliteThread } from './thread';
 
 /**
- * Returns the statements that raise the fence and begin a new epoch of changes if the file is not the one of the last
- * start, for example because a backup was restored.
+ * Returns the statements that detect a replaced file, for example a restored backup. If the file is not the one of the
+ * last start, they raise the fence (see Fence) and begin a new epoch of changes.
  */
 function replacedFileStatements(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
@@ -61,7 +61,7 @@ function replacedFileStatements(file: string): string[] {
   return [raiseEpoch, raiseFence];
 }
 
-/** The journal in a SQLite file, which several processes of one machine may share. */
+/** The journal in a SQLite file, for one gateway. Commands on the same machine may use the file at the same time. */
 export class SqliteJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: SqliteChanges;
@@ -69,7 +69,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   private constructor(
     private readonly thread: SqliteThread,
-    /** Has a read-only connection for reads that must not delay creates. */
+    /** Thread with a read-only connection, for reads that must not delay creates. */
     private readonly backgroundThread: SqliteThread,
     timeLimitMs: number,
   ) {
@@ -213,7 +213,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return this.backgroundThread.read(text, values);
   }
 
-  /** Writes without a sync. Rejects with AttemptMissing if a statement reports it. */
+  /** Writes without a sync. Rejects with AttemptMissing if a statement returns `is_missing`. */
   async #writeOutcome(...statements: Statement[]): Promise<Row[]> {
     const rows = await this.thread.run({ write: true, isUnsynced: true, statements });
     if (rows.some((row) => row['is_missing'] === 1)) throw new AttemptMissing();

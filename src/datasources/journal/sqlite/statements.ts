@@ -55,7 +55,7 @@ export const SETTLE_AS_UNKNOWN = `UPDATE stored_attempts
     absent_observer = COALESCE(?, absent_observer)
   WHERE ${idCondition('id')} AND ${IS_OPEN}`;
 
-/** SELECT of findCreated(). The indexes include the group, so that no row of another client is read. */
+/** SELECT of findCreated(). It reads no row of another client, because its indexes include `group_id`. */
 export const FIND_BY_TRANSACTION = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
     SELECT key AS place, unhex(value ->> 1) AS transaction_id, value ->> 2 AS transaction_hash,

@@ -82,8 +82,8 @@ export class SqliteThread {
   }
 
   /**
-   * Runs a statement while the journal is opened; not in a transaction, so the statement can be BEGIN. Waits for a lock
-   * for at most OPEN_LOCK_TIMEOUT_MS, instead of the usual time limit.
+   * Runs one statement during opening. It is not in a transaction, so it can be BEGIN. Waits for a lock for at most
+   * OPEN_LOCK_TIMEOUT_MS, instead of the usual time limit.
    */
   async runWhileOpening(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     const statements = [sql(text, ...values)];
@@ -178,8 +178,8 @@ const PRIVATE_MODE = 0o600;
 const OTHER_USERS_MODE_BITS = 0o007;
 
 /**
- * Creates the file with mode 0600. Changes an existing file to this mode if all users of the machine can access it;
- * keeps other modes, such as 0640. Cannot change a file of another user, which `paygraph doctor` reports.
+ * Creates the file with mode 0600, or sets this mode if all users of the machine can access an existing file. Keeps
+ * other modes, such as 0640. Cannot change a file of another user, which `paygraph doctor` reports.
  */
 function makePrivate(file: string): void {
   try {
