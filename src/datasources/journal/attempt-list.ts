@@ -1,4 +1,4 @@
-import { keyHashOf, STATE_OF } from './attempt-tables';
+import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
 import { ATTEMPT_KINDS, ATTEMPT_OUTCOMES, type AttemptQuery } from './journal';
 import { GROUP_ID_SUBQUERY } from './rows';
 import { shortHash, toStoredText } from './stored-values';
@@ -30,10 +30,10 @@ export function listStatement(page: AttemptQuery, table: (index: string) => stri
   const latestStart = before?.startedAt ?? MAX_INTEGER;
   const bounds = [startedFrom ?? 0, latestStart, latestStart, before?.seq ?? MAX_INTEGER, ...lastValues];
   const states = outcome
-    ? [[STATE_OF[outcome]]]
+    ? [[STATE_BY_OUTCOME[outcome]]]
     : hasExternalId
       ? [[]]
-      : ATTEMPT_OUTCOMES.map((name) => [STATE_OF[name]]);
+      : ATTEMPT_OUTCOMES.map((name) => [STATE_BY_OUTCOME[name]]);
   const ranges = kinds.flatMap((kind) =>
     states.map((state) => [service, client, channel, kind, ...state, ...bounds]),
   );

@@ -1,7 +1,7 @@
 import { COLUMN_TYPES, KEY_HASH_BYTES, STORED_TEXT_AS_SQL_TEXT, type Dialect } from './stored-values';
 
 /** Maps each outcome of an attempt to its one-letter code in the column `state`. */
-export const STATE_OF = {
+export const STATE_BY_OUTCOME = {
   in_progress: 'p',
   succeeded: 's',
   rejected: 'r',
@@ -91,7 +91,7 @@ const GROUP_COLUMNS = ['service', 'client', 'channel', 'kind'].map(
   (name) => `(SELECT ${name} FROM attempt_groups WHERE attempt_groups.id = group_id) AS ${name}`,
 );
 
-const OUTCOME_COLUMN = `CASE state ${Object.entries(STATE_OF)
+const OUTCOME_COLUMN = `CASE state ${Object.entries(STATE_BY_OUTCOME)
   .map(([outcome, state]) => `WHEN '${state}' THEN '${outcome}'`)
   .join(' ')} END AS outcome`;
 

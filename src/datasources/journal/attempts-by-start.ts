@@ -1,12 +1,12 @@
-import { keyHashOf, STATE_OF } from './attempt-tables';
-import { BACKGROUND_READ_TIME_LIMIT_MS } from './deadline';
+import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
+import { MIN_BACKGROUND_TIME_LIMIT_MS } from './deadline';
 import type { Attempt, AttemptPosition } from './journal';
 import { attemptFromRow } from './rows';
 import { connectToStore } from './store-connection';
 import type { Dialect } from './stored-values';
 
 /** Selects attempts of all clients by channel and start time. Times are in ms since 1970. */
-export interface StartRange {
+export interface StartTimeRange {
   service: string;
   /** Null: all channels. */
   channel: string | null;
@@ -24,22 +24,22 @@ export interface StartRange {
  */
 export interface AttemptsByStart extends AsyncDisposable {
   /** Yields pages of attempts in the order of start time, then `seq`. Rejects with JournalUnavailable on failure. */
-  pages(range: StartRange): AsyncIterableIterator<Attempt[], undefined>;
+  pages(range: StartTimeRange): AsyncIterableIterator<Attempt[], undefined>;
 }
 
 /** Maximum number of attempts in a page. */
-const PAGE = 500;
+const PAGE_SIZE = 500;
 /** Length in ms of the first time window. Each page is read from one window of start times. */
-const FIRST_WINDOW_MS = 60_000;
+const INITIAL_WINDOW_MS = 60_000;
 /** Number of attempts in a page below which the next time window is twice as long. */
-const SHORT_PAGE = PAGE / 4;
+const SHORT_PAGE_SIZE = PAGE_SIZE / 4;
 
-const STATE_ROWS = Object.values(STATE_OF)
+const STATE_ROWS = Object.values(STATE_BY_OUTCOME)
   .map((state) => `('${state}')`)
   .join(', ');
 
 const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) > (?, ?)';
-const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE}`;
+const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
 
 /**
  * Returns the SELECT of the attempts that started in a time window. It reads only this window of the index
@@ -74,24 +74,24 @@ export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
 
 /** Opens a separate connection to a journal. `timeLimitMs`: for each page; at least MIN_BACKGROUND_TIME_LIMIT_MS. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
-  const options = { timeLimitMs: Math.max(timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS), readOnly: true };
+  const options = { timeLimitMs: Math.max(timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);
   return {
     pages: async function* ({ service, channel, from, to, after }) {
       const text = pageStatement(dialect, channel !== null);
       const groupValues = channel === null ? [service] : [service, channel];
       let position = after ?? { startedAt: from, seq: 0 };
-      for (let windowMs = FIRST_WINDOW_MS; position.startedAt < to;) {
+      for (let windowMs = INITIAL_WINDOW_MS; position.startedAt < to;) {
         const windowEnd = Math.min(to, position.startedAt + windowMs);
         const start = position.startedAt;
         const rows = await execute(text, [...groupValues, start, windowEnd, start, position.seq]);
         const page = rows.map(attemptFromRow);
         if (page.length > 0) yield page;
         const last = page.at(-1);
-        position = last && page.length === PAGE ? last : { startedAt: windowEnd, seq: 0 };
+        position = last && page.length === PAGE_SIZE ? last : { startedAt: windowEnd, seq: 0 };
         // After a full page, the next window begins at the last attempt of the page and is half as long.
-        if (page.length === PAGE) windowMs = Math.max(1, Math.floor(windowMs / 2));
-        else if (page.length < SHORT_PAGE) windowMs *= 2;
+        if (page.length === PAGE_SIZE) windowMs = Math.max(1, Math.floor(windowMs / 2));
+        else if (page.length < SHORT_PAGE_SIZE) windowMs *= 2;
       }
       return undefined;
     },

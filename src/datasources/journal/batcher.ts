@@ -8,7 +8,7 @@ export type Priority = 'normal' | 'low';
 interface Queued<Op, Result> {
   op: Op;
   priority: Priority;
-  /** Deadline of the operation, by `monotonicMs`. */
+  /** Deadline of the operation: a time by `monotonicMs`. */
   until: number;
   isTimedOut: boolean;
   resolve(result: Result): void;

@@ -3,7 +3,7 @@ import {
   FIRST_POSITION,
   type ChangePosition,
   type ChangeRange,
-  type ReadChanges,
+  type ChangeBatch,
   type RecordedChange,
 } from './changes';
 import { ATTEMPT_KINDS, type AttemptKind } from './journal';
@@ -27,7 +27,7 @@ const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const POSITION_ORDER = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 
-/** Columns with the positions of the last purged change and of the last change in the page. */
+/** Columns: `is_current`, and the positions of the last purged change and of the last change in the page. */
 const SELECTED_POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
   page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
 /** FROM clause for SELECTED_POSITIONS. It joins the CTEs `state`, `feed` and `page_end`. */
@@ -133,7 +133,7 @@ export const comparePositions = (a: ChangePosition, b: ChangePosition): number =
   a.epoch - b.epoch || a.transaction - b.transaction || a.seq - b.seq;
 
 /** Converts the rows of readChangesStatement() to a page of changes. */
-export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): ReadChanges {
+export function changeBatchFromRows(rows: readonly Row[], range: ChangeRange): ChangeBatch {
   const { limit, after } = range;
   const [firstRow = {}] = rows;
   const foundChanges = rows.flatMap((row) => changeFromRow(row) ?? []);

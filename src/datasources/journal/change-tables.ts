@@ -83,7 +83,7 @@ export function changeTables(dialect: Dialect): string[] {
     // The first epoch is the current time. So positions from an earlier, deleted journal precede all changes here.
     `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${FIRST_IDENTITY[dialect]}, ${NOW[dialect]})`,
     ...CHANGE_INDEXES,
-    ...FUNCTIONS[dialect],
+    ...CREATE_FUNCTIONS[dialect],
     'INSERT INTO change_feeds (service, channel) SELECT DISTINCT service, channel FROM attempt_groups',
   ];
 }
@@ -105,10 +105,10 @@ export const FIRST_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
  * the channel's first group of attempts; in PostgreSQL in a fixed order, to prevent deadlocks.
  *
  * `raise_change_epoch` begins a new epoch; if `always` is false, only after a move to another database. It locks the
- * table `changes`: it waits for database transactions that are writing changes, and later ones wait and then read the
- * new epoch. So no change of an earlier epoch is committed afterwards.
+ * table `changes`, so it waits for database transactions that are writing changes. Later writers wait for the lock,
+ * then read the new epoch. So no change of an earlier epoch is committed afterwards.
  */
-const FUNCTIONS: Record<Dialect, string[]> = {
+const CREATE_FUNCTIONS: Record<Dialect, string[]> = {
   sqlite: [
     `CREATE TRIGGER create_change_feed AFTER INSERT ON attempt_groups BEGIN
        INSERT INTO change_feeds (service, channel) VALUES (NEW.service, NEW.channel) ON CONFLICT DO NOTHING;
@@ -135,8 +135,8 @@ const FUNCTIONS: Record<Dialect, string[]> = {
 /** Columns that `changes` and `followed_transactions` copy from `stored_attempts`. */
 export const COPIED_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
 
-/** Subquery for the id of the feed (row of change_feeds) for `group_id` of the surrounding SELECT. */
-export const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group
+/** Subquery for the id of a change's row in change_feeds. Reads `group_id` of the surrounding SELECT. */
+export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_group
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
 /**

@@ -71,7 +71,7 @@ export interface FollowedTransaction {
 }
 
 /** Claim of due lookups of followed transactions. Until `leaseUntil`, no other instance makes these lookups. */
-export interface ClaimDueRequest {
+export interface FollowedClaim {
   service: string;
   now: number;
   /** End of the lease. Afterwards, any instance can claim the transactions again. */
@@ -85,7 +85,7 @@ export interface ClaimDueRequest {
 }
 
 /** The next lookup of a followed transaction. */
-export interface FollowSchedule {
+export interface NextLookup {
   /** Id of the row in followed_transactions. */
   id: number;
   /** Due time of the next lookup; null if there will be none. */
@@ -142,8 +142,8 @@ export interface ChangeRange {
   limit: number;
 }
 
-/** A page of changes, oldest first. */
-export interface ReadChanges {
+/** Result of readChanges(): a page of changes, oldest first. */
+export interface ChangeBatch {
   changes: RecordedChange[];
   /** Whether more changes of this range may follow. */
   hasMore: boolean;
@@ -169,12 +169,12 @@ export interface ChangeJournal {
   /** Returns one value per id. False: certainly not followed. True: followed, or another id has the same hash. */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
   /** Claims due lookups, and returns their transactions. Their next lookup is then due at `leaseUntil`. */
-  claimFollowed(claim: ClaimDueRequest): Promise<FollowedTransaction[]>;
+  claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]>;
   /** Stores the next lookups. Skips transactions that are not followed any more. */
-  scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void>;
+  scheduleFollowed(schedules: readonly NextLookup[]): Promise<void>;
   countFollowed(service: string): Promise<FollowedCounts>;
   /** Reads only changes that no crash can lose. Rejects with PositionExpired if changes after `after` were deleted. */
-  readChanges(range: ChangeRange): Promise<ReadChanges>;
+  readChanges(range: ChangeRange): Promise<ChangeBatch>;
   /**
    * Returns the position of a channel's newest readable change. Reading after it returns only later changes. If no
    * change is stored, returns the position of the last purged change, or FIRST_POSITION.

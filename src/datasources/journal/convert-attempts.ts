@@ -1,4 +1,4 @@
-import { attemptTables, keyHashOf, STATE_OF } from './attempt-tables';
+import { attemptTables, keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
 import type { Attempt } from './journal';
 import {
   attemptFromRow,
@@ -79,7 +79,7 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
     ...(!isOpen && { owner: null, lease_until: null, send_until: null, service_started_at: null }),
     seq: attempt.seq,
     group_id: groupId,
-    state: STATE_OF[attempt.outcome],
+    state: STATE_BY_OUTCOME[attempt.outcome],
     settled_at: attempt.settledAt,
     next_check_at: attempt.nextRecheckAt,
     transaction_hash: transactionId === null ? null : shortHash(transactionId),

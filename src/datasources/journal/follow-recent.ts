@@ -2,11 +2,11 @@ import { followSettledStatement, NOW } from './change-tables';
 import type { RunMigrationStep, MigrationStore } from './convert-attempts';
 
 /** Maximum age in ms of the transactions that the migration starts to follow. */
-const RECENT_MS = 7 * 24 * 60 * 60 * 1000;
+const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 /** Period in ms before the migration that the last step reads again, because outcomes may have been committed late. */
 const OVERLAP_MS = 10 * 60 * 1000;
 /** Maximum number of transactions in a step. The last step has no limit. */
-const STEP_ROWS = 10_000;
+const MAX_STEP_ROWS = 10_000;
 
 /** Settings of a step. Without them, a planner without statistics could sort a table instead of reading its index. */
 const STEP_SETTINGS = {
@@ -34,10 +34,10 @@ export async function followRecentTransactions(
   };
   const [row] = await execute(`SELECT ${NOW[dialect]} AS now`);
   const now = Number(row?.['now']);
-  let from = now - RECENT_MS;
-  for (let followedCount = STEP_ROWS; followedCount === STEP_ROWS;) {
+  let from = now - MAX_AGE_MS;
+  for (let followedCount = MAX_STEP_ROWS; followedCount === MAX_STEP_ROWS;) {
     const start = from;
-    const settledAt = await runStep(() => follow(start, STEP_ROWS));
+    const settledAt = await runStep(() => follow(start, MAX_STEP_ROWS));
     if (!settledAt) return;
     from = Math.max(from, ...settledAt);
     followedCount = settledAt.length;

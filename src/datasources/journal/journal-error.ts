@@ -28,7 +28,7 @@ const REASONS = {
   locked: ['another process holds a lock on the journal', '55P03', 'SQLITE_BUSY', 'SQLITE_LOCKED'],
   file_replaced: ['the SQLite file was removed or replaced while the gateway had it open', 'FILE_REPLACED'],
   not_durable: [
-    'PostgreSQL does not keep what it commits (fsync, full_page_writes or synchronous_commit is off, or a commit was not acknowledged by the synchronous standby)',
+    'PostgreSQL may lose committed data (fsync, full_page_writes or synchronous_commit is off, or the synchronous standby did not acknowledge a commit)',
     '01000',
   ],
   timeout: ['the journal does not respond in time', 'ETIMEDOUT', '57014'],
@@ -79,7 +79,7 @@ const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = 
 
 /** Describes a journal error by the first error code in its chain of causes or, if there is none, by the messages. */
 export function describeJournalError(error: unknown): JournalErrorInfo {
-  const chain = [...withCauses(error)];
+  const chain = [...causeChain(error)];
   for (const inner of chain) {
     if (inner instanceof DescribedError) return inner.info;
     const code = inner instanceof TimeoutError ? 'ETIMEDOUT' : inner.code;
@@ -99,7 +99,7 @@ interface AnyError {
   cause?: unknown;
 }
 
-function* withCauses(error: unknown): Generator<AnyError> {
+function* causeChain(error: unknown): Generator<AnyError> {
   for (let inner = error; typeof inner === 'object' && inner !== null; inner = (inner as AnyError).cause)
     yield inner;
 }
@@ -122,7 +122,7 @@ export class DescribedError extends Error {
 }
 
 /** Returns an error with the reason `other`. `message`: a sentence for operators, without a full stop. */
-export const otherError = (message: string): DescribedError =>
+export const unclassifiedError = (message: string): DescribedError =>
   new DescribedError({ reason: 'other', code: null, message });
 
 /** Returns the error for a PostgreSQL server whose commits a crash may lose. */
@@ -153,14 +153,14 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
   26: 'SQLITE_NOTADB',
 };
 /** SQLite codes with many possible causes. For these, diagnoseSqliteError() also checks the file system. */
-const VAGUE_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
+const AMBIGUOUS_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
 /** Returns an error with SQLite's code. For AMBIGUOUS_CODES, with a system error code if a check finds the cause. */
 export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
-  const isVague = sqliteCode !== undefined && VAGUE_CODES.has(sqliteCode);
-  const code = (isVague && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || sqliteCode;
+  const isAmbiguous = sqliteCode !== undefined && AMBIGUOUS_CODES.has(sqliteCode);
+  const code = (isAmbiguous && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || sqliteCode;
   return code === undefined ? new Error(message) : Object.assign(new Error(message), { code });
 }
 

@@ -11,7 +11,7 @@ const CHECK_INTERVAL_MS = 5_000;
 const RETRY_INTERVAL_MS = 1_000;
 /** Minimum time in ms before a log line about the same failure is repeated. */
 const LOG_INTERVAL_MS = 60_000;
-/** Size in bytes of the row of a large check. It detects a full disk, on which a small row may still fit. */
+/** Size in bytes of the row that a large check writes. A full disk may still have space for a small row. */
 const LARGE_CHECK_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 
@@ -81,7 +81,7 @@ export class JournalMonitor {
       this.#callLoggedAt.set(fault.reason, now);
       const { reason, code, message } = fault;
       const facts = { event: 'journal_operation_failed', operation: call, reason, code };
-      this.options.log.warn(facts, `journal operation failed: ${message}`);
+      this.options.log.warn(facts, `journal call ${call} failed: ${message}`);
     }
     if (fault.reason === 'disk_full') this.#lastLargeCheckAt = -Infinity;
     // The next check must not be skipped, because it finds out whether all writes fail.

@@ -78,13 +78,13 @@ export interface NewAttempt extends AttemptKey {
 }
 
 /**
- * Time in ms after a lookup of an attempt has become due in which only the instance `absence.observer` can claim the
- * lookup. Afterwards, any instance can.
+ * Time in ms after the due time of a lookup during which only the instance `absence.observer` can claim the attempt.
+ * Afterwards, any instance can.
  */
 export const OBSERVER_GRACE_MS = 5000;
 
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
-export interface Absence {
+export interface AbsenceEvidence {
   /** Number of lookups without a result that count as evidence. */
   lookups: number;
   /** Time in ms between the first and the last lookup that count as evidence, as measured by monotonic clocks. */
@@ -93,7 +93,7 @@ export interface Absence {
   observer: string;
 }
 
-export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
+export const NO_EVIDENCE: AbsenceEvidence = { lookups: 0, spanMs: 0, observer: '' };
 
 /** The stored fields of a new attempt. `reserve` and `fenceSince` only control the insert. */
 export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
@@ -117,7 +117,7 @@ export interface Attempt extends SentAttempt {
   nextRecheckAt: number | null;
   /** How often the outcome `unknown` was recorded. */
   recheckCount: number;
-  absence: Absence;
+  absence: AbsenceEvidence;
 }
 
 /**
@@ -125,7 +125,7 @@ export interface Attempt extends SentAttempt {
  * already uses the idempotency key. `reserved`: another attempt has reserved the external id. `fence_changed`: the
  * fence was raised or lowered after `fenceSince` was read.
  */
-export type BeginResult =
+export type InsertResult =
   | { kind: 'started' }
   | { kind: 'exists'; attempt: Attempt }
   | { kind: 'reserved' }
@@ -145,10 +145,10 @@ export type Outcome =
     }
   | { outcome: 'rejected' | 'not_sent'; settledAt: number }
   /** If `absence` is omitted, the stored evidence of absence is kept. */
-  | { outcome: 'unknown'; nextRecheckAt: number; absence?: Absence };
+  | { outcome: 'unknown'; nextRecheckAt: number; absence?: AbsenceEvidence };
 
 /** Claim of attempts of a service: the claiming instance (`owner`), the current time, and the end of the new lease. */
-export type Claim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
+export type AttemptClaim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
 
 /** Selects the payments or the payouts that one client created. */
 export type Creator = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
@@ -179,7 +179,7 @@ export interface AttemptQuery {
 export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
 
 /** Number of attempts of one kind that have an unknown outcome. */
-export interface UnknownCount {
+export interface UnknownOutcomeCount {
   kind: AttemptKind;
   count: number;
   /** Start time of the oldest of these attempts; null if there are none. */
@@ -193,7 +193,7 @@ export interface Journal extends ChangeJournal {
   /** Time limit in ms of the calls that a create or confirm waits for. Some other calls have a longer limit. */
   readonly timeLimitMs: number;
   /** Writes the attempt durably, or returns why it was not written. Atomic across instances. */
-  insertAttempt(attempt: NewAttempt): Promise<BeginResult>;
+  insertAttempt(attempt: NewAttempt): Promise<InsertResult>;
   /**
    * Records an outcome, unless the attempt is settled. Returns false, and records nothing, if another attempt created
    * the transaction. Does not wait until the outcome is durable: lookups can find an outcome that a crash lost. Rejects
@@ -225,9 +225,9 @@ export interface Journal extends ChangeJournal {
   /** Extends the leases of the owner's attempts in progress and confirms, but not of claimed attempts. */
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an open attempt whose lease has ended, and marks it as `unknown`. Null if there is no such attempt. */
-  claim(id: string, claim: Claim): Promise<Attempt | null>;
+  claim(id: string, claim: AttemptClaim): Promise<Attempt | null>;
   /** As claim(), for up to `limit` attempts whose next lookup is due, or that have no lookup scheduled. */
-  claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
+  claimDue(claim: AttemptClaim, limit: number): Promise<Attempt[]>;
   /** Claims a payment for a confirm. Null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
   /** Records the result of a confirm and releases its claim, atomically. Idempotent. */
@@ -241,7 +241,7 @@ export interface Journal extends ChangeJournal {
   /** For operators: returns attempts with an unknown outcome, of all clients, oldest first. */
   unknown(service: string, limit: number): Promise<Attempt[]>;
   /** Counts attempts with an unknown outcome, of all clients. Returns one entry per kind of attempt. */
-  countUnknown(service: string): Promise<UnknownCount[]>;
+  countUnknown(service: string): Promise<UnknownOutcomeCount[]>;
   /** Deletes expired rows, but never open attempts. Returns null if another instance is purging. */
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
   /**

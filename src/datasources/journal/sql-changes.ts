@@ -4,7 +4,7 @@ import {
   lastExaminedPosition,
   newestChangeStatement,
   purgedPosition,
-  readChangesFromRows,
+  changeBatchFromRows,
   readChangesStatement,
   type SqlWithValues,
 } from './change-rows';
@@ -15,11 +15,11 @@ import {
   type ChangeJournal,
   type ChangePosition,
   type ChangeRange,
-  type ClaimDueRequest,
+  type FollowedClaim,
   type FollowedCounts,
   type FollowedTransaction,
-  type FollowSchedule,
-  type ReadChanges,
+  type NextLookup,
+  type ChangeBatch,
 } from './changes';
 import { monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
@@ -81,8 +81,8 @@ const countFollowedStatement = (dialect: Dialect): string =>
     min(next_lookup_at) AS oldest
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${OF_SERVICE}`;
 
-/** Maximum time in ms for which unrelated database transactions may hide changes. Then readWritersHorizon() helps. */
-const LONG_DELAY_MS = 50;
+/** Time in ms for which unrelated database transactions may hide changes before readWritersHorizon() is called. */
+const MAX_HORIZON_DELAY_MS = 50;
 
 /**
  * The part of the record of changes that PostgreSQL and SQLite share. Reads return only durable changes: after a crash,
@@ -104,7 +104,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   /** Resolves when everything that was committed before the call is durable. */
   protected abstract sync(): Promise<void>;
   /** Begins a new epoch if the journal has moved to another database. */
-  protected abstract correctEpoch(): Promise<void>;
+  protected abstract raiseEpochIfMoved(): Promise<void>;
   /**
    * Returns a horizon that ignores database transactions without changes (see READ_WRITERS_HORIZON); 0 if unknown.
    * Undefined in SQLite, where each committed change is readable at once.
@@ -118,7 +118,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return hashes.map((hash) => followed.has(hash));
   }
 
-  async claimFollowed(claim: ClaimDueRequest): Promise<FollowedTransaction[]> {
+  async claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]> {
     const { service, now, youngIfChangedAfter, youngLimit, limit, leaseUntil } = claim;
     const values = [
       now,
@@ -136,7 +136,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return rows.map(followedFromRow);
   }
 
-  async scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void> {
+  async scheduleFollowed(schedules: readonly NextLookup[]): Promise<void> {
     const rows = schedules.map(({ id, nextLookupAt, failures }) => [id, nextLookupAt, failures]);
     await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(rows)]);
   }
@@ -147,7 +147,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return { followed: Number(row['followed']), due, oldestDueAt: due > 0 ? Number(row['oldest']) : null };
   }
 
-  async readChanges(range: ChangeRange): Promise<ReadChanges> {
+  async readChanges(range: ChangeRange): Promise<ChangeBatch> {
     let [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range));
     if (this.readWritersHorizon && this.#isHorizonStuck(firstRow)) {
       const horizon = await this.readWritersHorizon();
@@ -156,7 +156,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     const purgedUpTo = purgedPosition(firstRow);
     if (range.after && comparePositions(range.after, purgedUpTo) < 0) throw new PositionExpired(purgedUpTo);
     await this.#ensureDurable(lastExaminedPosition(firstRow));
-    return readChangesFromRows([firstRow, ...otherRows], range);
+    return changeBatchFromRows([firstRow, ...otherRows], range);
   }
 
   async newestChange(service: string, channel: string): Promise<ChangePosition> {
@@ -170,7 +170,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   async #read({ text, values }: SqlWithValues): Promise<Row[]> {
     const rows = await this.read(text, values);
     if (!isEpochOfOtherDatabase(rows[0])) return rows;
-    await this.correctEpoch();
+    await this.raiseEpochIfMoved();
     return this.read(text, values);
   }
 
@@ -179,7 +179,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     const horizon = Number(row['horizon']);
     const now = monotonicMs();
     if (horizon !== this.#lastHorizon.horizon) this.#lastHorizon = { horizon, since: now };
-    return row['is_behind'] === true && now - this.#lastHorizon.since > LONG_DELAY_MS;
+    return row['is_behind'] === true && now - this.#lastHorizon.since > MAX_HORIZON_DELAY_MS;
   }
 
   async #ensureDurable(position: ChangePosition | null): Promise<void> {

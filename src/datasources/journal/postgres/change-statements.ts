@@ -1,10 +1,10 @@
-import { FEED_OF_GROUP, COPIED_COLUMNS } from '../change-tables';
+import { FEED_ID_SUBQUERY, COPIED_COLUMNS } from '../change-tables';
 
 /** SELECT of the current epoch of the record of changes; no row if the journal has moved to another database. */
 const CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
 
 /** JSON input columns for an ObservedState. In RECORD_OUTCOMES, they are null if the outcome has no observed state. */
-export const OBSERVED_INPUT =
+export const OBSERVED_STATE_COLUMNS =
   'observed_status TEXT, observed_state TEXT, received TEXT, is_final BOOLEAN, next_lookup_at BIGINT';
 
 /**
@@ -18,7 +18,7 @@ export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EP
     FROM settled LEFT JOIN current_epoch ON TRUE WHERE transaction_id IS NOT NULL),
   first_changes AS (
     INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
-    SELECT epoch, txid_current(), settled_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, observed_status, observed_state, received
+    SELECT epoch, txid_current(), settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, observed_status, observed_state, received
     FROM created WHERE is_recorded),
   followed AS (
     INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_COLUMNS},
@@ -41,7 +41,7 @@ export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_i
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(place INTEGER, service TEXT, kind TEXT, channel TEXT,
-      transaction_hash INTEGER, transaction_id BYTEA, requested_at BIGINT, observed_at BIGINT, ${OBSERVED_INPUT})),
+      transaction_hash INTEGER, transaction_id BYTEA, requested_at BIGINT, observed_at BIGINT, ${OBSERVED_STATE_COLUMNS})),
   found AS MATERIALIZED (
     SELECT input.*, followed.id AS followed_id FROM input
     CROSS JOIN LATERAL (
@@ -64,7 +64,7 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
     FROM locked CROSS JOIN current_epoch),
   recorded AS (
     INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, previous_status, received)
-    SELECT epoch, txid_current(), observed_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, observed_status, observed_state, status, received
+    SELECT epoch, txid_current(), observed_at, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, observed_status, observed_state, status, received
     FROM decided WHERE result = 'recorded'),
   ended AS (
     DELETE FROM followed_transactions AS f USING decided
@@ -87,7 +87,7 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
 export const SYNC = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
 
 /** Begins a new epoch if the journal has moved to another database. */
-export const CORRECT_EPOCH = 'SELECT raise_change_epoch(FALSE)';
+export const RAISE_EPOCH_IF_MOVED = 'SELECT raise_change_epoch(FALSE)';
 
 /**
  * Returns a horizon: the id below which all database transactions that write changes have ended. Unlike
@@ -98,7 +98,7 @@ export const CORRECT_EPOCH = 'SELECT raise_change_epoch(FALSE)';
  * ended, or holds a lock and shows its id in pg_stat_activity (in pg_locks, ids appear too late). `backend_xid` is the
  * lower 32 bits of the id.
  */
-export const READ_OWN_HORIZON = `WITH snapshot AS MATERIALIZED (
+export const READ_WRITERS_HORIZON = `WITH snapshot AS MATERIALIZED (
     SELECT txid_snapshot_xmax(txid_current_snapshot()) AS xmax),
   writers AS MATERIALIZED (
     SELECT backend_xid::text::bigint AS xid, pg_has_role(usesysid, 'USAGE') IS TRUE AS is_visible

@@ -107,7 +107,7 @@ function summarizeErrors(faults: readonly JournalErrorInfo[]): JournalErrorInfo 
     faults[0];
   const reasons = faults.map(({ reason }, index) => `host ${index + 1} ${reason}`).join(', ');
   const { reason = 'other', code = null } = primary ?? {};
-  return { reason, code, message: `no host in DATABASE_URL can be written: ${reasons}` };
+  return { reason, code, message: `no PostgreSQL host in DATABASE_URL accepts writes: ${reasons}` };
 }
 
 /** A client that connects to the chosen host and checks the session attributes. */

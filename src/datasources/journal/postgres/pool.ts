@@ -3,7 +3,7 @@ import { InFlightCounter } from '../../../shared/in-flight-counter';
 import { TimeoutError, withTimeout } from '../../../shared/timeout';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { describeJournalError, notDurableError, otherError } from '../journal-error';
+import { describeJournalError, notDurableError, unclassifiedError } from '../journal-error';
 import { migrate } from '../migrations';
 import type { PostgresHosts } from './hosts';
 import type { Row, SqlValue } from '../rows';
@@ -194,4 +194,6 @@ export class PostgresPool {
 }
 
 const closedError = (): JournalUnavailable =>
-  new JournalUnavailable(otherError('the journal connections are closed: the process is shutting down'));
+  new JournalUnavailable(
+    unclassifiedError('the journal connections are closed: the process is shutting down'),
+  );

@@ -1,7 +1,7 @@
 import { keyHashOf } from '../attempt-tables';
 import { NOW } from '../change-tables';
 import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '../rows';
-import { OBSERVED_INPUT, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
+import { OBSERVED_STATE_COLUMNS, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
 
 /**
  * SQL condition: commits of this session survive a crash of the server and, if there is a synchronous standby, the loss
@@ -80,7 +80,7 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT x.*, x.state = 'u' AS is_open, observed.*
     FROM jsonb_array_elements($1::jsonb) AS record
     CROSS JOIN jsonb_populate_record(NULL::stored_attempts, record) AS x
-    CROSS JOIN jsonb_to_record(record -> 'observed') AS observed(${OBSERVED_INPUT})),
+    CROSS JOIN jsonb_to_record(record -> 'observed') AS observed(${OBSERVED_STATE_COLUMNS})),
   held AS MATERIALIZED (
     SELECT id FROM attempts_created_by_another($1::jsonb) AS id),
   locked AS MATERIALIZED (

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { Batcher, type Priority } from '../batcher';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { diagnoseSqliteError, otherError } from '../journal-error';
+import { diagnoseSqliteError, unclassifiedError } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
 import type { BatchMessage, BatchResult, Job, JsonParameter, NumberedJob, Statement } from './messages';
 import type { Row, SqlValue } from '../rows';
@@ -49,7 +49,7 @@ export class SqliteThread {
     });
     worker.on('message', (result: BatchResult) => this.#onResult(result));
     worker.on('error', (error) => this.#onExit(error));
-    worker.on('exit', () => this.#onExit(otherError(THREAD_STOPPED)));
+    worker.on('exit', () => this.#onExit(unclassifiedError(THREAD_STOPPED)));
     worker.unref();
   }
 
@@ -61,7 +61,7 @@ export class SqliteThread {
     try {
       // Only the last folder of the path is created. If more are missing, the path is probably wrong.
       if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
-      makePrivate(file);
+      restrictFileMode(file);
       return new SqliteThread(await startWorker(file, readOnly), file, timeLimitMs);
     } catch (error) {
       throw fileOpenError(file, asSqliteError(error, file));
@@ -113,11 +113,11 @@ export class SqliteThread {
       this.#inFlight.set(batch, { resolve, reject });
       // A referenced worker keeps the process from exiting during a write.
       this.#worker.ref();
-      this.#worker.postMessage({ batch, ...this.#numbered(jobs), until } satisfies BatchMessage);
+      this.#worker.postMessage({ batch, ...this.#encodeJobs(jobs), until } satisfies BatchMessage);
     });
   }
 
-  #numbered(jobs: readonly Job[]): Pick<BatchMessage, 'jobs' | 'newStatements'> {
+  #encodeJobs(jobs: readonly Job[]): Pick<BatchMessage, 'jobs' | 'newStatements'> {
     const newStatements: string[] = [];
     const numberOf = (text: string): number => {
       const known = this.#statementNumbers.get(text);
@@ -181,7 +181,7 @@ const OTHER_USERS_MODE_BITS = 0o007;
  * Creates the file with mode 0600, or sets this mode if all users of the machine can access an existing file. Keeps
  * other modes, such as 0640. Cannot change a file of another user, which `paygraph doctor` reports.
  */
-function makePrivate(file: string): void {
+function restrictFileMode(file: string): void {
   try {
     // Does not open an existing file: closing it would release SQLite's locks on it in this process (fcntl).
     if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_MODE));

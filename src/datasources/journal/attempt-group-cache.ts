@@ -7,7 +7,7 @@ const keyOf = ({ service, client, channel, kind }: GroupOfAttempt): string =>
   JSON.stringify([service, client, channel, kind]);
 
 /** Cache of attempt groups (rows of attempt_groups) that the journal has, to avoid creating them again. */
-export class KnownGroups {
+export class AttemptGroupCache {
   readonly #keys = new LRUCache<string, true>({ max: 10_000 });
 
   has(attempt: GroupOfAttempt): boolean {
