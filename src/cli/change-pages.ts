@@ -1,4 +1,4 @@
-import type { ChangeJournal, ChangeRange, ReadChanges } from '../datasources/journal/changes';
+import type { ChangeJournal, ChangeRange, ChangeBatch } from '../datasources/journal/changes';
 import { sleep } from '../shared/timeout';
 
 /** Maximum time in ms to wait for an open database transaction that keeps later changes from being read. */
@@ -15,7 +15,7 @@ export async function* changePages(
   journal: Pick<ChangeJournal, 'readChanges'>,
   range: Omit<ChangeRange, 'limit'>,
   nextPageLimit: () => number,
-): AsyncGenerator<ReadChanges, void> {
+): AsyncGenerator<ChangeBatch, void> {
   let { after } = range;
   let deadline: number | undefined;
   for (;;) {

@@ -31,5 +31,5 @@ export class UsageError extends Error {}
  */
 export class InputError extends Error {}
 
-/** Timeout of a command's journal requests, in ms. The timeout of the gateway (TIME_LIMIT_MS) is much shorter. */
+/** Timeout of a command's journal requests, in ms. That of the gateway (DEFAULT_TIME_LIMIT_MS) is much shorter. */
 export const JOURNAL_TIMEOUT_MS = 15_000;

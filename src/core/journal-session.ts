@@ -3,7 +3,7 @@ import type { Runtime } from '../shared/runtime';
 import {
   MAX_LEASE_MS,
   type Attempt,
-  type BeginResult,
+  type InsertResult,
   type Journal,
   type NewAttempt,
   type Outcome,
@@ -89,7 +89,7 @@ export class JournalSession {
    * Inserts an attempt. On failure, throws a ServiceError and queues an outcome: the insert may still take effect.
    * @param created outcome to queue, if the attempt stands for an earlier create that succeeded; default: `not_sent`
    */
-  async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<BeginResult> {
+  async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<InsertResult> {
     const inserting = this.journal.insertAttempt(attempt);
     try {
       const result = await this.failClosed(inserting);
@@ -206,7 +206,7 @@ export class JournalSession {
   async #insertAgain(attempt: SentAttempt): Promise<boolean> {
     const { since: fenceSince } = this.fence;
     const leaseUntil = this.leaseUntil();
-    const insert = (reserve: boolean): Promise<BeginResult> =>
+    const insert = (reserve: boolean): Promise<InsertResult> =>
       this.journal.insertAttempt({ ...attempt, leaseUntil, fenceSince, reserve });
     const firstResult = await insert(attempt.kind === 'payout');
     const result = firstResult.kind === 'reserved' ? await insert(false) : firstResult;

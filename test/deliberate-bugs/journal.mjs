@@ -4,8 +4,8 @@ export const bugs = [
     id: 'journal-unknown-key-freed',
     promise: 'A key whose outcome is unknown is not free.',
     file: 'src/datasources/journal/rows.ts',
-    find: "WHERE stored_attempts.state IN ('${STATE_OF.rejected}',",
-    replace: "WHERE stored_attempts.state IN ('u', '${STATE_OF.rejected}',",
+    find: "WHERE stored_attempts.state IN ('${STATE_BY_OUTCOME.rejected}',",
+    replace: "WHERE stored_attempts.state IN ('u', '${STATE_BY_OUTCOME.rejected}',",
     tests: ['test/simulation/journal-model.system.test.ts'],
   },
   {

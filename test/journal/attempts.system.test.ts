@@ -1,4 +1,4 @@
-import type { BeginResult, Journal, NewAttempt } from '../../src/datasources/journal/journal';
+import type { InsertResult, Journal, NewAttempt } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
 import { asBegun, begunAs, newAttempt, newClaim, newPayout, OUTCOMES, tally } from './support/samples';
 
@@ -14,7 +14,7 @@ const SAME_KEY = { key: 'key-1' };
 const SAME_ORDER = { kind: 'payout', reserve: true, externalId: 'order-1' } as const;
 
 /** Expects every `exists` result to name the attempt that was started. */
-function expectOneWinner(attempts: NewAttempt[], responses: BeginResult[]): void {
+function expectOneWinner(attempts: NewAttempt[], responses: InsertResult[]): void {
   const winner = attempts[responses.findIndex(({ kind }) => kind === 'started')];
   for (const response of responses)
     if (response.kind === 'exists') expect(response.attempt.id).toBe(winner?.id);
@@ -27,9 +27,9 @@ describeJournals('Inserting an attempt', (fixture) => {
     two = [fixture.journal, await fixture.open()];
   });
 
-  const insertAll = (attempts: NewAttempt[]): Promise<BeginResult>[] =>
+  const insertAll = (attempts: NewAttempt[]): Promise<InsertResult>[] =>
     attempts.map((attempt) => fixture.journal.insertAttempt(attempt));
-  const insertInTwo = (attempts: NewAttempt[]): Promise<BeginResult>[] =>
+  const insertInTwo = (attempts: NewAttempt[]): Promise<InsertResult>[] =>
     attempts.map((attempt, place) => two[place % 2]!.insertAttempt(attempt));
   describe('with an idempotency key', () => {
     test('does not confuse client and key, whatever characters they contain', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ClaimDueRequest, ObservedState } from '../../src/datasources/journal/changes';
+import type { FollowedClaim, ObservedState } from '../../src/datasources/journal/changes';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import type { Journal } from '../../src/datasources/journal/journal';
 import type { Store } from '../support/stores';
@@ -27,7 +27,7 @@ describeJournals('Followed transactions', (fixture) => {
       times.map((nextLookupAt) => created(fixture.journal, { service }, { ...CREATED, nextLookupAt })),
     );
 
-  const claimed = async (journal: Journal, claim: ClaimDueRequest): Promise<string[]> =>
+  const claimed = async (journal: Journal, claim: FollowedClaim): Promise<string[]> =>
     (await journal.claimFollowed(claim)).map(({ transactionId }) => transactionId).sort();
 
   test('are claimed when they are due, and returned with the fields that their lookup needs', async () => {

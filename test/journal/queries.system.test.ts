@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   openAttemptsByStart,
   pageStatement,
-  type StartRange,
+  type StartTimeRange,
 } from '../../src/datasources/journal/attempts-by-start';
 import { listStatement } from '../../src/datasources/journal/attempt-list';
 import type {
@@ -292,7 +292,7 @@ describeSqliteJournal('Query plans', (fixture) => {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Reads all pages. Returns the ids of the attempts and the lengths of the pages. */
-async function readAll({ store }: JournalFixture, given: Partial<StartRange> & { service: string }) {
+async function readAll({ store }: JournalFixture, given: Partial<StartTimeRange> & { service: string }) {
   const range = { channel: null, from: 0, to: Number.MAX_SAFE_INTEGER, after: null, ...given };
   await using attempts = await openAttemptsByStart(store.url, JOURNAL_TIMEOUT_MS);
   const [ids, lengths]: [string[], number[]] = [[], []];

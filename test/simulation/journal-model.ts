@@ -1,11 +1,11 @@
 import {
   MAX_LEASE_MS,
-  NO_ABSENCE,
+  NO_EVIDENCE,
   type Attempt,
   type AttemptKey,
   type AttemptKind,
-  type BeginResult,
-  type Claim,
+  type InsertResult,
+  type AttemptClaim,
   type ConfirmBeginResult,
   type ConfirmClaim,
   type ConfirmResult,
@@ -33,7 +33,7 @@ export const BEGUN = {
   settledAt: null,
   nextRecheckAt: null,
   recheckCount: 0,
-  absence: NO_ABSENCE,
+  absence: NO_EVIDENCE,
 } as const;
 
 const OBSERVER_GRACE_MS = 5000;
@@ -137,7 +137,7 @@ export class JournalModel {
     this.onTransition(before ?? null, after ?? null);
   }
 
-  insertAttempt(attempt: NewAttempt): BeginResult {
+  insertAttempt(attempt: NewAttempt): InsertResult {
     if (this.#state.identity !== this.#identity) this.readState();
     const { reserve, fenceSince, ...sent } = attempt;
     const isFenceChanged = fenceSince !== (this.#state.fence?.since ?? 0);
@@ -158,7 +158,7 @@ export class JournalModel {
   }
 
   /** The result for an attempt that was not written; undefined if nothing holds its key. */
-  #holderOf(attempt: NewAttempt): BeginResult | undefined {
+  #holderOf(attempt: NewAttempt): InsertResult | undefined {
     const holder = this.find(attempt);
     if (holder?.id === attempt.id) return { kind: 'started' };
     return holder && !isReleased(holder) ? { kind: 'exists', attempt: holder } : undefined;
@@ -182,7 +182,7 @@ export class JournalModel {
       outcome.outcome === 'succeeded' ? outcome : { transactionId: null, status: null };
     if (transactionId !== null && this.findByTransaction(service, kind, transactionId, id)) return false;
     if (isOpen(attempt)) {
-      const settled = { ...outcome, transactionId, status, absence: NO_ABSENCE, nextRecheckAt: null };
+      const settled = { ...outcome, transactionId, status, absence: NO_EVIDENCE, nextRecheckAt: null };
       const released = { owner: '', leaseUntil: 0, sendUntil: 0, serviceStartedAt: null };
       this.#put(attempt, { ...attempt, ...settled, ...released });
     }
@@ -232,7 +232,7 @@ export class JournalModel {
         this.#set(this.#confirms, key, { ...confirm, leaseUntil });
   }
 
-  claim(id: string, { owner, now, leaseUntil }: Claim): Attempt | null {
+  claim(id: string, { owner, now, leaseUntil }: AttemptClaim): Attempt | null {
     const attempt = this.#byId(id);
     if (!attempt || !isClaimable(attempt, now)) return null;
     const claimed: Attempt = { ...attempt, outcome: 'unknown', owner, leaseUntil };
@@ -240,7 +240,7 @@ export class JournalModel {
     return claimed;
   }
 
-  claimDue(claim: Claim, limit: number): Attempt[] {
+  claimDue(claim: AttemptClaim, limit: number): Attempt[] {
     const { service, owner, now } = claim;
     const isDue = ({ nextRecheckAt, absence: { observer } }: Attempt): boolean =>
       nextRecheckAt === null ||

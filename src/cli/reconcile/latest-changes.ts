@@ -3,7 +3,7 @@ import {
   PositionExpired,
   type ChangeJournal,
   type ChangePosition,
-  type ReadChanges,
+  type ChangeBatch,
 } from '../../datasources/journal/changes';
 import type { AttemptKind } from '../../datasources/journal/journal';
 import { changePages } from '../change-pages';
@@ -69,7 +69,7 @@ export class LatestChanges implements Disposable {
     }
   }
 
-  #store({ changes, readUntil }: ReadChanges): void {
+  #store({ changes, readUntil }: ChangeBatch): void {
     const earliest = this.options.from - MAX_SKEW_MS;
     this.#copy.exec('BEGIN');
     for (const { kind, transactionId, status, received, recordedAt } of changes)

@@ -5,7 +5,7 @@ import {
   type ChangeCreators,
   type ChangeJournal,
   type ChangePosition,
-  type ReadChanges,
+  type ChangeBatch,
   type RecordedChange,
 } from '../../datasources/journal/changes';
 import { notTriedError } from '../../datasources/payment-service/service-error';
@@ -56,7 +56,7 @@ interface ChangeFeedOptions {
 /** Reads the record of changes in the journal, and watches it for new changes. */
 export class ChangeFeed {
   /** Watchers' reads in flight, by their parameters. Watchers at the same position share one read. */
-  readonly #reads = new Map<string, Promise<ReadChanges>>();
+  readonly #reads = new Map<string, Promise<ChangeBatch>>();
   /** Runs reads outside the async context of the request that started the watcher. */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
   /**
@@ -176,7 +176,7 @@ export class ChangeFeed {
     return (await this.#retry(watcher, read)) ?? FIRST_POSITION;
   }
 
-  async #readPage(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ReadChanges> {
+  async #readPage(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangeBatch> {
     const { journal, service, clock } = this.options;
     const { channel, creators } = reader;
     const reading = journal.readChanges({ service, channel, creators, after, limit });

@@ -1,5 +1,5 @@
 import type { ChangeSettings, PollSettings } from '../../config/types';
-import type { FollowedTransaction, FollowSchedule } from '../../datasources/journal/changes';
+import type { FollowedTransaction, NextLookup } from '../../datasources/journal/changes';
 import type { AttemptKind } from '../../datasources/journal/journal';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { RepeatedJob, type BackgroundObserver, type BackgroundRunner } from '../background';
@@ -53,7 +53,7 @@ export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
   /** Next lookups not yet written to the journal, by row id. Leases keep other instances from claiming the rows. */
-  readonly #unwritten = new Map<number, FollowSchedule>();
+  readonly #unwritten = new Map<number, NextLookup>();
   /** Token bucket: number of lookups that may be sent now. */
   #tokens = 0;
   #refilledAt: number;
@@ -184,7 +184,7 @@ export class Follower {
     return nextFollowDelay(config.watching.schedule[phase], ageMs, failures, session.runtime.random());
   }
 
-  #schedule(schedule: FollowSchedule): void {
+  #schedule(schedule: NextLookup): void {
     this.#unwritten.set(schedule.id, schedule);
   }
 

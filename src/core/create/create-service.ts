@@ -1,4 +1,4 @@
-import type { Attempt, BeginResult, NewAttempt } from '../../datasources/journal/journal';
+import type { Attempt, InsertResult, NewAttempt } from '../../datasources/journal/journal';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { ReservedSlot } from '../../datasources/payment-service/client';
 import { ServiceError } from '../../datasources/payment-service/service-error';
@@ -103,7 +103,7 @@ class CreateCall<T extends Transaction> {
     // Reserves the slot for sending first: after a crash, a recorded attempt counts as possibly sent.
     const slot = await queue.reserve(input.channel);
     let attempt: NewAttempt;
-    let begun: BeginResult;
+    let begun: InsertResult;
     let outcome: MutationOutcome<T> | undefined;
     try {
       attempt = this.#newAttempt();
@@ -144,7 +144,7 @@ class CreateCall<T extends Transaction> {
     return undefined;
   }
 
-  async #onNotBegun(begun: Exclude<BeginResult, { kind: 'started' }>): Promise<CreateResult<T> | undefined> {
+  async #onNotBegun(begun: Exclude<InsertResult, { kind: 'started' }>): Promise<CreateResult<T> | undefined> {
     if (begun.kind === 'exists') return this.#replay(begun.attempt);
     if (begun.kind === 'reserved') return this.#onExternalIdTaken();
     await this.options.session.refreshFence();

@@ -1,4 +1,4 @@
-import { NO_ABSENCE, type Attempt, type NewAttempt } from '../../datasources/journal/journal';
+import { NO_EVIDENCE, type Attempt, type NewAttempt } from '../../datasources/journal/journal';
 import { notTriedError, ServiceError } from '../../datasources/payment-service/service-error';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { CreatePlan } from './create-plan';
@@ -21,7 +21,7 @@ export const asInProgress = (attempt: NewAttempt): Attempt => ({
   settledAt: null,
   nextRecheckAt: null,
   recheckCount: 0,
-  absence: NO_ABSENCE,
+  absence: NO_EVIDENCE,
 });
 
 /**

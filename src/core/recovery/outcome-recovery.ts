@@ -1,9 +1,9 @@
 import {
-  NO_ABSENCE,
+  NO_EVIDENCE,
   OBSERVER_GRACE_MS,
-  type Absence,
+  type AbsenceEvidence,
   type Attempt,
-  type Claim,
+  type AttemptClaim,
   type Outcome,
   type SentAttempt,
 } from '../../datasources/journal/journal';
@@ -70,7 +70,7 @@ export class OutcomeRecovery {
   }
 
   /** Returns a claim with a lease that is longer than the two lookups of one recovery. */
-  newClaim(): Claim {
+  newClaim(): AttemptClaim {
     const { session, timeoutMs } = this.options;
     const { service, owner, clock } = session;
     const now = clock.now();
@@ -116,17 +116,17 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Returns the evidence, after a lookup, that the transaction does not exist. NO_ABSENCE: the lookup found a
+   * Returns the evidence, after a lookup, that the transaction does not exist. NO_EVIDENCE: the lookup found a
    * transaction. `attempt.absence` itself: the lookup does not count. Otherwise, a new object that counts the lookup.
    */
   async #absenceAfter<T extends Transaction>(
     match: LookupMatch<T>,
     { attempt, matcher, startedAt }: { attempt: Attempt; matcher: TransactionMatcher<T>; startedAt: number },
-  ): Promise<Absence> {
+  ): Promise<AbsenceEvidence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
     // The transaction found may hide another with the same external id, and may have hidden it from earlier lookups.
-    if (match.kind !== 'nothing') return NO_ABSENCE;
+    if (match.kind !== 'nothing') return NO_EVIDENCE;
     if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const isFound = await withTimeout(
       timeoutMs,
@@ -206,7 +206,7 @@ export class OutcomeRecovery {
   }
 
   /** Records an unknown outcome and the time of the next lookup. If `absence` is omitted, the stored one is kept. */
-  async scheduleRecheck(attempt: Attempt, absence?: Absence): Promise<void> {
+  async scheduleRecheck(attempt: Attempt, absence?: AbsenceEvidence): Promise<void> {
     const { session } = this.options;
     const isObservedElsewhere = this.#isObservedElsewhere(attempt);
     // The instance that made the last lookup that counted also makes the next one, at the time that it has set.

@@ -192,7 +192,7 @@ export class PostgresNotifier implements ChangeNotifier {
   }
 }
 
-/** Notifier for a journal in SQLite. Does nothing, because only one instance can use such a journal. */
+/** Notifier for a journal in SQLite. Does nothing, because such a journal has no other instances. */
 const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
   hasPeers: false,
   publish: () => undefined,

@@ -39,7 +39,7 @@ export class ListenConnection {
     await this.#closeOnFailure(this.#client.query(text, values));
   }
 
-  /** If the host does not respond or no longer satisfies `target_session_attrs`, closes the connection and rejects. */
+  /** Closes the connection and rejects if the host does not respond or no longer satisfies `target_session_attrs`. */
   async check(): Promise<void> {
     await this.query('SELECT 1');
     await this.#closeOnFailure(this.hosts.checkSession(this.#client));

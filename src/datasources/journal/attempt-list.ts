@@ -1,18 +1,18 @@
-import { keyHashOf, STATE_OF } from './attempt-tables';
+import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
 import { ATTEMPT_KINDS, ATTEMPT_OUTCOMES, type AttemptQuery } from './journal';
 import { GROUP_ID_SUBQUERY } from './rows';
 import { shortHash, toStoredText } from './stored-values';
 
 const ORDER_AND_LIMIT = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 
-/** A number that no time and no sequence number in the journal exceeds. */
+/** Upper bound of all start times and sequence numbers in the journal. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns the SELECT for a page of a client's attempts, newest first. The SELECT reads one index range of at most
- * `limit` rows for each kind and outcome, so that it does not search all attempts for a rare outcome. If `page` has an
- * external id, the SELECT reads all attempts of the client with this id, which are few.
- * @param table returns the table of attempts for a FROM clause; in SQLite with a hint to read the given index
+ * Returns the SELECT for a page of a client's attempts, newest first. For each kind and outcome, it reads at most
+ * `limit` rows of one index range, so it finds a rare outcome quickly. If `page` has an external id, it reads all
+ * attempts of the client with this id, which are few.
+ * @param table returns the FROM item for the table of attempts; in SQLite, with a hint to use the given index
  */
 export function listStatement(page: AttemptQuery, table: (index: string) => string) {
   const { service, client, channel, kinds = ATTEMPT_KINDS, outcome, externalId, limit } = page;
@@ -30,10 +30,10 @@ export function listStatement(page: AttemptQuery, table: (index: string) => stri
   const latestStart = before?.startedAt ?? MAX_INTEGER;
   const bounds = [startedFrom ?? 0, latestStart, latestStart, before?.seq ?? MAX_INTEGER, ...lastValues];
   const states = outcome
-    ? [[STATE_OF[outcome]]]
+    ? [[STATE_BY_OUTCOME[outcome]]]
     : hasExternalId
       ? [[]]
-      : ATTEMPT_OUTCOMES.map((name) => [STATE_OF[name]]);
+      : ATTEMPT_OUTCOMES.map((name) => [STATE_BY_OUTCOME[name]]);
   const ranges = kinds.flatMap((kind) =>
     states.map((state) => [service, client, channel, kind, ...state, ...bounds]),
   );

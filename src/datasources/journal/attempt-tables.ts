@@ -1,7 +1,7 @@
 import { COLUMN_TYPES, KEY_HASH_BYTES, STORED_TEXT_AS_SQL_TEXT, type Dialect } from './stored-values';
 
-/** For each outcome of an attempt, the value of the column `state`. */
-export const STATE_OF = {
+/** Maps each outcome of an attempt to its one-letter code in the column `state`. */
+export const STATE_BY_OUTCOME = {
   in_progress: 'p',
   succeeded: 's',
   rejected: 'r',
@@ -10,8 +10,8 @@ export const STATE_OF = {
 } as const;
 
 /**
- * Returns the SQL expression for the first bytes of an attempt id, which are the hash of its idempotency key. An index
- * has the same expression.
+ * Returns the SQL expression for the first 12 bytes of an attempt id: the hash of its idempotency key. The table has a
+ * unique index on this expression.
  */
 export const keyHashOf = (id: string): string => `substr(${id}, 1, ${KEY_HASH_BYTES})`;
 
@@ -24,16 +24,16 @@ const ATTEMPT_INDEXES = [
   `CREATE UNIQUE INDEX stored_attempts_by_key ON stored_attempts (${keyHashOf('id')})`,
   `CREATE INDEX stored_attempts_open ON stored_attempts (state, lease_until) WHERE state IN ('p', 'u')`,
   'CREATE INDEX stored_attempts_settled ON stored_attempts (settled_at) WHERE settled_at IS NOT NULL',
-  // These two indexes include the group (service, client, channel, kind), so that no row of another client is read.
+  // The column `group_id` in the next two indexes keeps lookups from reading rows of other clients.
   'CREATE INDEX stored_attempts_by_transaction ON stored_attempts (transaction_hash, group_id) WHERE transaction_hash IS NOT NULL',
   'CREATE INDEX stored_attempts_by_external_id ON stored_attempts (external_id_hash, group_id)',
-  // This index ends with the sort column of lists, so that a page reads one short range for each kind and outcome.
+  // `started_at` comes last, so that a list reads one short range of the index for each kind and outcome.
   'CREATE INDEX stored_attempts_by_start ON stored_attempts (group_id, state, started_at)',
 ];
 
 /**
- * Returns the statements that create the tables of attempts. To keep rows small (docs/scaling.md), `attempt_groups` has
- * the values that many attempts share, and columns that only open attempts need are null in settled attempts.
+ * Returns the statements that create the tables of attempts. To keep rows small (docs/scaling.md), `attempt_groups`
+ * stores the values that many attempts share. Columns that only open attempts need are null in settled ones.
  */
 export function attemptTables(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
@@ -86,12 +86,12 @@ export function attemptTables(dialect: Dialect): string[] {
   ];
 }
 
-/** SELECT expressions that read the columns of `attempt_groups` for a row of `stored_attempts`. */
+/** SELECT expressions for service, client, channel and kind of an attempt, which are stored in `attempt_groups`. */
 const GROUP_COLUMNS = ['service', 'client', 'channel', 'kind'].map(
   (name) => `(SELECT ${name} FROM attempt_groups WHERE attempt_groups.id = group_id) AS ${name}`,
 );
 
-const OUTCOME_COLUMN = `CASE state ${Object.entries(STATE_OF)
+const OUTCOME_COLUMN = `CASE state ${Object.entries(STATE_BY_OUTCOME)
   .map(([outcome, state]) => `WHEN '${state}' THEN '${outcome}'`)
   .join(' ')} END AS outcome`;
 
@@ -114,8 +114,8 @@ const readableColumns = (dialect: Dialect): string =>
 export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: readableColumns('postgres') };
 
 /**
- * Returns the statement that creates the view `attempts`. The last columns of the view are unconverted, so that
- * conditions on them can use indexes.
+ * Returns the statement that creates the view `attempts`. Its last columns are stored columns without conversion,
+ * because only conditions on these can use indexes.
  */
 export const attemptsView = (dialect: Dialect): string =>
   `CREATE VIEW attempts AS SELECT ${READABLE_COLUMNS[dialect]},

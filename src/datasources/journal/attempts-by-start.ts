@@ -1,20 +1,20 @@
-import { keyHashOf, STATE_OF } from './attempt-tables';
-import { BACKGROUND_READ_TIME_LIMIT_MS } from './deadline';
+import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
+import { MIN_BACKGROUND_TIME_LIMIT_MS } from './deadline';
 import type { Attempt, AttemptPosition } from './journal';
 import { attemptFromRow } from './rows';
 import { connectToStore } from './store-connection';
 import type { Dialect } from './stored-values';
 
-/** A range of attempts of all clients, by their start time. */
-export interface StartRange {
+/** Selects attempts of all clients by channel and start time. Times are in ms since 1970. */
+export interface StartTimeRange {
   service: string;
   /** Null: all channels. */
   channel: string | null;
   /** Earliest start time, inclusive. */
   from: number;
-  /** End of the range of start times, exclusive. */
+  /** Latest start time, exclusive. */
   to: number;
-  /** Position after which to start, in the range; null: start with the first attempt of the range. */
+  /** Last attempt that the caller already has; null: start with the first attempt of the range. */
   after: AttemptPosition | null;
 }
 
@@ -24,27 +24,27 @@ export interface StartRange {
  */
 export interface AttemptsByStart extends AsyncDisposable {
   /** Yields pages of attempts in the order of start time, then `seq`. Rejects with JournalUnavailable on failure. */
-  pages(range: StartRange): AsyncIterableIterator<Attempt[], undefined>;
+  pages(range: StartTimeRange): AsyncIterableIterator<Attempt[], undefined>;
 }
 
 /** Maximum number of attempts in a page. */
-const PAGE = 500;
-/** Length in ms of the first time window that is read. */
-const FIRST_WINDOW_MS = 60_000;
-/** If a page has fewer attempts than this, the next time window is twice as long. */
-const SHORT_PAGE = PAGE / 4;
+const PAGE_SIZE = 500;
+/** Length in ms of the first time window. Each page is read from one window of start times. */
+const INITIAL_WINDOW_MS = 60_000;
+/** Number of attempts in a page below which the next time window is twice as long. */
+const SHORT_PAGE_SIZE = PAGE_SIZE / 4;
 
-const STATE_ROWS = Object.values(STATE_OF)
+const STATE_ROWS = Object.values(STATE_BY_OUTCOME)
   .map((state) => `('${state}')`)
   .join(', ');
 
 const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) > (?, ?)';
-const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE}`;
+const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
 
 /**
- * SELECT of the attempts in a time window. It reads one range of the index stored_attempts_by_start for each group and
- * state, and no rows outside the window. In PostgreSQL, the inner LIMIT keeps the planner from joining with the whole
- * table. SQLite needs no LIMIT, because CROSS JOIN fixes its join order.
+ * Returns the SELECT of the attempts that started in a time window. It reads only this window of the index
+ * stored_attempts_by_start. The inner LIMIT (PostgreSQL) and CROSS JOIN (SQLite) keep the planner from reading the
+ * whole table.
  */
 const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (
@@ -63,8 +63,8 @@ const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
 };
 
 /**
- * Returns the SELECT for a page. Parameters: service, channel if `hasChannel`, start and end of the window, and start
- * time and `seq` of the position after which the page begins.
+ * Returns the SELECT for a page. Parameters: service, channel (only if `hasChannel`), start and end of the window, then
+ * start time and `seq` of the last attempt of the previous page.
  */
 export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
   `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
@@ -72,26 +72,26 @@ export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Connects to a journal (see connectToStore). `timeLimitMs`: for each page; at least BACKGROUND_READ_TIME_LIMIT_MS. */
+/** Opens a separate connection to a journal. `timeLimitMs`: for each page; at least MIN_BACKGROUND_TIME_LIMIT_MS. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
-  const options = { timeLimitMs: Math.max(timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS), readOnly: true };
+  const options = { timeLimitMs: Math.max(timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);
   return {
     pages: async function* ({ service, channel, from, to, after }) {
       const text = pageStatement(dialect, channel !== null);
       const groupValues = channel === null ? [service] : [service, channel];
       let position = after ?? { startedAt: from, seq: 0 };
-      for (let windowMs = FIRST_WINDOW_MS; position.startedAt < to;) {
+      for (let windowMs = INITIAL_WINDOW_MS; position.startedAt < to;) {
         const windowEnd = Math.min(to, position.startedAt + windowMs);
         const start = position.startedAt;
         const rows = await execute(text, [...groupValues, start, windowEnd, start, position.seq]);
         const page = rows.map(attemptFromRow);
         if (page.length > 0) yield page;
         const last = page.at(-1);
-        position = last && page.length === PAGE ? last : { startedAt: windowEnd, seq: 0 };
+        position = last && page.length === PAGE_SIZE ? last : { startedAt: windowEnd, seq: 0 };
         // After a full page, the next window begins at the last attempt of the page and is half as long.
-        if (page.length === PAGE) windowMs = Math.max(1, Math.floor(windowMs / 2));
-        else if (page.length < SHORT_PAGE) windowMs *= 2;
+        if (page.length === PAGE_SIZE) windowMs = Math.max(1, Math.floor(windowMs / 2));
+        else if (page.length < SHORT_PAGE_SIZE) windowMs *= 2;
       }
       return undefined;
     },

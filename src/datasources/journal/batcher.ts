@@ -2,13 +2,13 @@ import { TimeoutError } from '../../shared/timeout';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
-/** Priority of an operation. A `low` operation waits until no `normal` one is queued, then runs alone in a batch. */
+/** Priority in a Batcher's queue. `low` waits until no `normal` operation is queued, then runs alone in a batch. */
 export type Priority = 'normal' | 'low';
 
 interface Queued<Op, Result> {
   op: Op;
   priority: Priority;
-  /** End of the time limit of the operation, by `monotonicMs`. */
+  /** Deadline of the operation: a time by `monotonicMs`. */
   until: number;
   isTimedOut: boolean;
   resolve(result: Result): void;
@@ -17,8 +17,8 @@ interface Queued<Op, Result> {
 
 interface BatcherOptions<Op, Result> {
   /**
-   * Executes a batch atomically. Does not start it after `until`, a time by `monotonicMs`. Returns the results in the
-   * order of `ops`.
+   * Executes a batch atomically, and returns the results in the order of `ops`. Must not start the batch after `until`,
+   * a time by `monotonicMs`.
    */
   flush(ops: readonly Op[], until: number): Promise<readonly Result[]>;
   /** Maximum number of operations in a batch. */
@@ -28,8 +28,8 @@ interface BatcherOptions<Op, Result> {
   /** Time limit of an operation in ms, including its time in the queue. */
   timeLimitMs: number;
   /**
-   * Returns a key and an owner for `op`. Operations with the same key but different owners never share a batch. Null:
-   * `op` can share a batch with all other operations.
+   * Limits which operations share a batch: two operations with the same `key` but different `owner` never do. Null:
+   * `op` can share a batch with all others.
    */
   batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
@@ -52,14 +52,14 @@ export class Batcher<Op, Result> {
       this.#queue.push(queued);
       // The delay lets operations that are added in the same turn of the event loop share a batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
-      // In a busy process, the timer may fire before a result that has arrived is read. setImmediate reads that first.
+      // setImmediate lets Node.js first read results that have arrived: in a busy process, the timer may fire before.
       const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timer), resolve(result));
       queued.reject = (error) => (clearTimeout(timer), reject(error));
     });
   }
 
-  /** Makes later calls of `add` reject with JournalUnavailable. Resolves when all earlier operations have ended. */
+  /** Makes later calls of `add` reject with JournalUnavailable. Resolves when all earlier operations have completed. */
   close(): Promise<void> {
     this.#closing ??= Promise.withResolvers();
     this.#startBatches();

@@ -3,16 +3,16 @@ import {
   FIRST_POSITION,
   type ChangePosition,
   type ChangeRange,
-  type ReadChanges,
+  type ChangeBatch,
   type RecordedChange,
 } from './changes';
 import { ATTEMPT_KINDS, type AttemptKind } from './journal';
 import { textOrNull, type Row, type SqlValue } from './rows';
 
 /**
- * Selects the current epoch and the horizon. A change is readable if it belongs to an earlier epoch, or if its `xid` is
- * below the horizon. `is_current` is false if the epoch was begun in another database. Parameter: a lower bound for the
- * horizon; 0 for none.
+ * Selects the current epoch and horizon (docs/decisions/0022-record-of-changes.md). Readable are all changes of earlier
+ * epochs, and changes of the current epoch whose `xid` is below the horizon. `is_current` is false if the journal has
+ * moved to another database. Parameter: minimum of the horizon, or 0.
  */
 const SELECT_EPOCH = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
@@ -27,24 +27,24 @@ const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const POSITION_ORDER = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 
-/** Columns that readChangesStatement and newestChangeStatement both return. */
+/** Columns: `is_current`, and the positions of the last purged change and of the last change in the page. */
 const SELECTED_POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
   page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
-/** FROM items that SELECTED_POSITIONS reads. */
+/** FROM clause for SELECTED_POSITIONS. It joins the CTEs `state`, `feed` and `page_end`. */
 const POSITION_SOURCES = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
 
 const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
-/** Maximum number of changes that a read examines if it filters them by service or creator; `limit` may be larger. */
+/** Maximum number of changes that a filtered read (by service or creator) examines. A larger `limit` overrides it. */
 const MAX_EXAMINED = 1000;
 
-/** A statement with `?` for each of the values. */
+/** An SQL statement with a `?` placeholder for each value. */
 export interface SqlWithValues {
   text: string;
   values: SqlValue[];
 }
 
-/** Returns the condition on `attempt_groups` that selects the creators of a range. */
+/** Returns the SQL condition on `attempt_groups` for the clients and kinds in `creators`. */
 function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
   const values: SqlValue[] = [];
   const conditions = ATTEMPT_KINDS.flatMap((kind) => {
@@ -57,22 +57,21 @@ function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
   return { text: conditions.length > 0 ? `(${conditions.join(' OR ')})` : 'FALSE', values };
 }
 
-/** Returns how many changes a read examines at most: more than `limit`, to find out whether more changes follow. */
+/** Returns the maximum number of changes to examine: more than `limit`, to find out whether more changes follow. */
 const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
   channel !== null && ATTEMPT_KINDS.every((kind) => creators[kind] === null)
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED);
 
-/** Returns the SELECT of a channel's feed (row of change_feeds). Null: the feed with the newest purged position. */
+/** Returns the SELECT of a channel's row in change_feeds. Null: the row whose last purged position is the newest. */
 const feedQuery = (channel: string | null): string =>
   `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
 
 /**
- * Returns the statement that reads a range of changes, one per row. If there are no changes, the statement returns one
- * row in which the columns of the change are null. Every row also has the horizon, and the positions of the last purged
- * and of the last examined change.
- * @param horizon lower bound for the horizon (see SELECT_EPOCH)
+ * Returns the statement that reads a range of changes, one per row, or one row without a change if there are none.
+ * Every row also has the horizon, and the positions of the last purged and of the last examined change.
+ * @param horizon minimum of the horizon (see SELECT_EPOCH)
  */
 export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): SqlWithValues {
   const { service, channel, after, limit } = range;
@@ -100,7 +99,7 @@ export function readChangesStatement(dialect: Dialect, range: ChangeRange, horiz
   return { text, values: [horizon, ...feedValues, ...pageValues, ...foundValues] };
 }
 
-/** Returns the statement that reads the newest readable change of a channel. */
+/** Returns the statement that reads the position of a channel's newest readable change. */
 export const newestChangeStatement = (
   dialect: Dialect,
   [service, channel]: [string, string],
@@ -113,17 +112,17 @@ export const newestChangeStatement = (
   values: [horizon, service, channel],
 });
 
-/** Whether a row shows an epoch that was begun in another database. Then a new epoch must begin. */
+/** Whether the journal has moved to another database since the epoch in this row began. Then a new epoch must begin. */
 export const isEpochOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
 
-/** Returns the position in the three columns of a row whose names begin with `prefix`; null if the columns are null. */
+/** Reads a position from the columns `<prefix>epoch`, `<prefix>xid` and `<prefix>seq`; null if they are null. */
 function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition | null {
   const [epoch, transaction, seq] = POSITION_COLUMNS.map((name) => row[`${prefix}${name}`] ?? null);
   if (epoch === null) return null;
   return { epoch: Number(epoch), transaction: Number(transaction), seq: Number(seq) };
 }
 
-/** Returns the position up to which changes were purged; FIRST_POSITION if the channel has no feed. */
+/** Returns the position of the last purged change; FIRST_POSITION if no change was purged. */
 export const purgedPosition = (row: Row): ChangePosition => positionIn(row, 'purged_') ?? FIRST_POSITION;
 
 /** Returns the position of the last change that the statement examined; null if it examined none. */
@@ -133,8 +132,8 @@ export const lastExaminedPosition = (row: Row): ChangePosition | null => positio
 export const comparePositions = (a: ChangePosition, b: ChangePosition): number =>
   a.epoch - b.epoch || a.transaction - b.transaction || a.seq - b.seq;
 
-/** Converts the rows of readChangesStatement() to its result. */
-export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): ReadChanges {
+/** Converts the rows of readChangesStatement() to a page of changes. */
+export function changeBatchFromRows(rows: readonly Row[], range: ChangeRange): ChangeBatch {
   const { limit, after } = range;
   const [firstRow = {}] = rows;
   const foundChanges = rows.flatMap((row) => changeFromRow(row) ?? []);

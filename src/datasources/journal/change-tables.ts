@@ -17,7 +17,7 @@ const CHANGE_INDEXES = [
   'CREATE INDEX changes_by_feed ON changes (feed_id, epoch, xid, seq)',
   'CREATE INDEX changes_in_order ON changes (epoch, xid, seq)',
   'CREATE INDEX followed_by_transaction ON followed_transactions (transaction_hash)',
-  // This index ends with the group, so that counts read only the index.
+  // `group_id` is part of the index, so that counting reads no table rows.
   `CREATE INDEX followed_due ON followed_transactions (next_lookup_at, group_id)
      WHERE next_lookup_at IS NOT NULL`,
 ];
@@ -73,17 +73,17 @@ export function changeTables(dialect: Dialect): string[] {
        status TEXT,
        state TEXT
      )`,
-    // This table has one row. It is separate from journal_state, in which gateways of the previous version update
+    // This table has one row. It is not part of journal_state: there, gateways of the previous version update
     // `identity` without beginning a new epoch.
     `CREATE TABLE change_epoch (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
        epoch BIGINT NOT NULL
      )`,
-    // The first epoch is the current time. So cursors from an earlier, deleted journal precede all changes here.
+    // The first epoch is the current time. So positions from an earlier, deleted journal precede all changes here.
     `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${FIRST_IDENTITY[dialect]}, ${NOW[dialect]})`,
     ...CHANGE_INDEXES,
-    ...FUNCTIONS[dialect],
+    ...CREATE_FUNCTIONS[dialect],
     'INSERT INTO change_feeds (service, channel) SELECT DISTINCT service, channel FROM attempt_groups',
   ];
 }
@@ -95,20 +95,20 @@ export const NOW = {
 };
 
 /**
- * SQL expression for the first `identity` in change_epoch and journal_state. In SQLite, it is the empty text:
- * change_epoch does not use it, and SqliteJournal.open() updates it in journal_state.
+ * SQL expression for the first `identity` (which database it is) in change_epoch and journal_state. In SQLite, it is
+ * empty: change_epoch does not use it, and SqliteJournal.open() updates it in journal_state.
  */
 export const FIRST_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
- * A trigger creates the feed of a channel together with the channel's first group of attempts. In PostgreSQL one
- * statement creates the feeds of all new groups in a fixed order, so that instances do not deadlock.
+ * Functions and triggers of the record of changes. A trigger creates the feed (row of change_feeds) of a channel with
+ * the channel's first group of attempts; in PostgreSQL in a fixed order, to prevent deadlocks.
  *
- * `raise_change_epoch` begins a new epoch; unless `always` is true, only if the current one was begun in another
- * database. The function first waits for a table lock until no database transaction is writing changes. Later writers
- * wait until the lock is released, then read the new epoch. So no change of an earlier epoch is committed afterwards.
+ * `raise_change_epoch` begins a new epoch; if `always` is false, only after a move to another database. It locks the
+ * table `changes`, so it waits for database transactions that are writing changes. Later writers wait for the lock,
+ * then read the new epoch. So no change of an earlier epoch is committed afterwards.
  */
-const FUNCTIONS: Record<Dialect, string[]> = {
+const CREATE_FUNCTIONS: Record<Dialect, string[]> = {
   sqlite: [
     `CREATE TRIGGER create_change_feed AFTER INSERT ON attempt_groups BEGIN
        INSERT INTO change_feeds (service, channel) VALUES (NEW.service, NEW.channel) ON CONFLICT DO NOTHING;
@@ -135,14 +135,14 @@ const FUNCTIONS: Record<Dialect, string[]> = {
 /** Columns that `changes` and `followed_transactions` copy from `stored_attempts`. */
 export const COPIED_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
 
-/** SQL expression for the id of the feed of a change. Reads `group_id` of the surrounding SELECT. */
-export const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group
+/** Subquery for the id of a change's row in change_feeds. Reads `group_id` of the surrounding SELECT. */
+export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_group
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
 /**
- * Returns the statement that begins to follow the transactions of attempts that succeeded since a time, oldest first.
- * The first lookup of each transaction is due at once, because its status is unknown. Parameters: the time, and the
- * maximum number of transactions. The statement returns for each transaction the time at which its attempt was settled.
+ * Returns the INSERT that starts to follow the transactions of attempts that succeeded since a time, oldest first. The
+ * first lookup is due at once, because the status is unknown. Parameters: the time, and the maximum number of
+ * transactions. Returned column: when each attempt was settled.
  */
 export const followSettledStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
     (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_COLUMNS})

@@ -1,14 +1,14 @@
 /**
- * The record of changes has a row for each new status or state of a transaction that a response of the service shows.
- * A transaction is followed, which means that the gateway itself looks it up, until it is completed or failed. Times
- * are in milliseconds since 1970, by the clock of the journal.
+ * The record of changes has a row for each new status or state of a transaction in a response of the payment service.
+ * To follow a transaction means: the gateway itself looks it up until it is completed or failed, at most for
+ * FOLLOW_DAYS (docs/changes.md). Times are in milliseconds since 1970, by the clock of the journal.
  */
 
 import type { AttemptKind } from './attempt-kind';
 
 /** Position in the record of changes. Changes become readable in the order of their positions. */
 export interface ChangePosition {
-  /** Increases when the journal moves to another database (failover, restore), and when the fence is raised. */
+  /** Increases when the journal moves to another database (failover, restore), or when its Fence is raised. */
   epoch: number;
   /** PostgreSQL: id of the database transaction that recorded the change. SQLite: 0. */
   transaction: number;
@@ -27,13 +27,13 @@ export interface ObservedState {
   state: string | null;
   /** Amount actually received for a MISPAID payment; otherwise null. */
   received: string | null;
-  /** Whether the status is COMPLETED or FAILED. These two never change. */
+  /** Whether the status is final: COMPLETED or FAILED. */
   isFinal: boolean;
   /** Due time of the next lookup by the gateway itself; null if there will be none. */
   nextLookupAt: number | null;
 }
 
-/** The state of a transaction in a response of the payment service, and the times of the request and response. */
+/** A state in a response of the payment service, with its transaction and the times of the request and response. */
 export interface Observation extends ObservedState {
   service: string;
   kind: AttemptKind;
@@ -46,15 +46,14 @@ export interface Observation extends ObservedState {
 }
 
 /**
- * Result of recordObservation(). `recorded`: the status or state is new, and a change was recorded. `unchanged`: status
- * and state are already recorded. `outdated`: the request was sent before the recorded state was received, so the
- * observation may be older. Nothing was recorded, and a new lookup is due at once unless `nextLookupAt` is null. A
- * final status is never outdated. `not_followed`: the transaction was not created through the gateway, its final status
- * is already recorded, or it was purged.
+ * Result of recordObservation(). `recorded`: status or state was new. `unchanged`: both were already recorded.
+ * `outdated`: the request was sent before the recorded state was received; nothing was recorded, and a lookup is due at
+ * once unless `nextLookupAt` is null. A final status is never outdated. `not_followed`: the transaction was not created
+ * through the gateway, its final status is already recorded, or it was purged.
  */
 export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_followed';
 
-/** A transaction that was created through the gateway and whose final status is not recorded yet. */
+/** A transaction that was created through the gateway, and whose final status is not recorded yet. */
 export interface FollowedTransaction {
   /** Id of the row in followed_transactions. */
   id: number;
@@ -63,21 +62,21 @@ export interface FollowedTransaction {
   transactionId: string;
   /** The recorded status; null if none is recorded yet. */
   status: string | null;
-  /** When the transaction was recorded as created. */
+  /** When the create was recorded as succeeded. */
   createdAt: number;
-  /** When the recorded state was first observed; `createdAt` if none is recorded. */
+  /** When the recorded status and state were first observed; `createdAt` if none are recorded. */
   changedAt: number;
   /** Number of consecutive failed lookups. */
   failures: number;
 }
 
-/** Request to claim followed transactions whose lookup is due. No other instance then looks them up. */
-export interface ClaimDueRequest {
+/** Claim of due lookups of followed transactions. Until `leaseUntil`, no other instance makes these lookups. */
+export interface FollowedClaim {
   service: string;
   now: number;
-  /** After this time, any instance can claim the transactions again. */
+  /** End of the lease. Afterwards, any instance can claim the transactions again. */
   leaseUntil: number;
-  /** A transaction whose last change is later than this time counts as young. */
+  /** Transactions that changed after this time count as young (likely to change again soon), and are claimed first. */
   youngIfChangedAfter: number;
   /** Maximum number of transactions to claim. */
   limit: number;
@@ -86,7 +85,7 @@ export interface ClaimDueRequest {
 }
 
 /** The next lookup of a followed transaction. */
-export interface FollowSchedule {
+export interface NextLookup {
   /** Id of the row in followed_transactions. */
   id: number;
   /** Due time of the next lookup; null if there will be none. */
@@ -95,11 +94,11 @@ export interface FollowSchedule {
   failures: number;
 }
 
-/** Numbers of followed transactions of a service. */
+/** Counts of the followed transactions of one payment service. */
 export interface FollowedCounts {
-  /** Number of followed transactions with a next lookup, due or later. */
+  /** Number of transactions that will be looked up, now or later. */
   followed: number;
-  /** Number of followed transactions whose lookup is due. */
+  /** Number of transactions whose lookup is due now. */
   due: number;
   /** Due time of the most overdue lookup; null if no lookup is due. */
   oldestDueAt: number | null;
@@ -129,7 +128,7 @@ export interface RecordedChange {
   received: string | null;
 }
 
-/** For each kind of transaction to read, the client that must have created it; null: any client. */
+/** Filter by creator. Key: a kind to read. Value: the client that created the transaction; null: any client. */
 export type ChangeCreators = Readonly<Partial<Record<AttemptKind, string | null>>>;
 
 /** Selects changes, oldest first. */
@@ -143,12 +142,12 @@ export interface ChangeRange {
   limit: number;
 }
 
-/** Result of readChanges(). */
-export interface ReadChanges {
+/** Result of readChanges(): a page of changes, oldest first. */
+export interface ChangeBatch {
   changes: RecordedChange[];
   /** Whether more changes of this range may follow. */
   hasMore: boolean;
-  /** Value of `after` for the next read. Changes up to this position were returned, or excluded by the range. */
+  /** Position to pass as `after` of the next read. All changes of the range up to this position were returned. */
   readUntil: ChangePosition;
   /** Whether some committed changes are not readable yet, because an earlier database transaction is in progress. */
   isBehind: boolean;
@@ -165,19 +164,19 @@ export class PositionExpired extends Error {
 
 /** The part of the journal that records changes. Every method rejects with JournalUnavailable if the store fails. */
 export interface ChangeJournal {
-  /** Records an observation if its status or state is new. If several instances observe it, only one records it. */
+  /** Records an observation if its status or state is new. If several instances observe it, one of them records it. */
   recordObservation(observation: Observation): Promise<ObservationResult>;
-  /** Returns for each id, in order, false if the transaction is certainly not followed, otherwise true. */
+  /** Returns one value per id. False: certainly not followed. True: followed, or another id has the same hash. */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
-  /** Returns the claimed transactions, whose next lookup is then due at `leaseUntil`. */
-  claimFollowed(claim: ClaimDueRequest): Promise<FollowedTransaction[]>;
+  /** Claims due lookups, and returns their transactions. Their next lookup is then due at `leaseUntil`. */
+  claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]>;
   /** Stores the next lookups. Skips transactions that are not followed any more. */
-  scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void>;
+  scheduleFollowed(schedules: readonly NextLookup[]): Promise<void>;
   countFollowed(service: string): Promise<FollowedCounts>;
-  /** Reads durable changes only. Rejects with PositionExpired if changes after `after` were deleted. */
-  readChanges(range: ChangeRange): Promise<ReadChanges>;
+  /** Reads only changes that no crash can lose. Rejects with PositionExpired if changes after `after` were deleted. */
+  readChanges(range: ChangeRange): Promise<ChangeBatch>;
   /**
-   * Returns the position of a channel's newest readable change, from which a reader gets only later changes. If no
+   * Returns the position of a channel's newest readable change. Reading after it returns only later changes. If no
    * change is stored, returns the position of the last purged change, or FIRST_POSITION.
    */
   newestChange(service: string, channel: string): Promise<ChangePosition>;

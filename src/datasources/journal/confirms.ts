@@ -19,7 +19,7 @@ export interface ConfirmClaim extends ConfirmedPayment {
   inputHash: string;
 }
 
-/** The earlier confirms of a payment, as recorded in the journal when a confirm begins. */
+/** Result of beginConfirm(): what the journal has recorded about earlier confirms of the payment. */
 export interface ConfirmBeginResult {
   /** Whether the result of an earlier confirm of this payment is unknown. */
   previousOutcomeUnknown: boolean;
@@ -37,7 +37,7 @@ export interface ConfirmedInput extends ConfirmedPayment {
   confirmedAt: number;
 }
 
-/** The result of a confirm. It also covers earlier confirms of the payment whose results were unknown. */
+/** Result of a confirm. It also states whether the results of earlier confirms of the payment are now known. */
 export interface ConfirmResult {
   /**
    * `known`: the results of all confirms of this payment are known. `unknown`: this confirm may have been carried out.

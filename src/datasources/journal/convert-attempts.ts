@@ -1,4 +1,4 @@
-import { attemptTables, keyHashOf, STATE_OF } from './attempt-tables';
+import { attemptTables, keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
 import type { Attempt } from './journal';
 import {
   attemptFromRow,
@@ -79,7 +79,7 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
     ...(!isOpen && { owner: null, lease_until: null, send_until: null, service_started_at: null }),
     seq: attempt.seq,
     group_id: groupId,
-    state: STATE_OF[attempt.outcome],
+    state: STATE_BY_OUTCOME[attempt.outcome],
     settled_at: attempt.settledAt,
     next_check_at: attempt.nextRecheckAt,
     transaction_hash: transactionId === null ? null : shortHash(transactionId),
@@ -139,8 +139,8 @@ const SELECT_OPEN_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${IS_OPEN})`;
 
 /**
- * Statements at the beginning and end of the final step. In PostgreSQL, they lock the old tables. Queries of the
- * previous version's gateways wait for these locks, then fail because the tables are gone.
+ * Statements at the beginning and end of the conversion's final step. In PostgreSQL, they lock the old tables. Queries
+ * of gateways of the previous version wait for these locks, then fail because the tables are gone.
  */
 const FINAL_STEP_STATEMENTS = {
   sqlite: { before: [], after: [] },

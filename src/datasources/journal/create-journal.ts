@@ -1,4 +1,4 @@
-import { TIME_LIMIT_MS } from './deadline';
+import { DEFAULT_TIME_LIMIT_MS } from './deadline';
 import type { Journal } from './journal';
 import { describeJournalError, journalErrorText, isPermanent } from './journal-error';
 import { JournalOpenError } from './journal-open-error';
@@ -13,7 +13,7 @@ import { singleConnectionPool, sqliteFileOf } from './store-connection';
  * @throws JournalOpenError if a SQLite file cannot be opened, or if PostgreSQL reports an error that lasts until an
  *   operator corrects it (see isPermanent)
  */
-export async function openJournal(url: string, timeLimitMs = TIME_LIMIT_MS): Promise<Journal> {
+export async function openJournal(url: string, timeLimitMs = DEFAULT_TIME_LIMIT_MS): Promise<Journal> {
   const file = sqliteFileOf(url);
   if (file !== undefined) return SqliteJournal.open(file, timeLimitMs);
   const journal = new PostgresJournal(url, timeLimitMs);

@@ -1,8 +1,8 @@
-/** Default time limit in ms of a journal call that a create waits for. A caller gets an error within half a second. */
-export const TIME_LIMIT_MS = 400;
+/** Default time limit in ms of a journal call that a create waits for. Callers get an error within half a second. */
+export const DEFAULT_TIME_LIMIT_MS = 400;
 
 /** Minimum time limit in ms of calls that no create waits for: lists, reads of changes, operator commands, metrics. */
-export const BACKGROUND_READ_TIME_LIMIT_MS = 1_500;
+export const MIN_BACKGROUND_TIME_LIMIT_MS = 1_500;
 
 /** Returns the time in ms by a monotonic clock that all threads and processes of a machine share. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;

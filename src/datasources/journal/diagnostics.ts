@@ -30,15 +30,15 @@ export interface PostgresFacts extends JournalFacts {
   canListen: boolean | null;
   /** Whether commits survive a crash of the server (IS_DURABLE). */
   isDurable: boolean;
-  /** Whether the server has standbys and none of them is synchronous. */
+  /** Whether all standbys of the server are asynchronous; false if it has no standby. */
   hasOnlyAsynchronousStandbys: boolean;
   /** Whether the database user may call pg_control_system(), which the gateway needs to notice a failover. */
   canNoticeFailover: boolean;
-  /** Difference between the clocks in ms; positive if that of the server is ahead of that of this machine. */
+  /** Clock of the database server minus clock of this machine, in ms. */
   clockDifferenceMs: number;
 }
 
-/** Guarantees that a PostgreSQL server lacks. The names are logged, and are codes of findings of `paygraph doctor`. */
+/** Weakness of a PostgreSQL server as a journal. The name is logged, and is a finding code of `paygraph doctor`. */
 export type JournalWeakness =
   | 'journal_not_durable'
   | 'asynchronous_standby'
@@ -48,7 +48,7 @@ export type JournalWeakness =
 
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 
-/** Returns the guarantees that the server lacks; an empty array if it lacks none. */
+/** Returns the weaknesses of the server; an empty array if it has none. */
 export function weaknessesOf(state: PostgresFacts): JournalWeakness[] {
   const weaknesses: Record<JournalWeakness, boolean> = {
     journal_not_durable: !state.isDurable,
@@ -153,7 +153,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 
-/** Whether a client receives its own notification. Behind a pooler that switches server connections, it does not. */
+/** Whether a client receives its own notification. False behind a pooler that switches server connections. */
 async function canReceiveNotify(client: Client): Promise<boolean> {
   const channel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
   const received = new Promise<void>((resolve) => {

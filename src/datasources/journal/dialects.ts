@@ -7,11 +7,11 @@ export const DIALECTS = {
     /** Clauses that lock the rows that a SELECT returns. With `skipLocked`, the SELECT omits locked rows. */
     lock: '',
     skipLocked: '',
-    /** Returns an operator to be written after a value. The condition is true if the SELECT returns this value. */
+    /** Returns the SQL to write after a value in a condition: `IN (select)`, or a faster equivalent. */
     isIn: (select: string): string => `IN (${select})`,
     /** FROM item with a row for each element of a JSON array. Column: `value`. Parameter: the array. */
     jsonElements: 'json_each(?)',
-    /** Maximum number of list queries in progress. */
+    /** Maximum number of concurrent list queries. */
     maxConcurrentLists: 1,
   },
   postgres: {

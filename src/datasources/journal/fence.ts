@@ -1,11 +1,11 @@
-/** Reasons why the journal may lack attempts that it once had. They are stored, logged and shown in /readyz. */
+/** Reasons to raise the fence: why the journal may have lost attempts. They are stored, logged and shown in /readyz. */
 export const FENCE_REASONS = ['failover', 'restored', 'attempt_missing', 'operator'] as const;
 export type FenceReason = (typeof FENCE_REASONS)[number];
 
 /**
- * Marks that the journal may have lost its latest attempts, for example in a failover to an asynchronous standby. The
- * fence is up for FENCE_SECONDS after `since`, unless an operator lowers it. In this time, every create is looked up
- * before it is sent.
+ * Mark that the journal may have lost its latest attempts, for example in a failover to an asynchronous standby. To
+ * prevent double payments, every create is then looked up at the payment service before it is sent. A fence ends
+ * FENCE_SECONDS after `since`, or when an operator lowers it (docs/exactly-once.md).
  */
 export interface Fence {
   /** When the fence was raised, in ms since 1970 by the journal's clock. */
@@ -15,9 +15,9 @@ export interface Fence {
 
 /** The fence of a journal, and the sequence number of its latest attempt. */
 export interface JournalState {
-  /** The latest fence, even if its time has ended; null if none was raised, or if an operator lowered it. */
+  /** The last fence, even if FENCE_SECONDS have passed; null if none was raised, or if an operator lowered it. */
   fence: Fence | null;
-  /** Sequence number of the latest attempt. If it has become lower, an older copy has replaced the journal. */
+  /** Sequence number of the latest attempt. If it decreases, an older copy has replaced the journal. */
   lastSequence: number;
 }
 

@@ -1,12 +1,12 @@
 import { followSettledStatement, NOW } from './change-tables';
 import type { RunMigrationStep, MigrationStore } from './convert-attempts';
 
-/** The migration follows transactions whose attempt succeeded at most this many ms before. */
-const RECENT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Time in ms before the migration that the last step reads again, because outcomes can be committed out of order. */
+/** Maximum age in ms of the transactions that the migration starts to follow. */
+const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
+/** Period in ms before the migration that the last step reads again, because outcomes may have been committed late. */
 const OVERLAP_MS = 10 * 60 * 1000;
-/** Maximum number of transactions that a step begins to follow. The last step has no limit. */
-const STEP_ROWS = 10_000;
+/** Maximum number of transactions in a step. The last step has no limit. */
+const MAX_STEP_ROWS = 10_000;
 
 /** Settings of a step. Without them, a planner without statistics could sort a table instead of reading its index. */
 const STEP_SETTINGS = {
@@ -17,9 +17,9 @@ const STEP_SETTINGS = {
 };
 
 /**
- * Begins to follow the transactions that were created in the 7 days before this migration, when the record of changes
- * did not exist yet. Gateways of the previous version can use the journal meanwhile. After an interruption, the next
- * call begins again, and skips transactions that are already followed.
+ * Starts to follow the transactions (docs/changes.md) that were created in the 7 days before this migration, when the
+ * record of changes did not exist yet. Gateways of the previous version can use the journal meanwhile. After an
+ * interruption, the next call begins again, and skips transactions that are already followed.
  * @param complete runs in the last step; marks the migration as applied
  */
 export async function followRecentTransactions(
@@ -34,10 +34,10 @@ export async function followRecentTransactions(
   };
   const [row] = await execute(`SELECT ${NOW[dialect]} AS now`);
   const now = Number(row?.['now']);
-  let from = now - RECENT_MS;
-  for (let followedCount = STEP_ROWS; followedCount === STEP_ROWS;) {
+  let from = now - MAX_AGE_MS;
+  for (let followedCount = MAX_STEP_ROWS; followedCount === MAX_STEP_ROWS;) {
     const start = from;
-    const settledAt = await runStep(() => follow(start, STEP_ROWS));
+    const settledAt = await runStep(() => follow(start, MAX_STEP_ROWS));
     if (!settledAt) return;
     from = Math.max(from, ...settledAt);
     followedCount = settledAt.length;

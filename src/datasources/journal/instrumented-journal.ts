@@ -4,12 +4,12 @@ import { JournalBusy, type Journal } from './journal';
 import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
 /**
- * Receives the name and the duration in ms of a call that has ended. `fault` is null if the call succeeded, or if a
- * working journal refused it (see isRefusal).
+ * Called after each call of a journal with its method name, error and duration in ms. `fault` is null if the call
+ * succeeded, or if a working journal refused it (see isRefusal).
  */
 export type JournalCallListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
-/** Wraps a journal. Passes the duration and result of every call, except of close(), to `onCall`. */
+/** Wraps a journal. Reports every call, except of close(), to `onCall`. */
 export const instrumentJournal = (journal: Journal, onCall: JournalCallListener): Journal =>
   new Proxy(journal, {
     get: (target, name) => {
@@ -31,6 +31,6 @@ export const instrumentJournal = (journal: Journal, onCall: JournalCallListener)
     },
   });
 
-/** Whether the journal works but refused a call: too many lists are queued, or a position or an attempt is missing. */
+/** Whether a working journal refused a call: too many lists are queued, or a position or an attempt is missing. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof JournalBusy || error instanceof PositionExpired || error instanceof AttemptMissing;

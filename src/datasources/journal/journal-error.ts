@@ -4,8 +4,8 @@ import process from 'node:process';
 import { TimeoutError } from '../../shared/timeout';
 
 /**
- * Reasons why the journal fails. Each key is a value of `reason` in log lines, /readyz and metrics. Each entry begins
- * with a message. The error codes with this reason follow: SQLSTATEs, system error codes and SQLite result codes.
+ * Reasons of journal errors. The key is the value of `reason` in logs, /readyz and metrics. The entry has the message,
+ * then the error codes with this reason: SQLSTATEs, system error codes and SQLite result codes.
  */
 const REASONS = {
   connection_refused: ['PostgreSQL refuses connections', 'ECONNREFUSED'],
@@ -28,7 +28,7 @@ const REASONS = {
   locked: ['another process holds a lock on the journal', '55P03', 'SQLITE_BUSY', 'SQLITE_LOCKED'],
   file_replaced: ['the SQLite file was removed or replaced while the gateway had it open', 'FILE_REPLACED'],
   not_durable: [
-    'PostgreSQL does not keep what it commits (fsync, full_page_writes or synchronous_commit is off, or a commit was not acknowledged by the synchronous standby)',
+    'PostgreSQL may lose committed data (fsync, full_page_writes or synchronous_commit is off, or the synchronous standby did not acknowledge a commit)',
     '01000',
   ],
   timeout: ['the journal does not respond in time', 'ETIMEDOUT', '57014'],
@@ -65,7 +65,7 @@ const REASON_BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
 const CONNECTION_EXCEPTION = /^08\w{3}$/;
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
-/** For driver errors without a code: a pattern for the text, the reason, and optionally another message. */
+/** Classifies driver errors without a code: pattern of the driver's text, reason, and optionally another message. */
 const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
   [
     /^SASL: .*password must be/,
@@ -79,7 +79,7 @@ const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = 
 
 /** Describes a journal error by the first error code in its chain of causes or, if there is none, by the messages. */
 export function describeJournalError(error: unknown): JournalErrorInfo {
-  const chain = [...withCauses(error)];
+  const chain = [...causeChain(error)];
   for (const inner of chain) {
     if (inner instanceof DescribedError) return inner.info;
     const code = inner instanceof TimeoutError ? 'ETIMEDOUT' : inner.code;
@@ -99,8 +99,7 @@ interface AnyError {
   cause?: unknown;
 }
 
-/** Yields an error, its cause, the cause of that cause, and so on. */
-function* withCauses(error: unknown): Generator<AnyError> {
+function* causeChain(error: unknown): Generator<AnyError> {
   for (let inner = error; typeof inner === 'object' && inner !== null; inner = (inner as AnyError).cause)
     yield inner;
 }
@@ -123,7 +122,7 @@ export class DescribedError extends Error {
 }
 
 /** Returns an error with the reason `other`. `message`: a sentence for operators, without a full stop. */
-export const otherError = (message: string): DescribedError =>
+export const unclassifiedError = (message: string): DescribedError =>
   new DescribedError({ reason: 'other', code: null, message });
 
 /** Returns the error for a PostgreSQL server whose commits a crash may lose. */
@@ -154,14 +153,14 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
   26: 'SQLITE_NOTADB',
 };
 /** SQLite codes with many possible causes. For these, diagnoseSqliteError() also checks the file system. */
-const VAGUE_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
+const AMBIGUOUS_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Returns an error with SQLite's code or, if that is vague and a check of the file shows the cause, a system code. */
+/** Returns an error with SQLite's code. For AMBIGUOUS_CODES, with a system error code if a check finds the cause. */
 export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
-  const isVague = sqliteCode !== undefined && VAGUE_CODES.has(sqliteCode);
-  const code = (isVague && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || sqliteCode;
+  const isAmbiguous = sqliteCode !== undefined && AMBIGUOUS_CODES.has(sqliteCode);
+  const code = (isAmbiguous && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || sqliteCode;
   return code === undefined ? new Error(message) : Object.assign(new Error(message), { code });
 }
 

@@ -7,11 +7,11 @@ import {
 } from './journal-error';
 
 const CHECK_INTERVAL_MS = 5_000;
-/** Time in ms after a failed check until the next; also the minimum time between two checks. */
+/** Interval in ms of checks after a failed check; also the minimum interval between two checks. */
 const RETRY_INTERVAL_MS = 1_000;
 /** Minimum time in ms before a log line about the same failure is repeated. */
 const LOG_INTERVAL_MS = 60_000;
-/** Size in bytes of the filler of a large check, which detects a full disk: a small row may still fit. */
+/** Size in bytes of the row that a large check writes. A full disk may still have space for a small row. */
 const LARGE_CHECK_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 
@@ -33,9 +33,9 @@ interface JournalMonitorOptions {
 }
 
 /**
- * Checks regularly whether the journal can be written. Skips a check if an attempt was written within the check
- * interval. Logs when the journal becomes unavailable, then every minute and when the reason changes, and when the
- * journal is available again. Also logs failed calls of an available journal. Times are in ms by the monotonic clock.
+ * Checks regularly whether the journal can be written. Logs outages: when they begin, every minute, when the reason
+ * changes, and when they end. Skips a check if an attempt was written within CHECK_INTERVAL_MS and the journal is
+ * available. Also logs failed calls of an available journal. Times are in ms by the monotonic clock.
  */
 export class JournalMonitor {
   #fault: JournalErrorInfo | null = null;
@@ -59,7 +59,7 @@ export class JournalMonitor {
     return this.#fault;
   }
 
-  /** Resolves after the first check, whatever its result, and schedules the next check. */
+  /** Starts the regular checks. Resolves after the first check, whatever its result. */
   start(): Promise<void> {
     return this.#runCheck();
   }
@@ -81,7 +81,7 @@ export class JournalMonitor {
       this.#callLoggedAt.set(fault.reason, now);
       const { reason, code, message } = fault;
       const facts = { event: 'journal_operation_failed', operation: call, reason, code };
-      this.options.log.warn(facts, `journal operation failed: ${message}`);
+      this.options.log.warn(facts, `journal call ${call} failed: ${message}`);
     }
     if (fault.reason === 'disk_full') this.#lastLargeCheckAt = -Infinity;
     // The next check must not be skipped, because it finds out whether all writes fail.

@@ -20,14 +20,14 @@ export type * from './purge-step';
 
 export { ATTEMPT_KINDS, type AttemptKind } from './attempt-kind';
 
-/** Maximum duration of an attempt's lease in ms. A lease with more time left is void: the clock was set back. */
+/** Maximum lease of an instance on an attempt, in ms. A lease with more time left is void: the clock was set back. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
 
 export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 /**
  * `unknown`: the service may have created a transaction. `rejected`: the service refused the input. `not_sent`:
- * certainly nothing was created, because no request was executed, or because lookups or an operator proved it. After
- * `rejected` and `not_sent`, the idempotency key can be used again.
+ * certainly nothing was created. Either no request was executed, or lookups or an operator proved it. After `rejected`
+ * and `not_sent`, the idempotency key can be used again.
  */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
@@ -57,8 +57,8 @@ export interface NewAttempt extends AttemptKey {
   /** Method details that are safe to show to callers, as JSON. */
   publicDetails: string;
   /**
-   * Whether to reserve the external id on the channel. Another attempt that also reserves this id then gets the result
-   * `reserved`, until this attempt is `rejected` or `not_sent`.
+   * Whether to reserve the external id on the channel. Until this attempt is `rejected` or `not_sent`, inserts of other
+   * attempts that reserve the same id return `reserved`.
    */
   reserve: boolean;
   /** Id of the instance that sends the request. */
@@ -67,8 +67,8 @@ export interface NewAttempt extends AttemptKey {
   leaseUntil: number;
   startedAt: number;
   /**
-   * `startedAt` by the payment service's clock; null if that clock is unknown. If the journal had lost the attempt, the
-   * time at which the service created its transaction.
+   * `startedAt` by the payment service's clock; null if that clock is unknown. For an attempt that the journal had
+   * lost, the time at which the service created the transaction.
    */
   serviceStartedAt: number | null;
   /** Time after which the request can neither be sent nor be in flight. */
@@ -78,30 +78,30 @@ export interface NewAttempt extends AttemptKey {
 }
 
 /**
- * Time in ms after the next lookup of an attempt is due. Within this time, only the instance `absence.observer` makes
- * the lookup; afterwards, any instance can.
+ * Time in ms after the due time of a lookup during which only the instance `absence.observer` can claim the attempt.
+ * Afterwards, any instance can.
  */
 export const OBSERVER_GRACE_MS = 5000;
 
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
-export interface Absence {
-  /** Number of lookups that count as evidence. */
+export interface AbsenceEvidence {
+  /** Number of lookups without a result that count as evidence. */
   lookups: number;
   /** Time in ms between the first and the last lookup that count as evidence, as measured by monotonic clocks. */
   spanMs: number;
-  /** Id of the instance that made the last lookup that counts, and measures the time since; empty if none counts. */
+  /** Id of the instance that made the last counted lookup, and measures the time since; empty if none was counted. */
   observer: string;
 }
 
-export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
+export const NO_EVIDENCE: AbsenceEvidence = { lookups: 0, spanMs: 0, observer: '' };
 
-/** A new attempt without the properties that only its insert uses. */
+/** The stored fields of a new attempt. `reserve` and `fenceSince` only control the insert. */
 export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
 
 /**
- * A stored attempt. It is open while `outcome` is `in_progress` or `unknown`, and settled afterwards. A claim changes
- * `owner` and `leaseUntil`. In a settled attempt, `owner` is empty, `leaseUntil` and `sendUntil` are 0, and
- * `serviceStartedAt` is null.
+ * A stored attempt. It is open while `outcome` is `in_progress` or `unknown`, then settled. A claim changes `owner` and
+ * `leaseUntil`. In a settled attempt, `owner` is empty, `leaseUntil` and `sendUntil` are 0, and `serviceStartedAt` is
+ * null.
  */
 export interface Attempt extends SentAttempt {
   /** Sequence number of the row. Attempts that are inserted later have higher numbers. */
@@ -117,15 +117,15 @@ export interface Attempt extends SentAttempt {
   nextRecheckAt: number | null;
   /** How often the outcome `unknown` was recorded. */
   recheckCount: number;
-  absence: Absence;
+  absence: AbsenceEvidence;
 }
 
 /**
- * Result of insertAttempt(). Only after `started`, the request may be sent. `exists`: `attempt` already uses the
- * idempotency key. `reserved`: another attempt has reserved the external id. `fence_changed`: the fence was raised or
- * lowered after `fenceSince` was read.
+ * Result of insertAttempt(). `started`: the attempt was inserted, so the request may be sent. `exists`: `attempt`
+ * already uses the idempotency key. `reserved`: another attempt has reserved the external id. `fence_changed`: the
+ * fence was raised or lowered after `fenceSince` was read.
  */
-export type BeginResult =
+export type InsertResult =
   | { kind: 'started' }
   | { kind: 'exists'; attempt: Attempt }
   | { kind: 'reserved' }
@@ -145,10 +145,10 @@ export type Outcome =
     }
   | { outcome: 'rejected' | 'not_sent'; settledAt: number }
   /** If `absence` is omitted, the stored evidence of absence is kept. */
-  | { outcome: 'unknown'; nextRecheckAt: number; absence?: Absence };
+  | { outcome: 'unknown'; nextRecheckAt: number; absence?: AbsenceEvidence };
 
-/** The instance (`owner`) that claims attempts of a service, the current time, and the end of the new lease. */
-export type Claim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
+/** Claim of attempts of a service: the claiming instance (`owner`), the current time, and the end of the new lease. */
+export type AttemptClaim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
 
 /** Selects the payments or the payouts that one client created. */
 export type Creator = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
@@ -179,7 +179,7 @@ export interface AttemptQuery {
 export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
 
 /** Number of attempts of one kind that have an unknown outcome. */
-export interface UnknownCount {
+export interface UnknownOutcomeCount {
   kind: AttemptKind;
   count: number;
   /** Start time of the oldest of these attempts; null if there are none. */
@@ -188,16 +188,16 @@ export interface UnknownCount {
 
 /** The journal. Every method rejects with JournalUnavailable if the database fails or exceeds the time limit. */
 export interface Journal extends ChangeJournal {
-  /** Returns the time in ms since 1970, by the clock that all instances share. */
+  /** Returns the time in ms since 1970, by the journal's clock, which all instances share. */
   time(): Promise<number>;
   /** Time limit in ms of the calls that a create or confirm waits for. Some other calls have a longer limit. */
   readonly timeLimitMs: number;
   /** Writes the attempt durably, or returns why it was not written. Atomic across instances. */
-  insertAttempt(attempt: NewAttempt): Promise<BeginResult>;
+  insertAttempt(attempt: NewAttempt): Promise<InsertResult>;
   /**
-   * Records an outcome; does not change a settled attempt. Returns false, and records nothing, if another attempt
-   * created the transaction. Does not wait until the outcome is durable: lookups can find an outcome that a crash lost.
-   * Rejects with AttemptMissing if the outcome is `succeeded` or `unknown` and the journal does not have the attempt.
+   * Records an outcome, unless the attempt is settled. Returns false, and records nothing, if another attempt created
+   * the transaction. Does not wait until the outcome is durable: lookups can find an outcome that a crash lost. Rejects
+   * with AttemptMissing if the outcome is `succeeded` or `unknown` and the journal does not have the attempt.
    */
   recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
   /** Returns the attempt with an idempotency key, whatever its outcome; null if there is none. */
@@ -205,29 +205,29 @@ export interface Journal extends ChangeJournal {
   /** Returns the attempt that created a transaction; null if the journal has none. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
   /**
-   * Whether another open attempt has the same kind, channel, external id, method and, for payments, amount. Then a
-   * lookup does not show which of the two attempts created a transaction. Lookups of payouts show no amount.
+   * Whether a transaction found by a lookup could also belong to another open attempt: one with the same kind, channel,
+   * external id and method. For payments, also with the same amount; lookups of payouts show no amount.
    */
   hasRival(attempt: Attempt): Promise<boolean>;
   /**
-   * Returns the id of a transaction that certainly exists at the service: one that an attempt of the same kind and
-   * channel has created, if possible an attempt of the same client. Null if there is none.
+   * Returns the id of a transaction that certainly exists at the service: created on the same channel by an attempt of
+   * the same kind, preferably of the same client. Null if there is none.
    */
   findSucceededOnChannel(attempt: Attempt): Promise<string | null>;
   /**
    * Returns for each ref, in order, the attempt with which `creator` created the transaction; null if there is none.
-   * For a ref with only an external id, returns the newest attempt with the outcome `succeeded` or `unknown`. The call
-   * takes as long for transactions of other clients as for transactions that do not exist.
+   * For a ref with only an external id, returns the newest attempt with the outcome `succeeded` or `unknown`. The
+   * duration of the call does not reveal whether another client has created the transaction.
    */
   findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */
   list(page: AttemptQuery): Promise<Attempt[]>;
-  /** Extends the owner's leases of attempts in progress and of confirms, but not of attempts that the owner claimed. */
+  /** Extends the leases of the owner's attempts in progress and confirms, but not of claimed attempts. */
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an open attempt whose lease has ended, and marks it as `unknown`. Null if there is no such attempt. */
-  claim(id: string, claim: Claim): Promise<Attempt | null>;
+  claim(id: string, claim: AttemptClaim): Promise<Attempt | null>;
   /** As claim(), for up to `limit` attempts whose next lookup is due, or that have no lookup scheduled. */
-  claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
+  claimDue(claim: AttemptClaim, limit: number): Promise<Attempt[]>;
   /** Claims a payment for a confirm. Null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
   /** Records the result of a confirm and releases its claim, atomically. Idempotent. */
@@ -241,7 +241,7 @@ export interface Journal extends ChangeJournal {
   /** For operators: returns attempts with an unknown outcome, of all clients, oldest first. */
   unknown(service: string, limit: number): Promise<Attempt[]>;
   /** Counts attempts with an unknown outcome, of all clients. Returns one entry per kind of attempt. */
-  countUnknown(service: string): Promise<UnknownCount[]>;
+  countUnknown(service: string): Promise<UnknownOutcomeCount[]>;
   /** Deletes expired rows, but never open attempts. Returns null if another instance is purging. */
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
   /**
@@ -249,9 +249,9 @@ export interface Journal extends ChangeJournal {
    * @param bytes size of a filler in the row. Only a large row detects a full disk: a small row may still fit.
    */
   checkWrite(bytes: number): Promise<void>;
-  /** Reads the state. In PostgreSQL, first raises the fence if the database was replaced, for example in a failover. */
+  /** Reads the state. In PostgreSQL, first raises the fence (see Fence) if the database was replaced (failover). */
   readState(): Promise<JournalState>;
-  /** Raises the fence for this reason; lowers the fence if `reason` is null. */
+  /** Raises the fence (see Fence) for this reason; lowers it if `reason` is null. */
   setFence(reason: FenceReason | null): Promise<void>;
   /** Resolves if the journal can be read; otherwise rejects. */
   ping(): Promise<void>;

@@ -5,8 +5,8 @@ import { followRecentTransactions } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 import type { Dialect } from './stored-values';
 
-/** Statements that create the tables that journals from before the first release already have. */
-const FIRST_TABLES_SQL = [
+/** CREATE statements of the tables that already exist in journals from before the first release. */
+const CREATE_FIRST_TABLES = [
   `CREATE TABLE confirms (
        service TEXT NOT NULL,
        channel TEXT NOT NULL,
@@ -54,7 +54,7 @@ const FIRST_TABLES_SQL = [
 ];
 
 /** The table journal_state has one row. `identity` identifies the database in which the journal was last used. */
-const JOURNAL_STATE = `CREATE TABLE journal_state (
+const CREATE_JOURNAL_STATE = `CREATE TABLE journal_state (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
        fence_since BIGINT NOT NULL,
@@ -69,7 +69,7 @@ const insertFirstState = (dialect: Dialect): string =>
  * when a standby is promoted or a backup is restored. The id of the table changes when a dump is restored. Server and
  * timeline are empty if the database user cannot read them.
  */
-const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
+const CREATE_IDENTITY_FUNCTION = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
      BEGIN
        RETURN concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
          left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'stored_attempts'::regclass::oid);
@@ -78,20 +78,19 @@ const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGU
      END $$`;
 
 /**
- * Functions that SQLite does not need, because it has one writer at a time. A PostgreSQL statement does not see what is
+ * Statements only for PostgreSQL, because SQLite has one writer at a time. A PostgreSQL statement does not see what is
  * committed after its start, but a volatile function that it calls does.
  *
- * `attempt_is_open` returns whether an attempt is open or succeeded. It sees what other instances have committed while
- * the calling statement waited for their locks.
+ * `attempt_is_open` returns whether an attempt is open or succeeded, as of the latest commits of other instances.
  *
- * `attempts_created_by_another` returns the ids of candidates (attempts to be recorded as succeeded) whose transaction
- * was created by another attempt. If several candidates have the same transaction, its creator is the candidate that is
- * already recorded with it, or else the oldest open candidate. The function locks transactions before it reads, so that
- * no transaction gets two creators. Callers hold no row locks while they wait for these locks. OFFSET 0 keeps a planner
- * without statistics from reading all attempts of the service.
+ * `attempts_created_by_another` is called with attempts that are to be recorded as succeeded (`candidates`). It returns
+ * those whose transaction another attempt created. If several candidates have the same transaction, its creator is the
+ * one already recorded with it, or else the oldest open one. The function locks transaction ids before it reads, so
+ * that no transaction gets two creators. Callers hold no row locks while they wait for these locks. OFFSET 0 keeps a
+ * planner without statistics from reading all attempts of the service.
  */
-const POSTGRES_ONLY = [
-  POSTGRES_IDENTITY,
+const POSTGRES_ONLY_STATEMENTS = [
+  CREATE_IDENTITY_FUNCTION,
   `CREATE FUNCTION attempt_is_open(attempt BYTEA) RETURNS BOOLEAN LANGUAGE sql VOLATILE AS $$
      SELECT EXISTS (SELECT 1 FROM stored_attempts
        WHERE ${keyHashOf('id')} = ${keyHashOf('attempt')} AND id = attempt AND ${HOLDS_EXTERNAL_ID})
@@ -123,21 +122,21 @@ const POSTGRES_ONLY = [
   'ALTER TABLE write_checks ALTER COLUMN filler SET STORAGE EXTERNAL',
 ];
 
-/** Last migration before the first release. A journal to which it has not been applied has no tables yet. */
-const FIRST_TABLES = '0009-write-checks';
-const STORED_ATTEMPTS = '0010-stored-attempts';
-const CHANGES = '0011-changes';
-const FOLLOWED_TRANSACTIONS = '0012-followed-transactions';
+/** Last migration before the first release. A journal without it has no tables yet. */
+const FIRST_TABLES_MIGRATION = '0009-write-checks';
+const STORED_ATTEMPTS_MIGRATION = '0010-stored-attempts';
+const CHANGES_MIGRATION = '0011-changes';
+const FOLLOWED_MIGRATION = '0012-followed-transactions';
 
 /** Names of the migrations, in the order in which they are applied. */
-const MIGRATIONS = [FIRST_TABLES, STORED_ATTEMPTS, CHANGES, FOLLOWED_TRANSACTIONS];
+const MIGRATIONS = [FIRST_TABLES_MIGRATION, STORED_ATTEMPTS_MIGRATION, CHANGES_MIGRATION, FOLLOWED_MIGRATION];
 
 /** Compares a journal's applied migrations with those of this version. */
 export function compareMigrations(applied: readonly string[]) {
   return {
     pendingMigrations: MIGRATIONS.filter((name) => !applied.includes(name)),
     /** Migrations that a newer version of the gateway applied. */
-    unknownMigrations: applied.filter((name) => name > FOLLOWED_TRANSACTIONS),
+    unknownMigrations: applied.filter((name) => name > FOLLOWED_MIGRATION),
   };
 }
 
@@ -162,15 +161,15 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
       transaction(async () => ((await readPendingMigrations(store)).includes(name) ? work() : undefined));
   const stateSql = [
     attemptsView(dialect),
-    JOURNAL_STATE,
-    ...(dialect === 'postgres' ? POSTGRES_ONLY : []),
+    CREATE_JOURNAL_STATE,
+    ...(dialect === 'postgres' ? POSTGRES_ONLY_STATEMENTS : []),
     insertFirstState(dialect),
   ];
   const pending = await transaction(async () => {
     const names = await readPendingMigrations(store);
-    if (names.includes(FIRST_TABLES)) {
+    if (names.includes(FIRST_TABLES_MIGRATION)) {
       await executeAll(store, [
-        ...FIRST_TABLES_SQL,
+        ...CREATE_FIRST_TABLES,
         ...attemptTables(dialect),
         ...stateSql,
         ...changeTables(dialect),
@@ -179,20 +178,20 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
     }
     return names;
   });
-  if (pending.includes(FIRST_TABLES)) return pending;
-  if (pending.includes(STORED_ATTEMPTS))
-    await convertAttempts(store, stepRunner(STORED_ATTEMPTS), async () => {
+  if (pending.includes(FIRST_TABLES_MIGRATION)) return pending;
+  if (pending.includes(STORED_ATTEMPTS_MIGRATION))
+    await convertAttempts(store, stepRunner(STORED_ATTEMPTS_MIGRATION), async () => {
       await executeAll(store, stateSql);
-      await markApplied([STORED_ATTEMPTS]);
+      await markApplied([STORED_ATTEMPTS_MIGRATION]);
     });
-  if (pending.includes(CHANGES))
-    await stepRunner(CHANGES)(async () => {
+  if (pending.includes(CHANGES_MIGRATION))
+    await stepRunner(CHANGES_MIGRATION)(async () => {
       await executeAll(store, changeTables(dialect));
-      await markApplied([CHANGES]);
+      await markApplied([CHANGES_MIGRATION]);
     });
-  if (pending.includes(FOLLOWED_TRANSACTIONS))
-    await followRecentTransactions(store, stepRunner(FOLLOWED_TRANSACTIONS), () =>
-      markApplied([FOLLOWED_TRANSACTIONS]),
+  if (pending.includes(FOLLOWED_MIGRATION))
+    await followRecentTransactions(store, stepRunner(FOLLOWED_MIGRATION), () =>
+      markApplied([FOLLOWED_MIGRATION]),
     );
   return pending;
 }

@@ -1,7 +1,7 @@
 /**
- * The rows that a step deletes. `attempts`: settled attempts and their reserved external ids. `reservations`: reserved
- * external ids whose attempt does not exist. `confirmed`: inputs of confirms. `changes`: recorded changes. `followed`:
- * followed transactions.
+ * The kind of rows that a purge step deletes. `attempts`: settled attempts and their reserved external ids.
+ * `reservations`: reserved external ids whose attempt does not exist. `confirmed`: inputs of confirms. `changes`:
+ * recorded changes. `followed`: followed transactions.
  */
 export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed' | 'changes' | 'followed';
 

@@ -1,4 +1,4 @@
-import { keyHashOf, STATE_OF } from './attempt-tables';
+import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
 import { type Attempt, type AttemptKind, type AttemptOutcome, type SentAttempt } from './journal';
 import { attemptIdBytes, toJsonValue, KEY_HASH_BYTES, shortHash, toStoredText } from './stored-values';
 
@@ -43,7 +43,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
   },
 });
 
-/** Whether a new attempt can use the idempotency key of this attempt. */
+/** Whether the idempotency key of this attempt can be used again, because certainly nothing was created. */
 export const isKeyReleased = ({ outcome }: Attempt): boolean =>
   outcome === 'rejected' || outcome === 'not_sent';
 
@@ -87,7 +87,7 @@ export const COLUMNS_NULL_AT_INSERT =
 export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
-  WHERE stored_attempts.state IN ('${STATE_OF.rejected}', '${STATE_OF.not_sent}') AND stored_attempts.id <> excluded.id`;
+  WHERE stored_attempts.state IN ('${STATE_BY_OUTCOME.rejected}', '${STATE_BY_OUTCOME.not_sent}') AND stored_attempts.id <> excluded.id`;
 
 /** Returns the ON CONFLICT clause that takes over a reserved external id if the SQL condition `isFree` is true. */
 export const upsertReservationClause = (isFree: string): string =>

@@ -13,21 +13,21 @@ export interface ProposedOutcome {
   transactionId: string | null;
   /** Wire status of the transaction; null if the outcome is `not_sent`. */
   status: string | null;
-  /** Why the operator proposes this outcome, as text of the operator. */
+  /** The operator's reason for this outcome, as free text. */
   reason: string;
   /** Operating system user of the proposer. */
   proposedBy: string;
   /** The proposer's environment variable SUDO_USER; null if it is not set. */
   sudoUser: string | null;
-  /** Value of the option `--by`; null if it was not given. */
+  /** Name given with the option `--by`; null if it was not given. */
   givenName: string | null;
   proposedAt: number;
   expiresAt: number;
 }
 
-/** Proposals that wait for the approval of a second operator. Only the command line uses them. */
+/** Store of outcomes that wait for the approval of a second operator. Only the command line uses it. */
 export interface SettlementProposals {
-  /** Stores proposals and deletes expired ones. */
+  /** Stores proposed outcomes, and deletes expired ones. */
   add(proposed: readonly ProposedOutcome[], now: number): Promise<void>;
   /** Lists proposed outcomes that have not expired, oldest first; if `id` is given, only those of this proposal. */
   list(service: string, now: number, id?: string): Promise<ProposedOutcome[]>;

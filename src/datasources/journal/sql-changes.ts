@@ -4,7 +4,7 @@ import {
   lastExaminedPosition,
   newestChangeStatement,
   purgedPosition,
-  readChangesFromRows,
+  changeBatchFromRows,
   readChangesStatement,
   type SqlWithValues,
 } from './change-rows';
@@ -15,11 +15,11 @@ import {
   type ChangeJournal,
   type ChangePosition,
   type ChangeRange,
-  type ClaimDueRequest,
+  type FollowedClaim,
   type FollowedCounts,
   type FollowedTransaction,
-  type FollowSchedule,
-  type ReadChanges,
+  type NextLookup,
+  type ChangeBatch,
 } from './changes';
 import { monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
@@ -37,9 +37,8 @@ function followedHashesStatement(dialect: Dialect): string {
 }
 
 /**
- * Returns the statement that claims young transactions first, then the most overdue. It searches for young transactions
- * only among the `4 * limit` transactions that became due last. Parameters: now, service, limit, `youngIfChangedAfter`,
- * `youngLimit`; now; now, service, limit; `leaseUntil`.
+ * Returns the UPDATE of claimFollowed(). It claims young transactions first, then the most overdue. It searches for
+ * young ones only among the `4 * limit` transactions that became due last.
  */
 function claimFollowedStatement(dialect: Dialect): string {
   const { isIn, followedByDueTime, skipLocked } = DIALECTS[dialect];
@@ -82,18 +81,18 @@ const countFollowedStatement = (dialect: Dialect): string =>
     min(next_lookup_at) AS oldest
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${OF_SERVICE}`;
 
-/** Time in ms for which one database transaction may hide changes before readChanges() calls readWritersHorizon(). */
-const LONG_DELAY_MS = 50;
+/** Time in ms for which unrelated database transactions may hide changes before readWritersHorizon() is called. */
+const MAX_HORIZON_DELAY_MS = 50;
 
 /**
- * The part of the record of changes that PostgreSQL and SQLite share. Reads return only durable changes: a crash could
- * lose other changes, and their positions would then be used again.
+ * The part of the record of changes that PostgreSQL and SQLite share. Reads return only durable changes: after a crash,
+ * the position of a lost change would be used again.
  */
 export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservation'> {
   /** Changes up to this position are known to be durable. */
   #durableUntil: ChangePosition = FIRST_POSITION;
 
-  /** The last horizon that was read, and since when it has been the same, by `monotonicMs`. */
+  /** The last horizon that was read (see SELECT_EPOCH), and since when it has been the same, by `monotonicMs`. */
   #lastHorizon = { horizon: 0, since: 0 };
 
   protected constructor(private readonly dialect: Dialect) {}
@@ -104,11 +103,11 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   protected abstract writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]>;
   /** Resolves when everything that was committed before the call is durable. */
   protected abstract sync(): Promise<void>;
-  /** Begins a new epoch if the current one was begun in another database. */
-  protected abstract correctEpoch(): Promise<void>;
+  /** Begins a new epoch if the journal has moved to another database. */
+  protected abstract raiseEpochIfMoved(): Promise<void>;
   /**
-   * Returns the database transaction id below which all transactions that write changes have ended, whatever other
-   * transactions are in progress; 0 if unknown. Absent in SQLite, where each committed change is readable at once.
+   * Returns a horizon that ignores database transactions without changes (see READ_WRITERS_HORIZON); 0 if unknown.
+   * Undefined in SQLite, where each committed change is readable at once.
    */
   protected readWritersHorizon?(): Promise<number>;
 
@@ -119,7 +118,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return hashes.map((hash) => followed.has(hash));
   }
 
-  async claimFollowed(claim: ClaimDueRequest): Promise<FollowedTransaction[]> {
+  async claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]> {
     const { service, now, youngIfChangedAfter, youngLimit, limit, leaseUntil } = claim;
     const values = [
       now,
@@ -137,7 +136,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return rows.map(followedFromRow);
   }
 
-  async scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void> {
+  async scheduleFollowed(schedules: readonly NextLookup[]): Promise<void> {
     const rows = schedules.map(({ id, nextLookupAt, failures }) => [id, nextLookupAt, failures]);
     await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(rows)]);
   }
@@ -148,7 +147,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return { followed: Number(row['followed']), due, oldestDueAt: due > 0 ? Number(row['oldest']) : null };
   }
 
-  async readChanges(range: ChangeRange): Promise<ReadChanges> {
+  async readChanges(range: ChangeRange): Promise<ChangeBatch> {
     let [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range));
     if (this.readWritersHorizon && this.#isHorizonStuck(firstRow)) {
       const horizon = await this.readWritersHorizon();
@@ -157,7 +156,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     const purgedUpTo = purgedPosition(firstRow);
     if (range.after && comparePositions(range.after, purgedUpTo) < 0) throw new PositionExpired(purgedUpTo);
     await this.#ensureDurable(lastExaminedPosition(firstRow));
-    return readChangesFromRows([firstRow, ...otherRows], range);
+    return changeBatchFromRows([firstRow, ...otherRows], range);
   }
 
   async newestChange(service: string, channel: string): Promise<ChangePosition> {
@@ -171,16 +170,16 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   async #read({ text, values }: SqlWithValues): Promise<Row[]> {
     const rows = await this.read(text, values);
     if (!isEpochOfOtherDatabase(rows[0])) return rows;
-    await this.correctEpoch();
+    await this.raiseEpochIfMoved();
     return this.read(text, values);
   }
 
-  /** Whether one open database transaction has kept later changes unreadable for longer than LONG_DELAY_MS. */
+  /** Whether one database transaction has kept later changes unreadable for longer than MAX_HORIZON_DELAY_MS. */
   #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();
     if (horizon !== this.#lastHorizon.horizon) this.#lastHorizon = { horizon, since: now };
-    return row['is_behind'] === true && now - this.#lastHorizon.since > LONG_DELAY_MS;
+    return row['is_behind'] === true && now - this.#lastHorizon.since > MAX_HORIZON_DELAY_MS;
   }
 
   async #ensureDurable(position: ChangePosition | null): Promise<void> {

@@ -1,7 +1,7 @@
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { listStatement } from './attempt-list';
 import type { ChangeJournal } from './changes';
-import { BACKGROUND_READ_TIME_LIMIT_MS, monotonicMs } from './deadline';
+import { MIN_BACKGROUND_TIME_LIMIT_MS, monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import {
   ATTEMPT_KINDS,
@@ -12,7 +12,7 @@ import {
   type AttemptKey,
   type AttemptKind,
   type AttemptQuery,
-  type Claim,
+  type AttemptClaim,
   type ConfirmBeginResult,
   type ConfirmClaim,
   type ConfirmResult,
@@ -21,7 +21,7 @@ import {
   type Creator,
   type Journal,
   type TransactionRef,
-  type UnknownCount,
+  type UnknownOutcomeCount,
 } from './journal';
 import { keyHashOf, READABLE_COLUMNS } from './attempt-tables';
 import {
@@ -57,10 +57,10 @@ const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE $
       WHERE channel = ? AND service = ? AND kind = ?) AS others
      WHERE id IS NOT NULL LIMIT 1)) AS id) AS newest)`;
 
-/** Length in characters of the stored hashes (about 55) beyond which the text `unknown` replaces them. */
+/** Maximum length in characters of `suspect_hashes` (about 55 hashes). The text `unknown` replaces a longer list. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
-/** Claims a payment for a confirm. Replaces an earlier confirm whose lease has ended, but keeps the input hashes. */
+/** Claims a payment for a confirm. Replaces an earlier confirm whose lease has ended, but keeps its input hash. */
 const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until, input_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (service, channel, transaction_id) DO UPDATE SET
@@ -184,7 +184,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
 
   async list(page: AttemptQuery): Promise<Attempt[]> {
     const { text, values } = listStatement(page, this.#dialect.attemptsTable);
-    const until = monotonicMs() + Math.max(this.timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS);
+    const until = monotonicMs() + Math.max(this.timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS);
     try {
       const rows = await this.#lists.execute(() => this.readInBackground(text, values, until));
       return rows.map(attemptFromRow);
@@ -216,7 +216,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
     return (await this.readInBackground(text, [service, limit])).map(attemptFromRow);
   }
 
-  async countUnknown(service: string): Promise<UnknownCount[]> {
+  async countUnknown(service: string): Promise<UnknownOutcomeCount[]> {
     const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts WHERE ${IS_UNKNOWN} GROUP BY kind`;
     const rows = await this.readInBackground(text, [service]);
     return ATTEMPT_KINDS.map((kind) => {
@@ -234,13 +234,13 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
     await Promise.all([this.write(attempts, leaseUntil, owner), this.write(confirms, leaseUntil, owner)]);
   }
 
-  async claim(id: string, { owner, now, leaseUntil }: Claim): Promise<Attempt | null> {
+  async claim(id: string, { owner, now, leaseUntil }: AttemptClaim): Promise<Attempt | null> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ?
       WHERE ${idCondition('id')} AND ${IS_CLAIMABLE} RETURNING ${this.#readableColumns}`;
     return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(id), now));
   }
 
-  async claimDue({ service, owner, now, leaseUntil }: Claim, limit: number): Promise<Attempt[]> {
+  async claimDue({ service, owner, now, leaseUntil }: AttemptClaim, limit: number): Promise<Attempt[]> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ? WHERE ${keyHashOf('id')} IN (
       SELECT ${keyHashOf('id')} FROM stored_attempts WHERE ${IS_CLAIMABLE}
         AND group_id IN (SELECT id FROM attempt_groups WHERE service = ?)

@@ -25,14 +25,14 @@ export const toStorableText = (text: string): string => text.toWellFormed().repl
 const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex');
 
 /** Returns a Uint8Array with its own memory, not a view of the buffer pool of Node.js. */
-const bytesOfHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
+const hexToBytes = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 
 /**
- * Returns the stored bytes of a text, which keep rows small. For a UUID in lower case, these are its 16 bytes. For any
- * other text, they are a zero byte and the text in UTF-8, with a second zero byte if the length would otherwise be 16.
+ * Returns the bytes in which a text is stored. For a lower-case UUID: its 16 bytes. For any other text: a zero byte and
+ * the text in UTF-8, with a second zero byte if the result would have 16 bytes like a UUID.
  */
 export function toStoredText(text: string): Uint8Array {
-  if (UUID.test(text)) return bytesOfHex(text.replaceAll('-', ''));
+  if (UUID.test(text)) return hexToBytes(text.replaceAll('-', ''));
   const utf8 = Buffer.from(toStorableText(text));
   const prefixLength = utf8.length === 15 ? 2 : 1;
   const bytes = new Uint8Array(prefixLength + utf8.length);
@@ -63,7 +63,7 @@ function keyHashDigits({ service, client, key }: AttemptKey): string {
 }
 
 /** Returns the bytes of the hash that identifies an idempotency key of a client. */
-export const keyHash = (key: AttemptKey): Uint8Array => bytesOfHex(keyHashDigits(key));
+export const keyHash = (key: AttemptKey): Uint8Array => hexToBytes(keyHashDigits(key));
 
 /** Returns a signed 32-bit hash of an id, for indexes. Queries also compare the ids, because hashes can be equal. */
 export const shortHash = (text: string): number => parseInt(sha256(toStorableText(text)).slice(0, 8), 16) | 0;

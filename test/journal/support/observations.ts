@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type {
   ChangeRange,
-  ClaimDueRequest,
+  FollowedClaim,
   Observation,
   ObservedState,
-  ReadChanges,
+  ChangeBatch,
 } from '../../../src/datasources/journal/changes';
 import type { Journal, NewAttempt } from '../../../src/datasources/journal/journal';
 import { until } from '../../support/latch';
@@ -71,19 +71,19 @@ export const rangeOf = ({ service, channel }: NewAttempt, given: Partial<ChangeR
   ...given,
 });
 
-export const statusesOf = ({ changes }: ReadChanges): string[] => changes.map(({ status }) => status);
+export const statusesOf = ({ changes }: ChangeBatch): string[] => changes.map(({ status }) => status);
 
 /**
  * Reads a page when no transaction in progress delays it. In PostgreSQL, transactions of other tests delay it too,
  * although they use other databases of the server.
  */
-export const readPage = (journal: Journal, range: ChangeRange): Promise<ReadChanges> =>
+export const readPage = (journal: Journal, range: ChangeRange): Promise<ChangeBatch> =>
   until(
     () => journal.readChanges(range),
     ({ isBehind }) => !isBehind,
   );
 
-export const claimOf = ({ service }: NewAttempt, given: Partial<ClaimDueRequest> = {}): ClaimDueRequest => ({
+export const claimOf = ({ service }: NewAttempt, given: Partial<FollowedClaim> = {}): FollowedClaim => ({
   service,
   now: 10_000,
   leaseUntil: 20_000,

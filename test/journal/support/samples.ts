@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Attempt,
-  type Claim,
+  type AttemptClaim,
   type ConfirmClaim,
   type ConfirmResult,
   type ConfirmedInput,
@@ -42,7 +42,7 @@ export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => {
 export const newPayout = (given: Partial<NewAttempt> = {}): NewAttempt =>
   newAttempt({ kind: 'payout', reserve: true, ...given });
 
-export const newClaim = (service: string, given: Partial<Claim> = {}): Claim => ({
+export const newClaim = (service: string, given: Partial<AttemptClaim> = {}): AttemptClaim => ({
   service,
   owner: 'instance-2',
   now: 10_000,

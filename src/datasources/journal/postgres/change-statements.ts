@@ -1,16 +1,16 @@
-import { FEED_OF_GROUP, COPIED_COLUMNS } from '../change-tables';
+import { FEED_ID_SUBQUERY, COPIED_COLUMNS } from '../change-tables';
 
-/** SELECT of the current epoch; no row if it was begun in another database, whose transaction ids differ. */
+/** SELECT of the current epoch of the record of changes; no row if the journal has moved to another database. */
 const CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
 
-/** Input columns for the state in a response. In RECORD_OUTCOMES, they are null if the outcome has no observed state. */
-export const OBSERVED_INPUT =
+/** JSON input columns for an ObservedState. In RECORD_OUTCOMES, they are null if the outcome has no observed state. */
+export const OBSERVED_STATE_COLUMNS =
   'observed_status TEXT, observed_state TEXT, received TEXT, is_final BOOLEAN, next_lookup_at BIGINT';
 
 /**
- * Part of the statement RECORD_OUTCOMES. Records the first change of each transaction in `settled`, and follows the
- * transaction unless its recorded status is final. Records no change if CURRENT_EPOCH returns no row, or if the outcome
- * has no observed state. The first lookup of the transaction is then due at once, and records the change.
+ * CTEs of RECORD_OUTCOMES that record the first change of each created transaction. They also start to follow the
+ * transaction unless its recorded status is final. If CURRENT_EPOCH returns no row, or the outcome has no observed
+ * state, they record no change. A first lookup is then due at once, and records the change.
  */
 export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   created AS MATERIALIZED (
@@ -18,7 +18,7 @@ export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EP
     FROM settled LEFT JOIN current_epoch ON TRUE WHERE transaction_id IS NOT NULL),
   first_changes AS (
     INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
-    SELECT epoch, txid_current(), settled_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, observed_status, observed_state, received
+    SELECT epoch, txid_current(), settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, observed_status, observed_state, received
     FROM created WHERE is_recorded),
   followed AS (
     INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_COLUMNS},
@@ -28,20 +28,20 @@ export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EP
       CASE WHEN is_recorded THEN observed_status END, CASE WHEN is_recorded THEN observed_state END
     FROM created WHERE NOT (is_recorded AND is_final))`;
 
-/** Columns that `settled` must have for RECORD_FIRST_CHANGES. */
+/** Columns that the CTE `settled` must have for RECORD_FIRST_CHANGES. */
 export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_id, own.method, own.currency, own.value,
   own.transaction_hash, own.settled_at, observed_status, observed_state, received, is_final, next_lookup_at`;
 
 /**
- * Records a batch of observations of different transactions, given as JSON. Locks rows in the order of their ids, as
- * scheduleFollowed() does, which prevents deadlocks. After waiting for a row lock, reads the row as it was committed.
- * For each followed transaction, returns the result and the index of the observation in the batch (`place`). If
- * CURRENT_EPOCH returns no row, records nothing and returns one row whose `place` is null.
+ * Records a batch of observations (JSON) of different transactions. For each followed transaction, returns the result
+ * and the index of the observation in the batch (`place`). If CURRENT_EPOCH returns no row, records nothing and returns
+ * one row whose `place` is null. Locks rows in the order of their ids, as scheduleFollowed() does, to prevent
+ * deadlocks. After waiting for a lock, reads the row as it was committed.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(place INTEGER, service TEXT, kind TEXT, channel TEXT,
-      transaction_hash INTEGER, transaction_id BYTEA, requested_at BIGINT, observed_at BIGINT, ${OBSERVED_INPUT})),
+      transaction_hash INTEGER, transaction_id BYTEA, requested_at BIGINT, observed_at BIGINT, ${OBSERVED_STATE_COLUMNS})),
   found AS MATERIALIZED (
     SELECT input.*, followed.id AS followed_id FROM input
     CROSS JOIN LATERAL (
@@ -64,7 +64,7 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
     FROM locked CROSS JOIN current_epoch),
   recorded AS (
     INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, previous_status, received)
-    SELECT epoch, txid_current(), observed_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, observed_status, observed_state, status, received
+    SELECT epoch, txid_current(), observed_at, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, observed_status, observed_state, status, received
     FROM decided WHERE result = 'recorded'),
   ended AS (
     DELETE FROM followed_transactions AS f USING decided
@@ -86,19 +86,19 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
 /** Makes all earlier commits durable: the commit of this message waits until the write-ahead log is durable. */
 export const SYNC = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
 
-/** Begins a new epoch if the current one was begun in another database. */
-export const CORRECT_EPOCH = 'SELECT raise_change_epoch(FALSE)';
+/** Begins a new epoch if the journal has moved to another database. */
+export const RAISE_EPOCH_IF_MOVED = 'SELECT raise_change_epoch(FALSE)';
 
 /**
- * Returns a horizon: the database transaction id below which all transactions that write changes have ended. This
- * horizon can be higher than txid_snapshot_xmin, which also depends on unrelated transactions of the server.
+ * Returns a horizon: the id below which all database transactions that write changes have ended. Unlike
+ * txid_snapshot_xmin, it does not depend on unrelated transactions. 0 if this database user may not see all writers.
  *
  * A transaction that writes changes locks the table `changes` before it gets an id, and keeps the lock until its
  * changes are visible. The locks are read after the snapshot. So each such transaction with an id below `xmax` has
  * ended, or holds a lock and shows its id in pg_stat_activity (in pg_locks, ids appear too late). `backend_xid` is the
- * lower 32 bits of the id. Returns 0 if this database user may not see the id of one of these transactions.
+ * lower 32 bits of the id.
  */
-export const READ_OWN_HORIZON = `WITH snapshot AS MATERIALIZED (
+export const READ_WRITERS_HORIZON = `WITH snapshot AS MATERIALIZED (
     SELECT txid_snapshot_xmax(txid_current_snapshot()) AS xmax),
   writers AS MATERIALIZED (
     SELECT backend_xid::text::bigint AS xid, pg_has_role(usesysid, 'USAGE') IS TRUE AS is_visible

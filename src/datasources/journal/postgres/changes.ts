@@ -1,11 +1,11 @@
 import { Batcher } from '../batcher';
 import type { ChangeJournal, Observation, ObservationResult, ObservedState } from '../changes';
 import { JournalUnavailable } from '../journal';
-import { otherError } from '../journal-error';
+import { unclassifiedError } from '../journal-error';
 import type { Row, SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
 import { toJsonValue, shortHash, toStorableText, toStoredText } from '../stored-values';
-import { CORRECT_EPOCH, READ_OWN_HORIZON, RECORD_OBSERVATIONS, SYNC } from './change-statements';
+import { RAISE_EPOCH_IF_MOVED, READ_WRITERS_HORIZON, RECORD_OBSERVATIONS, SYNC } from './change-statements';
 import type { PostgresPool } from './pool';
 
 const MAX_BATCH = 256;
@@ -54,7 +54,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
     return this.#observations.add(observation);
   }
 
-  /** Resolves when the queued observations and syncs have ended. */
+  /** Resolves when all queued observations and syncs have succeeded or failed. */
   async close(): Promise<void> {
     await Promise.all([this.#observations.close(), this.#syncs.close()]);
   }
@@ -71,26 +71,26 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
     await this.#syncs.add(null);
   }
 
-  protected async correctEpoch(until?: number): Promise<void> {
-    await this.#options.pool.query(CORRECT_EPOCH, [], until);
+  protected async raiseEpochIfMoved(until?: number): Promise<void> {
+    await this.#options.pool.query(RAISE_EPOCH_IF_MOVED, [], until);
   }
 
   protected override async readWritersHorizon(): Promise<number> {
-    const [row] = await this.read(READ_OWN_HORIZON, []);
+    const [row] = await this.read(READ_WRITERS_HORIZON, []);
     return Number(row?.['horizon']);
   }
 
   async #recordAll(observations: readonly Observation[], until: number): Promise<ObservationResult[]> {
-    const records = JSON.stringify(observations.map(observationRecord));
+    const records = JSON.stringify(observations.map(observationValues));
     const recordBatch = (): Promise<Row[]> =>
       this.#options.unsyncedPool.query(RECORD_OBSERVATIONS, [records], until);
     let rows = await recordBatch();
-    if (isWithoutEpoch(rows)) {
-      await this.correctEpoch(until);
+    if (isEpochOutdated(rows)) {
+      await this.raiseEpochIfMoved(until);
       rows = await recordBatch();
-      if (isWithoutEpoch(rows))
+      if (isEpochOutdated(rows))
         throw new JournalUnavailable(
-          otherError(
+          unclassifiedError(
             'the journal moved to another database while changes were recorded; the gateway tries again',
           ),
         );
@@ -100,12 +100,12 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
   }
 }
 
-const isWithoutEpoch = (rows: readonly Row[]): boolean => rows.some(({ place }) => place === null);
+const isEpochOutdated = (rows: readonly Row[]): boolean => rows.some(({ place }) => place === null);
 
 const transactionKey = ({ service, kind, channel, transactionId }: Observation): string =>
   JSON.stringify([service, kind, channel, transactionId]);
 
-const observationRecord = (observation: Observation, place: number) => ({
+const observationValues = (observation: Observation, place: number) => ({
   place,
   service: observation.service,
   kind: observation.kind,
@@ -114,11 +114,11 @@ const observationRecord = (observation: Observation, place: number) => ({
   transaction_id: toJsonValue(toStoredText(observation.transactionId)),
   requested_at: observation.requestedAt,
   observed_at: observation.observedAt,
-  ...observedRecord(observation),
+  ...observedStateValues(observation),
 });
 
-/** Returns the values of the columns OBSERVED_INPUT, by column name. */
-export const observedRecord = ({ status, state, received, isFinal, nextLookupAt }: ObservedState) => ({
+/** Returns the values of OBSERVED_STATE_COLUMNS, by column name. */
+export const observedStateValues = ({ status, state, received, isFinal, nextLookupAt }: ObservedState) => ({
   observed_status: toStorableText(status),
   observed_state: state && toStorableText(state),
   received: received && toStorableText(received),

@@ -4,8 +4,8 @@ import { readPostgresUrl, type PostgresHost, type PostgresUrl } from '../../../s
 import { TimeoutError } from '../../../shared/timeout';
 
 /**
- * Chooses a host of a connection string: the first that responds and has the required session attributes. After this
- * host has failed or become read-only, the next search begins with the other hosts.
+ * Chooses a host of a connection string: the first that responds and satisfies `target_session_attrs`. If this host
+ * fails or becomes read-only, the next search tries the other hosts first.
  */
 export class PostgresHosts {
   readonly #url: PostgresUrl;
@@ -51,7 +51,7 @@ export class PostgresHosts {
     return this.#search;
   }
 
-  /** Rejects with a DescribedError if a client's session lacks the attributes that the connection string requires. */
+  /** Rejects with a DescribedError if the server does not satisfy `target_session_attrs` of the connection string. */
   async checkSession(client: ClientBase): Promise<void> {
     const { targetSessionAttributes: attributes } = this.#url;
     if (attributes === 'any') return;
@@ -107,7 +107,7 @@ function summarizeErrors(faults: readonly JournalErrorInfo[]): JournalErrorInfo 
     faults[0];
   const reasons = faults.map(({ reason }, index) => `host ${index + 1} ${reason}`).join(', ');
   const { reason = 'other', code = null } = primary ?? {};
-  return { reason, code, message: `no host in DATABASE_URL can be written: ${reasons}` };
+  return { reason, code, message: `no PostgreSQL host in DATABASE_URL accepts writes: ${reasons}` };
 }
 
 /** A client that connects to the chosen host and checks the session attributes. */

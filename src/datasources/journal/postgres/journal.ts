@@ -1,13 +1,13 @@
 import { bytesToUuid } from '../../../shared/uuid';
-import { STATE_OF } from '../attempt-tables';
+import { STATE_BY_OUTCOME } from '../attempt-tables';
 import { Batcher } from '../batcher';
 import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
 import { notDurableError } from '../journal-error';
-import { TIME_LIMIT_MS, BACKGROUND_READ_TIME_LIMIT_MS, monotonicMs } from '../deadline';
+import { DEFAULT_TIME_LIMIT_MS, MIN_BACKGROUND_TIME_LIMIT_MS, monotonicMs } from '../deadline';
 import {
   JournalUnavailable,
   type AttemptKey,
-  type BeginResult,
+  type InsertResult,
   type ConfirmResult,
   type Journal,
   type NewAttempt,
@@ -15,7 +15,7 @@ import {
   type PurgeProgress,
   type PurgeStep,
 } from '../journal';
-import { KnownGroups } from '../known-groups';
+import { AttemptGroupCache } from '../attempt-group-cache';
 import {
   FIND_BY_KEY,
   attemptFromRow,
@@ -33,7 +33,7 @@ import {
   toStorableText,
   toStoredText,
 } from '../stored-values';
-import { observedRecord, PostgresChanges } from './changes';
+import { observedStateValues, PostgresChanges } from './changes';
 import { PostgresHosts } from './hosts';
 import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';
@@ -51,11 +51,11 @@ import {
 
 const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
-/** Maximum number of connections for what must not delay creates: lists, changes, operators, metrics, the purge. */
+/** Maximum number of connections for work that must not delay creates: lists, changes, operators, purge, metrics. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
 /** Server setting: commits do not wait for a disk sync. If a crash loses such a write, the gateway repeats it. */
-const WITHOUT_SYNC = '-c synchronous_commit=off';
-const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
+const ASYNC_COMMIT_OPTION = '-c synchronous_commit=off';
+const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${ASYNC_COMMIT_OPTION}`;
 /** Maximum number of connections for outcomes and observations. One batch of each is in flight at a time. */
 const MAX_OUTCOME_CONNECTIONS = 2;
 
@@ -66,12 +66,12 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #backgroundPool: PostgresPool;
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: PostgresChanges;
-  readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
-  /** Groups that a failover has lost stay in this cache. insertAttempt() therefore creates missing groups again. */
-  readonly #knownGroups = new KnownGroups();
+  readonly #inserts: Batcher<NewAttempt, InsertResult | null>;
+  /** May contain groups that a failover has lost. So insertAttempt() creates missing groups again. */
+  readonly #groupCache = new AttemptGroupCache();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
-  constructor(url: string, timeLimitMs = TIME_LIMIT_MS) {
+  constructor(url: string, timeLimitMs = DEFAULT_TIME_LIMIT_MS) {
     super(timeLimitMs, 'postgres');
     const hosts = new PostgresHosts(url);
     this.#pool = new PostgresPool(hosts, {
@@ -82,11 +82,11 @@ export class PostgresJournal extends SqlJournal implements Journal {
     this.#outcomePool = new PostgresPool(hosts, {
       timeLimitMs,
       maxConnections: MAX_OUTCOME_CONNECTIONS,
-      connectionOptions: `${CONNECTION_OPTIONS} ${WITHOUT_SYNC}`,
+      connectionOptions: `${CONNECTION_OPTIONS} ${ASYNC_COMMIT_OPTION}`,
       migrate: () => this.#pool.migrate(),
     });
     this.#backgroundPool = new PostgresPool(hosts, {
-      timeLimitMs: Math.max(timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS),
+      timeLimitMs: Math.max(timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS),
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
       connectionOptions: BACKGROUND_OPTIONS,
       migrate: () => this.#pool.migrate(),
@@ -118,7 +118,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     });
   }
 
-  async insertAttempt(attempt: NewAttempt): Promise<BeginResult> {
+  async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
     const until = monotonicMs() + this.timeLimitMs;
     const result = await this.#inserts.add(attempt);
     if (result) return result;
@@ -128,7 +128,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const holder = row && attemptFromRow(row);
     if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
-    // A failover may have lost the group, although #knownGroups contains it.
+    // A failover may have lost the group, although #groupCache contains it.
     const wasGroupMissing = await this.#createGroups([attempt], until);
     if (wasGroupMissing) return this.insertAttempt(attempt);
     return attempt.reserve ? { kind: 'reserved' } : this.insertAttempt(attempt);
@@ -200,8 +200,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return this.#backgroundPool.query(text, values, until);
   }
 
-  /** Inserts a batch of attempts. A result is null if the attempt was not inserted and it is not known why. */
-  async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(BeginResult | null)[]> {
+  /** Inserts a batch of attempts. A null result means: not inserted, and insertAttempt() must find out why. */
+  async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(InsertResult | null)[]> {
     // One statement cannot write a row twice. So of attempts with the same key, only the first is inserted.
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
     const records = [...byKey.values()].map((attempt) => {
@@ -209,7 +209,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
       const group = { service, client, channel, kind };
       return { ...insertColumnsInJson(attempt), ...group, reserve, fence_since: fenceSince };
     });
-    const uncached = attempts.filter((attempt) => !this.#knownGroups.has(attempt));
+    const uncached = attempts.filter((attempt) => !this.#groupCache.has(attempt));
     if (uncached.length > 0) await this.#createGroups(uncached, until);
     const rows = await this.#pool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
     const insertedIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
@@ -217,7 +217,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const startedIds = new Set([...insertedIds, ...foundAttempts.map(({ id }) => id)]);
     const holders = foundAttempts.filter((found) => !isKeyReleased(found));
     const holderByKey = new Map(holders.map((holder) => [keyOf(holder), holder]));
-    return attempts.map((attempt): BeginResult | null => {
+    return attempts.map((attempt): InsertResult | null => {
       if (startedIds.has(attempt.id)) return { kind: 'started' };
       const holder = holderByKey.get(keyOf(attempt));
       return holder ? { kind: 'exists', attempt: holder } : null;
@@ -229,7 +229,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
     // Groups need no sync of their own: the sync of the attempts, which are inserted next, includes them.
     const newGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
-    for (const attempt of attempts) this.#knownGroups.add(attempt);
+    for (const attempt of attempts) this.#groupCache.add(attempt);
     return newGroups.length > 0;
   }
 
@@ -239,7 +239,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   ): Promise<(boolean | 'missing')[]> {
     const records = outcomes.map(({ id, outcome: { outcome, ...facts } }) => ({
       id: toJsonValue(attemptIdBytes(id)),
-      state: STATE_OF[outcome],
+      state: STATE_BY_OUTCOME[outcome],
       settled_at: 'settledAt' in facts ? facts.settledAt : null,
       ...('transactionId' in facts && {
         transaction_id: toJsonValue(toStoredText(facts.transactionId)),
@@ -252,7 +252,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
         absent_ms: facts.absence?.spanMs,
         absent_observer: facts.absence?.observer,
       }),
-      observed: 'observed' in facts && facts.observed ? observedRecord(facts.observed) : {},
+      observed: 'observed' in facts && facts.observed ? observedStateValues(facts.observed) : {},
     }));
     const rows = await this.#outcomePool.query(RECORD_OUTCOMES, [JSON.stringify(records)], until);
     const missingById = new Map(

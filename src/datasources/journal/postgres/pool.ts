@@ -3,22 +3,21 @@ import { InFlightCounter } from '../../../shared/in-flight-counter';
 import { TimeoutError, withTimeout } from '../../../shared/timeout';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { describeJournalError, notDurableError, otherError } from '../journal-error';
+import { describeJournalError, notDurableError, unclassifiedError } from '../journal-error';
 import { migrate } from '../migrations';
 import type { PostgresHosts } from './hosts';
 import type { Row, SqlValue } from '../rows';
 
 /**
- * Server settings of connections. PostgreSQL plans each statement anew, because it would otherwise keep a plan for an
- * empty table while the table grows. Scans of whole tables are disabled, because the planner would prefer them if its
- * statistics were from a time when the table was small.
+ * Planner settings of connections, because tables grow faster than their statistics are updated. PostgreSQL plans each
+ * statement anew, and does not scan whole tables.
  */
 export const CONNECTION_OPTIONS =
   '-c plan_cache_mode=force_custom_plan -c enable_seqscan=off -c enable_mergejoin=off -c jit=off';
 
 /**
- * Server settings for statements that must read an index in its order. Without them, the planner could read the whole
- * table if the table has just grown, or if few of its rows belong to the client.
+ * Planner settings for statements that must read an index in its order. Without them, PostgreSQL could read the whole
+ * table if it has just grown, or if few of its rows belong to the client.
  */
 export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_bitmapscan=off -c enable_sort=off`;
 
@@ -35,7 +34,7 @@ interface PostgresPoolOptions {
   migrate?: () => Promise<readonly string[]>;
 }
 
-/** SQLSTATE of a warning, for example that a commit did not wait until the synchronous standby acknowledged it. */
+/** SQLSTATE of a warning, for example that the synchronous standby did not acknowledge a commit. */
 const SQLSTATE_WARNING = '01000';
 
 interface PoolQuery {
@@ -85,14 +84,14 @@ export class PostgresPool {
 
   /**
    * As query(), for a write that must survive a failover. Also rejects with JournalUnavailable if PostgreSQL warns that
-   * the synchronous standby did not acknowledge the commit. Then perhaps only the primary has the write.
+   * the synchronous standby did not acknowledge the commit: perhaps only the primary has the write.
    */
   queryDurably(text: string, values: readonly unknown[], until: number): Promise<Row[]> {
     return this.#track({ text, values, isDurable: true }, until);
   }
 
   /**
-   * Applies pending migrations once, and returns their names. Rejects with JournalUnavailable on failure. The next call
+   * Applies pending migrations once, and returns their names. Rejects with JournalUnavailable on failure; the next call
    * then tries again.
    */
   migrate(): Promise<readonly string[]> {
@@ -176,7 +175,7 @@ export class PostgresPool {
       });
     } finally {
       this.#migrationClient = undefined;
-      // Closing rolls back an uncommitted migration. This is not awaited, because it can take long.
+      // Closing rolls back an uncommitted migration. Not awaited, because closing can take long.
       void client.end().catch(() => undefined);
     }
   }
@@ -195,4 +194,6 @@ export class PostgresPool {
 }
 
 const closedError = (): JournalUnavailable =>
-  new JournalUnavailable(otherError('the journal connections are closed: the process is shutting down'));
+  new JournalUnavailable(
+    unclassifiedError('the journal connections are closed: the process is shutting down'),
+  );

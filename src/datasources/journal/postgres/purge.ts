@@ -5,7 +5,7 @@ import type { PostgresPool } from './pool';
 /** Key of the advisory lock that lets only one instance at a time purge. */
 const PURGE_LOCK = 7_215_045;
 
-/** CTE that takes the purge lock if it is free. A step waits neither for this lock nor for row locks: no deadlocks. */
+/** CTE that takes the purge lock if it is free. Steps skip locked rows instead of waiting, to prevent deadlocks. */
 const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
 /**
@@ -33,8 +33,8 @@ export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
   ${selectProgress('expired', 'SELECT max(settled_at)::text FROM deleted')}`;
 
 /**
- * Deletes reserved external ids whose attempt does not exist. Keeps a row that an attempt is taking over: the row is
- * then locked, or already has the id of this attempt.
+ * Deletes reserved external ids whose attempt does not exist. Keeps a row that a new attempt is taking over: such a row
+ * is locked, or already has the id of the new attempt.
  */
 export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
@@ -90,7 +90,7 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
       ORDER BY epoch DESC, xid DESC, seq DESC LIMIT 1`,
   )}`;
 
-/** Deletes followed transactions in id order, which is roughly the order of time, so it needs no index on the time. */
+/** Deletes expired followed transactions. Id order is roughly the order of time, so this needs no index on the time. */
 export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT id, created_at FROM followed_transactions WHERE (SELECT mine FROM turn) AND id > $1::bigint
@@ -125,7 +125,7 @@ export async function purgeStep(
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
       : await pool.query(PURGE_STATEMENTS[target], [after ?? START_POSITIONS[target], settledBefore, limit]);
   if (row?.['mine'] !== true) return null;
-  // Changes and followed transactions are read oldest first. So after a page without expired rows, no more follow.
+  // Changes and followed transactions are read oldest first, so a page without expired rows is the last.
   const isOldestFirst = target === 'changes' || target === 'followed';
   const isLast = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
   return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };

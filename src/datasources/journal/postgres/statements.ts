@@ -1,19 +1,19 @@
 import { keyHashOf } from '../attempt-tables';
 import { NOW } from '../change-tables';
 import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '../rows';
-import { OBSERVED_INPUT, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
+import { OBSERVED_STATE_COLUMNS, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
 
 /**
- * SQL condition: a commit of this session survives a crash of the server and, with a synchronous standby, the loss of
- * the server. Without a synchronous standby, the settings `local` and `remote_write` are as durable as `on`.
+ * SQL condition: commits of this session survive a crash of the server and, if there is a synchronous standby, the loss
+ * of the server. Without such a standby, `synchronous_commit` = `local` or `remote_write` is as durable as `on`.
  */
 export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
   AND (current_setting('synchronous_commit') IN ('on', 'remote_apply')
     OR current_setting('synchronous_commit') <> 'off' AND current_setting('synchronous_standby_names') = ''))`;
 
 /**
- * Inserts the attempts of a batch, except those whose group is missing, whose key or external id is taken, or whose
- * `fenceSince` is outdated. Inserts none if the database was replaced or its commits are not durable. Returns a row for
+ * Inserts a batch of attempts (JSON). Skips an attempt if its group is missing, its key or external id is taken, or its
+ * `fenceSince` is outdated. Skips all if the database was replaced or its commits are not durable. Returns a row for
  * each attempt: its id (`begun_id`) if it was inserted, otherwise the stored attempt with the same key, if any. Every
  * instance locks rows in the same order, which prevents deadlocks.
  */
@@ -44,14 +44,14 @@ export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
   LEFT JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('input.id')}) AS found ON begun.id IS NULL`;
 
-/** Creates those of the given groups that do not exist, and returns a row for each. Parameter: the groups as JSON. */
+/** Creates the attempt groups that do not exist yet, and returns a row for each of these. Parameter: groups as JSON. */
 export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, channel, kind)
   SELECT DISTINCT service, client, channel, kind FROM jsonb_populate_recordset(NULL::attempt_groups, $1::jsonb)
   ORDER BY service, client, channel, kind
   ON CONFLICT DO NOTHING RETURNING id`;
 
 /**
- * Returns the state of the journal. Raises its fence (see ../fence.ts) if the journal is now in another database than
+ * Returns the state of the journal. First raises the fence (see Fence) if the journal is in another database than
  * before, after a failover or restore.
  */
 export const READ_STATE = `WITH raised AS (
@@ -63,8 +63,8 @@ export const READ_STATE = `WITH raised AS (
   FROM (SELECT * FROM raised UNION ALL SELECT * FROM journal_state ORDER BY fence_since DESC LIMIT 1) AS state`;
 
 /**
- * Raises the fence. Also begins a new epoch of changes, because in a restored journal, ids of database transactions may
- * repeat. Parameter: the reason.
+ * Raises the fence (see Fence). Also begins a new epoch of changes, because after a restore, ids of database
+ * transactions may repeat. Parameter: the reason.
  */
 export const RAISE_FENCE = `WITH raised AS (
     UPDATE journal_state SET fence_reason = $1::text, fence_since = ${NOW.postgres})
@@ -73,14 +73,14 @@ export const RAISE_FENCE = `WITH raised AS (
 export const LOWER_FENCE = "UPDATE journal_state SET fence_reason = '', fence_since = 0";
 
 /**
- * Records a batch of outcomes, and the first changes of the created transactions. Returns the ids of the attempts whose
- * transaction was created by another attempt, and of the attempts that do not exist (`is_missing`).
+ * Records a batch of outcomes (JSON), and the first changes of the created transactions. Returns the ids of attempts
+ * that were not changed, because another attempt created the transaction or the attempt does not exist (`is_missing`).
  */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT x.*, x.state = 'u' AS is_open, observed.*
     FROM jsonb_array_elements($1::jsonb) AS record
     CROSS JOIN jsonb_populate_record(NULL::stored_attempts, record) AS x
-    CROSS JOIN jsonb_to_record(record -> 'observed') AS observed(${OBSERVED_INPUT})),
+    CROSS JOIN jsonb_to_record(record -> 'observed') AS observed(${OBSERVED_STATE_COLUMNS})),
   held AS MATERIALIZED (
     SELECT id FROM attempts_created_by_another($1::jsonb) AS id),
   locked AS MATERIALIZED (
@@ -113,7 +113,7 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT 1 FROM stored_attempts AS own WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)`;
 
 /**
- * SELECT of findCreated(). The indexes include the group, so that no row of another client is read. OFFSET 0 keeps a
+ * SELECT of findCreated(). It reads no row of another client, because its indexes include `group_id`. OFFSET 0 keeps a
  * planner without statistics from reading all attempts of the group.
  */
 export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
@@ -139,7 +139,7 @@ export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   CROSS JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}) AS attempts`;
 
-/** WITH clause to be written before END_CONFIRM, so that both are atomic. Parameter: the confirmed inputs as JSON. */
+/** WITH clause to write before END_CONFIRM, so that both writes are atomic. Parameter: the confirmed inputs as JSON. */
 export const RECORD_CONFIRMED = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
   SELECT service, channel, transaction_id, input_hash, status, confirmed_at FROM jsonb_to_recordset(?::jsonb)

@@ -1,4 +1,4 @@
-import { FEED_OF_GROUP, COPIED_COLUMNS, NOW } from '../change-tables';
+import { FEED_ID_SUBQUERY, COPIED_COLUMNS, NOW } from '../change-tables';
 import type { ChangeJournal, Observation, ObservationResult, ObservedState } from '../changes';
 import { idCondition, type Row, type SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
@@ -8,9 +8,9 @@ import { sql, type SqliteThread } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
 
-/** Runs directly after the statement that settles the attempt. Does nothing if that statement changed no row. */
+/** Records the first change. Must directly follow the UPDATE that settles the attempt: changes() counts its rows. */
 const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
-  SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, ?, ?, ?
+  SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
 const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_COLUMNS},
@@ -55,7 +55,7 @@ const UPDATE_IF_OUTDATED = `UPDATE followed_transactions SET failures = 0, next_
   WHERE id = ${FOLLOWED_ID} AND observed_at > ? RETURNING 'outdated' AS result`;
 
 const RECORD_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, previous_status, status, state, received)
-  SELECT ${CURRENT_EPOCH}, 0, ?, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, status, ?, ?, ?
+  SELECT ${CURRENT_EPOCH}, 0, ?, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, status, ?, ?, ?
   FROM followed_transactions WHERE id = ${FOLLOWED_ID}`;
 
 const STOP_FOLLOWING = `DELETE FROM followed_transactions WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;
@@ -117,5 +117,5 @@ export class SqliteChanges extends SqlChanges implements ChangeJournal {
   }
 
   /** Does nothing: SqliteJournal.open() begins a new epoch if the file was replaced. */
-  protected async correctEpoch(): Promise<void> {}
+  protected async raiseEpochIfMoved(): Promise<void> {}
 }

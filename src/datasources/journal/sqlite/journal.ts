@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { STATE_OF } from '../attempt-tables';
-import { BACKGROUND_READ_TIME_LIMIT_MS } from '../deadline';
+import { STATE_BY_OUTCOME } from '../attempt-tables';
+import { MIN_BACKGROUND_TIME_LIMIT_MS } from '../deadline';
 import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
 import type {
-  BeginResult,
+  InsertResult,
   ConfirmResult,
   Journal,
   NewAttempt,
@@ -12,7 +12,7 @@ import type {
   PurgeStep,
 } from '../journal';
 import { fileOpenError, JournalOpenError } from '../journal-open-error';
-import { KnownGroups } from '../known-groups';
+import { AttemptGroupCache } from '../attempt-group-cache';
 import { migrate } from '../migrations';
 import {
   FIND_BY_KEY,
@@ -32,22 +32,22 @@ import {
   CHECK_WRITE,
   CREATE_GROUP,
   FIND_BY_TRANSACTION,
-  INSERT,
+  INSERT_ATTEMPT,
   RECORD_CONFIRMED,
-  RESERVE,
+  RESERVE_EXTERNAL_ID,
   SELECT_IF_FENCE_CHANGED,
   SELECT_IF_MISSING,
   SELECT_OTHER_CREATOR_OR_IF_MISSING,
   SELECT_STATE,
-  SETTLE,
-  SETTLE_AS_UNKNOWN,
+  SETTLE_ATTEMPT,
+  RECORD_UNKNOWN_OUTCOME,
   SET_FENCE,
 } from './statements';
 import { sql, SqliteThread } from './thread';
 
 /**
- * Returns the statements that raise the fence and begin a new epoch of changes if the file is not the one of the last
- * start, for example because a backup was restored.
+ * Returns the statements that detect a replaced file, for example a restored backup. If the file is not the one of the
+ * last start, they raise the fence (see Fence) and begin a new epoch of changes.
  */
 function replacedFileStatements(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
@@ -61,15 +61,15 @@ function replacedFileStatements(file: string): string[] {
   return [raiseEpoch, raiseFence];
 }
 
-/** The journal in a SQLite file, which several processes of one machine may share. */
+/** The journal in a SQLite file, for one gateway. Commands on the same machine may use the file at the same time. */
 export class SqliteJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: SqliteChanges;
-  readonly #knownGroups = new KnownGroups();
+  readonly #groupCache = new AttemptGroupCache();
 
   private constructor(
     private readonly thread: SqliteThread,
-    /** Has a read-only connection for reads that must not delay creates. */
+    /** Thread with a read-only connection, for reads that must not delay creates. */
     private readonly backgroundThread: SqliteThread,
     timeLimitMs: number,
   ) {
@@ -96,7 +96,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
       });
       const backgroundThread = await SqliteThread.open(
         file,
-        Math.max(timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS),
+        Math.max(timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS),
         true,
       );
       return new SqliteJournal(thread, backgroundThread, timeLimitMs);
@@ -106,17 +106,17 @@ export class SqliteJournal extends SqlJournal implements Journal {
     }
   }
 
-  async insertAttempt(attempt: NewAttempt): Promise<BeginResult> {
+  async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
     const { service, client, channel, kind, externalId, id, reserve } = attempt;
     const [idHash, idBytes] = idValues(id);
     const reservation = [service, channel, toStoredText(externalId), idBytes];
     const group = [service, client, channel, kind];
     const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, attempt.fenceSince);
     const [row] = await this.#writeAll(
-      ...(reserve ? [selectIfFenceChanged, sql(RESERVE, ...reservation)] : []),
-      ...(this.#knownGroups.has(attempt) ? [] : [sql(CREATE_GROUP, ...group)]),
+      ...(reserve ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...reservation)] : []),
+      ...(this.#groupCache.has(attempt) ? [] : [sql(CREATE_GROUP, ...group)]),
       sql(
-        INSERT,
+        INSERT_ATTEMPT,
         ...insertColumnValues(attempt),
         ...group,
         attempt.fenceSince,
@@ -129,7 +129,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
     if ('is_started' in row) {
-      this.#knownGroups.add(attempt);
+      this.#groupCache.add(attempt);
       return { kind: 'started' };
     }
     if (row['id'] === id) return { kind: 'started' };
@@ -143,21 +143,22 @@ export class SqliteJournal extends SqlJournal implements Journal {
       const { lookups = null, spanMs = null, observer = null } = result.absence ?? {};
       const values = [result.nextRecheckAt, lookups, spanMs, observer];
       await this.#writeOutcome(
-        sql(SETTLE_AS_UNKNOWN, ...values, ...attempt),
+        sql(RECORD_UNKNOWN_OUTCOME, ...values, ...attempt),
         sql(SELECT_IF_MISSING, ...attempt),
       );
       return true;
     }
     const { outcome, settledAt } = result;
+    const state = STATE_BY_OUTCOME[outcome];
     if (outcome !== 'succeeded') {
-      await this.#writeOutcome(sql(SETTLE, STATE_OF[outcome], settledAt, null, null, null, ...attempt));
+      await this.#writeOutcome(sql(SETTLE_ATTEMPT, state, settledAt, null, null, null, ...attempt));
       return true;
     }
     const { transactionId, status, observed } = result;
     const hash = shortHash(transactionId);
     const otherCreators = await this.#writeOutcome(
       sql(SELECT_OTHER_CREATOR_OR_IF_MISSING, ...attempt, hash, transactionId),
-      sql(SETTLE, STATE_OF[outcome], settledAt, hash, toStoredText(transactionId), status, ...attempt),
+      sql(SETTLE_ATTEMPT, state, settledAt, hash, toStoredText(transactionId), status, ...attempt),
       ...firstChangeStatements(attempt, settledAt, observed),
     );
     return otherCreators.length === 0;
@@ -213,7 +214,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return this.backgroundThread.read(text, values);
   }
 
-  /** Writes without a sync. Rejects with AttemptMissing if a statement reports it. */
+  /** Writes without a sync. Rejects with AttemptMissing if a statement returns `is_missing`. */
   async #writeOutcome(...statements: Statement[]): Promise<Row[]> {
     const rows = await this.thread.run({ write: true, isUnsynced: true, statements });
     if (rows.some((row) => row['is_missing'] === 1)) throw new AttemptMissing();

@@ -18,7 +18,7 @@ export interface Job {
 /** A parameter in JSON. Bytes are written as an array that contains their hexadecimal digits. */
 export type JsonParameter = string | number | null | [hex: string];
 
-/** A job in JSON. A number replaces each SQL text: its index among all texts that were sent to the thread. */
+/** A Job in JSON. Each SQL text is replaced by its index among all texts that were sent to the thread. */
 export interface NumberedJob {
   write: boolean;
   isUnsynced?: boolean;

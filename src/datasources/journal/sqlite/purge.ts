@@ -41,7 +41,7 @@ const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.ep
 
 const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED_CHANGES}) RETURNING 1`;
 
-/** Deletes followed transactions in id order, which is roughly the order of time, so it needs no index on the time. */
+/** Deletes expired followed transactions. Id order is roughly the order of time, so this needs no index on the time. */
 const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
   SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)
   RETURNING 1`;
@@ -65,7 +65,7 @@ export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<
       leftOver.length > 0 ? await deleteRows([sql(PURGE_LEFT_OVER, JSON.stringify(leftOver))]) : [];
     return { deleted: rows.length, after: page.length < limit ? null : String(page.at(-1)?.['place']) };
   }
-  // For changes and followed transactions, each step begins with the oldest row, so the statements need no start.
+  // Steps for changes and followed transactions always begin with the oldest row, so their statements have no start.
   const parameters =
     target === 'attempts' || target === 'confirmed' ? [start, settledBefore, limit] : [limit, settledBefore];
   const rows = await deleteRows(PURGE_STATEMENTS[target].map((text) => sql(text, ...parameters)));

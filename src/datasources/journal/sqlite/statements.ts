@@ -9,7 +9,7 @@ import {
   upsertReservationClause,
 } from '../rows';
 
-export const RESERVE = `INSERT INTO reserved_external_ids (service, channel, external_id, attempt_id) VALUES (?, ?, ?, ?)
+export const RESERVE_EXTERNAL_ID = `INSERT INTO reserved_external_ids (service, channel, external_id, attempt_id) VALUES (?, ?, ?, ?)
   ${upsertReservationClause(`NOT EXISTS (
     SELECT 1 FROM stored_attempts AS holder
     WHERE ${keyHashOf('holder.id')} = ${keyHashOf('reserved_external_ids.attempt_id')}
@@ -18,7 +18,7 @@ export const RESERVE = `INSERT INTO reserved_external_ids (service, channel, ext
 export const CREATE_GROUP =
   'INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
 
-export const INSERT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group_id, state)
+export const INSERT_ATTEMPT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group_id, state)
   SELECT ${INSERT_COLUMNS.map(() => '?').join(', ')}, ${GROUP_ID_SUBQUERY}, 'p'
   WHERE (SELECT fence_since FROM journal_state) = ? AND (? = 0 OR EXISTS (
     SELECT 1 FROM reserved_external_ids
@@ -43,19 +43,19 @@ export const SELECT_OTHER_CREATOR_OR_IF_MISSING = `SELECT mine.id IS NULL AS is_
       AND +other.kind = mine.kind AND other.id <> mine.id
   WHERE mine.id IS NULL OR other.id IS NOT NULL`;
 
-export const SETTLE = `UPDATE stored_attempts
+export const SETTLE_ATTEMPT = `UPDATE stored_attempts
   SET state = ?, settled_at = ?, transaction_hash = ?, transaction_id = ?, status = ?, lease_until = NULL,
     next_check_at = NULL, owner = NULL, service_started_at = NULL, send_until = NULL, absent_lookups = NULL,
     absent_ms = NULL, absent_observer = NULL
   WHERE ${idCondition('id')} AND ${IS_OPEN}`;
 
-export const SETTLE_AS_UNKNOWN = `UPDATE stored_attempts
+export const RECORD_UNKNOWN_OUTCOME = `UPDATE stored_attempts
   SET state = 'u', lease_until = 0, next_check_at = ?, checks = COALESCE(checks, 0) + 1,
     absent_lookups = COALESCE(?, absent_lookups), absent_ms = COALESCE(?, absent_ms),
     absent_observer = COALESCE(?, absent_observer)
   WHERE ${idCondition('id')} AND ${IS_OPEN}`;
 
-/** SELECT of findCreated(). The indexes include the group, so that no row of another client is read. */
+/** SELECT of findCreated(). It reads no row of another client, because its indexes include `group_id`. */
 export const FIND_BY_TRANSACTION = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
     SELECT key AS place, unhex(value ->> 1) AS transaction_id, value ->> 2 AS transaction_hash,

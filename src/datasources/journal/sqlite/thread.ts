@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { Batcher, type Priority } from '../batcher';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { diagnoseSqliteError, otherError } from '../journal-error';
+import { diagnoseSqliteError, unclassifiedError } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
 import type { BatchMessage, BatchResult, Job, JsonParameter, NumberedJob, Statement } from './messages';
 import type { Row, SqlValue } from '../rows';
@@ -49,7 +49,7 @@ export class SqliteThread {
     });
     worker.on('message', (result: BatchResult) => this.#onResult(result));
     worker.on('error', (error) => this.#onExit(error));
-    worker.on('exit', () => this.#onExit(otherError(THREAD_STOPPED)));
+    worker.on('exit', () => this.#onExit(unclassifiedError(THREAD_STOPPED)));
     worker.unref();
   }
 
@@ -61,7 +61,7 @@ export class SqliteThread {
     try {
       // Only the last folder of the path is created. If more are missing, the path is probably wrong.
       if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
-      makePrivate(file);
+      restrictFileMode(file);
       return new SqliteThread(await startWorker(file, readOnly), file, timeLimitMs);
     } catch (error) {
       throw fileOpenError(file, asSqliteError(error, file));
@@ -82,8 +82,8 @@ export class SqliteThread {
   }
 
   /**
-   * Runs a statement while the journal is opened; not in a transaction, so the statement can be BEGIN. Waits for a lock
-   * for at most OPEN_LOCK_TIMEOUT_MS, instead of the usual time limit.
+   * Runs one statement during opening. It is not in a transaction, so it can be BEGIN. Waits for a lock for at most
+   * OPEN_LOCK_TIMEOUT_MS, instead of the usual time limit.
    */
   async runWhileOpening(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     const statements = [sql(text, ...values)];
@@ -113,11 +113,11 @@ export class SqliteThread {
       this.#inFlight.set(batch, { resolve, reject });
       // A referenced worker keeps the process from exiting during a write.
       this.#worker.ref();
-      this.#worker.postMessage({ batch, ...this.#numbered(jobs), until } satisfies BatchMessage);
+      this.#worker.postMessage({ batch, ...this.#encodeJobs(jobs), until } satisfies BatchMessage);
     });
   }
 
-  #numbered(jobs: readonly Job[]): Pick<BatchMessage, 'jobs' | 'newStatements'> {
+  #encodeJobs(jobs: readonly Job[]): Pick<BatchMessage, 'jobs' | 'newStatements'> {
     const newStatements: string[] = [];
     const numberOf = (text: string): number => {
       const known = this.#statementNumbers.get(text);
@@ -178,10 +178,10 @@ const PRIVATE_MODE = 0o600;
 const OTHER_USERS_MODE_BITS = 0o007;
 
 /**
- * Creates the file with mode 0600. Changes an existing file to this mode if all users of the machine can access it;
- * keeps other modes, such as 0640. Cannot change a file of another user, which `paygraph doctor` reports.
+ * Creates the file with mode 0600, or sets this mode if all users of the machine can access an existing file. Keeps
+ * other modes, such as 0640. Cannot change a file of another user, which `paygraph doctor` reports.
  */
-function makePrivate(file: string): void {
+function restrictFileMode(file: string): void {
   try {
     // Does not open an existing file: closing it would release SQLite's locks on it in this process (fcntl).
     if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_MODE));

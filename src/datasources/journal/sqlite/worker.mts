@@ -49,7 +49,7 @@ function identityAtPath(): string | undefined {
 }
 
 /** Throws if the open file is no longer at the path. A restart would lose what is written to this file. */
-function checkFileInPlace(): void {
+function assertFileNotReplaced(): void {
   if (identityAtPath() === openedIdentity) return;
   throw Object.assign(new Error('The SQLite file was removed or replaced.'), { code: 'FILE_REPLACED' });
 }
@@ -91,7 +91,7 @@ function runBatch(jobs: readonly NumberedJob[], until: number): Rows[] {
     setSynchronous(jobs.some(({ write, isUnsynced }) => write && !isUnsynced) ? 'FULL' : 'NORMAL');
     database.exec('BEGIN IMMEDIATE');
     try {
-      checkFileInPlace();
+      assertFileNotReplaced();
       jobs.forEach((job, index) => {
         if (job.write) results[index] = runJob(job);
       });

@@ -6,8 +6,8 @@ type GroupOfAttempt = Pick<NewAttempt, 'service' | 'client' | 'channel' | 'kind'
 const keyOf = ({ service, client, channel, kind }: GroupOfAttempt): string =>
   JSON.stringify([service, client, channel, kind]);
 
-/** Cache of attempt groups that the journal has. An insert does not create these again. */
-export class KnownGroups {
+/** Cache of attempt groups (rows of attempt_groups) that the journal has, to avoid creating them again. */
+export class AttemptGroupCache {
   readonly #keys = new LRUCache<string, true>({ max: 10_000 });
 
   has(attempt: GroupOfAttempt): boolean {
