@@ -1,7 +1,7 @@
 import type { WireObject } from '../../shared/wire-object';
 
-// These types describe how the sandbox behaves for a method. The values, in the method files, are transcribed from the
-// specification. The sandbox shares no code with the gateway's REST client, so that tests detect mistakes in either.
+// These types describe the sandbox's behaviour for a method. The values, in the method files, are transcribed from the
+// specification and not derived from the gateway's inputs and rules, so that tests detect mistakes in either.
 
 /** The value of `payment_method.state` (spec 3.3). */
 export type WireState =
