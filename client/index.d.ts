@@ -8,28 +8,28 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 export type AmountInput = {
   /** ISO 4217 code. Some methods accept only one currency (spec section 8); any other is an InvalidInputError. */
   currency: string;
-  /** Above zero, at most two decimals; sent with two. */
+  /** Above zero, with at most two decimals. Sent to the service with exactly two. */
   value: string;
 };
 
-/** The mutation of an attempt. */
+/** The mutation that a create call used. */
 export type AttemptOperation =
-  /** createPayment. */
+  /** The mutation createPayment. */
   | 'CREATE_PAYMENT'
-  /** createPayout. */
+  /** The mutation createPayout. */
   | 'CREATE_PAYOUT';
 
 /** The outcome of a create call. */
 export type AttemptOutcome =
-  /** In progress: query it again in a moment. */
+  /** The call is in progress: query the attempt again in a moment. */
   | 'IN_PROGRESS'
-  /** Certainly nothing reached the service; the key may be used again. */
+  /** Nothing was created: the service did not receive or accept the call. The key may be used again. */
   | 'NOT_SENT'
   /** The service rejected the call: nothing was created, and the key may be used again. */
   | 'REJECTED'
   /** The payment or payout was created; it can still be declined later. */
   | 'SUCCEEDED'
-  /** The call may or may not have reached the service. The gateway looks the payment or payout up repeatedly; if the outcome stays unknown, the operator records it. Never repeat the call with a new key. */
+  /** The call may or may not have reached the service. The gateway looks up the payment or payout repeatedly. If the outcome stays unknown, the operator records it. Never repeat the call with a new key. */
   | 'UNKNOWN';
 
 /** A mobile wallet of Bangladesh, server-to-server (spec 2.5): nextAction names the account to pay to, then the payer provides a code for confirmPayment. */
@@ -48,7 +48,7 @@ export type BangladeshWalletInput = {
 export type BankTransferPayoutInput = {
   /** The recipient's account number. */
   accountNumber: string;
-  /** SWIFT, routing code, IFSC or MFO, depending on the region. */
+  /** The bank's SWIFT code, routing code, IFSC or MFO, depending on the region. */
   bankCode: string;
   /** The bank's name. */
   bankName: string;
@@ -71,7 +71,7 @@ export type C2cConfirmation =
   /** The payer made the transfer, or is expected to make it. */
   | 'TRANSFER_MADE';
 
-/** Card-to-card transfer, server-to-server (spec 2.5): nextAction names the card to transfer to; then confirmPayment. At least one field. */
+/** Card-to-card transfer, server-to-server (spec 2.5): nextAction names the card to which the payer transfers, and then the caller calls confirmPayment. At least one field. */
 export type C2cPaymentInput = {
   /** The sender's card number, masked, for example "440043******1234". A full card number is rejected. */
   cardMask?: string | null | undefined;
@@ -93,15 +93,15 @@ export type CardPaymentInput = {
   cardholder: string;
   /** The payer's city. */
   city?: string | null | undefined;
-  /** ISO 3166-1 alpha-2, for example "DE". */
+  /** The payer's country, ISO 3166-1 alpha-2, for example DE. */
   countryCode?: string | null | undefined;
   /** The security code, 3 or 4 digits. */
   cvc: string;
   /** The payer's email address. */
   email?: string | null | undefined;
-  /** MM, 01 to 12. */
+  /** The month in which the card expires, MM, 01 to 12. */
   expiryMonth: string;
-  /** YYYY; not in the past, together with expiryMonth. */
+  /** The year in which the card expires, YYYY. The card must not have expired. */
   expiryYear: string;
   /** The card number, 12 to 19 digits; spaces and dashes are removed. */
   pan: string;
@@ -121,11 +121,11 @@ export type CardPayoutInput = {
 
 /** Confirms a payment with the code that the payer received (spec 4.5). */
 export type CodeConfirmationInput = {
-  /** The code, from the payer. */
+  /** The code that the payer provides. */
   code: string;
 };
 
-/** The confirmation of a server-to-server payment in a waiting state (spec 4.5). */
+/** The confirmation of a server-to-server payment that waits for it (spec 4.5). */
 export type ConfirmPaymentInput = {
   /** The merchant channel of the payment. */
   channel: string;
@@ -139,7 +139,7 @@ export type ConfirmPaymentInput = {
 export type ConfirmationField =
   /** For bKash: the code. */
   | 'bkash'
-  /** For card-to-card transfers: that the transfer was made. */
+  /** For card-to-card transfers: states that the transfer was made. */
   | 'c2c'
   /** For direct carrier billing: the code. */
   | 'dcb'
@@ -154,7 +154,7 @@ export type ConfirmationField =
 export type ConfirmationInput =
   {   /** For bKash: the code. */
   bkash: CodeConfirmationInput; c2c?: never; dcb?: never; nagad?: never; rocket?: never; upi?: never; }
-  |  { bkash?: never;   /** For card-to-card transfers: that the transfer was made. */
+  |  { bkash?: never;   /** For card-to-card transfers: states that the transfer was made. */
   c2c: C2cConfirmation; dcb?: never; nagad?: never; rocket?: never; upi?: never; }
   |  { bkash?: never; c2c?: never;   /** For direct carrier billing: the code. */
   dcb: CodeConfirmationInput; nagad?: never; rocket?: never; upi?: never; }
@@ -167,7 +167,7 @@ export type ConfirmationInput =
 
 /** A payment to create (spec 2.4). */
 export type CreatePaymentInput = {
-  /** What the payer has to pay. */
+  /** The amount that the payer has to pay. */
   amount: AmountInput;
   /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged. */
   callbackUrl?: string | null | undefined;
@@ -177,9 +177,9 @@ export type CreatePaymentInput = {
   description?: string | null | undefined;
   /** The identifier in the client's system, for example an order number; at most 255 characters. Generated by the gateway if absent. */
   externalId?: string | null | undefined;
-  /** Chosen by the caller, 1 to 255 printable characters, one per intended payment or payout. The same key never creates a second one. */
+  /** A key of 1 to 255 printable characters that the caller chooses for one payment or payout. Calls with the same key never create a second one. */
   idempotencyKey: string | number;
-  /** How the payer pays. */
+  /** The payment method, with its fields. */
   method: PaymentMethodInput;
   /** The page to which the payer returns; recommended. https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged. */
   returnUrl?: string | null | undefined;
@@ -187,7 +187,7 @@ export type CreatePaymentInput = {
 
 /** A payout to create (spec 2.7). */
 export type CreatePayoutInput = {
-  /** What the recipient gets. */
+  /** The amount that the recipient gets. */
   amount: AmountInput;
   /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged. */
   callbackUrl?: string | null | undefined;
@@ -197,9 +197,9 @@ export type CreatePayoutInput = {
   description?: string | null | undefined;
   /** The order or payout identifier in the client's system, at most 255 characters. */
   externalId: string;
-  /** Chosen by the caller, 1 to 255 printable characters, one per intended payment or payout. The same key never creates a second one. */
+  /** A key of 1 to 255 printable characters that the caller chooses for one payment or payout. Calls with the same key never create a second one. */
   idempotencyKey: string | number;
-  /** How the recipient gets the money. */
+  /** The payout method, with its fields. */
   method: PayoutMethodInput;
 };
 
@@ -248,7 +248,7 @@ export type DeclineCode =
   /** A code unknown to this gateway: see rawCode. */
   | 'UNKNOWN';
 
-/** The reason that the gateway recognises in a provider's free text. Providers may send any text. */
+/** The reason of a decline that the gateway recognises in a provider's free text. Providers may send any text. */
 export type DeclineReason =
   /** The payer was not authenticated (3-D Secure). */
   | 'AUTHENTICATION_FAILED'
@@ -289,7 +289,7 @@ export type ImpsPayoutInput = {
 export type OtherPayoutInput = {
   /** The fields of the method except type, sent unchanged. No value may look like a full card number. */
   fields: Record<string, unknown>;
-  /** The service's payout_method.type. A method with an input field of its own is rejected here. */
+  /** The payout_method.type to send. A type that has its own field in PayoutMethodInput is rejected. */
   type: string;
 };
 
@@ -357,7 +357,7 @@ export type PaymentMethodInput =
   |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never;   /** A virtual account to which the payer transfers. IDR. */
   virtualAccount: VirtualAccountPaymentInput; };
 
-/** What a server-to-server payment waits for (spec 3.3). */
+/** The step for which a server-to-server payment waits (spec 3.3). */
 export type PaymentState =
   /** A state unknown to this gateway. */
   | 'UNKNOWN'
@@ -410,7 +410,7 @@ export type PayoutMethod =
   /** The method "scheme", which has a type and no other fields. */
   | 'SCHEME';
 
-/** Exactly one field: that of the method. */
+/** Exactly one field: the payout method with its fields, or typeOnly for a method without fields. */
 export type PayoutMethodInput =
   {   /** To a bank account. The currencies depend on the channel. */
   bankTransfer: BankTransferPayoutInput; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
@@ -443,7 +443,7 @@ export type PayoutStatus =
   | 'FAILED'
   /** Created. */
   | 'PENDING'
-  /** Created and awaiting confirmation, which is not by the caller. */
+  /** Created, and awaiting a confirmation that the caller does not give. */
   | 'PROCESSING'
   /** A status unknown to this gateway: see rawStatus. */
   | 'UNKNOWN';
@@ -509,7 +509,7 @@ export type UtrConfirmationInput = {
   utr: string;
 };
 
-/** A virtual account made for this payment (spec 2.5). */
+/** A virtual account that the service creates for this payment (spec 2.5). */
 export type VirtualAccountPaymentInput = {
   /** The account from which the payer intends to pay. */
   accountNumber: string;
@@ -1169,11 +1169,11 @@ export interface GatewayErrorExtensions {
     /** Oldest valid cursor: all changes after it are still stored. Present only with CURSOR_EXPIRED. */
     oldestCursor?: string;
 }
-/** How to send requests to a gateway. */
+/** Connection settings for requests to a gateway. */
 interface GatewayConnection {
     /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
     url: string;
-    /** Headers of every request, such as `authorization`. A function is called before each request to get them. */
+    /** Headers of every request, such as `authorization`, or a function that returns them before each request. */
     headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
     /** Signal that aborts the requests. */
     signal?: AbortSignal;
@@ -1188,55 +1188,54 @@ interface GatewayConnection {
 type RequestHeaders = Readonly<Record<string, string>>;
 /** A GraphQL error of the gateway, in the same form for every client library. */
 export interface GatewayError {
-    /** Kind of error. A newer gateway may return codes that this type does not list. */
+    /** The kind of error. A newer gateway may return codes that this type does not list. */
     code: GatewayErrorCode;
     /** Description for developers and logs, in English. Never contains a value that was sent. */
     message: string;
-    /** Whether the same request may succeed later. Repeat a create with the same idempotency key. */
+    /** Whether the same request may succeed later. A create must be repeated with the same idempotency key. */
     retryable: boolean;
     /** Identifies the request in the log of the gateway; null if the error has no request id. */
     requestId: string | null;
     /** Minimum time before a repetition of the request, in milliseconds; null if unknown. */
     retryAfterMs: number | null;
     /**
-     * Path and rule of each invalid value; empty for other errors. A path starts with the name of the argument. Below the
-     * argument `input`, this name is omitted.
+     * Path and violated rule of each invalid value; empty for other errors. A path starts with the name of an argument.
+     * If the argument is `input`, the path starts with the name of its field.
      */
     fields: readonly {
         readonly path: readonly string[];
         readonly rule: string;
     }[];
-    /** Oldest valid cursor: the gateway still has every change after it. Null unless the code is CURSOR_EXPIRED. */
+    /** Oldest valid cursor of the changes, for the code CURSOR_EXPIRED; null for other codes. */
     oldestCursor: string | null;
     /** Path of the field that failed, for example ["payments", 3]; null for an error of the whole request. */
     path: readonly (string | number)[] | null;
 }
 /**
- * Returns the first error of the gateway in a value that a client library throws or returns: Apollo Client 4
- * (CombinedGraphQLErrors, ServerError), urql (CombinedError), graphql-ws (an array of errors), a GraphQL response with
- * `errors`, or one GraphQL error. Returns null if the value contains none, for example after a network failure or an
- * error response of a proxy. In this case, a mutation may have been carried out.
+ * Finds the gateway's first GraphQL error in a value that a client library throws or returns: an error of Apollo
+ * Client 4 or urql, an array of errors (graphql-ws), a GraphQL response with `errors`, or one GraphQL error. Returns
+ * null if there is none, for example after a network failure: a mutation may then have been executed.
  */
 export declare function gatewayError(error: unknown): GatewayError | null;
 /**
- * Whether the same request may succeed later, according to the gateway. If so, wait at least `retryAfterMs`, then
- * repeat the request unchanged. False for a value in which gatewayError() finds no error.
+ * Whether the gateway's error says that the same request may succeed later. If so, wait at least `retryAfterMs`, then
+ * repeat the request unchanged. False if gatewayError() returns null.
  */
 export declare const isRetryable: (error: unknown) => boolean;
 /**
- * Returns the field `confirmation` of the input of `confirmPayment`. The next action `action` is a ProvideUtrAction
- * (`value` is the UTR), ProvideCodeAction (`value` is the code) or ConfirmTransferAction (no `value`).
- * @throws TypeError if the confirmation needs a value and none is given, or if this kit does not know `confirmWith`
+ * Returns the field `confirmation` for the input of `confirmPayment`. `action`: the payment's next action. `value`: the
+ * UTR for a ProvideUtrAction, or the code for a ProvideCodeAction. A ConfirmTransferAction needs no `value`.
+ * @throws TypeError if `value` is missing, or if this version of the kit does not know `confirmWith`
  */
 export declare function confirmationFor(action: {
     readonly confirmWith: ConfirmationField;
 }, value?: string): ConfirmationInput;
 /**
- * Formats an amount for a locale, for example "€25.00" or "25,00 €". Shows exactly the digits of `value`, a decimal
- * string, and at least two decimals, even for a currency without decimals. Shows the code of a currency that Intl does
- * not know (such as USDT). Shows a `value` that is not a decimal unchanged. For the received amount of a MISPAID
- * payment, use `formatMoney({ ...amount, value: amount.received })`.
- * @param locale as for Intl.NumberFormat, for example "de-DE"; by default that of the runtime
+ * Formats an amount for a locale, for example "€25.00" or "25,00 €". Keeps all digits of `value` without rounding, and
+ * has at least two decimals in every currency. A currency unknown to Intl (USDT) appears as its code. A `value` that is
+ * not a decimal is returned unchanged, with the currency. To format the received amount of a MISPAID payment, call
+ * `formatMoney({ ...amount, value: amount.received })`.
+ * @param locale locale for Intl.NumberFormat, for example "de-DE"; by default the runtime's locale
  * @throws {RangeError} if Intl.NumberFormat rejects the locale, for example "en_US"
  */
 export declare function formatMoney(amount: {
@@ -1251,29 +1250,28 @@ interface KeepsExternalId {
     };
 }
 /**
- * Type policies for Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache then keeps a known
- * `externalId` when a later response has null instead, for example a response to a lookup by transaction id or of a
- * subscription. They have no effect without `possibleTypes`.
+ * Type policies for Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. With them, the cache keeps a
+ * known `externalId` when a later response has null, for example a lookup by transaction id. Needs `possibleTypes`.
  */
 export declare const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId>;
-/** Thrown if the gateway has deleted changes after the given cursor: it keeps changes only for a limited time. */
+/** Thrown if the gateway no longer has all changes after the cursor. Changes are kept for a limited time. */
 export declare class CursorExpired extends Error {
     readonly oldestCursor: string;
-    /** @param oldestCursor oldest valid cursor: the gateway still has every change after it */
+    /** @param oldestCursor oldest valid cursor: the gateway still has every change after this cursor */
     constructor(message: string, oldestCursor: string);
 }
-/** Thrown if the gateway or another server rejects a request and a repetition of the request would not help. */
+/** Thrown for an error that a retry would not remove, such as UNAUTHENTICATED or a wrong URL. */
 export declare class RequestRefused extends Error {
     readonly errors: readonly unknown[];
-    /** @param errors GraphQL errors in the response, which gatewayError() can read; empty if there are none */
+    /** @param errors GraphQL errors of the response, as input for gatewayError(); empty if there are none */
     constructor(message: string, errors: readonly unknown[]);
 }
-/** A status or state of a payment that the gateway observed for the first time. */
+/** A new status or state of a payment, recorded when the gateway first observed it. */
 export type PaymentChange = PaymentChangeFieldsFragment;
-/** A status of a payout that the gateway observed for the first time. */
+/** A new status of a payout, recorded when the gateway first observed it. */
 export interface PayoutChange {
     __typename: 'PayoutChange';
-    /** Position of the change. With `after: cursor`, changes() continues after this change. */
+    /** Position of the change. Pass it to changes() as `after` to continue after this change. */
     cursor: string;
     /** Time when the gateway recorded the change (RFC 3339). */
     recordedAt: string;
@@ -1291,25 +1289,25 @@ export type Change = PaymentChange | PayoutChange;
 export interface ChangesOptions extends GatewayConnection {
     /** Id (UUID) of the merchant channel. */
     channel: string;
-    /** Cursor of the last processed change; by default, starts with the oldest change that the gateway still has. */
+    /** Cursor of the last processed change. Default: start with the oldest change that the gateway still has. */
     after?: string | null;
     /** Maximum number of changes per page, 1 to 500; by default 100. */
     pageSize?: number;
     /**
-     * Returns the delay before a retry in milliseconds. `failures` is the number of earlier failures in a row, 0 before
-     * the first retry. Default: exponential backoff with jitter, at most 0.5 s before the first retry and 30 s later.
+     * Returns the delay before a retry in milliseconds. `failures`: number of failures in a row before the last one, 0
+     * for the first retry. Default: exponential backoff with jitter, from at most 0.5 s to at most 30 s.
      */
     retryWaitMs?: (failures: number) => number;
-    /** Called before the delay of a retry, with the reason of the retry and the delay in milliseconds. */
+    /** Called before each retry, with the cause of the failure and the delay in milliseconds. */
     onRetry?: (cause: unknown, waitMs: number) => void;
 }
 /**
- * Yields every change after a cursor, oldest first, then new changes when they are recorded, without end. Reads pages
- * of changes, then subscribes by server-sent events. Retries after interruptions, and continues after the last change
- * that it has yielded. Reads more only when the consumer of the iterator requests the next change.
+ * Yields every change after a cursor, oldest first, then each new change. Never ends. Reads pages of changes, then
+ * subscribes by server-sent events. After a retryable failure, continues after the last yielded change. Reads more only
+ * when the consumer requests the next change.
  * @throws CursorExpired if the gateway has deleted changes after the cursor
  * @throws RequestRefused for an error that is not retryable, such as UNAUTHENTICATED
- * @throws the reason of `signal` if that is aborted
+ * @throws `signal.reason` when `signal` is aborted
  */
 export declare function changes(options: ChangesOptions): AsyncGenerator<Change, never, undefined>;
 export {};

@@ -187,14 +187,14 @@ class EventStreamParser {
         return hasData ? ended : undefined;
     }
 }
-class Interruption extends Error {
+class RetryableError extends Error {
     retryAfterMs;
     constructor(cause, retryAfterMs = 0) {
         super('The connection to the gateway was interrupted.', { cause });
         this.retryAfterMs = retryAfterMs;
     }
 }
-function resultOf(text) {
+function parseResult(text) {
     try {
         return Object(JSON.parse(text));
     }
@@ -202,7 +202,7 @@ function resultOf(text) {
         return {};
     }
 }
-function throwErrors({ errors = [] }) {
+function throwResponseError({ errors = [] }) {
     const error = gatewayError(errors);
     if (!error)
         throw new RequestRefused('The response does not come from a gateway: check the URL.', errors);
@@ -210,7 +210,7 @@ function throwErrors({ errors = [] }) {
     if (oldestCursor !== null)
         throw new CursorExpired(message, oldestCursor);
     if (retryable)
-        throw new Interruption({ errors }, retryAfterMs ?? 0);
+        throw new RetryableError({ errors }, retryAfterMs ?? 0);
     throw new RequestRefused(`${code}: ${message}`, errors);
 }
 const isTransient = (status) => status >= 500 || [408, 425, 429].includes(status);
@@ -233,10 +233,10 @@ class GatewayRequest {
         }));
         if (response.ok && response.headers.get('content-type')?.includes(type))
             return response;
-        const result = resultOf(await this.text(response));
+        const result = parseResult(await this.text(response));
         if (!gatewayError(result) && isTransient(response.status))
-            throw new Interruption(new Error(`HTTP ${response.status}`));
-        return throwErrors(result);
+            throw new RetryableError(new Error(`HTTP ${response.status}`));
+        return throwResponseError(result);
     }
     text(response) {
         return this.#receive(() => response.text());
@@ -264,15 +264,15 @@ class GatewayRequest {
         }
         catch (error) {
             signal?.throwIfAborted();
-            throw new Interruption(error);
+            throw new RetryableError(error);
         }
         finally {
             clearTimeout(timer);
         }
     }
 }
-const isFields = (value) => typeof value === 'object' && value !== null;
-function parsed(text) {
+const isObject = (value) => typeof value === 'object' && value !== null;
+function parseJson(text) {
     try {
         return JSON.parse(text);
     }
@@ -283,20 +283,20 @@ function parsed(text) {
 function errorsIn(error) {
     if (Array.isArray(error))
         return error;
-    if (!isFields(error))
+    if (!isObject(error))
         return [];
     for (const list of [error['graphQLErrors'], error['errors']])
         if (Array.isArray(list) && list.length > 0)
             return list;
     if (typeof error['bodyText'] === 'string')
-        return errorsIn(parsed(error['bodyText']));
-    return isFields(error['extensions']) ? [error] : [];
+        return errorsIn(parseJson(error['bodyText']));
+    return isObject(error['extensions']) ? [error] : [];
 }
-const isOurs = (extensions) => isFields(extensions) &&
+const isGatewayExtensions = (extensions) => isObject(extensions) &&
     typeof extensions['code'] === 'string' &&
     typeof extensions['retryable'] === 'boolean';
-function read(error) {
-    if (!isFields(error) || !isOurs(error['extensions']))
+function toGatewayError(error) {
+    if (!isObject(error) || !isGatewayExtensions(error['extensions']))
         return null;
     const { code, retryable, requestId, retryAfterMs, fields, oldestCursor } = error['extensions'];
     return {
@@ -312,7 +312,7 @@ function read(error) {
 }
 function gatewayError(error) {
     for (const each of errorsIn(error)) {
-        const ours = read(each);
+        const ours = toGatewayError(each);
         if (ours)
             return ours;
     }
@@ -374,7 +374,7 @@ class RequestRefused extends Error {
     }
 }
 exports.RequestRefused = RequestRefused;
-const STABLE_MS = 30_000;
+const STABLE_CONNECTION_MS = 30_000;
 const backoffMs = (failures) => Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2);
 async function* changes(options) {
     const { signal, retryWaitMs = backoffMs, onRetry } = options;
@@ -382,7 +382,7 @@ async function* changes(options) {
     for (let failures = 0;; failures += 1) {
         const startedAt = performance.now();
         try {
-            for await (const { change, cursor } of readUntilInterrupted(options, after)) {
+            for await (const { change, cursor } of readPagesThenLive(options, after)) {
                 signal?.throwIfAborted();
                 after = cursor;
                 if (!change)
@@ -392,9 +392,9 @@ async function* changes(options) {
             }
         }
         catch (error) {
-            if (!(error instanceof Interruption))
+            if (!(error instanceof RetryableError))
                 throw error;
-            if (performance.now() - startedAt > STABLE_MS)
+            if (performance.now() - startedAt > STABLE_CONNECTION_MS)
                 failures = 0;
             const waitMs = Math.max(retryWaitMs(failures), error.retryAfterMs);
             onRetry?.(error.cause, waitMs);
@@ -402,12 +402,12 @@ async function* changes(options) {
         }
     }
 }
-async function* readUntilInterrupted(options, start) {
+async function* readPagesThenLive(options, start) {
     let after = start;
     for (let hasMore = true; hasMore;) {
         const page = await readPage(options, after);
         for (const received of page.changes)
-            yield* stepsOf(received);
+            yield* positionsOf(received);
         yield { change: null, cursor: page.endCursor };
         after = page.endCursor;
         hasMore = page.hasMore;
@@ -419,9 +419,9 @@ async function readPage(options, after) {
     try {
         const variables = { channel: options.channel, after, first: options.pageSize ?? 100 };
         const response = await request.send({ query: CHANGES_QUERY, variables }, '', 'application/json');
-        const result = resultOf(await request.text(response));
+        const result = parseResult(await request.text(response));
         if (result.errors || !result.data)
-            return throwErrors(result);
+            return throwResponseError(result);
         return result.data.changes;
     }
     finally {
@@ -438,22 +438,22 @@ async function* readLive(options, after) {
         for await (const part of request.parts(response))
             for (const { event, data } of parser.push(decoder.decode(part, { stream: true })))
                 if (event === 'next')
-                    yield* stepsOf(liveChangeIn(data));
-        throw new Interruption(new Error('The event stream ended.'));
+                    yield* positionsOf(liveChangeIn(data));
+        throw new RetryableError(new Error('The event stream ended.'));
     }
     finally {
         request.close();
     }
 }
 function liveChangeIn(data) {
-    const result = resultOf(data);
+    const result = parseResult(data);
     if (gatewayError(result)?.code === 'UNAUTHENTICATED')
-        throw new Interruption(result);
+        throw new RetryableError(result);
     if (result.errors || !result.data)
-        return throwErrors(result);
+        return throwResponseError(result);
     return result.data.changes;
 }
-function* stepsOf(received) {
+function* positionsOf(received) {
     if (!('cursor' in received))
         return;
     yield { change: changeOf(received), cursor: received.cursor };

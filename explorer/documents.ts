@@ -8,19 +8,22 @@ const NEXT_ACTIONS: Readonly<Record<string, string>> = {
   AwaitProviderAction: 'pollAfterMs',
 };
 
-const FAILURES = `... on UserError { code message }
+const FAILURE_SELECTION = `... on UserError { code message }
 ... on InvalidInputError { fields { path rule message } }`;
 
-/** Indents all lines but the first. */
+/** Indents all lines except the first, by two spaces per level. */
 export const indent = (text: string, levels: number): string =>
   text.replaceAll('\n', `\n${'  '.repeat(levels)}`);
 
-/** Returns an inline fragment with the fields of one type; empty if there are none. */
-export const ofType = (type: string, fields: readonly string[]): string =>
+/** Returns an inline fragment on `type` with `fields`; an empty text without fields. */
+export const fragmentOn = (type: string, fields: readonly string[]): string =>
   fields.length > 0 ? `\n... on ${type} { ${fields.join(' ')} }` : '';
 
-/** Returns the selection of a payment, with the given next actions or all of them. */
-export const payment = (own = '', actions = Object.keys(NEXT_ACTIONS)): string => `... on PaymentResource {
+/** Returns the selection set of a payment. `methodFields`: further selections. `actions`: next actions to select. */
+export const payment = (
+  methodFields = '',
+  actions = Object.keys(NEXT_ACTIONS),
+): string => `... on PaymentResource {
   transactionId
   externalId
   method
@@ -31,18 +34,18 @@ export const payment = (own = '', actions = Object.keys(NEXT_ACTIONS)): string =
     __typename
     ${actions.map((type) => `... on ${type} { ${NEXT_ACTIONS[type]} }`).join('\n    ')}
   }
-}${own}`;
+}${methodFields}`;
 
-export const payout = (own = ''): string => `... on PayoutResource {
+export const payout = (methodFields = ''): string => `... on PayoutResource {
   transactionId
   externalId
   method
   status
   amount { currency value }
   error { code message reason }
-}${own}`;
+}${methodFields}`;
 
-/** Returns a text as comment lines that are short enough for a narrow editor. */
+/** Formats a text as GraphQL comment lines that fit a narrow editor. */
 export const comment = (text: string): string => text.replace(/(?=\S)(.{1,46})(\s+|$)/g, '# $1\n').trimEnd();
 
 interface Mutation {
@@ -63,7 +66,7 @@ mutation ${name}($input: ${capital(field)}Input!) {
         ${indent(selection, 4)}
       }
     }
-    ${indent(FAILURES, 2)}
+    ${indent(FAILURE_SELECTION, 2)}
   }
 }
 `;

@@ -3,22 +3,22 @@ import { useGraphiQL, useGraphiQLActions, type GraphiQLPlugin } from '@graphiql/
 import { AMOUNT_RULES, createExamples, type Example, type MethodExamples } from './operations';
 import { isNarrow, PAGE_CONFIG } from './page';
 
-/** The channel of the examples: in the sandbox every channel exists, elsewhere the user has to fill it in. */
+/** Channel id in the examples. In the sandbox every channel exists; for a real service the user enters the id. */
 const CHANNEL = PAGE_CONFIG.sandbox ? '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10' : 'the UUID of your channel';
 
-/** Returns a unique text, without randomUUID, which pages loaded over plain HTTP from another host do not have. */
-const fresh = (): string => {
+/** Returns a unique text. Pages loaded over plain HTTP from another host have no crypto.randomUUID(). */
+const uniqueText = (): string => {
   const numbers = crypto.getRandomValues(new Uint32Array(2));
   return `explorer-${Array.from(numbers, (number) => number.toString(36)).join('-')}`;
 };
 
-const externalId = fresh();
+const externalId = uniqueText();
 
 /** Returns the examples, with new idempotency keys on each call. */
-export const currentExamples = () => createExamples({ channel: CHANNEL, externalId, fresh });
+export const currentExamples = () => createExamples({ channel: CHANNEL, externalId, uniqueText });
 
 /** Returns a function that opens an example in a new tab, with new idempotency keys. */
-function useOpen(): (name: string) => void {
+function useOpenExample(): (name: string) => void {
   const { addTab, updateActiveTabValues, setVisiblePlugin } = useGraphiQLActions();
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   const variableEditor = useGraphiQL((state) => state.variableEditor);
@@ -33,13 +33,13 @@ function useOpen(): (name: string) => void {
     updateActiveTabValues({ query, variables, operationName: name });
     queryEditor?.setValue(query);
     variableEditor?.setValue(variables);
-    // On narrow pages the panel covers the operation.
+    // On narrow pages close the panel, because it covers the editor.
     if (isNarrow()) setVisiblePlugin(null);
   };
 }
 
-function Operation({ name, title }: Example) {
-  const open = useOpen();
+function ExampleButton({ name, title }: Example) {
+  const open = useOpenExample();
   return (
     <button type="button" className="open" title={`Opens ${name} in a new tab`} onClick={() => open(name)}>
       {title}
@@ -47,8 +47,7 @@ function Operation({ name, title }: Example) {
   );
 }
 
-/** Button that opens the documentation of a type. */
-function Docs({ type }: { type: string }) {
+function DocsButton({ type }: { type: string }) {
   const schema = useGraphiQL((state) => state.schema);
   const { setVisiblePlugin } = useGraphiQLActions();
   const { push } = useDocExplorerActions();
@@ -62,7 +61,7 @@ function Docs({ type }: { type: string }) {
       onClick={() => {
         push({ name: type, def });
         setVisiblePlugin(DOC_EXPLORER_PLUGIN);
-        // Resets the scroll position, which the pane would otherwise keep from the list.
+        // Scroll to the top, because the pane keeps the scroll position of the examples.
         document.querySelector('.graphiql-plugin')?.scrollTo(0, 0);
       }}
     >
@@ -80,9 +79,9 @@ const Methods = ({ title, methods }: { title: string; methods: MethodExamples[] 
           <span className="about">{about.replace(/\..*$/, '')}</span>
           <span className="ways">
             {operations.map((operation) => (
-              <Operation key={operation.name} {...operation} />
+              <ExampleButton key={operation.name} {...operation} />
             ))}
-            <Docs type={type} />
+            <DocsButton type={type} />
           </span>
         </li>
       ))}
@@ -107,7 +106,7 @@ const AmountRules = () => (
   </section>
 );
 
-function ReadyPanel() {
+function ExamplesPanel() {
   const { tour, more, payments, payouts } = currentExamples();
   return (
     <div className="ready">
@@ -119,7 +118,7 @@ function ReadyPanel() {
       <ul className="tour">
         {[...tour, ...more].map((operation) => (
           <li key={operation.name}>
-            <Operation {...operation} />
+            <ExampleButton {...operation} />
           </li>
         ))}
       </ul>
@@ -136,4 +135,8 @@ const Icon = () => (
   </svg>
 );
 
-export const READY_PLUGIN: GraphiQLPlugin = { title: 'Ready operations', icon: Icon, content: ReadyPanel };
+export const EXAMPLES_PLUGIN: GraphiQLPlugin = {
+  title: 'Ready operations',
+  icon: Icon,
+  content: ExamplesPanel,
+};

@@ -4,7 +4,7 @@ import { GraphiQL } from 'graphiql';
 import { useEffect, useMemo, useState } from 'react';
 import { gatewayFetcher } from './fetcher';
 import { KnownIds } from './known-ids';
-import { currentExamples, READY_PLUGIN } from './examples-panel';
+import { currentExamples, EXAMPLES_PLUGIN } from './examples-panel';
 import { isNarrow, PAGE_CONFIG } from './page';
 import { createStorage } from './storage';
 
@@ -15,7 +15,7 @@ const tabs = currentExamples().tour.map(({ query, variables }) => ({
   variables: JSON.stringify(variables, null, 2),
 }));
 
-/** The page: a header, and GraphiQL with the examples. */
+/** The whole page: a header, and GraphiQL with the panel of examples. */
 export function Explorer() {
   const [credentials, setCredentials] = useState('');
   const fetcher = useMemo(() => gatewayFetcher(credentials, ids), [credentials]);
@@ -34,8 +34,8 @@ export function Explorer() {
           storage={storage}
           defaultTabs={tabs}
           initialVariables={tabs[0]?.variables}
-          plugins={[READY_PLUGIN, HISTORY_PLUGIN]}
-          visiblePlugin={isNarrow() ? undefined : READY_PLUGIN}
+          plugins={[EXAMPLES_PLUGIN, HISTORY_PLUGIN]}
+          visiblePlugin={isNarrow() ? undefined : EXAMPLES_PLUGIN}
           defaultEditorToolsVisibility={isNarrow() ? false : 'variables'}
           shouldPersistHeaders={false}
           showPersistHeadersSettings={false}
@@ -43,7 +43,7 @@ export function Explorer() {
           schemaDescription
         >
           <GraphiQL.Logo>
-            <ShowActiveTab />
+            <ScrollToActiveTab />
           </GraphiQL.Logo>
         </GraphiQL>
       </main>
@@ -51,8 +51,7 @@ export function Explorer() {
   );
 }
 
-/** Scrolls the tab bar to the active tab. */
-function ShowActiveTab() {
+function ScrollToActiveTab() {
   const activeTab = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id);
   useEffect(() => {
     document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });

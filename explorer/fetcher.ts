@@ -2,15 +2,15 @@ import { createGraphiQLFetcher, type Fetcher, type FetcherParams } from '@graphi
 import { Kind, parse, type DocumentNode } from 'graphql';
 import type { KnownIds } from './known-ids';
 
-/** GraphQL endpoint, relative to the page, so that a proxy may serve both below a path. */
+/** GraphQL endpoint, relative to the page, because a proxy may serve both under a path prefix. */
 const ENDPOINT = new URL('graphql', document.baseURI);
-const SOCKET = new URL(ENDPOINT);
-SOCKET.protocol = ENDPOINT.protocol.replace('http', 'ws');
+const WEBSOCKET_ENDPOINT = new URL(ENDPOINT);
+WEBSOCKET_ENDPOINT.protocol = ENDPOINT.protocol.replace('http', 'ws');
 
 const hasAuthorization = (headers: object): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 
-/** Returns the document (undefined if it is invalid) and the name of the operation to execute. */
+/** Returns the parsed document (undefined if invalid) and the name of the operation to execute. */
 function readOperation(params: FetcherParams): [DocumentNode | undefined, string | undefined] {
   const operationName = params.operationName ?? undefined;
   try {
@@ -18,7 +18,7 @@ function readOperation(params: FetcherParams): [DocumentNode | undefined, string
     const names = document.definitions.flatMap((one) =>
       one.kind === Kind.OPERATION_DEFINITION ? one.name?.value : [],
     );
-    // After a change of tabs GraphiQL briefly has the operation name of the previous tab.
+    // Prefer the only name in the document: after a tab change, GraphiQL briefly has the previous tab's name.
     return [document, names.length === 1 ? names[0] : operationName];
   } catch {
     return [undefined, operationName];
@@ -26,13 +26,13 @@ function readOperation(params: FetcherParams): [DocumentNode | undefined, string
 }
 
 /**
- * Sends operations over HTTP and subscriptions over WebSocket, with the same headers.
+ * Creates GraphiQL's fetcher. It sends queries and mutations over HTTP, and subscriptions over WebSocket.
  * @param credentials a key or a token, used unless the tab has an Authorization header; empty for none
  */
 export function gatewayFetcher(credentials: string, ids: KnownIds): Fetcher {
   const send = createGraphiQLFetcher({
     url: ENDPOINT.href,
-    subscriptionUrl: SOCKET.href,
+    subscriptionUrl: WEBSOCKET_ENDPOINT.href,
     enableIncrementalDelivery: false,
   });
   return async (params, options) => {
@@ -45,7 +45,7 @@ export function gatewayFetcher(credentials: string, ids: KnownIds): Fetcher {
     const [documentAST, operationName] = readOperation(params);
     const variables: unknown = ids.fillIn(params.variables);
     const response = await send({ ...params, operationName, variables }, { headers, documentAST });
-    if (operationName && 'data' in response) ids.learn(operationName, response.data);
+    if (operationName && 'data' in response) ids.store(operationName, response.data);
     return response;
   };
 }

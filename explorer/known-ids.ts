@@ -1,9 +1,9 @@
-/** Transaction ids from responses, for the variables of later operations. */
+/** Stores transaction ids of responses, for placeholders in the variables of later operations. */
 export class KnownIds {
   readonly #ids = new Map<string, string>();
 
   /** Stores the id of the payment or payout in a mutation result, by operation name and by kind. */
-  learn(operationName: string, data: unknown): void {
+  store(operationName: string, data: unknown): void {
     if (!isObject(data)) return;
     for (const result of Object.values(data)) {
       if (!isObject(result)) continue;
@@ -17,8 +17,8 @@ export class KnownIds {
   }
 
   /**
-   * Replaces {{payment}}, {{payout}} and {{<operation name>}} by ids. If there is none, throws an Error that names the
-   * operation to run first.
+   * Replaces {{payment}}, {{payout}} and {{<operation name>}} by stored ids. If an id is missing, throws an Error that
+   * names the operation to run first.
    */
   fillIn(value: unknown): unknown {
     if (typeof value === 'string') return this.#filledIn(value);
@@ -36,7 +36,7 @@ export class KnownIds {
     const hint = new Error(
       `Nothing was sent: ${first} first, or put a transactionId in the place of ${text}.`,
     );
-    // GraphiQL would show the stack below the hint. Deleting it is not enough: Error.prototype may have one too.
+    // Hide the stack, which GraphiQL would show. Deleting it is not enough: Error.prototype may have one, too.
     Object.defineProperty(hint, 'stack', { value: undefined });
     throw hint;
   }

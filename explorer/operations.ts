@@ -1,9 +1,9 @@
-import { comment, indent, mutation, ofType, payment, payout } from './documents';
+import { comment, indent, mutation, fragmentOn, payment, payout } from './documents';
 import { payments, payouts } from './methods.json';
 
-/** An example that can be run unchanged. */
+/** An example operation with variables, which runs unchanged. */
 export interface Example {
-  /** The name of the operation in its document, and of its tab. */
+  /** Name of the GraphQL operation and of its tab. */
   name: string;
   title: string;
   query: string;
@@ -11,7 +11,7 @@ export interface Example {
 }
 
 export interface MethodExamples {
-  /** The object type of the method. */
+  /** GraphQL object type of the method, for example UpiPayment. */
   type: string;
   about: string;
   operations: Example[];
@@ -20,13 +20,13 @@ export interface MethodExamples {
 interface ExampleContext {
   /** The merchant channel of all examples. */
   channel: string;
-  /** The external id of the payment that the tour creates and looks up. */
+  /** External id of the payment that the initial tabs create and look up. */
   externalId: string;
-  /** A unique text, for example for an idempotency key. */
-  fresh(): string;
+  /** Returns a unique text, for example for an idempotency key. */
+  uniqueText(): string;
 }
 
-/** The most important outcomes that the cents of an amount select in the sandbox (docs/sandbox.md). */
+/** Outcomes that the cents of an amount select in the sandbox: the most important ones of docs/sandbox.md. */
 export const AMOUNT_RULES: readonly (readonly [cents: string, outcome: string])[] = [
   ['01', 'FAILED: the payment was declined'],
   ['05', 'FAILED: 3-D Secure authentication failed'],
@@ -38,9 +38,9 @@ export const AMOUNT_RULES: readonly (readonly [cents: string, outcome: string])[
   ['75', 'never ends by itself'],
 ];
 
-const ONCE = 'Run it again: with the same key, the gateway creates nothing again.';
+const REPLAY_HINT = 'Run it again: with the same key, the gateway creates nothing again.';
 
-interface Payment {
+interface PaymentExample {
   name: string;
   title: string;
   comment: string;
@@ -50,31 +50,31 @@ interface Payment {
   selection?: string;
 }
 
-const createPayment = (context: ExampleContext, example: Payment): Example => ({
+const createPayment = (context: ExampleContext, example: PaymentExample): Example => ({
   name: example.name,
   title: example.title,
   query: mutation({ selection: payment('', ['RedirectAction']), ...example, field: 'createPayment' }),
   variables: {
     input: {
-      idempotencyKey: context.fresh(),
+      idempotencyKey: context.uniqueText(),
       channel: context.channel,
-      externalId: example.externalId ?? context.fresh(),
+      externalId: example.externalId ?? context.uniqueText(),
       amount: example.amount,
       method: example.method,
     },
   },
 });
 
-/** Returns the name of a method type without its suffix: Upi for UpiPayment. */
-const wordOf = (type: string): string => type.replace(/Pay(ment|out)$/, '');
+/** Returns a type's name without its suffix, for example Upi for UpiPayment. */
+const methodNameOf = (type: string): string => type.replace(/Pay(ment|out)$/, '');
 
 type PaymentFacts = (typeof payments)[number];
 
 const REDIRECT = 'Redirect';
 
 const confirmPayment = (context: ExampleContext, { type, confirmation, fields }: PaymentFacts): Example => {
-  const create = `Create${wordOf(type)}`;
-  const name = `Confirm${wordOf(type)}`;
+  const create = `Create${methodNameOf(type)}`;
+  const name = `Confirm${methodNameOf(type)}`;
   return {
     name,
     title: 'Confirm',
@@ -82,7 +82,7 @@ const confirmPayment = (context: ExampleContext, { type, confirmation, fields }:
       name,
       field: 'confirmPayment',
       comment: `Run ${create} first; the id of its payment is then filled in.`,
-      selection: payment(ofType(type, fields), ['AwaitProviderAction']),
+      selection: payment(fragmentOn(type, fields), ['AwaitProviderAction']),
     }),
     variables: { input: { channel: context.channel, transactionId: `{{${create}}}`, confirmation } },
   };
@@ -92,13 +92,13 @@ function paymentMethod(context: ExampleContext, facts: PaymentFacts): MethodExam
   const { type, about, fields, samples, confirmation } = facts;
   const operations = samples.map(({ currency, method, nextActions }) => {
     const redirect = 'redirect' in method;
-    // In the redirect flow these fields are null until the payer has entered them, unless there is no other flow.
-    const own = redirect && samples.length > 1 ? '' : ofType(type, fields);
+    // A redirect example selects the method's fields, which are null at first, only if no other example does.
+    const methodFields = redirect && samples.length > 1 ? '' : fragmentOn(type, fields);
     return createPayment(context, {
-      name: `Create${wordOf(type)}${redirect ? 'Redirect' : ''}`,
+      name: `Create${methodNameOf(type)}${redirect ? 'Redirect' : ''}`,
       title: redirect ? REDIRECT : 'Create',
-      comment: `${about} ${ONCE}`,
-      selection: payment(own, nextActions),
+      comment: `${about} ${REPLAY_HINT}`,
+      selection: payment(methodFields, nextActions),
       amount: { currency, value: '100.00' },
       method,
     });
@@ -119,14 +119,14 @@ const payoutMethod = (
     query: mutation({
       name: `Create${type}`,
       field: 'createPayout',
-      comment: `${about} ${ONCE}`,
-      selection: payout(ofType(type, fields)),
+      comment: `${about} ${REPLAY_HINT}`,
+      selection: payout(fragmentOn(type, fields)),
     }),
     variables: {
       input: {
-        idempotencyKey: context.fresh(),
+        idempotencyKey: context.uniqueText(),
         channel: context.channel,
-        externalId: context.fresh(),
+        externalId: context.uniqueText(),
         amount: { currency, value: '1500.00' },
         method,
       },
@@ -182,8 +182,8 @@ query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operation: AttemptOpe
   variables: { channel, outcome: null, operation: null, after: null },
 });
 
-/** The selection of a change. GraphQL does not allow one name for fields of two types, so payouts have aliases. */
-const CHANGE = `__typename
+/** Selection set of a change. Payout fields need aliases, because their types differ from those of payment fields. */
+const CHANGE_SELECTION = `__typename
 ... on PaymentChange {
   cursor recordedAt transactionId externalId method
   previousStatus status state amount { currency value received }
@@ -200,7 +200,7 @@ const changes = ({ channel }: ExampleContext): Example => ({
 query Changes($channel: UUID!, $after: String) {
   changes(channel: $channel, after: $after, first: 20) {
     changes {
-      ${indent(CHANGE, 3)}
+      ${indent(CHANGE_SELECTION, 3)}
     }
     endCursor
     hasMore
@@ -216,16 +216,16 @@ const watchChanges = ({ channel }: ExampleContext): Example => ({
   query: `${comment('Live: every change after the cursor, then new ones; without a cursor from now on. The square button ends it.')}
 subscription WatchChanges($channel: UUID!, $after: String) {
   changes(channel: $channel, after: $after) {
-    ${indent(CHANGE, 2)}
+    ${indent(CHANGE_SELECTION, 2)}
   }
 }
 `,
   variables: { channel, after: null },
 });
 
-const FOLLOW = 'Then run WatchPayment: the status changes within 5 seconds.';
+const WATCH_HINT = 'Then run WatchPayment: the status changes within 5 seconds.';
 
-/** Returns all examples, with new idempotency keys. `tour` has the initial tabs, in the order in which to run them. */
+/** Returns all examples, with new idempotency keys. `tour`: the initial tabs, in the order in which to run them. */
 export function createExamples(context: ExampleContext) {
   const methods = payments.map((facts) => paymentMethod(context, facts));
   const upi = methods.find(({ type }) => type === 'UpiPayment')?.operations ?? [];
@@ -247,14 +247,14 @@ export function createExamples(context: ExampleContext) {
       createPayment(context, {
         name: 'Declined',
         title: 'A decline',
-        comment: `In the sandbox cents choose the outcome: .51 is insufficient funds. A decline is data, no GraphQL error. ${FOLLOW}`,
+        comment: `In the sandbox cents choose the outcome: .51 is insufficient funds. A decline is data, no GraphQL error. ${WATCH_HINT}`,
         amount: { currency: 'EUR', value: '25.51' },
         method: { redirect: 'CARD' },
       }),
       createPayment(context, {
         name: 'Mispaid',
         title: 'A mispaid payment',
-        comment: `In the sandbox cents choose the outcome: with .70 half the amount arrives; amount.received is what arrived. ${FOLLOW}`,
+        comment: `In the sandbox cents choose the outcome: with .70 half the amount arrives; amount.received is what arrived. ${WATCH_HINT}`,
         amount: { currency: 'KZT', value: '100.70' },
         method: { redirect: 'C2C' },
       }),

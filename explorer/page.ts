@@ -1,12 +1,12 @@
 const { service, callers } = document.documentElement.dataset;
 
-/** Settings of the gateway, from attributes of the page. */
+/** Settings of the gateway, from data attributes of the page's <html> element. */
 export const PAGE_CONFIG = {
   /** Whether the gateway uses the embedded sandbox. */
   sandbox: service === 'sandbox',
-  /** Whether callers are authenticated. */
+  /** Whether the gateway authenticates callers. */
   credentials: callers === 'known',
 };
 
-/** Whether the page is too narrow for three columns; the same width as in style.css. */
+/** Whether the page is too narrow for three columns. The width must be equal to that in style.css. */
 export const isNarrow = (): boolean => matchMedia('(width < 760px)').matches;

@@ -1,23 +1,23 @@
-/** Initial widths of the columns. */
+/** Initial widths of GraphiQL's columns, as flex factors. */
 const DEFAULT_WIDTHS: Readonly<Record<string, string>> = {
   'graphiql:docExplorerFlex': '0.26',
   'graphiql:editorFlex': '1.8',
 };
 
-/** Only settings of the layout are stored in the browser. */
-const PERSISTENT = /^graphiql:(theme|visiblePlugin|\w+Flex)$/;
+/** Keys that are stored in the browser: only layout settings. */
+const PERSISTED_KEY = /^graphiql:(theme|visiblePlugin|\w+Flex)$/;
 
 /**
- * The storage of GraphiQL. Tabs and history are kept in memory only, because variables may contain card numbers and
- * headers contain keys.
+ * Creates GraphiQL's storage. Tabs and history stay in memory, because variables may contain card numbers and headers
+ * contain keys.
  */
 export function createStorage(browser: Storage) {
   const memory = new Map<string, string>();
   return {
     getItem: (key: string): string | null =>
-      (PERSISTENT.test(key) ? browser.getItem(key) : memory.get(key)) ?? DEFAULT_WIDTHS[key] ?? null,
+      (PERSISTED_KEY.test(key) ? browser.getItem(key) : memory.get(key)) ?? DEFAULT_WIDTHS[key] ?? null,
     setItem(key: string, value: string): void {
-      if (PERSISTENT.test(key)) browser.setItem(key, value);
+      if (PERSISTED_KEY.test(key)) browser.setItem(key, value);
       else memory.set(key, value);
     },
     removeItem(key: string): void {
@@ -26,7 +26,7 @@ export function createStorage(browser: Storage) {
     },
     clear(): void {
       memory.clear();
-      for (const key of Object.keys(browser)) if (PERSISTENT.test(key)) browser.removeItem(key);
+      for (const key of Object.keys(browser)) if (PERSISTED_KEY.test(key)) browser.removeItem(key);
     },
     get length(): number {
       return memory.size;

@@ -1,7 +1,7 @@
-/** URLs of Monaco's workers, defined by the build. */
+/** URLs of the web workers of the Monaco editor, relative to the page. The build defines this constant. */
 declare const WORKERS: Record<'editor' | 'json' | 'graphql', string>;
 
-/** Monaco loads its workers from this gateway. */
+/** Makes the Monaco editor load its web workers from this gateway. */
 window.MonacoEnvironment = {
   getWorker: (_id: string, label: string) => {
     const file = label === 'json' || label === 'graphql' ? WORKERS[label] : WORKERS.editor;

@@ -1,6 +1,6 @@
-/** Thrown if the gateway has deleted changes after the given cursor: it keeps changes only for a limited time. */
+/** Thrown if the gateway no longer has all changes after the cursor. Changes are kept for a limited time. */
 export class CursorExpired extends Error {
-  /** @param oldestCursor oldest valid cursor: the gateway still has every change after it */
+  /** @param oldestCursor oldest valid cursor: the gateway still has every change after this cursor */
   constructor(
     message: string,
     readonly oldestCursor: string,
@@ -10,9 +10,9 @@ export class CursorExpired extends Error {
   }
 }
 
-/** Thrown if the gateway or another server rejects a request and a repetition of the request would not help. */
+/** Thrown for an error that a retry would not remove, such as UNAUTHENTICATED or a wrong URL. */
 export class RequestRefused extends Error {
-  /** @param errors GraphQL errors in the response, which gatewayError() can read; empty if there are none */
+  /** @param errors GraphQL errors of the response, as input for gatewayError(); empty if there are none */
   constructor(
     message: string,
     readonly errors: readonly unknown[],

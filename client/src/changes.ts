@@ -4,20 +4,20 @@ import { gatewayError } from './errors';
 import { EventStreamParser } from './event-stream';
 import {
   GatewayRequest,
-  Interruption,
-  resultOf,
-  throwErrors,
+  RetryableError,
+  parseResult,
+  throwResponseError,
   type GatewayConnection,
 } from './gateway-request';
 import { CHANGES_QUERY, CHANGES_SUBSCRIPTION } from './tables';
 
-/** A status or state of a payment that the gateway observed for the first time. */
+/** A new status or state of a payment, recorded when the gateway first observed it. */
 export type PaymentChange = PaymentChangeFieldsFragment;
 
-/** A status of a payout that the gateway observed for the first time. */
+/** A new status of a payout, recorded when the gateway first observed it. */
 export interface PayoutChange {
   __typename: 'PayoutChange';
-  /** Position of the change. With `after: cursor`, changes() continues after this change. */
+  /** Position of the change. Pass it to changes() as `after` to continue after this change. */
   cursor: string;
   /** Time when the gateway recorded the change (RFC 3339). */
   recordedAt: string;
@@ -37,32 +37,32 @@ export type Change = PaymentChange | PayoutChange;
 export interface ChangesOptions extends GatewayConnection {
   /** Id (UUID) of the merchant channel. */
   channel: string;
-  /** Cursor of the last processed change; by default, starts with the oldest change that the gateway still has. */
+  /** Cursor of the last processed change. Default: start with the oldest change that the gateway still has. */
   after?: string | null;
   /** Maximum number of changes per page, 1 to 500; by default 100. */
   pageSize?: number;
   /**
-   * Returns the delay before a retry in milliseconds. `failures` is the number of earlier failures in a row, 0 before
-   * the first retry. Default: exponential backoff with jitter, at most 0.5 s before the first retry and 30 s later.
+   * Returns the delay before a retry in milliseconds. `failures`: number of failures in a row before the last one, 0
+   * for the first retry. Default: exponential backoff with jitter, from at most 0.5 s to at most 30 s.
    */
   retryWaitMs?: (failures: number) => number;
-  /** Called before the delay of a retry, with the reason of the retry and the delay in milliseconds. */
+  /** Called before each retry, with the cause of the failure and the delay in milliseconds. */
   onRetry?: (cause: unknown, waitMs: number) => void;
 }
 
-/** If a connection fails later than this after its start, the backoff starts again with its shortest delay. */
-const STABLE_MS = 30_000;
+/** Duration in ms after which a connection counts as stable. Its failure then starts a new, short backoff. */
+const STABLE_CONNECTION_MS = 30_000;
 
 const backoffMs = (failures: number): number =>
   Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2);
 
 /**
- * Yields every change after a cursor, oldest first, then new changes when they are recorded, without end. Reads pages
- * of changes, then subscribes by server-sent events. Retries after interruptions, and continues after the last change
- * that it has yielded. Reads more only when the consumer of the iterator requests the next change.
+ * Yields every change after a cursor, oldest first, then each new change. Never ends. Reads pages of changes, then
+ * subscribes by server-sent events. After a retryable failure, continues after the last yielded change. Reads more only
+ * when the consumer requests the next change.
  * @throws CursorExpired if the gateway has deleted changes after the cursor
  * @throws RequestRefused for an error that is not retryable, such as UNAUTHENTICATED
- * @throws the reason of `signal` if that is aborted
+ * @throws `signal.reason` when `signal` is aborted
  */
 export async function* changes(options: ChangesOptions): AsyncGenerator<Change, never, undefined> {
   const { signal, retryWaitMs = backoffMs, onRetry } = options;
@@ -70,7 +70,7 @@ export async function* changes(options: ChangesOptions): AsyncGenerator<Change, 
   for (let failures = 0; ; failures += 1) {
     const startedAt = performance.now();
     try {
-      for await (const { change, cursor } of readUntilInterrupted(options, after)) {
+      for await (const { change, cursor } of readPagesThenLive(options, after)) {
         signal?.throwIfAborted();
         after = cursor;
         if (!change) continue;
@@ -78,8 +78,8 @@ export async function* changes(options: ChangesOptions): AsyncGenerator<Change, 
         yield change;
       }
     } catch (error) {
-      if (!(error instanceof Interruption)) throw error;
-      if (performance.now() - startedAt > STABLE_MS) failures = 0;
+      if (!(error instanceof RetryableError)) throw error;
+      if (performance.now() - startedAt > STABLE_CONNECTION_MS) failures = 0;
       const waitMs = Math.max(retryWaitMs(failures), error.retryAfterMs);
       onRetry?.(error.cause, waitMs);
       await pause(waitMs, signal);
@@ -87,21 +87,21 @@ export async function* changes(options: ChangesOptions): AsyncGenerator<Change, 
   }
 }
 
-interface Step {
-  /** The next change; null at the end of a page: `cursor` is then the end cursor of the page. */
+interface FeedPosition {
+  /** The next change. Null at the end of a page, where `cursor` is the end cursor of the page. */
   change: Change | null;
   cursor: string;
 }
 
-/** Reads pages, then subscribes, until an Interruption is thrown. */
-async function* readUntilInterrupted(
+/** Reads pages, then subscribes. Ends only by an error: RetryableError if a retry may succeed. */
+async function* readPagesThenLive(
   options: ChangesOptions,
   start: string | null,
-): AsyncGenerator<Step, never, undefined> {
+): AsyncGenerator<FeedPosition, never, undefined> {
   let after = start;
   for (let hasMore = true; hasMore;) {
     const page = await readPage(options, after);
-    for (const received of page.changes) yield* stepsOf(received);
+    for (const received of page.changes) yield* positionsOf(received);
     yield { change: null, cursor: page.endCursor };
     after = page.endCursor;
     hasMore = page.hasMore;
@@ -114,8 +114,8 @@ async function readPage(options: ChangesOptions, after: string | null): Promise<
   try {
     const variables = { channel: options.channel, after, first: options.pageSize ?? 100 };
     const response = await request.send({ query: CHANGES_QUERY, variables }, '', 'application/json');
-    const result = resultOf(await request.text(response));
-    if (result.errors || !result.data) return throwErrors(result);
+    const result = parseResult(await request.text(response));
+    if (result.errors || !result.data) return throwResponseError(result);
     return (result.data as ChangesQuery).changes;
   } finally {
     request.close();
@@ -125,7 +125,7 @@ async function readPage(options: ChangesOptions, after: string | null): Promise<
 async function* readLive(
   options: ChangesOptions,
   after: string | null,
-): AsyncGenerator<Step, never, undefined> {
+): AsyncGenerator<FeedPosition, never, undefined> {
   const request = new GatewayRequest(options);
   try {
     const operation = { query: CHANGES_SUBSCRIPTION, variables: { channel: options.channel, after } };
@@ -134,8 +134,8 @@ async function* readLive(
     const parser = new EventStreamParser();
     for await (const part of request.parts(response))
       for (const { event, data } of parser.push(decoder.decode(part, { stream: true })))
-        if (event === 'next') yield* stepsOf(liveChangeIn(data));
-    throw new Interruption(new Error('The event stream ended.'));
+        if (event === 'next') yield* positionsOf(liveChangeIn(data));
+    throw new RetryableError(new Error('The event stream ended.'));
   } finally {
     request.close();
   }
@@ -144,15 +144,15 @@ async function* readLive(
 type ReceivedChange = ChangesQuery['changes']['changes'][number];
 
 function liveChangeIn(data: string): ReceivedChange {
-  const result = resultOf(data);
-  // The credentials have expired. Retry: `headers` may return new ones.
-  if (gatewayError(result)?.code === 'UNAUTHENTICATED') throw new Interruption(result);
-  if (result.errors || !result.data) return throwErrors(result);
+  const result = parseResult(data);
+  // The credentials expired during the subscription. Retry, because `headers` may return new ones.
+  if (gatewayError(result)?.code === 'UNAUTHENTICATED') throw new RetryableError(result);
+  if (result.errors || !result.data) return throwResponseError(result);
   return (result.data as WatchChangesSubscription).changes;
 }
 
-function* stepsOf(received: ReceivedChange): Generator<Step, void, undefined> {
-  // Ignore a type of change that only a newer gateway has: the operation selects no cursor of it.
+function* positionsOf(received: ReceivedChange): Generator<FeedPosition, void, undefined> {
+  // Ignore types of changes that only a newer gateway has. The operation selects no `cursor` of them.
   if (!('cursor' in received)) return;
   yield { change: changeOf(received), cursor: received.cursor };
 }
@@ -168,7 +168,7 @@ function changeOf(received: ReceivedChange): Change {
   return { ...rest, method, previousStatus, status };
 }
 
-/** Resolves after `ms`. Rejects with the reason of the signal if it is aborted before. */
+/** Waits `ms`. Rejects with `signal.reason` as soon as `signal` is aborted. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {

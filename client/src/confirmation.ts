@@ -2,9 +2,9 @@ import type { ConfirmationField, ConfirmationInput } from '../index';
 import { CONFIRMATIONS } from './tables';
 
 /**
- * Returns the field `confirmation` of the input of `confirmPayment`. The next action `action` is a ProvideUtrAction
- * (`value` is the UTR), ProvideCodeAction (`value` is the code) or ConfirmTransferAction (no `value`).
- * @throws TypeError if the confirmation needs a value and none is given, or if this kit does not know `confirmWith`
+ * Returns the field `confirmation` for the input of `confirmPayment`. `action`: the payment's next action. `value`: the
+ * UTR for a ProvideUtrAction, or the code for a ProvideCodeAction. A ConfirmTransferAction needs no `value`.
+ * @throws TypeError if `value` is missing, or if this version of the kit does not know `confirmWith`
  */
 export function confirmationFor(
   action: { readonly confirmWith: ConfirmationField },

@@ -1,4 +1,4 @@
-/** A server-sent event. `event` is '' if the stream gives no name. */
+/** A server-sent event. `event`: the event's name, or '' if it has none. */
 export interface ServerSentEvent {
   event: string;
   data: string;
@@ -10,7 +10,7 @@ export class EventStreamParser {
   #event = '';
   #data: string[] = [];
 
-  /** Adds a part. Returns the events that are now complete. */
+  /** Parses the next part of the stream. Returns the events that this part completes. */
   push(part: string): ServerSentEvent[] {
     // Do not split at a CR at the end of the part: it may be the first half of CR LF.
     const lines = (this.#rest + part).split(/\r\n|\n|\r(?!$)/);

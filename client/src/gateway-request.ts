@@ -1,11 +1,11 @@
 import { CursorExpired, RequestRefused } from './changes-errors';
 import { gatewayError } from './errors';
 
-/** How to send requests to a gateway. */
+/** Connection settings for requests to a gateway. */
 export interface GatewayConnection {
   /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
   url: string;
-  /** Headers of every request, such as `authorization`. A function is called before each request to get them. */
+  /** Headers of every request, such as `authorization`, or a function that returns them before each request. */
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
   /** Signal that aborts the requests. */
   signal?: AbortSignal;
@@ -26,8 +26,8 @@ export interface GatewayResult {
   errors?: readonly unknown[];
 }
 
-/** Error after which the request may be repeated. */
-export class Interruption extends Error {
+/** Failure of a request that may be retried, such as a lost connection. */
+export class RetryableError extends Error {
   /** @param retryAfterMs minimum time before the next request, in milliseconds */
   constructor(
     cause: unknown,
@@ -38,7 +38,7 @@ export class Interruption extends Error {
 }
 
 /** Parses the text of a GraphQL response. Returns {} if it is not JSON. */
-export function resultOf(text: string): GatewayResult {
+export function parseResult(text: string): GatewayResult {
   try {
     return Object(JSON.parse(text)) as GatewayResult;
   } catch {
@@ -46,22 +46,22 @@ export function resultOf(text: string): GatewayResult {
   }
 }
 
-/** Throws the error for a response without data: CursorExpired, an Interruption if retryable, or RequestRefused. */
-export function throwErrors({ errors = [] }: GatewayResult): never {
+/** Throws the error of a failed GraphQL response: CursorExpired, RetryableError or RequestRefused. */
+export function throwResponseError({ errors = [] }: GatewayResult): never {
   const error = gatewayError(errors);
   if (!error) throw new RequestRefused('The response does not come from a gateway: check the URL.', errors);
   const { code, message, retryable, retryAfterMs, oldestCursor } = error;
   if (oldestCursor !== null) throw new CursorExpired(message, oldestCursor);
-  if (retryable) throw new Interruption({ errors }, retryAfterMs ?? 0);
+  if (retryable) throw new RetryableError({ errors }, retryAfterMs ?? 0);
   throw new RequestRefused(`${code}: ${message}`, errors);
 }
 
-/** Whether the same request may succeed later, after a response with this HTTP status from a proxy. */
+/** Whether a retry may succeed after a proxy responded with this HTTP status. */
 const isTransient = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
 
 /**
- * One request to the gateway; must be closed. Its methods throw an Interruption if the connection fails or no data
- * arrives within `idleTimeoutMs`, and the reason of `signal` if that is aborted.
+ * One request to the gateway; must be closed. Its methods throw a RetryableError if the connection fails or no data
+ * arrives within `idleTimeoutMs`. When `signal` is aborted, they throw `signal.reason`.
  */
 export class GatewayRequest {
   readonly #connection: GatewayConnection;
@@ -74,8 +74,8 @@ export class GatewayRequest {
   }
 
   /**
-   * Sends an operation to `url` + `path`. Returns the response if its status is 2xx and its content type is `type`;
-   * otherwise throws as throwErrors() does, or an Interruption for a transient error of a proxy.
+   * Sends an operation to `url` + `path`. Returns a 2xx response of the content type `type`. Throws a RetryableError for
+   * a transient error of a proxy, and the error of throwResponseError() for any other response.
    */
   async send(operation: { query: string; variables: object }, path: string, type: string): Promise<Response> {
     const { url, headers, fetch: send = fetch } = this.#connection;
@@ -89,10 +89,10 @@ export class GatewayRequest {
       }),
     );
     if (response.ok && response.headers.get('content-type')?.includes(type)) return response;
-    const result = resultOf(await this.text(response));
+    const result = parseResult(await this.text(response));
     if (!gatewayError(result) && isTransient(response.status))
-      throw new Interruption(new Error(`HTTP ${response.status}`));
-    return throwErrors(result);
+      throw new RetryableError(new Error(`HTTP ${response.status}`));
+    return throwResponseError(result);
   }
 
   /** Returns the body of a response as text. */
@@ -100,7 +100,7 @@ export class GatewayRequest {
     return this.#receive(() => response.text());
   }
 
-  /** Yields the parts of a response body. Reads each part only when it is requested. */
+  /** Yields the parts of a response body. Reads a part only when the consumer requests it. */
   async *parts(response: Response): AsyncGenerator<Uint8Array, void, undefined> {
     const reader = response.body?.getReader();
     for (;;) {
@@ -110,7 +110,7 @@ export class GatewayRequest {
     }
   }
 
-  /** Aborts the request if it has not ended, and removes the listener of `signal`. */
+  /** Aborts the request if it is still running, and removes the listener of `signal`. */
   close(): void {
     this.#connection.signal?.removeEventListener('abort', this.#abort);
     this.#controller.abort();
@@ -125,7 +125,7 @@ export class GatewayRequest {
       return await part();
     } catch (error) {
       signal?.throwIfAborted();
-      throw new Interruption(error);
+      throw new RetryableError(error);
     } finally {
       clearTimeout(timer);
     }

@@ -1,21 +1,21 @@
-/** Minimum number of decimals shown: the gateway sends all amounts to the service with two decimals. */
+/** Minimum number of decimals in a formatted amount. The gateway sends all amounts with two decimals. */
 const MIN_DECIMALS = 2;
 
 /** Maximum number of decimals that Intl.NumberFormat accepts in every engine. */
 const MAX_DECIMALS = 20;
 
-/** Returns the number of decimals of a decimal string; null if it is no decimal or has more than MAX_DECIMALS. */
+/** Returns the number of decimals in a text; null if it is not a decimal or has more than MAX_DECIMALS. */
 function decimalsIn(text: string): number | null {
   const [matches, decimals = ''] = /^-?\d+(?:\.(\d+))?$/.exec(text) ?? [];
   return matches === undefined || decimals.length > MAX_DECIMALS ? null : decimals.length;
 }
 
 /**
- * Formats an amount for a locale, for example "€25.00" or "25,00 €". Shows exactly the digits of `value`, a decimal
- * string, and at least two decimals, even for a currency without decimals. Shows the code of a currency that Intl does
- * not know (such as USDT). Shows a `value` that is not a decimal unchanged. For the received amount of a MISPAID
- * payment, use `formatMoney({ ...amount, value: amount.received })`.
- * @param locale as for Intl.NumberFormat, for example "de-DE"; by default that of the runtime
+ * Formats an amount for a locale, for example "€25.00" or "25,00 €". Keeps all digits of `value` without rounding, and
+ * has at least two decimals in every currency. A currency unknown to Intl (USDT) appears as its code. A `value` that is
+ * not a decimal is returned unchanged, with the currency. To format the received amount of a MISPAID payment, call
+ * `formatMoney({ ...amount, value: amount.received })`.
+ * @param locale locale for Intl.NumberFormat, for example "de-DE"; by default the runtime's locale
  * @throws {RangeError} if Intl.NumberFormat rejects the locale, for example "en_US"
  */
 export function formatMoney(

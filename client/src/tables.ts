@@ -103,7 +103,7 @@ export interface GatewayErrorExtensions {
   oldestCursor?: string;
 }
 
-/** For each field of ConfirmationInput: a function that returns the input for a value, or the only possible input. */
+/** ConfirmationInput by its field: a function of the payer's code or UTR, or a constant if no data is needed. */
 export const CONFIRMATIONS: Record<
   ConfirmationField,
   ((value: string) => ConfirmationInput) | ConfirmationInput
@@ -116,7 +116,7 @@ export const CONFIRMATIONS: Record<
   upi: (utr) => ({ upi: { utr } }),
 };
 
-/** GraphQL text of an operation that changes() sends. */
+/** GraphQL document that changes() sends. */
 export const CHANGES_QUERY = `query Changes($channel: UUID!, $after: String, $first: Int) {
   changes(channel: $channel, after: $after, first: $first) {
     changes {
@@ -166,7 +166,7 @@ fragment PayoutChangeFields on PayoutChange {
   }
 }`;
 
-/** GraphQL text of an operation that changes() sends. */
+/** GraphQL document that changes() sends. */
 export const CHANGES_SUBSCRIPTION = `subscription WatchChanges($channel: UUID!, $after: String) {
   changes(channel: $channel, after: $after) {
     __typename

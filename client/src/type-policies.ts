@@ -11,9 +11,8 @@ const keepsExternalId: KeepsExternalId = {
 };
 
 /**
- * Type policies for Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache then keeps a known
- * `externalId` when a later response has null instead, for example a response to a lookup by transaction id or of a
- * subscription. They have no effect without `possibleTypes`.
+ * Type policies for Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. With them, the cache keeps a
+ * known `externalId` when a later response has null, for example a lookup by transaction id. Needs `possibleTypes`.
  */
 export const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId> = {
   PaymentResource: keepsExternalId,

@@ -60,7 +60,7 @@ export type InputRule =${unionOf(new Set([...INPUT_RULES, ...VALUE_RULES]))};
 /** The \`extensions\` of every GraphQL error of the gateway. */
 ${extensionsType()}
 
-/** For each field of ConfirmationInput: a function that returns the input for a value, or the only possible input. */
+/** ConfirmationInput by its field: a function of the payer's code or UTR, or a constant if no data is needed. */
 export const CONFIRMATIONS: Record<
   ConfirmationField,
   ((value: string) => ConfirmationInput) | ConfirmationInput
@@ -70,7 +70,7 @@ ${confirmations(schema)}
 ${Object.entries(texts)
   .map(
     ([name, text]) =>
-      `\n/** GraphQL text of an operation that changes() sends. */\nexport const ${name} = \`${text}\`;\n`,
+      `\n/** GraphQL document that changes() sends. */\nexport const ${name} = \`${text}\`;\n`,
   )
   .join('')}`;
 

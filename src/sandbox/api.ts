@@ -22,8 +22,8 @@ const PAYMENT_PATH = '/api/v1/payment/';
 const CONFIRM_PATH = '/api/v1/payment/confirm/';
 const PAYOUT_PATH = '/api/v1/payout/';
 
-/** Value of the `allow` header in 405 responses of the API, by path. */
-export const ALLOWED_METHODS: ReadonlyMap<string, string> = new Map([
+/** Allowed HTTP methods by path: the value of the header `allow` in 405 responses. */
+export const ALLOWED_HTTP_METHODS: ReadonlyMap<string, string> = new Map([
   [PAYMENT_PATH, 'GET, POST'],
   [CONFIRM_PATH, 'POST'],
   [PAYOUT_PATH, 'GET, POST'],
@@ -31,7 +31,7 @@ export const ALLOWED_METHODS: ReadonlyMap<string, string> = new Map([
 
 /** Adds the endpoints of the payment service (spec section 4). */
 export function addApi(app: FastifyInstance, { keys, service, faults, clock, realTime }: ApiParts): void {
-  /** Adds an endpoint. `handle` gets the fields of the query string or the body. */
+  /** Adds an authenticated endpoint. `handle` gets the fields of the query string (lookups) or of the JSON body. */
   const addEndpoint = (
     url: string,
     resource: TransactionKind,
@@ -58,13 +58,13 @@ export function addApi(app: FastifyInstance, { keys, service, faults, clock, rea
 
 const rawQueryOf = ({ url }: FastifyRequest): string => /\?(.*)/s.exec(url)?.[1] ?? '';
 
-/** Returns the bytes of the body; none if the request has no body. */
+/** Returns the bytes of the request body; an empty buffer if there is no body. */
 export const rawBody = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 
-export const isJson = ({ headers }: FastifyRequest): boolean =>
+export const hasJsonContentType = ({ headers }: FastifyRequest): boolean =>
   /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
 
 function parseJsonBody(request: FastifyRequest): WireObject {
-  if (!isJson(request)) throw invalidRequest({ 'Content-Type': 'must be application/json' });
+  if (!hasJsonContentType(request)) throw invalidRequest({ 'Content-Type': 'must be application/json' });
   return parseJsonObject(rawBody(request));
 }

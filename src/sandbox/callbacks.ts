@@ -3,7 +3,7 @@ import type { Clock } from '../shared/clock';
 import type { SandboxLogger } from './logger';
 import type { Transaction } from './transaction';
 
-/** Delays in ms before the second and the third attempt to deliver a callback. */
+/** Delays in ms before the second and the third delivery attempt of a callback. */
 const RETRY_DELAYS_MS = [1000, 5000];
 const DELIVERY_TIMEOUT_MS = 5000;
 const MAX_CONCURRENT_DELIVERIES = 8;
@@ -32,7 +32,7 @@ export class CallbackSender {
 
   constructor(private readonly parts: CallbackParts) {}
 
-  /** Starts to send a callback with the current status. Does nothing if the create had no `callback_url`. */
+  /** Sends a callback with the current status in the background. Sends none if the create had no `callback_url`. */
   notify(transaction: Transaction, date: string): void {
     const { callbackUrl: url, id: transactionId } = transaction;
     if (url === undefined) return;
@@ -64,7 +64,7 @@ export class CallbackSender {
     });
   }
 
-  /** Sends a callback. Returns whether the response is 2xx (follows no redirects). Rejects if there is no response. */
+  /** Posts a callback without following redirects. Returns true for a 2xx response; rejects if none arrives. */
   private async post({ url, body }: Callback, stopped: AbortSignal): Promise<boolean> {
     const timeout = new AbortController();
     const timer = this.parts.realTime.after(DELIVERY_TIMEOUT_MS, () => timeout.abort());

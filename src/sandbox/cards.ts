@@ -11,7 +11,7 @@ export const containsCardNumber = (text: string): boolean =>
 const maskCardNumber = (pan: string): string =>
   pan.slice(0, 4) + '*'.repeat(Math.max(4, pan.length - 8)) + pan.slice(-4);
 
-/** Masks `pan` and removes `cvc`. Other fields of known methods contain no full card number. */
+/** Masks the card number (`pan`) and removes the security code (`cvc`). For methods with documented fields. */
 export function withoutCardData(fields: WireObject): WireObject {
   const safeFields = { ...fields };
   delete safeFields['cvc'];
@@ -19,7 +19,7 @@ export function withoutCardData(fields: WireObject): WireObject {
   return safeFields;
 }
 
-/** Masks or removes possible card data at any depth, in fields of a method that accepts any fields. */
+/** Masks card numbers and removes security codes at any depth. For methods that accept any fields. */
 export function redactCardData(fields: WireObject): WireObject {
   const keptEntries = Object.entries(fields).filter(([name]) => !/^(cvc|cvv2?)$/i.test(name));
   return Object.fromEntries(keptEntries.map(([name, value]) => [name, redactValue(value)]));

@@ -5,11 +5,11 @@ interface PendingTimer {
   run(): void;
 }
 
-/** A clock that follows a base clock and can be advanced. Advancing it fires the timers that become due. */
+/** A clock that runs with a base clock and can be advanced. An advance fires the timers that become due. */
 export class AdvancingClock implements Clock {
   /** Milliseconds by which this clock is ahead of its base clock. */
   aheadMs = 0;
-  /** The pending timers, each with its timer of the base clock. */
+  /** The pending timers, each with the base clock's timer that will fire it. */
   private readonly pending = new Map<PendingTimer, Timer>();
 
   constructor(private readonly base: Clock) {}
@@ -32,7 +32,7 @@ export class AdvancingClock implements Clock {
   advance(ms: number): number {
     const target = this.now() + ms;
     let firedCount = 0;
-    // Repeat, because a timer that fires may start other timers that are due by `target`.
+    // Repeat, because a fired timer may start other timers that are due by `target`.
     for (let due = this.timersDueBy(target); due.length > 0; due = this.timersDueBy(target)) {
       for (const timer of due) {
         if (!this.pending.has(timer)) continue;

@@ -9,8 +9,8 @@ const TRANSACTION_COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', '
 const TRANSITION_COLUMNS = ['Time', 'Kind', 'Id', 'From', 'To'];
 
 /**
- * The script of the console page. After each event, the script fetches the page and updates the elements with
- * `data-live`. In a hidden tab it closes the event stream: a browser opens only six HTTP/1.1 connections to a host.
+ * Script of the console page. After each server-sent event, the script fetches the page and updates the elements with
+ * `data-live`. A hidden tab closes its event stream, because a browser allows only six HTTP/1.1 connections per host.
  */
 const SCRIPT = hashedElement(
   'script',
@@ -56,7 +56,7 @@ const disconnect = (text) => {
   setStatus(text);
 };
 
-// Open a new EventSource: after a response that is not an event stream, EventSource does not retry.
+// Open a new EventSource, because EventSource does not retry after an HTTP error.
 const reconnect = () => {
   disconnect('Not live: reconnecting.');
   retryTimer = setTimeout(listen, 1000);
@@ -75,7 +75,7 @@ listen();
 `,
 );
 
-/** Sends the console page. Its script keeps the contents of elements with `data-live` and an id up to date. */
+/** Sends the console page. Its script updates elements that have `data-live` and an id. */
 export function sendConsole(reply: FastifyReply, control: SandboxControl): FastifyReply {
   const body = html`<h1>Sandbox</h1>
     <p class="soft"><span id="status" role="status">Not live.</span> <a href="/_sandbox/">Refresh</a></p>

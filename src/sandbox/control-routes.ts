@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WireObject } from '../shared/wire-object';
-import { isJson, rawBody } from './api';
+import { hasJsonContentType, rawBody } from './api';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
 import { FAULTS, type Fault } from './faults';
@@ -12,7 +12,7 @@ import { parseJsonObject, readObject, type ObjectReader } from './object-reader'
 const DAY_MS = 86_400_000;
 const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Adds the control plane. `app` must have no other routes, because guardControl() checks requests to all routes. */
+/** Adds the routes of the control plane. `app` must have no other routes: guardControl() checks all requests. */
 export function addControlRoutes(
   app: FastifyInstance,
   control: SandboxControl,
@@ -28,7 +28,7 @@ export function addControlRoutes(
   app.get('/counts', () => control.counts());
   app.get('/faults', () => ({ faults: control.faults() }));
 
-  /** Adds a POST route. `act` gets what `read` returns for the body, and the transaction id if the path contains it. */
+  /** Adds a POST route. `read` parses the body. `act` gets the parsed body, and the transaction id in the path. */
   const addPost = <T>(
     path: string,
     read: (reader: ObjectReader) => T,
@@ -51,7 +51,7 @@ export function addControlRoutes(
   addPost('/reset', readNothing, () => control.reset());
 }
 
-/** Throws a 403 error for requests of other sites in the developer's browser (cross-site, DNS rebinding). */
+/** Throws a 403 error for an attack by another site in the developer's browser (CSRF, DNS rebinding). */
 function guardControl(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
   const isFromBrowser = origin !== undefined || request.headers['sec-fetch-site'] !== undefined;
@@ -68,7 +68,7 @@ function rejectCrossSite(request: FastifyRequest): void {
   if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbidden();
 }
 
-/** Throws a 403 error if neither `Origin` nor `Sec-Fetch-Site: same-origin` shows that a form is of this origin. */
+/** Throws a 403 error for a form that is sent without `Origin` and without `Sec-Fetch-Site: same-origin`. */
 function guardForm({ headers }: FastifyRequest): void {
   if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
 }
@@ -76,7 +76,7 @@ function guardForm({ headers }: FastifyRequest): void {
 const forbidden = (): SandboxHttpError =>
   new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
-/** Streams change events to the console. Throws a 403 error for other sites, a 503 error for too many streams. */
+/** Streams an event to the console after each change. Throws 403 for other sites and 503 for too many streams. */
 function sendEvents(liveEvents: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   rejectCrossSite(request);
   if (!liveEvents.hasCapacity)
@@ -93,16 +93,17 @@ function sendEvents(liveEvents: LiveEvents, request: FastifyRequest, reply: Fast
   return reply;
 }
 
-/** Reads the fields of a request body, which is JSON or a form of the console. */
+/** Parses a request body: JSON, or a form of the console page. Throws a 400 error for another content type. */
 function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolean } {
   const bytes = rawBody(request);
-  if (isJson(request)) return { fields: bytes.length === 0 ? {} : parseJsonObject(bytes), isForm: false };
+  if (hasJsonContentType(request))
+    return { fields: bytes.length === 0 ? {} : parseJsonObject(bytes), isForm: false };
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
     throw invalidRequest({ 'Content-Type': 'must be application/json' });
   }
   guardForm(request);
-  // Treat empty fields as absent, because browsers also send the fields of a form that are empty.
+  // Ignore empty fields, because browsers send every field of a form.
   const fields = [...new URLSearchParams(bytes.toString('utf8'))].filter(([, value]) => value !== '');
   return { fields: Object.fromEntries(fields), isForm: true };
 }

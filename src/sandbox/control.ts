@@ -1,7 +1,7 @@
 import type { CallbackSender } from './callbacks';
 import type { AdvancingClock } from './clock';
 import type { RequestCounts, Fault, FaultInjector } from './faults';
-import type { TransactionFailure } from './final-states';
+import type { TransactionFailure } from './simulated-outcome';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
@@ -15,15 +15,15 @@ interface ControlParts {
   faults: FaultInjector;
   clock: AdvancingClock;
   callbacks: CallbackSender;
-  /** Called after a change of the clock and after a reset; `lifecycle` and `faults` report other changes. */
+  /** Called after the clock was advanced and after a reset. `lifecycle` and `faults` report other changes. */
   onChange(): void;
 }
 
-/** The control plane: lists and ends transactions, injects faults and advances the clock, for tests and demos. */
+/** The control plane for tests and demos. It completes or fails transactions, injects faults, advances the clock. */
 export class SandboxControl {
   constructor(private readonly parts: ControlParts) {}
 
-  /** Returns up to `limit` transactions, newest first; with `beforeId` only earlier ones, or none if it is unknown. */
+  /** Returns up to `limit` transactions, newest first. `beforeId`: only older ones; none if this id is unknown. */
   transactions(limit = 50, beforeId?: string): TransactionSummary[] {
     return this.parts.store.list(limit, beforeId).map(summaryOf);
   }
@@ -33,17 +33,17 @@ export class SandboxControl {
     return this.parts.transitions.list();
   }
 
-  /** Ends a transaction with the status that its amount selects, or `completed`. Throws a 409 error if it is final. */
+  /** Gives a transaction the final status that its amount selects, else `completed`. Throws 409 if already final. */
   settle(id: string): TransactionSummary {
-    return this.changeTransaction(id, (transaction) => this.parts.lifecycle.end(transaction));
+    return this.changeTransaction(id, (transaction) => this.parts.lifecycle.applyOutcome(transaction));
   }
 
-  /** Makes a transaction fail with an error, by default DECLINED_GENERIC. Throws a 409 error if it is final. */
+  /** Makes a transaction fail, by default with DECLINED_GENERIC. Throws a 409 error if it is already final. */
   decline(id: string, error?: TransactionFailure): TransactionSummary {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.decline(transaction, error));
   }
 
-  /** Makes a payment mispaid. `received`: the received amount, by default half of the requested amount. */
+  /** Makes a payment mispaid. `received`: the amount paid, by default half of the requested amount. */
   underpay(id: string, received?: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => {
       if (transaction.kind !== 'payment') throw invalidRequest({ id: 'must be a payment' });
@@ -51,7 +51,7 @@ export class SandboxControl {
     });
   }
 
-  /** Advances the sandbox's clock by `ms`. Returns the clock's new time and the number of timers that fired. */
+  /** Advances the sandbox's clock by `ms`. Returns the new time (ISO 8601) and the number of fired timers. */
   advance(ms: number): { now: string; fired: number } {
     const fired = this.parts.clock.advance(ms);
     this.parts.onChange();
@@ -85,7 +85,7 @@ export class SandboxControl {
     this.parts.onChange();
   }
 
-  /** Changes a transaction and returns its summary. Throws a 404 error if there is no such transaction. */
+  /** Changes a transaction and returns its summary. Throws a 404 error if the id is unknown. */
   private changeTransaction(id: string, change: (transaction: Transaction) => void): TransactionSummary {
     const transaction = this.parts.store.get(id);
     if (!transaction) throw new SandboxHttpError(404, 'There is no transaction with this id');

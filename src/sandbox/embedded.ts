@@ -5,11 +5,11 @@ import type { SandboxLogger } from './logger';
 import { startSandbox, type Sandbox, type SandboxOptions } from './server';
 
 interface EmbeddedOptions extends Pick<SandboxOptions, 'port' | 'control' | 'jwks'> {
-  /** Whether to use any free port if `port` is in use. */
+  /** Whether to use any free port if `port` is already in use. */
   anyPortIfTaken: boolean;
 }
 
-/** Starts the sandbox in this process. It listens on 127.0.0.1. */
+/** Starts the sandbox in this process, listening on 127.0.0.1. */
 export async function startEmbeddedSandbox(
   { port, anyPortIfTaken, control, jwks }: EmbeddedOptions,
   credentials: { apiKey: Secret; secretKey: Secret },

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Clock } from '../shared/clock';
 import type { WireObject } from '../shared/wire-object';
-import type { SimulatedOutcome } from './final-states';
+import type { SimulatedOutcome } from './simulated-outcome';
 import { SandboxHttpError } from './http-error';
 import type { TransactionKind } from './transaction';
 
@@ -11,13 +11,13 @@ const COUNTER_NAMES = { create: 'creates', lookup: 'lookups', confirm: 'confirms
 
 export type Operation = keyof typeof COUNTER_NAMES;
 
-/** A fault that the control plane injects into the next requests of an operation. docs/sandbox.md lists the faults. */
+/** A fault, such as a cut connection, to inject into the next requests. docs/sandbox.md lists the faults. */
 export interface Fault {
   operation: Operation;
-  /** Resource whose requests get the fault; both payments and payouts if absent. */
+  /** Payments or payouts whose requests get the fault; absent for both. */
   resource?: TransactionKind;
   fault: (typeof FAULTS)[number];
-  /** Number of requests that are still to get the fault. */
+  /** Number of further requests that get the fault. */
   times: number;
   /** Delay in ms of the fault `delay`; default 0. */
   ms?: number;
@@ -30,7 +30,7 @@ function zeroCounts() {
   return { payment: zeroRequestCounts(), payout: zeroRequestCounts() };
 }
 
-/** `creates` counts create requests, `created` the transactions that they created. */
+/** Counters by resource. `creates`: create requests; `created`: transactions that these requests created. */
 export type RequestCounts = ReturnType<typeof zeroCounts>;
 
 const MAX_PENDING_FAULTS = 100;
@@ -38,7 +38,7 @@ const MAX_PENDING_FAULTS = 100;
 /** Counts requests, and selects the faults to inject into them. */
 export class FaultInjector {
   counts = zeroCounts();
-  /** Faults that are still to be injected. */
+  /** Faults to inject into future requests. */
   pending: Fault[] = [];
 
   /** @param onChange called after each change of the counts, and after faults were added or removed */
@@ -79,14 +79,14 @@ export class FaultInjector {
   }
 }
 
-/** A response. `fault`: the fault that the amount of a create selects, if any. */
+/** Response of the sandbox's API. `fault`: a fault that the amount of a create selects (docs/sandbox.md). */
 export interface SandboxResponse {
   status: number;
   body: WireObject;
   fault?: SimulatedOutcome['fault'];
 }
 
-/** Runs `work` and sends its response. An injected fault takes effect before, after or instead of `work`. */
+/** Runs `work` and sends its response. An injected fault acts before, after or instead of `work`. */
 export async function respondWithFaults(
   reply: FastifyReply,
   { injected, clock }: { injected: Fault | undefined; clock: Clock },
@@ -110,7 +110,6 @@ function sendFault(reply: FastifyReply, status: number): void {
   reply.code(status).send({ message: 'This response is a simulated fault' });
 }
 
-/** Closes the connection without a response. */
 function cutConnection(reply: FastifyReply): void {
   reply.hijack();
   reply.raw.destroy();

@@ -2,7 +2,7 @@ import { passesLuhn } from '../shared/luhn';
 import { isUuid } from '../shared/uuid';
 import { containsCardNumber } from './cards';
 
-/** Checks a value. Returns the violated rule in words, without the value; undefined if the value is valid. */
+/** Validates a value. Returns the violated rule in words, without the value; undefined if the value is valid. */
 export type FieldRule = (value: string) => string | undefined;
 
 function regexRule(pattern: RegExp, ruleText: string): FieldRule {
@@ -52,7 +52,7 @@ const birthDate: FieldRule = (value) => {
   return isCalendarDate ? undefined : 'must be a date, YYYY-MM-DD';
 };
 
-/** Rules for fields of methods, by wire name. A field without a rule here must be plain text. */
+/** Rules for fields of payment and payout methods, by field name. A field without a rule must be plain text. */
 const METHOD_FIELD_RULES: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
   ['pan', pan],
   ['expiry_month', regexRule(/^(0[1-9]|1[0-2])$/, 'must be a month, MM')],

@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { mispaidAmount } from './final-states';
+import { mispaidAmount } from './simulated-outcome';
 import { html, cspSource, sendPage, type Html } from './html';
 import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
-import { isSettled, type Payment, type PaymentStatus } from './transaction';
+import { hasFinalStatus, type Payment, type PaymentStatus } from './transaction';
 
 interface HostedPageParams {
   id: string;
   choice: string;
 }
 
-/** Adds the hosted page, to which `redirect_url` leads. The payment id is the only credential that it requires. */
+/** Adds the payer's hosted page, the target of `redirect_url`. Anyone who knows the payment id can use the page. */
 export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lifecycle): void {
   const findPayment = (id: string) => {
     const transaction = store.get(id);
@@ -32,9 +32,9 @@ export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lif
     const applyChoice = choices.get(request.params.choice);
     if (!payment || !applyChoice) return sendUnknownPayment(reply);
     const ownPage = `../${payment.id}`;
-    if (isSettled(payment)) return reply.redirect(ownPage, 303);
+    if (hasFinalStatus(payment)) return reply.redirect(ownPage, 303);
     applyChoice(payment);
-    // Convert the client's URL to ASCII, as required in a header.
+    // `href` is the URL in ASCII, as a Location header requires.
     return reply.redirect(payment.returnUrl ? new URL(payment.returnUrl).href : ownPage, 303);
   });
 }
@@ -59,7 +59,7 @@ function sendPayment(reply: FastifyReply, payment: Payment): FastifyReply {
     <p class="soft">Sandbox: no real money moves.</p>
     <p class="amount">${amount.value} ${amount.currency}</p>
     <dl>${detailRows(payment)}</dl>
-    ${isSettled(payment) ? resultLinks(returnUrl) : choiceForms(payment)}`;
+    ${hasFinalStatus(payment) ? resultLinks(returnUrl) : choiceForms(payment)}`;
   const formActionSource = returnUrl && cspSource(returnUrl);
   return sendPage(reply, { title: `Payment ${status}`, body, formActionSource });
 }

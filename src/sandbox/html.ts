@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
-/** Markup. The template tag `html` inserts it without escaping, and escapes all other values. */
+/** HTML markup that the template tag `html` inserts unescaped. The tag escapes all other values. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -27,7 +27,7 @@ export function html(strings: TemplateStringsArray, ...values: TemplateValue[]):
   return new Html(strings.map((text, index) => text + toMarkup(values[index])).join(''));
 }
 
-/** An inline style or script, and the source expression by which the content security policy allows it. */
+/** An inline style or script, and its hash as a source expression for the content security policy. */
 interface HashedElement {
   element: Html;
   source: string;
@@ -84,11 +84,11 @@ interface Page {
   wide?: boolean;
   /** Script at the end of the page. The content security policy allows it to connect to the sandbox only. */
   script?: HashedElement;
-  /** CSP source (origin or scheme) to which the response to a form of this page may redirect, besides the sandbox. */
+  /** Origin or scheme, besides the sandbox, to which the page's forms may redirect (content security policy). */
   formActionSource?: string;
 }
 
-/** Sends an HTML page. Its content security policy forbids all but the styles, the script and the forms of `page`. */
+/** Sends an HTML page. Its content security policy allows only the page's own style, script and forms. */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   const { status = 200, title, body, wide, script, formActionSource } = page;
   const formAction = formActionSource ? `'self' ${formActionSource}` : "'self'";
@@ -121,7 +121,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
     .send(text);
 }
 
-/** Returns the origin of a URL as a CSP source; only its scheme if CSP has no syntax for the host (IPv6). */
+/** Returns the origin of a URL as a CSP source; only the scheme if CSP cannot express the host (IPv6). */
 export function cspSource(url: string): string {
   const { protocol, origin } = new URL(url);
   return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;

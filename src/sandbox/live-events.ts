@@ -2,14 +2,14 @@ import type { Writable } from 'node:stream';
 import type { Clock, Timer } from '../shared/clock';
 
 const MAX_LISTENERS = 32;
-/** Time in ms for which changes are collected and then sent as one event. */
+/** Delay in ms before an event is sent. All changes within this time share the event. */
 const COALESCE_MS = 100;
-/** Interval of heartbeats in ms. It is shorter than the usual idle timeouts of proxies. */
+/** Interval of heartbeats in ms, shorter than the usual idle timeouts of proxies. */
 const HEARTBEAT_MS = 15_000;
-/** A stream is destroyed if more bytes than this are buffered for a client that does not read. */
+/** Maximum number of buffered bytes per client. The stream of a client that does not read is destroyed. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 
-/** Sends server-sent events, after which console pages refresh. The events contain no data of transactions. */
+/** Sends server-sent events that make console pages refresh. The events contain no transaction data. */
 export class LiveEvents {
   private readonly listeners = new Set<Writable>();
   private pendingEvent: Timer | undefined;

@@ -5,7 +5,7 @@ import { readStandaloneSandboxConfig } from '../config';
 import { describeStartupError } from '../app/startup-error';
 import { startEmbeddedSandbox } from './embedded';
 
-/** Runs the sandbox without a gateway, until SIGTERM or SIGINT. If it cannot start, exits with code 1. */
+/** Runs the sandbox without a gateway, until SIGTERM or SIGINT. Exits with code 1 if the start fails. */
 export async function main(): Promise<void> {
   try {
     const { sandbox: settings, service, logLevel } = readStandaloneSandboxConfig();

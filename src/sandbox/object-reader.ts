@@ -3,20 +3,20 @@ import { isObject, type WireObject } from '../shared/wire-object';
 import { plainText, type FieldRule } from './field-rules';
 import { invalidRequest, type SandboxHttpError } from './http-error';
 
-/** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are something else or contain duplicate names. */
+/** Parses a JSON object in UTF-8. Throws a 400 error for other bytes and for duplicate names. */
 export function parseJsonObject(bytes: Buffer): WireObject {
   let value: unknown;
   try {
     value = parseJson(decodeUtf8(bytes) ?? '');
   } catch {
-    // Ignore the error: its message quotes the text, which must not be logged or returned.
+    // Ignore the error, because its message quotes the text, which must not be logged or returned.
   }
   if (!isObject(value))
     throw invalidRequest({ body: 'must be a JSON object in UTF-8 without duplicate names' });
   return value;
 }
 
-/** Returns what `read` returns. Throws a 400 error if `read` recorded problems or did not read all fields. */
+/** Reads an object with `read` and returns the result. Throws a 400 error for invalid and for unread fields. */
 export function readObject<T>(source: WireObject, read: (reader: ObjectReader) => T): T {
   const reader = new ObjectReader(source);
   const result = read(reader);
@@ -25,7 +25,7 @@ export function readObject<T>(source: WireObject, read: (reader: ObjectReader) =
   return result;
 }
 
-/** Returns the name of an unknown field; `(unnamed)` if the name may be a secret, because it is unlike a field name. */
+/** Returns the name of an unknown field, or `(unnamed)` if the name does not look like one: it may be a secret. */
 const redactUnknownName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
@@ -43,14 +43,14 @@ export class ObjectReader {
     return Object.hasOwn(this.source, name);
   }
 
-  /** Reads a required string. If it is absent or of another type, records a problem and returns an empty string. */
+  /** Reads a required string. If the field is absent or not a string, records a problem and returns ''. */
   required(name: string, rule: FieldRule = plainText): string {
     const value = this.optional(name, rule);
     if (!this.has(name)) this.addProblem(name, 'is required');
     return value ?? '';
   }
 
-  /** Reads an optional string; undefined if absent. Records a problem if it violates `rule` or is not a string. */
+  /** Reads an optional string; undefined if absent. Records a problem for another type or a violated `rule`. */
   optional(name: string, rule: FieldRule = plainText): string | undefined {
     const value = this.readValue(name);
     if (value === undefined) return undefined;
@@ -71,7 +71,7 @@ export class ObjectReader {
     return value;
   }
 
-  /** Reads an integer, also from a string of digits (forms). If invalid, records a problem and returns `bounds.min`. */
+  /** Reads an integer or a string of digits (forms). If invalid, records a problem and returns `bounds.min`. */
   integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
     const rawValue = this.readValue(name) ?? bounds.defaultValue;
     const value = typeof rawValue === 'string' && /^\d{1,15}$/.test(rawValue) ? Number(rawValue) : rawValue;
@@ -82,7 +82,7 @@ export class ObjectReader {
     return bounds.min;
   }
 
-  /** Reads a required object. Returns a reader of its fields, whose problems are added to those of this reader. */
+  /** Reads a required object. Returns a reader for its fields, which shares the list of problems. */
   object(name: string): ObjectReader {
     const value = this.readValue(name);
     if (!isObject(value)) this.addProblem(name, value === undefined ? 'is required' : 'must be an object');

@@ -5,7 +5,7 @@ import { amountValue, currencyCode, freeText, httpUrl, methodFieldRule, uuid } f
 import { invalidRequest } from './http-error';
 import { ObjectReader, readObject } from './object-reader';
 
-/** Reads a payment create. The result has a masked card number and no security code. Throws a 400 error if invalid. */
+/** Parses a payment create. Masks the card number and drops the security code. Throws a 400 error if invalid. */
 export function readPaymentRequest(body: WireObject, methods: SandboxMethods['payments']) {
   const reader = new ObjectReader(body);
   const { methodReader, type, method, ...common } = readCommonFields(reader, 'payment_method', methods);
@@ -25,7 +25,7 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
   return { ...common, type, method, externalId, returnUrl, flow, hasDirectFlowFields, methodFields };
 }
 
-/** Reads a payout create. An unknown type is valid with any fields (spec 2.8, "or others"). Throws 400 if invalid. */
+/** Parses a payout create. Accepts unknown types with any fields (spec 2.8, "or others"). Throws 400 if invalid. */
 export function readPayoutRequest(body: WireObject, methods: SandboxMethods['payouts']) {
   const reader = new ObjectReader(body);
   const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methods);
@@ -66,10 +66,9 @@ function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) 
 }
 
 /**
- * Selects the flow of a payment create. The flow is `direct` if the method has this flow, and either has no redirect
- * flow, or the request has a field that the redirect flow lacks. `hasDirectFlowFields`: whether the response contains
- * the fields from the method's `adds()`; true in the direct flow, and if both flows have the same fields (spec 2.5
- * note 1).
+ * Selects the flow of a payment create: `direct` (server-to-server) if the method has no redirect flow, or if the
+ * request has fields that the redirect flow lacks. `hasDirectFlowFields`: whether the response contains the fields of
+ * `addedFields()`. True in the direct flow, and if both flows have the same request fields (spec 2.5 note 1).
  */
 function selectFlow({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
   if (direct && (!redirect || names.some((name) => !redirect.includes(name)))) {
@@ -89,7 +88,7 @@ function readMethodFields(
   for (const name of optional) reader.optional(name, methodFieldRule(name));
 }
 
-/** Reads the parameters of a lookup, of which at least one id is required. Throws a 400 error if they are invalid. */
+/** Parses the parameters of a lookup. Throws a 400 error if one is invalid or if both ids are missing. */
 export const readLookup = (query: WireObject) =>
   readObject(query, (reader) => {
     const channel = reader.required('channel', uuid);
@@ -101,12 +100,12 @@ export const readLookup = (query: WireObject) =>
     return { channel, transactionId, externalId };
   });
 
-/** Parses a query string without its question mark. Throws a 400 error if it is malformed or has duplicate names. */
+/** Parses a query string without question mark. Throws a 400 error if malformed or with duplicate names. */
 export function parseQuery(text: string): Record<string, string> {
   if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(text))
     throw invalidRequest({ query: 'must be name=value pairs' });
   try {
-    // decodeURIComponent() throws for malformed percent-encoding, which URLSearchParams would replace.
+    // decodeURIComponent() throws for malformed percent-encoding, which URLSearchParams would silently replace.
     decodeURIComponent(text);
   } catch {
     throw invalidRequest({ query: 'must be percent-encoded UTF-8' });

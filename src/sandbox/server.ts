@@ -4,7 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
 import { systemClock, type Clock } from '../shared/clock';
 import { noJsonSchemas } from '../shared/no-json-schemas';
-import { addApi, ALLOWED_METHODS } from './api';
+import { addApi, ALLOWED_HTTP_METHODS } from './api';
 import { CallbackSender } from './callbacks';
 import { AdvancingClock } from './clock';
 import { SandboxControl } from './control';
@@ -35,7 +35,7 @@ export interface SandboxOptions {
   /** JWKS file, and the path at which it is served. The file is read for each request. */
   jwks?: { file: string; path: string };
   clock?: Clock;
-  /** Delay in ms before a transaction that does not wait for its payer gets its final status; by default 1500. */
+  /** Delay in ms until the final status of a transaction that does not wait for its payer; by default 1500. */
   settleAfterMs?: number;
   /** Maximum number of transactions in memory; by default 100,000. */
   maxTransactions?: number;
@@ -102,7 +102,7 @@ function addJwks(app: FastifyInstance, { file, path }: { file: string; path: str
   });
 }
 
-/** Creates a server without routes. It reads bodies as bytes, and responds to every error with JSON. */
+/** Creates a server without routes that reads bodies as bytes and responds to every error with JSON. */
 function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
   const app = fastify({
     schemaController: noJsonSchemas,
@@ -117,7 +117,7 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
   app.setErrorHandler((error: FastifyError, _request, reply) => respondError(error, reply, logger));
   app.setNotFoundHandler((request, reply) => respondNotFound(request, reply));
   app.addHook('onResponse', async (request, reply) => {
-    // Log the pattern of the route, not the URL, because the URL contains ids of the client.
+    // Log the route pattern instead of the URL, because the URL contains ids of the client.
     const { method, routeOptions } = request;
     const ms = Math.round(reply.elapsedTime);
     const facts = { method, route: routeOptions.url, status: reply.statusCode, ms };
@@ -127,7 +127,7 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
 }
 
 function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const allow = ALLOWED_METHODS.get(request.url.split('?', 1)[0] ?? '');
+  const allow = ALLOWED_HTTP_METHODS.get(request.url.split('?', 1)[0] ?? '');
   if (allow === undefined) return reply.code(404).send(PATH_NOT_FOUND_BODY);
   return reply
     .code(405)
@@ -138,13 +138,13 @@ function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyR
 function respondError(error: FastifyError, reply: FastifyReply, logger?: SandboxLogger): FastifyReply {
   const httpError = toHttpError(error);
   if (httpError) return reply.code(httpError.status).send(httpError.body());
-  // Log only the stack frames, because the message of an unexpected error may contain input of the client.
+  // Log only the stack frames, because the message of an unexpected error may contain the client's input.
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
   logger?.error({ error: error.name, frames }, 'unexpected error in the sandbox');
   return reply.code(500).send({ message: 'The sandbox failed with an internal error' });
 }
 
-/** Converts an error of the sandbox, or one of Fastify about a body, to an HTTP error; undefined for other errors. */
+/** Converts an error of the sandbox or of Fastify's body parser to an HTTP error; undefined for other errors. */
 function toHttpError(error: FastifyError): SandboxHttpError | undefined {
   if (error instanceof SandboxHttpError) return error;
   if (error.statusCode === 413) return new SandboxHttpError(413, 'The body is too large');

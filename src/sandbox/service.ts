@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
 import type { Clock } from '../shared/clock';
 import type { WireObject } from '../shared/wire-object';
-import { confirmBody, paymentBody, payoutBody, payoutCreatedBody } from './bodies';
+import { confirmBody, paymentBody, payoutBody, payoutCreatedBody } from './response-bodies';
 import type { FaultInjector, SandboxResponse } from './faults';
 import { uuid } from './field-rules';
-import { outcomeForAmount } from './final-states';
+import { outcomeForAmount } from './simulated-outcome';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import { readObject } from './object-reader';
 import { readLookup, readPaymentRequest, readPayoutRequest } from './requests';
 import type { Store } from './store';
-import { awaitsConfirm, isHidden, toMethodTransaction, microsecondDate } from './transaction';
+import { awaitsConfirm, isHidden, toSandboxTransaction, microsecondDate } from './transaction';
 import type { Payment, Payout, Transaction, TransactionKind } from './transaction';
 
 interface SandboxServiceParts {
@@ -20,11 +20,11 @@ interface SandboxServiceParts {
   lifecycle: Lifecycle;
   faults: FaultInjector;
   clock: Clock;
-  /** Returns the sandbox's base URL, with a slash at the end. It is empty until the server listens. */
+  /** Returns the sandbox's base URL, with a slash at the end; empty until the server listens. */
   baseUrl(): string;
 }
 
-/** Carries out the requests that the payment service accepts (spec section 4), without HTTP and authentication. */
+/** Executes creates, lookups and confirms (spec section 4), without HTTP and authentication. */
 export class SandboxService {
   private createCount = 0;
 
@@ -43,7 +43,7 @@ export class SandboxService {
       ...commonFields,
       ...request,
     };
-    if (hasDirectFlowFields) payment.added = method.adds?.(toMethodTransaction(payment)) ?? {};
+    if (hasDirectFlowFields) payment.added = method.addedFields?.(toSandboxTransaction(payment)) ?? {};
     return this.respondToCreate(payment, paymentBody(payment));
   }
 
@@ -60,7 +60,7 @@ export class SandboxService {
     if (transaction.kind === 'payout') return { status: 200, body: payoutBody(transaction) };
     return {
       status: 200,
-      body: paymentBody(transaction, transaction.method.lookupFields?.(toMethodTransaction(transaction))),
+      body: paymentBody(transaction, transaction.method.lookupFields?.(toSandboxTransaction(transaction))),
     };
   }
 
@@ -96,7 +96,7 @@ export class SandboxService {
   private respondToCreate(transaction: Transaction, body: WireObject): SandboxResponse {
     const { fault } = transaction.outcome;
     if (fault === 'cut_before') return { status: 500, body: {}, fault };
-    this.parts.lifecycle.begin(transaction);
+    this.parts.lifecycle.start(transaction);
     this.parts.faults.countCreated(transaction.kind);
     return { status: 201, body, fault };
   }

@@ -9,7 +9,7 @@ export interface ApiCredentials {
 
 interface SignedRequest {
   headers: IncomingHttpHeaders;
-  /** The signed bytes after the timestamp (spec section 5): the query string or the body. */
+  /** The bytes that are signed together with the timestamp (spec section 5): the query string or the body. */
   data: Buffer;
 }
 

@@ -5,15 +5,15 @@ interface TransactionSearch {
   channel: string;
   transactionId?: string;
   externalId?: string;
-  /** Current time in ms since 1970; a transaction that is hidden at this time is not found. */
+  /** Current time in ms since 1970. A transaction that is hidden at this time is not found. */
   now: number;
 }
 
-/** Stores transactions in memory. If full, evicts the one that became final first, or the oldest if none is final. */
+/** Transactions in memory. If full, evicts the first that got a final status, or the oldest if all are open. */
 export class Store {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();
-  private readonly settled = new Set<Transaction>();
+  private readonly finalTransactions = new Set<Transaction>();
 
   constructor(private readonly maxTransactions: number) {}
 
@@ -27,12 +27,12 @@ export class Store {
     else this.byExternalId.set(externalId, [transaction]);
   }
 
-  /** Records that a transaction has a final status, so that it is evicted before open transactions. */
-  markSettled(transaction: Transaction): void {
-    if (this.byId.has(transaction.id)) this.settled.add(transaction);
+  /** Records that a transaction has a final status. Such transactions are evicted before open ones. */
+  markFinal(transaction: Transaction): void {
+    if (this.byId.has(transaction.id)) this.finalTransactions.add(transaction);
   }
 
-  /** Returns the transaction with this id, also if it is hidden; undefined if there is none. */
+  /** Returns a transaction by id, even if hidden from lookups; undefined if the id is unknown. */
   get(id: string): Transaction | undefined {
     return this.byId.get(id.toLowerCase());
   }
@@ -50,7 +50,7 @@ export class Store {
     );
   }
 
-  /** Returns up to `limit` transactions, newest first; with `beforeId` only earlier ones, or none if it is unknown. */
+  /** Returns up to `limit` transactions, newest first. `beforeId`: only older ones; none if this id is unknown. */
   list(limit: number, beforeId?: string): Transaction[] {
     const all = [...this.byId.values()].reverse();
     const start = beforeId === undefined ? 0 : all.findIndex(({ id }) => id === beforeId.toLowerCase()) + 1;
@@ -61,13 +61,13 @@ export class Store {
     for (const { timer } of this.byId.values()) timer?.cancel();
     this.byId.clear();
     this.byExternalId.clear();
-    this.settled.clear();
+    this.finalTransactions.clear();
   }
 
   private evict(): void {
-    const [transaction] = this.settled.size > 0 ? this.settled : this.byId.values();
+    const [transaction] = this.finalTransactions.size > 0 ? this.finalTransactions : this.byId.values();
     if (!transaction) return;
-    this.settled.delete(transaction);
+    this.finalTransactions.delete(transaction);
     transaction.timer?.cancel();
     this.byId.delete(transaction.id);
     const externalId = transaction.externalId ?? '';

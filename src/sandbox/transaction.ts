@@ -6,14 +6,14 @@ import type {
 } from '../schema/methods/sandbox-behaviour';
 import type { WireObject } from '../shared/wire-object';
 import type { Timer } from '../shared/clock';
-import type { SimulatedOutcome, TransactionFailure } from './final-states';
+import type { SimulatedOutcome, TransactionFailure } from './simulated-outcome';
 
 type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';
 export type PaymentStatus = PayoutStatus | 'mispaid';
 
 interface CommonTransactionFields {
   id: string;
-  /** Channel id, in the case in which the client sent it. */
+  /** Channel id, in upper or lower case as the client sent it. */
   channel: string;
   externalId?: string;
   /** `received`: the amount that the payer paid; only if the payment is mispaid. */
@@ -29,7 +29,7 @@ interface CommonTransactionFields {
   /** Time in ms since 1970 before which lookups and confirms do not find the transaction. */
   hiddenUntil?: number;
   error?: TransactionFailure;
-  /** Timer that ends the transaction, if its end is scheduled. */
+  /** Timer that sets the final status, if scheduled. */
   timer?: Timer;
 }
 
@@ -42,7 +42,7 @@ export interface Payment extends CommonTransactionFields {
   /** URL of the hosted page. */
   redirectUrl: string;
   returnUrl?: string;
-  /** Fields of `payment_method` that the sandbox added to those of the client. */
+  /** Fields that the sandbox adds to the client's in `payment_method`. */
   added: WireObject;
 }
 
@@ -54,7 +54,7 @@ export interface Payout extends CommonTransactionFields {
 export type Transaction = Payment | Payout;
 export type TransactionKind = Transaction['kind'];
 
-export const isSettled = ({ status }: Transaction): boolean =>
+export const hasFinalStatus = ({ status }: Transaction): boolean =>
   status !== 'pending' && status !== 'processing';
 
 export const isHidden = ({ hiddenUntil }: Transaction, now: number): boolean =>
@@ -64,8 +64,8 @@ export const isHidden = ({ hiddenUntil }: Transaction, now: number): boolean =>
 export const awaitsConfirm = ({ state }: Payment): boolean =>
   state !== undefined && state !== 'waiting_for_provider';
 
-/** Converts a transaction to the argument of a method's functions, such as `adds` and `lookupFields`. */
-export function toMethodTransaction({ id, methodFields, amount }: Transaction): SandboxTransaction {
+/** Converts a transaction to the argument of a method's functions, such as `addedFields` and `lookupFields`. */
+export function toSandboxTransaction({ id, methodFields, amount }: Transaction): SandboxTransaction {
   return {
     id,
     methodFields,
@@ -74,7 +74,7 @@ export function toMethodTransaction({ id, methodFields, amount }: Transaction): 
   };
 }
 
-/** Returns `count` pseudo-random decimal digits, always the same ones for an id and a label. */
+/** Returns `count` pseudo-random decimal digits, always the same for the same id and label. */
 function pseudoRandomDigits(id: string, count: number, label: string): string {
   let digits = '';
   for (let round = 0; digits.length < count; round += 1) {
@@ -84,7 +84,7 @@ function pseudoRandomDigits(id: string, count: number, label: string): string {
   return digits.slice(0, count);
 }
 
-/** Formats a time in ms since 1970 as ISO 8601 with microseconds (spec 2.1); `micros` modulo 1000 are added to `ms`. */
+/** Formats a time as ISO 8601 with microseconds (spec 2.1). `ms`: since 1970. `micros`: added modulo 1000. */
 export function microsecondDate(ms: number, micros: number): string {
   const digits = String(micros % 1000).padStart(3, '0');
   return new Date(ms).toISOString().replace('Z', `${digits}+00:00`);

@@ -26,5 +26,8 @@ export class AmountInput {
   @TextRule('iso4217', 'must be a currency of ISO 4217.', isISO4217CurrencyCode)
   currency!: string;
 
-  @Field(() => Decimal, { description: 'Above zero, at most two decimals; sent with two.' }) value!: string;
+  @Field(() => Decimal, {
+    description: 'Above zero, with at most two decimals. Sent to the service with exactly two.',
+  })
+  value!: string;
 }

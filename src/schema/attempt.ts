@@ -11,19 +11,19 @@ import type { TransactionLookup } from './transaction-lookup';
 /** Default and maximum number of attempts per page (argument `first` of the query `attempts`). */
 export const ATTEMPTS_PAGE_SIZE = { default: 20, max: 100 };
 
-export const AttemptOperation = registerEnum('AttemptOperation', 'The mutation of an attempt.', {
-  CREATE_PAYMENT: 'createPayment.',
-  CREATE_PAYOUT: 'createPayout.',
+export const AttemptOperation = registerEnum('AttemptOperation', 'The mutation that a create call used.', {
+  CREATE_PAYMENT: 'The mutation createPayment.',
+  CREATE_PAYOUT: 'The mutation createPayout.',
 });
 export type AttemptOperation = EnumValue<typeof AttemptOperation>;
 
 export const AttemptOutcome = registerEnum('AttemptOutcome', 'The outcome of a create call.', {
-  IN_PROGRESS: 'In progress: query it again in a moment.',
+  IN_PROGRESS: 'The call is in progress: query the attempt again in a moment.',
   SUCCEEDED: 'The payment or payout was created; it can still be declined later.',
   REJECTED: 'The service rejected the call: nothing was created, and the key may be used again.',
-  NOT_SENT: 'Certainly nothing reached the service; the key may be used again.',
+  NOT_SENT: 'Nothing was created: the service did not receive or accept the call. The key may be used again.',
   UNKNOWN:
-    'The call may or may not have reached the service. The gateway looks the payment or payout up repeatedly; if the outcome stays unknown, the operator records it. Never repeat the call with a new key.',
+    'The call may or may not have reached the service. The gateway looks up the payment or payout repeatedly. If the outcome stays unknown, the operator records it. Never repeat the call with a new key.',
 });
 export type AttemptOutcome = EnumValue<typeof AttemptOutcome>;
 
@@ -94,7 +94,7 @@ class AttemptEdge {
   @Field(() => Attempt, { description: 'The attempt.' }) node!: Attempt;
 }
 
-@ObjectType({ description: 'The position of a page (Relay cursor connections).' })
+@ObjectType({ description: 'Pagination of a connection (Relay cursor connections).' })
 export class PageInfo {
   @Field(() => Boolean, { description: 'Whether older attempts follow.' }) hasNextPage!: boolean;
   @NullableField('The cursor of the last edge; null for an empty page.') endCursor!: string | null;
@@ -103,5 +103,6 @@ export class PageInfo {
 @ObjectType({ description: 'A page of attempts, newest first.' })
 export class AttemptConnection {
   @Field(() => [AttemptEdge], { description: 'The attempts of the page.' }) edges!: AttemptEdge[];
-  @Field(() => PageInfo, { description: 'The position of the page.' }) pageInfo!: PageInfo;
+  @Field(() => PageInfo, { description: 'Whether more pages follow, and the cursor to continue.' })
+  pageInfo!: PageInfo;
 }

@@ -10,11 +10,11 @@ import {
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { ONE_OF_INPUT_NAMES } from './methods/method-types';
 
-/** Builds the public schema from the resolvers and declares its @oneOf inputs. */
+/** Builds the public GraphQL schema from the resolver classes of type-graphql. */
 export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers,
-    // Turns off validation by type-graphql, because the errors would contain the input. src/core validates instead.
+    // Validation by type-graphql is off, because its errors contain the input. src/core validates instead.
     validate: false,
     // Apollo Server checks the schema at startup; a second check here would take 100 ms.
     skipCheck: true,
@@ -22,13 +22,13 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
   });
   removeFieldResolvers(schema);
   resolveTypesByClassName(schema);
-  // Makes graphql-js enforce @oneOf and, at startup, check that the fields are nullable and have no default.
+  // With `isOneOf`, graphql-js rejects an input that does not have exactly one field.
   for (const name of ONE_OF_INPUT_NAMES) (schema.getType(name) as GraphQLInputObjectType).isOneOf = true;
   describeRootTypes(schema);
   return schema;
 }
 
-/** type-graphql requires a PubSub. It is never used, because each subscription has an iterator of its own. */
+/** Placeholder for the PubSub that type-graphql requires. Each subscription has its own iterator instead. */
 const UNUSED_PUB_SUB: PubSub = {
   publish: () => undefined,
   subscribe: () => {
@@ -49,7 +49,7 @@ function describeRootTypes(schema: GraphQLSchema): void {
   for (const root of rootTypesOf(schema)) root.description = descriptions[root.name];
 }
 
-/** Removes type-graphql's resolvers from all types but the root types: the default resolver of graphql-js is faster. */
+/** Removes type-graphql's field resolvers, except on root types: the default resolver of graphql-js is faster. */
 function removeFieldResolvers(schema: GraphQLSchema): void {
   const roots = rootTypesOf(schema);
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
@@ -58,7 +58,7 @@ function removeFieldResolvers(schema: GraphQLSchema): void {
   }
 }
 
-/** Resolves abstract types by class name. type-graphql's resolveType is slower: it always returns a promise. */
+/** Resolves unions and interfaces by class name. Faster than type-graphql, which always returns a promise. */
 function resolveTypesByClassName(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap()).filter(isAbstractType))
     type.resolveType = ({ constructor }: object) => constructor.name;

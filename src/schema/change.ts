@@ -10,7 +10,7 @@ import type { TransactionLookup } from './transaction-lookup';
 /** Default and maximum number of changes per page (argument `first` of the query `changes`). */
 export const CHANGES_PAGE_SIZE = { default: 100, max: 500 };
 
-/** The common fields of PaymentChange and PayoutChange. This class is not a GraphQL type of its own. */
+/** Base class with the common fields of PaymentChange and PayoutChange. It is not in the public schema. */
 @ObjectType()
 abstract class AnyChange {
   @Field(() => String, {
@@ -85,7 +85,7 @@ export class ChangePage {
 
   @Field(() => String, {
     description:
-      'Pass it as `after` to continue. The cursor of the last change. For an empty page, a cursor after the changes that the caller may not see; if there are none, the given cursor or that of the start of the feed.',
+      'The cursor to pass as `after` to continue: that of the last change on the page. On an empty page, a cursor from which no visible change is missed.',
   })
   endCursor!: string;
 

@@ -19,7 +19,7 @@ export type DeclineCode = EnumValue<typeof DeclineCode>;
 
 export const DeclineReason = registerEnum(
   'DeclineReason',
-  "The reason that the gateway recognises in a provider's free text. Providers may send any text.",
+  "The reason of a decline that the gateway recognises in a provider's free text. Providers may send any text.",
   {
     DO_NOT_HONOR: 'The issuer declined without a reason ("do not honor").',
     AUTHENTICATION_FAILED: 'The payer was not authenticated (3-D Secure).',
@@ -31,7 +31,7 @@ export const DeclineReason = registerEnum(
 );
 export type DeclineReason = EnumValue<typeof DeclineReason>;
 
-/** Pattern of each reason. Matches a normalised text: lower case, words separated by single spaces. */
+/** Pattern of each decline reason, for a text in lower case with one space between words and no punctuation. */
 const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   DO_NOT_HONOR: /\bdo not hono(u)?r\b/,
   AUTHENTICATION_FAILED:
@@ -42,12 +42,12 @@ const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   NOT_PERMITTED: /\btransaction (is )?not (permitted|allowed)\b/,
 };
 
-/** Matches a negated reason such as "no fraud suspected". Does not match "do not honor" or "not permitted". */
+/** Matches a negated reason such as "no fraud suspected", but not the reasons "do not honor" and "not permitted". */
 const NEGATED_REASON =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 
-/** Returns the reason in a provider's text; null if the text contains none or several, or negates a reason. */
-export function readDeclineReason(text: string): DeclineReason | null {
+/** Finds the decline reason in a provider's text. Null if the text has no reason or several, or negates one. */
+export function findDeclineReason(text: string): DeclineReason | null {
   const words = text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
@@ -78,15 +78,15 @@ export class TransactionError {
   message!: string;
 
   @NullableField(
-    'Read from message, for PROVIDER_PROCESSING_FAILED only; null if not recognised.',
+    'The reason recognised in message. Null if none is recognised or if code is not PROVIDER_PROCESSING_FAILED.',
     () => DeclineReason,
   )
   reason?: DeclineReason | null;
 }
 
-/** Creates the error of a failed transaction from the code and the message of the service. */
+/** Creates the field `error` of a failed payment or payout from the service's error code and message. */
 export function transactionError(rawCode: string, message: string): TransactionError {
   const code = Object.values(DeclineCode).find((value) => value === rawCode) ?? DeclineCode.UNKNOWN;
-  const reason = code === DeclineCode.PROVIDER_PROCESSING_FAILED ? readDeclineReason(message) : null;
+  const reason = code === DeclineCode.PROVIDER_PROCESSING_FAILED ? findDeclineReason(message) : null;
   return Object.assign(new TransactionError(), { code, rawCode, message, reason });
 }

@@ -3,13 +3,12 @@ import { snakeCase, type WireObject } from '../shared/wire-object';
 import { NullableField } from './nullable-field';
 
 /**
- * Type of a field that a response may lack although the service has the value. If it is missing, reading the field
- * starts a lookup and returns a promise of the value in the lookup's response, or of null if the lookup fails. All lazy
- * fields of an object share one lookup.
+ * Type of a field that some responses of the service omit. Reading an omitted field starts a lookup and returns a
+ * promise of the value, which is null if the lookup fails. All omitted fields of an object share one lookup.
  */
 export type Lazy<T> = T | null | undefined | Promise<T | null | undefined>;
 
-/** Applies a function to a lazy value, after the lookup if there is one. Null if the value is null or undefined. */
+/** Applies `map` to a lazy value, after its lookup if it needs one. Null if the value is null or undefined. */
 export function mapLazy<T, R>(value: Lazy<T>, map: (present: T) => R | null): Lazy<R> {
   if (value instanceof Promise) return value.then((resolved) => mapLazy(resolved, map));
   return value === null || value === undefined ? null : map(value);
@@ -18,9 +17,9 @@ export function mapLazy<T, R>(value: Lazy<T>, map: (present: T) => R | null): La
 interface ServiceFieldOptions {
   /** The GraphQL type. Default: String. */
   type?: () => object;
-  /** Selects the raw value in `payment_method` or in the response. Default: `payment_method.<name in snake case>`. */
+  /** Returns the raw value. `method`: `payment_method` of the response. Default: `method.<name in snake case>`. */
   from?(method: WireObject, response: WireObject): unknown;
-  /** Parses the raw value and redacts it if necessary. Default: redacts card numbers and tokens in the text. */
+  /** Parses and redacts the raw value. Default: redacts card numbers and tokens in a text. */
   read?(value: unknown): unknown;
 }
 
@@ -31,10 +30,10 @@ interface ServiceFieldSpec {
   find(method: WireObject, response: WireObject): unknown;
 }
 
-/** The fields that ServiceField declares, by the prototype of their class. Fields of superclasses come first. */
+/** Fields declared with @ServiceField, by class prototype. Inherited fields come first. */
 const specsByPrototype = new Map<object, readonly ServiceFieldSpec[]>();
 
-/** Declares a nullable GraphQL field whose value is read from a response, by default from its `payment_method`. */
+/** Declares a nullable GraphQL field with a value from the service's response, by default from `payment_method`. */
 export function ServiceField(description: string, options: ServiceFieldOptions = {}): PropertyDecorator {
   return (prototype, key) => {
     const name = String(key);
@@ -49,7 +48,7 @@ export function ServiceField(description: string, options: ServiceFieldOptions =
   };
 }
 
-/** Returns the fields that ServiceField declares in a class and its superclasses, in source order. */
+/** Returns the fields declared with @ServiceField in a class and its superclasses, in source order. */
 export function serviceFieldsOf(prototype: object | null): readonly ServiceFieldSpec[] {
   if (prototype === null) return [];
   return (
@@ -57,12 +56,12 @@ export function serviceFieldsOf(prototype: object | null): readonly ServiceField
   );
 }
 
-/** Returns the value of an object's own field; undefined if the field is a getter, which might start a lookup. */
-export function peek(object: object, name: string): unknown {
+/** Returns a field's value without starting a lookup. Undefined if only a lookup would provide the value. */
+export function valueWithoutLookup(object: object, name: string): unknown {
   const property = Object.getOwnPropertyDescriptor(object, name);
   return property && 'value' in property ? property.value : undefined;
 }
 
-/** Returns a lazy value if it is present; null if there is no value, or if only a lookup can provide it. */
+/** Returns a lazy value without waiting for its lookup. Null if the value is missing or still to be looked up. */
 export const valueOrNull = <T>(value: Lazy<T>): T | null =>
   value instanceof Promise ? null : (value ?? null);

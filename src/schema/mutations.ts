@@ -22,9 +22,9 @@ import {
 } from './user-errors';
 
 const IDEMPOTENCY_KEY =
-  'Chosen by the caller, 1 to 255 printable characters, one per intended payment or payout. The same key never creates a second one.';
+  'A key of 1 to 255 printable characters that the caller chooses for one payment or payout. Calls with the same key never create a second one.';
 
-/** Declares an optional field for a URL that is sent to the service. core/validation/validate-url.ts has its rules. */
+/** Declares an optional URL field. src/core/validation/validate-url.ts checks the URL before it is sent. */
 const UrlField = (description: string): PropertyDecorator =>
   NullableField(
     `${description} https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged.`,
@@ -35,7 +35,7 @@ const UrlField = (description: string): PropertyDecorator =>
 export class CreatePaymentInput {
   @Field(() => ID, { description: IDEMPOTENCY_KEY }) @IsText() idempotencyKey!: string;
   @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
-  @Field(() => AmountInput, { description: 'What the payer has to pay.' })
+  @Field(() => AmountInput, { description: 'The amount that the payer has to pay.' })
   @ValidateNested()
   amount!: AmountInput;
 
@@ -44,7 +44,7 @@ export class CreatePaymentInput {
   )
   externalId?: string;
 
-  @Field(() => PaymentMethodInput, { description: 'How the payer pays.' })
+  @Field(() => PaymentMethodInput, { description: 'The payment method, with its fields.' })
   @ValidateNested()
   method!: PaymentMethodInput;
 
@@ -53,7 +53,7 @@ export class CreatePaymentInput {
   @OptionalTextField('Free text, at most 1000 characters.', IsText(1000)) description?: string;
 }
 
-@InputType({ description: 'The confirmation of a server-to-server payment in a waiting state (spec 4.5).' })
+@InputType({ description: 'The confirmation of a server-to-server payment that waits for it (spec 4.5).' })
 export class ConfirmPaymentInput {
   @Field(() => UUID, { description: 'The merchant channel of the payment.' }) channel!: string;
   @Field(() => UUID, { description: 'The payment to confirm.' }) transactionId!: string;
@@ -67,7 +67,7 @@ export class ConfirmPaymentInput {
 export class CreatePayoutInput {
   @Field(() => ID, { description: IDEMPOTENCY_KEY }) @IsText() idempotencyKey!: string;
   @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
-  @Field(() => AmountInput, { description: 'What the recipient gets.' })
+  @Field(() => AmountInput, { description: 'The amount that the recipient gets.' })
   @ValidateNested()
   amount!: AmountInput;
 
@@ -76,7 +76,7 @@ export class CreatePayoutInput {
 
   @OptionalTextField('Free text, at most 1000 characters.', IsText(1000)) description?: string;
 
-  @Field(() => PayoutMethodInput, { description: 'How the recipient gets the money.' })
+  @Field(() => PayoutMethodInput, { description: 'The payout method, with its fields.' })
   @ValidateNested()
   method!: PayoutMethodInput;
 

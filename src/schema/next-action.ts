@@ -5,9 +5,9 @@ import { HttpUrl } from './scalars';
 const PollAfterMsField = (): PropertyDecorator =>
   Field(() => Int, { description: 'Polling interval for callers without a subscription, in milliseconds.' });
 
-/** Base of the types in ConfirmableAction. methods/method-types.ts declares `confirmWith` as a GraphQL field. */
+/** Base class of the actions that confirmPayment completes. method-types.ts adds `confirmWith` to the schema. */
 abstract class BaseConfirmableAction {
-  /** Name of the field of ConfirmationInput to fill in. */
+  /** Name of the field to set in ConfirmationInput, for example `upi`. */
   confirmWith!: string;
 }
 
@@ -70,7 +70,7 @@ export class AwaitProviderAction {
   @PollAfterMsField() pollAfterMs!: number;
 }
 
-/** An action that the caller ends by calling confirmPayment. */
+/** A next action that the caller completes by calling confirmPayment. */
 export type ConfirmableAction = ProvideUtrAction | ProvideCodeAction | ConfirmTransferAction;
 
 export const NextAction = createUnionType({

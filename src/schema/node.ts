@@ -3,7 +3,7 @@ import { bytesToUuid, isUuid, uuidToBytes } from '../shared/uuid';
 
 const TRANSACTION_KINDS = ['payment', 'payout'] as const;
 
-/** The transaction that a global id identifies. */
+/** The payment or payout that a global id (`Node.id`) identifies. */
 export interface NodeRef {
   kind: (typeof TRANSACTION_KINDS)[number];
   channel: string;
@@ -20,7 +20,7 @@ export function encodeNodeId({ kind, channel, transactionId }: NodeRef): string 
   return Buffer.concat([head, uuidToBytes(channel), uuidToBytes(transactionId)]).toString('base64url');
 }
 
-/** Parses a global id. Returns undefined if it does not have the form of an id from this gateway. */
+/** Parses a global id. Returns undefined for a text that encodeNodeId() cannot have returned. */
 export function decodeNodeId(id: string): NodeRef | undefined {
   const bytes = Buffer.from(id, 'base64url');
   const kind = TRANSACTION_KINDS[bytes[1] ?? TRANSACTION_KINDS.length];

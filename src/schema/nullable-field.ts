@@ -1,5 +1,5 @@
 import { Field } from 'type-graphql';
 
-/** Declares a field or argument that may be null, by default a String. */
+/** Declares a nullable GraphQL field or argument, by default of the type String. */
 export const NullableField = (description: string, type: () => object = () => String): PropertyDecorator =>
   Field(type, { nullable: true, description });

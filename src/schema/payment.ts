@@ -21,7 +21,7 @@ export type PaymentStatus = EnumValue<typeof PaymentStatus>;
 
 export const PaymentState = registerEnum(
   'PaymentState',
-  'What a server-to-server payment waits for (spec 3.3).',
+  'The step for which a server-to-server payment waits (spec 3.3).',
   {
     WAITING_FOR_UTR: 'The payer has to pay and provide the UTR: confirm with it.',
     WAITING_FOR_CODE: 'The payer has to provide a code: confirm with it.',
@@ -32,7 +32,7 @@ export const PaymentState = registerEnum(
 );
 export type PaymentState = EnumValue<typeof PaymentState>;
 
-/** Declares the field `state` of payments by a method that has sub-states (spec 3.3). */
+/** Declares the field `state`, for example WAITING_FOR_CODE, for methods that have it (spec 3.3). */
 export const StateField = (): PropertyDecorator =>
   ServiceField(
     'What the payment waits for; null in the redirect flow and when it no longer waits (spec 3.3).',
@@ -48,22 +48,22 @@ const STATUSES_WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.MISPAID,
 ]);
 
-/** How a payment is confirmed (spec 4.5). */
+/** The confirmation of payments by one method (spec 4.5). */
 export interface ConfirmationDefinition {
   /** Name of the field in ConfirmationInput. */
   field: string;
-  /** The sub-state in which the payment waits for the confirmation (spec 3.3). */
+  /** The state in which the payment waits for the confirmation (spec 3.3). */
   awaitsConfirmationIn: PaymentState;
-  /** Returns the next action in the sub-state `awaitsConfirmationIn`, without the field confirmWith. */
+  /** Returns the next action while the payment waits. PaymentResource adds the field `confirmWith`. */
   action(payment: PaymentResource): ConfirmableAction;
 }
 
-/** The part of a method's definition that PaymentResource uses. */
+/** The part of a PaymentMethodDefinition that PaymentResource uses. */
 interface PaymentMethodBehavior {
   /** The value in the enum PaymentMethod. */
   readonly name: string;
   readonly confirmation?: ConfirmationDefinition;
-  /** Returns the next action that is special to the method; null if the default (redirect or wait) applies. */
+  /** Returns a next action that only this method has, such as a QR code. Null for the default: redirect or wait. */
   nextAction?(payment: PaymentResource): NextAction | null;
 }
 
@@ -75,19 +75,19 @@ interface PaymentMethodBehavior {
 export abstract class PaymentResource extends Node {
   readonly kind = 'payment';
 
-  /** `payment_method.type` from the service, redacted. If the service sent none: the type of the definition. */
+  /** `payment_method.type` from the service, redacted. If absent: the `type` of the method's definition. */
   wireType!: string;
 
-  /** Looks the whole payment up, once for all calls. Null if the lookup fails. Absent if the response was complete. */
+  /** Looks up the complete payment once, for all callers; null on failure. Absent if the response was complete. */
   loadComplete?: () => Promise<PaymentResource | null>;
 
   /** Date header of the lookup's response, in ms since 1970; undefined if it is missing or there was no lookup. */
   serviceTime?: number;
 
-  /** Polling intervals in ms for callers without a subscription. `pollAfterMs` of an action is one of them. */
+  /** Polling intervals in ms for callers without a subscription, returned as `pollAfterMs` of the next action. */
   pollAfter: CallerPollIntervals = SHORTEST_POLL_AFTER;
 
-  /** The sub-state of the payment (spec 3.3). Only methods with sub-states have this field. */
+  /** The step for which the payment waits (spec 3.3). Only some methods have this field. */
   declare state?: Lazy<PaymentState>;
 
   /** @param definition definition of the payment's method, from schema/methods */
@@ -103,7 +103,7 @@ export abstract class PaymentResource extends Node {
   )
   externalId?: Lazy<string>;
 
-  /** The value in the enum PaymentMethod, which is built from the registry. */
+  /** Value of the enum PaymentMethod. Declared as a GraphQL field in methods/method-types.ts, beside the enum. */
   get method(): string {
     return this.definition.name;
   }
@@ -141,7 +141,7 @@ export abstract class PaymentResource extends Node {
       : this.nextActionFromPresentFields;
   }
 
-  /** The next action according to the present fields. Does not wait for a lookup. */
+  /** The next action, computed without a lookup from the fields that are present. */
   private get nextActionFromPresentFields(): NextAction | null {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
     const { confirmation } = this.definition;

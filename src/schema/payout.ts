@@ -8,7 +8,7 @@ import { UUID } from './scalars';
 
 export const PayoutStatus = registerEnum('PayoutStatus', 'The status of a payout (spec 3.2).', {
   PENDING: 'Created.',
-  PROCESSING: 'Created and awaiting confirmation, which is not by the caller.',
+  PROCESSING: 'Created, and awaiting a confirmation that the caller does not give.',
   COMPLETED: 'The funds were transferred. Final.',
   FAILED: 'The payout could not be completed: see error. Final.',
   UNKNOWN: 'A status unknown to this gateway: see rawStatus.',
@@ -23,10 +23,10 @@ export type PayoutStatus = EnumValue<typeof PayoutStatus>;
 export abstract class PayoutResource extends Node {
   readonly kind = 'payout';
 
-  /** Method type from the service, redacted. If it sent none: that of the create call; null if that is not known. */
+  /** Method type from the service, redacted. If absent: the type in the create call, or null if unknown. */
   wireType!: string | null;
 
-  /** True if details of the create call may be missing, because the journal was not read. Absent otherwise. */
+  /** True if the journal was not read, so that details of the create call may be missing. */
   isPartial?: boolean;
 
   /** @param definition definition of the payout's method, from schema/methods */
@@ -42,7 +42,7 @@ export abstract class PayoutResource extends Node {
   )
   externalId?: string | null;
 
-  /** The value in the enum PayoutMethod, which is built from the registry. */
+  /** Value of the enum PayoutMethod. Declared as a GraphQL field in methods/method-types.ts, beside the enum. */
   get method(): string {
     return this.definition.name;
   }

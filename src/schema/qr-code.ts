@@ -20,7 +20,7 @@ function pathOfDarkModules(rows: readonly (readonly boolean[])[]): string {
 }
 
 /** Returns a QR code of the text as an SVG data URI; null if the text is too long for a QR code. */
-export function drawQrCode(text: string): string | null {
+export function qrCodeAsSvgDataUri(text: string): string | null {
   try {
     const rows = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE_MODULES });
     const size = rows.length;

@@ -1,9 +1,9 @@
 import { registerEnumType } from 'type-graphql';
 
-/** The union of the values of an enum that registerEnum() returned. */
+/** Union type of the values of an enum that was created by registerEnum(). */
 export type EnumValue<E> = E[keyof E];
 
-/** Registers a GraphQL enum. `values` maps each value to its description, in the order of the schema. */
+/** Registers a GraphQL enum. `values` maps each enum value to its description. */
 export function registerEnum<V extends string>(
   name: string,
   description: string,
@@ -16,7 +16,7 @@ export function registerEnum<V extends string>(
   return enumObject as { readonly [K in V]: K };
 }
 
-/** Returns the enum value with the name of a word of the service, ignoring case; `unknownValue` if there is none. */
+/** Converts a word from the service to the enum value of this name, ignoring case; otherwise `unknownValue`. */
 export const toEnumValue = <V extends string>(
   values: { readonly [K in V]: K },
   unknownValue: V,

@@ -15,7 +15,7 @@ import type { InputRule } from './input-rules';
 
 // This file has the rules of input fields, as class-validator decorators. Their messages never contain the value.
 
-/** Creates a rule from a test of a field's value. `name` becomes FieldError.rule. `input` is the whole input object. */
+/** Creates a validation rule. `name`: FieldError.rule. `test`: whether a value is valid; `input`: the whole object. */
 const Rule = (
   name: InputRule,
   message: string,
@@ -29,7 +29,7 @@ const Rule = (
     },
   });
 
-/** Creates a rule for text fields. Any value that is no string violates it. */
+/** Creates a validation rule for a text field. Values other than strings violate the rule. */
 export const TextRule = (
   name: InputRule,
   message: string,
@@ -37,7 +37,7 @@ export const TextRule = (
 ): PropertyDecorator =>
   Rule(name, message, (value, input) => typeof value === 'string' && test(value, input));
 
-/** Creates a rule for fields that contain an object. Any other value violates it. */
+/** Creates a validation rule for a field that contains an object. Other values violate the rule. */
 const ObjectRule = (name: InputRule, message: string, test: (object: object) => boolean): PropertyDecorator =>
   Rule(name, message, (value) => typeof value === 'object' && value !== null && test(value));
 
@@ -112,16 +112,16 @@ export const IsPastDate = (): PropertyDecorator =>
   );
 
 /** Removes the spaces and dashes of a card number, because the service expects only digits. */
-export const bareCardNumber = (text: string): string => text.replace(/[ -]/g, '');
+export const cardNumberDigits = (text: string): string => text.replace(/[ -]/g, '');
 
 const hasCardNumberLength = (text: string): boolean =>
-  /^\d[\d -]*\d$/.test(text) && /^\d{12,19}$/.test(bareCardNumber(text));
+  /^\d[\d -]*\d$/.test(text) && /^\d{12,19}$/.test(cardNumberDigits(text));
 
 export const IsPan = (): PropertyDecorator =>
   combineDecorators(
     TextRule('cardNumber', 'must be a card number of 12 to 19 digits.', hasCardNumberLength),
     TextRule('luhn', 'must be a card number with a correct check digit.', (text) =>
-      passesLuhn(bareCardNumber(text)),
+      passesLuhn(cardNumberDigits(text)),
     ),
   );
 
@@ -133,7 +133,7 @@ export const IsExpiryMonth = (): PropertyDecorator =>
     /^(0[1-9]|1[0-2])$/.test(text),
   );
 
-/** Whether a card's expiry month has ended in every time zone: it ends last in UTC−12. @param month 1 to 12 */
+/** Whether a card's expiry month is over in every time zone. It ends last in UTC−12. @param month 1 to 12 */
 const hasExpired = (month: number, year: number): boolean => Date.now() >= Date.UTC(year, month, 1, 12);
 
 export const IsExpiryYear = (): PropertyDecorator =>
@@ -141,7 +141,7 @@ export const IsExpiryYear = (): PropertyDecorator =>
     TextRule('expiryYear', 'must be a year from 2000 to 2099.', (text) => /^20\d{2}$/.test(text)),
     TextRule(
       'notExpired',
-      'must not be in the past, together with expiryMonth.',
+      'must not be in the past in combination with expiryMonth.',
       (text, card) => !hasExpired(Number(card['expiryMonth']), Number(text)),
     ),
   );
@@ -154,14 +154,14 @@ export const IsMaskedPan = (): PropertyDecorator =>
   );
 
 /** Requires that `otherFields` are null or absent if the decorated field is given. */
-export const InsteadOf = (...otherFields: string[]): PropertyDecorator =>
+export const ExcludesFields = (...otherFields: string[]): PropertyDecorator =>
   TextRule(
     'addressOrStructuredFields',
     `must be given instead of ${otherFields.join(', ')}, not together with them.`,
     (_text, input) => otherFields.every((name) => input[name] === undefined || input[name] === null),
   );
 
-/** Whether `test` accepts all property names, strings and numbers in a JSON value; false beyond 8 levels of nesting. */
+/** Whether `test` accepts all names, strings and numbers in a JSON value. False if nested more than 8 levels deep. */
 function everyText(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
   if (depth > 8) return false;
   if (typeof value === 'string') return test(value);
@@ -175,7 +175,7 @@ const hasCardNumber = (text: string): boolean => containsKnownSchemePan(text) &&
 
 const isWithinSizeLimit = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
 
-/** Rules for the JSON object `fields`: the input of methods whose fields the specification does not describe. */
+/** Validation rules for the JSON object `fields` of methods without documented fields. */
 export const IsCustomFields = (): PropertyDecorator =>
   combineDecorators(
     ObjectRule(
@@ -189,7 +189,7 @@ export const IsCustomFields = (): PropertyDecorator =>
       'must not be nested deeper than 8 levels or contain control characters.',
       (fields) => everyText(fields, isPrintable),
     ),
-    // Do not search a value that is too large: the rule `size` rejects it.
+    // Skip a value that is too large, because the rule `size` rejects it.
     ObjectRule(
       'noCardNumber',
       'must not contain anything that looks like a full card number.',

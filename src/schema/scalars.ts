@@ -30,7 +30,7 @@ interface StringScalar {
   rule: RuleWithMessage;
   /** Returns the normalised value; undefined if the text is invalid. */
   parse(text: string): string | undefined;
-  /** Returns the name of the exact rule that an invalid text violates. Default: the name in `rule`. */
+  /** Returns a more specific rule that an invalid text violates. Default: the name in `rule`. */
   violatedRule?(text: string): ValueRule;
 }
 
@@ -151,7 +151,7 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
   return value;
 }
 
-/** Returns the digits of a number without the exponent and outer zeros: "15" for "01.50" and "15e3". */
+/** Returns a number's digits without exponent, leading and trailing zeros: "15" for "01.50" and "15e3". */
 const significantDigits = (text: string): string => text.replace(/e.*|\D/gi, '').replace(/^0+|0+$/g, '');
 
 /** Maximum number of characters in a number literal. Longer literals are rejected, because they are slow to compare. */
@@ -177,7 +177,7 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
   },
 });
 
-/** Creates a scalar for secrets. Rejects literals, because documents are often logged and cached; use variables. */
+/** Creates an input scalar for secrets. Accepts only variables, because documents are often logged and cached. */
 function createSecretScalar(name: string, description: string): GraphQLScalarType {
   const message = `must be a string given through a variable: a literal ${name} in the document is rejected.`;
   return new GraphQLScalarType<string, string>({

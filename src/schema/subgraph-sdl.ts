@@ -7,7 +7,7 @@ const FEDERATION_LINK =
 /** Returns the SDL of the schema as a subgraph of Apollo Federation 2. */
 export function subgraphSdl(schema: GraphQLSchema): string {
   const sdl = printSchema(schema)
-    // Types and interfaces that implement Node are entities. PageInfo is shareable: other subgraphs have it, too.
+    // Types and interfaces that implement Node are entities. PageInfo is shareable: other subgraphs may declare it.
     .replace(/^((type|interface) \w+ implements .*\bNode\b.*) \{$/gm, '$1 @key(fields: "id") {')
     .replace(/^type PageInfo \{$/m, 'type PageInfo @shareable {')
     // Omit @oneOf, because composition rejects it as an unknown directive. The gateway enforces it nevertheless.

@@ -1,5 +1,2 @@
-/**
- * Value of a GraphQL field that looks up a payment or payout. graphql-js calls the function only if the field is
- * selected. Null if there is no transaction.
- */
+/** Lookup of a payment or payout for a GraphQL field, run only if the field is selected. Null without a transaction. */
 export type TransactionLookup<T> = (() => Promise<T | null>) | null;

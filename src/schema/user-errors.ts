@@ -73,7 +73,7 @@ export class IdempotencyConflictError extends UserError {
 })
 export class RequestInProgressError extends UserError {
   override code = UserErrorCode.REQUEST_IN_PROGRESS;
-  @Field(() => Int, { description: 'How long to wait before repeating the call, in milliseconds.' })
+  @Field(() => Int, { description: 'Minimum time before the call is repeated, in milliseconds.' })
   retryAfterMs = 1000;
 }
 
@@ -112,8 +112,8 @@ export const confirmRejected = (httpStatus: number, message: string): RejectedBy
   );
 
 /**
- * Returns the error for a create whose idempotency key belongs to an earlier call with another input or operation.
- * @param differingParts the parts of the inputs that are known to differ; empty if only the hashes differ
+ * Returns the error for a create whose idempotency key belongs to an earlier call with another input or mutation.
+ * @param differingParts names of the parts of the input that differ; empty if only the hashes differ
  */
 export const idempotencyConflict = (differingParts: readonly string[]): IdempotencyConflictError =>
   Object.assign(new IdempotencyConflictError(), {

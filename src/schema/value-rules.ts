@@ -1,6 +1,6 @@
 /**
- * Names of the rules of GraphQL types and of query arguments, in `extensions.fields[].rule` of BAD_USER_INPUT errors.
- * Arguments can also violate rules of input-rules.ts. Do not rename them: clients rely on the names.
+ * Values of `extensions.fields[].rule` in BAD_USER_INPUT errors, besides those of input-rules.ts. Do not rename them:
+ * clients rely on the names.
  */
 export const VALUE_RULES = [
   // Any type
@@ -37,7 +37,7 @@ export type ValueRule = (typeof VALUE_RULES)[number];
 
 /** An item of `extensions.fields`: the path of an invalid value and the rule that it violates. */
 export interface InvalidValue {
-  /** Names and list indexes from the argument to the value, without a leading `input`. Contains no values. */
+  /** Names and list indexes from the argument to the value, without the argument `input`. Contains no values. */
   path: readonly string[];
   rule: string;
 }

@@ -141,7 +141,7 @@ describe('The storage of the explorer', () => {
 });
 
 const load = () =>
-  createExamples({ channel: CHANNEL, externalId: `order ${randomUUID()}`, fresh: () => randomUUID() });
+  createExamples({ channel: CHANNEL, externalId: `order ${randomUUID()}`, uniqueText: () => randomUUID() });
 
 /** The input of an operation that creates or confirms. */
 interface Input {
@@ -175,7 +175,7 @@ describe('The example operations', () => {
       expect(definition.name?.value).toBe(name);
       const ids = new KnownIds();
       const created = { transactionId: randomUUID() };
-      for (const other of all) ids.learn(other.name, { any: { payment: created, payout: created } });
+      for (const other of all) ids.store(other.name, { any: { payment: created, payout: created } });
       const filled = ids.fillIn(variables) as Record<string, unknown>;
       const read = getVariableValues(schema, definition.variableDefinitions ?? [], filled);
       expect(read).toHaveProperty('coerced');
@@ -219,7 +219,7 @@ describe('The example operations, run against the sandbox,', () => {
       ids.fillIn(variables) as object,
     );
     if (!data) throw new Error(text);
-    ids.learn(name, data);
+    ids.store(name, data);
     return Object.values(data)[0] ?? {};
   }
 

@@ -1,4 +1,4 @@
-import { readDeclineReason, type DeclineReason } from '../../src/schema/decline';
+import { findDeclineReason, type DeclineReason } from '../../src/schema/decline';
 import { CHANNEL as channel } from '../support/caller';
 import { validCall } from '../support/calls';
 import { openHarness, type MethodHarness } from './harness';
@@ -158,7 +158,7 @@ const READABLE: Record<DeclineReason, string[]> = {
 };
 
 test.each(Object.entries(READABLE))('The reason of a decline is %s for the texts %j', (reason, texts) => {
-  expect(texts.map(readDeclineReason)).toEqual(texts.map(() => reason));
+  expect(texts.map(findDeclineReason)).toEqual(texts.map(() => reason));
 });
 
 /** Texts without a reason, by explanation, because a wrong reason would be worse than none. */
@@ -176,5 +176,5 @@ const UNREADABLE: Record<string, string[]> = {
 };
 
 test.each(Object.entries(UNREADABLE))('A decline has no reason if its text %s: %j', (_why, texts) => {
-  expect(texts.map(readDeclineReason)).toEqual(texts.map(() => null));
+  expect(texts.map(findDeclineReason)).toEqual(texts.map(() => null));
 });

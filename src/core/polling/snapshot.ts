@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
-import { peek } from '../../schema/lazy-field';
+import { valueWithoutLookup } from '../../schema/lazy-field';
 import type { PollPhase } from './poll-schedule';
 
 /** A transaction as one response shows it. */
@@ -25,11 +25,12 @@ export function pollPhase(snapshot: Snapshot): PollPhase {
 
 /** Returns the state of a payment without triggering a lookup; null for payouts, and if the response has no state. */
 export const stateOf = (snapshot: Snapshot): string | null =>
-  (peek(snapshot, 'state') as string | null | undefined) ?? null;
+  (valueWithoutLookup(snapshot, 'state') as string | null | undefined) ?? null;
 
 /** Returns the received amount without triggering a lookup; null if the response has none. */
 export const receivedAmountOf = (snapshot: Snapshot): string | null =>
-  (peek(snapshot, 'amount') as { received?: string | null } | null | undefined)?.received ?? null;
+  (valueWithoutLookup(snapshot, 'amount') as { received?: string | null } | null | undefined)?.received ??
+  null;
 
 /** Returns status, state and received amount as text. Equal texts mean the same state. Never triggers a lookup. */
 export const stateText = (snapshot: Snapshot): string =>
@@ -49,7 +50,8 @@ export function hasChanged(before: Snapshot, after: Snapshot): boolean {
 }
 
 /** Returns the creation time by the service's clock, in ms since 1970; NaN if it is not known (always for payouts). */
-export const creationTime = (snapshot: Snapshot): number => Date.parse(String(peek(snapshot, 'createDate')));
+export const creationTime = (snapshot: Snapshot): number =>
+  Date.parse(String(valueWithoutLookup(snapshot, 'createDate')));
 
 const hash = (text: string, bytes: number): string =>
   createHash('sha256').update(text).digest().subarray(0, bytes).toString('base64url');
@@ -77,6 +79,6 @@ export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const empty = Object.create(Object.getPrototypeOf(before) as object) as T;
   const isPartial = after.kind === 'payout' && after.isPartial === true;
   const merged = isPartial ? Object.assign(empty, before, { status, rawStatus, error }) : after;
-  merged.externalId ??= peek(before, 'externalId') as string | null | undefined;
+  merged.externalId ??= valueWithoutLookup(before, 'externalId') as string | null | undefined;
   return merged;
 }

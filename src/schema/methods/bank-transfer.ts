@@ -11,7 +11,8 @@ const IsIban = (): PropertyDecorator =>
 
 @InputType({ description: 'A payout to a bank account (spec 2.8).' })
 export class BankTransferPayoutInput {
-  @TextField('SWIFT, routing code, IFSC or MFO, depending on the region.', IsText(64)) bankCode!: string;
+  @TextField("The bank's SWIFT code, routing code, IFSC or MFO, depending on the region.", IsText(64))
+  bankCode!: string;
   @TextField("The bank's name.") bankName!: string;
   @TextField("The recipient's account number.", IsText(64)) accountNumber!: string;
   @TextField("The recipient's first name.") firstName!: string;

@@ -9,7 +9,7 @@ import { defineMethod } from './method-definition';
 
 @InputType({
   description:
-    'Card-to-card transfer, server-to-server (spec 2.5): nextAction names the card to transfer to; then confirmPayment. At least one field.',
+    'Card-to-card transfer, server-to-server (spec 2.5): nextAction names the card to which the payer transfers, and then the caller calls confirmPayment. At least one field.',
 })
 export class C2cPaymentInput {
   @OptionalTextField("The sender's first name.") firstName?: string;
@@ -54,7 +54,7 @@ export const c2c = defineMethod('c2c', {
     input: { input: C2cPaymentInput, description: 'Card-to-card transfer without the hosted page. KZT.' },
     confirmation: {
       input: C2cConfirmation,
-      description: 'For card-to-card transfers: that the transfer was made.',
+      description: 'For card-to-card transfers: states that the transfer was made.',
       toWire: () => ({}),
       awaitsConfirmationIn: PaymentState.WAITING_FOR_CONFIRM,
       action: ({ cardNumber, recipient }: C2cPayment) =>
@@ -74,7 +74,7 @@ export const c2c = defineMethod('c2c', {
       },
       confirmField: null,
       echo: ['first_name', 'surname', 'email', 'card_mask'],
-      adds: () => ({ card_number: '4400430000000003', recipient: 'SANDBOX RECIPIENT' }),
+      addedFields: () => ({ card_number: '4400430000000003', recipient: 'SANDBOX RECIPIENT' }),
     },
   },
 });

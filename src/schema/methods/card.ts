@@ -2,7 +2,7 @@ import { Field, InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import {
-  InsteadOf,
+  ExcludesFields,
   IsCountryCode,
   IsEmail,
   IsExpiryMonth,
@@ -14,7 +14,7 @@ import {
   IsText,
   OptionalTextField,
   TextField,
-  bareCardNumber,
+  cardNumberDigits,
 } from '../rules';
 import { CardNumber, CardSecurityCode } from '../scalars';
 import { ServiceField } from '../lazy-field';
@@ -34,8 +34,9 @@ export class CardPaymentInput {
   @IsPan()
   pan!: string;
 
-  @TextField('MM, 01 to 12.', IsExpiryMonth()) expiryMonth!: string;
-  @TextField('YYYY; not in the past, together with expiryMonth.', IsExpiryYear()) expiryYear!: string;
+  @TextField('The month in which the card expires, MM, 01 to 12.', IsExpiryMonth()) expiryMonth!: string;
+  @TextField('The year in which the card expires, YYYY. The card must not have expired.', IsExpiryYear())
+  expiryYear!: string;
 
   @Field(() => CardSecurityCode, { description: 'The security code, 3 or 4 digits.' })
   @IsSecurityCode()
@@ -46,10 +47,11 @@ export class CardPaymentInput {
   @OptionalTextField("The payer's phone number, E.164.", IsPhone()) phone?: string;
 
   @OptionalTextField('The full address, instead of countryCode, city, street and postalCode.', IsText(512))
-  @InsteadOf('countryCode', 'city', 'street', 'postalCode')
+  @ExcludesFields('countryCode', 'city', 'street', 'postalCode')
   address?: string;
 
-  @OptionalTextField('ISO 3166-1 alpha-2, for example "DE".', IsCountryCode()) countryCode?: string;
+  @OptionalTextField("The payer's country, ISO 3166-1 alpha-2, for example DE.", IsCountryCode())
+  countryCode?: string;
   @OptionalTextField("The payer's city.") city?: string;
   @OptionalTextField("The payer's street and house number.") street?: string;
   @OptionalTextField("The payer's postal code.", IsText(32)) postalCode?: string;
@@ -92,9 +94,9 @@ export class CardPayout extends PayoutResource {
 
 const ADDRESS_FIELDS = ['address', 'country_code', 'city', 'street', 'postal_code'];
 
-const withBarePan = (input: object) => {
+const withPanDigits = (input: object) => {
   const fields = toWireFields(input);
-  return { ...fields, pan: bareCardNumber(String(fields['pan'])) };
+  return { ...fields, pan: cardNumberDigits(String(fields['pan'])) };
 };
 
 const SANDBOX_CARD_DETAILS = { bank_name: 'Sandbox Bank', card_type: 'credit' };
@@ -108,7 +110,7 @@ export const card = defineMethod('card', {
     input: {
       input: CardPaymentInput,
       description: 'Bank card, its data collected by the caller (PCI-DSS applies). EUR.',
-      toWire: withBarePan,
+      toWire: withPanDigits,
       sensitiveFields: ['pan', 'cvc'],
       neverPersist: ['cvc'],
     },
@@ -121,7 +123,7 @@ export const card = defineMethod('card', {
         optional: ['email', 'phone', ...ADDRESS_FIELDS, 'birth_date'],
       },
       echo: ['cardholder'],
-      adds: ({ methodFields }) => {
+      addedFields: ({ methodFields }) => {
         const pan = String(methodFields['pan']);
         return { card_mask: `${pan.slice(0, 4)}********${pan.slice(-4)}`, ...SANDBOX_CARD_DETAILS };
       },
@@ -140,7 +142,7 @@ export const card = defineMethod('card', {
     input: {
       input: CardPayoutInput,
       description: 'To a bank card. KZT.',
-      toWire: withBarePan,
+      toWire: withPanDigits,
       sensitiveFields: ['pan'],
     },
     publicDetails: (input: CardPayoutInput) => ({ cardMask: maskAllButLastFour(input.pan) }),

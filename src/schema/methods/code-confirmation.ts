@@ -3,5 +3,5 @@ import { IsText, TextField } from '../rules';
 
 @InputType({ description: 'Confirms a payment with the code that the payer received (spec 4.5).' })
 export class CodeConfirmationInput {
-  @TextField('The code, from the payer.', IsText(64)) code!: string;
+  @TextField('The code that the payer provides.', IsText(64)) code!: string;
 }

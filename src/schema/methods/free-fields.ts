@@ -5,7 +5,7 @@ import { ServiceField } from '../lazy-field';
 import { IsCustomFields } from '../rules';
 import { JSONObject } from '../scalars';
 
-/** Declares the input field `fields` of methods whose fields the specification does not describe. */
+/** Declares the input field `fields`: a JSON object, for methods without documented fields. */
 export const CustomFieldsField = (): PropertyDecorator => (prototype, key) => {
   const description =
     'The fields of the method except type, sent unchanged. No value may look like a full card number.';

@@ -9,7 +9,7 @@ export const payoutMethods: readonly PayoutMethodDefinition[] = registry.flatMap
   ({ payout }) => payout ?? [],
 );
 
-/** Returns a function that finds a method's definition by wire type; the fallback if the type is unknown or null. */
+/** Creates a function that finds a definition by `type`. It returns the fallback for an unknown type and for null. */
 function createFinderByType<D extends { type: string; fallback?: true }>(
   definitions: readonly D[],
 ): (type: string | null) => D {
@@ -22,13 +22,13 @@ function createFinderByType<D extends { type: string; fallback?: true }>(
   return (type) => byType.get(type) ?? fallback;
 }
 
-/** Returns the definition of a payment method by its `payment_method.type`; the fallback if it is unknown or null. */
+/** Finds a payment method by `payment_method.type`. Returns the method `other` for an unknown type and for null. */
 export const paymentMethodByType = createFinderByType(paymentMethods);
 
-/** Returns the definition of a payout method by its `payout_method.type`; the fallback if it is unknown or null. */
+/** Finds a payout method by `payout_method.type`. Returns the method `other` for an unknown type and for null. */
 export const payoutMethodByType = createFinderByType(payoutMethods);
 
-/** Returns how the sandbox behaves for each method, by wire type. */
+/** Returns the sandbox's behaviour for every method. */
 export const sandboxMethods = (): SandboxMethods => ({
   payments: new Map(paymentMethods.map(({ sandbox }) => [sandbox.type, sandbox])),
   payouts: new Map(

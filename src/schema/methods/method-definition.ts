@@ -11,19 +11,19 @@ interface MethodInputDefinition {
   /** A class with the decorator @InputType of type-graphql. */
   input: new () => object;
   description: string;
-  /** Converts the input to the method's fields in the request, except `type`. Default: same fields in snake case. */
+  /** Converts the input to the fields of the service's request, except `type`. Default: same fields in snake case. */
   toWire?(input: object): WireObject;
   /** Names of request fields whose values must never be returned to a caller. */
   sensitiveFields?: readonly string[];
   /** Names of request fields whose values are never stored, not even as part of a hash. */
   neverPersist?: readonly string[];
-  /** Returns the wire type that the caller chose in the input. Default: `type` of the definition. */
-  typeOf?(input: object): string;
+  /** Returns the method type to send, if the caller chooses it in the input. Default: `type` of the definition. */
+  requestTypeOf?(input: object): string;
 }
 
 /** The field of ConfirmationInput that confirms a payment of the method (spec 4.5). */
 export interface ConfirmationInputDefinition extends ConfirmationDefinition {
-  /** An input class, or an enum for a confirmation without data (c2c). */
+  /** An input class, or an enum if the confirmation has no data (card-to-card transfers). */
   input: object;
   description: string;
   /** Converts the confirmation to the fields of the request except `id`. */
@@ -32,36 +32,36 @@ export interface ConfirmationInputDefinition extends ConfirmationDefinition {
 
 /** The common fields of the definitions of payment and payout methods. */
 export interface CommonDefinition {
-  /** The value in the enum PaymentMethod or PayoutMethod. */
+  /** Value of the GraphQL enum PaymentMethod or PayoutMethod, for example JAZZ_CASH. */
   name: string;
-  /** Wire type: `payment_method.type` or `payout_method.type` in the API of the service (spec 2.5, 2.8). */
+  /** `payment_method.type` or `payout_method.type` in the service's API (spec 2.5, 2.8), for example jazz_cash. */
   type: string;
-  /** Description of the value in the enum. */
+  /** Description of the enum value `name` in the GraphQL schema. */
   description: string;
   /** The only currency of the method, if the specification (section 8) names one. */
   currency?: string;
-  /** Input of the method; absent if a request of the method has no field besides `type`. */
+  /** GraphQL input of the method. Absent if requests have no field besides `type`. */
   input?: MethodInputDefinition;
-  /** True for the definition that stands for all methods unknown to this gateway. */
+  /** True for the definition that is used for every method unknown to this gateway. */
   fallback?: true;
 }
 
 export interface PaymentMethodDefinition extends CommonDefinition {
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
-  /** Description of the value in the enum RedirectPaymentMethod; absent if this enum does not offer the method. */
+  /** Description of the method in the enum RedirectPaymentMethod. Absent if the enum does not contain the method. */
   redirect?: string;
-  /** How payments of the method are confirmed; absent if they cannot be confirmed. */
+  /** Confirmation of the method's payments. Absent if they cannot be confirmed. */
   confirmation?: ConfirmationInputDefinition;
-  /** Returns the next action that is special to the method; null if the default (redirect or wait) applies. */
+  /** Returns a next action that only this method has, such as a QR code. Null for the default: redirect or wait. */
   nextAction?(payment: PaymentResource): NextAction | null;
   sandbox: SandboxPaymentMethod;
 }
 
 export interface PayoutMethodDefinition extends CommonDefinition {
   payout: new (definition: PayoutMethodDefinition) => PayoutResource;
-  /** Description of the value in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
+  /** Description of the method in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
   typeOnly?: string;
-  /** Returns the payout details for the journal, because lookups do not return them. Masks account numbers. */
+  /** Returns the details to store in the journal, with masked account numbers. The service does not return them. */
   publicDetails?(input: object): object;
   /** Behaviour of the sandbox; absent for the fallback, because the sandbox accepts any unknown type. */
   sandbox?: SandboxPayoutMethod;
@@ -85,7 +85,7 @@ interface UnnamedMethod {
   payout?: Unnamed<PayoutMethodDefinition>;
 }
 
-/** Defines a method. Derives its names from the wire type: `jazz_cash` is JAZZ_CASH in enums and jazzCash in inputs. */
+/** Defines a method. Derives its names from `type`: jazz_cash becomes JAZZ_CASH in enums and jazzCash in inputs. */
 export function defineMethod(type: string, { payment, payout }: UnnamedMethod): MethodDefinition {
   const name = type.toUpperCase();
   const field = type.replace(/_./g, (pair) => pair.charAt(1).toUpperCase());
@@ -102,7 +102,7 @@ export function defineMethod(type: string, { payment, payout }: UnnamedMethod): 
   };
 }
 
-/** Returns `****` and the last four characters, or only `****` if there are at most eight. Drops spaces and dashes. */
+/** Masks a text as `****` and its last four characters; as `****` up to length 8. Ignores spaces and dashes. */
 export function maskAllButLastFour(text: string): string {
   const bare = text.replace(/[\s-]/g, '');
   return bare.length > 8 ? `****${bare.slice(-4)}` : '****';

@@ -11,7 +11,7 @@ import type { ConfirmationInputDefinition } from './method-definition';
 
 // This file builds the GraphQL types that list the methods from the registry: enums, unions and @oneOf inputs.
 
-/** Registers an enum with a value for each definition that has `property`, the text that describes the value. */
+/** Registers an enum of the methods that define `property`, which is the description of the enum value. */
 function registerMethodEnum<K extends string>(
   name: string,
   description: string,
@@ -71,7 +71,7 @@ export const Payout = createUnionType({
 
 type OneOfField = Pick<ConfirmationInputDefinition, 'field' | 'input' | 'description'>;
 
-/** Adds a field to a @oneOf input. The field's type is a nested input or an enum. */
+/** Adds a field to a @oneOf input. `input` is the field's type: a nested input or an enum. */
 function addOneOfField({ prototype }: new () => OneOfInput, { field, input, description }: OneOfField): void {
   NullableField(description, () => input)(prototype, field);
   IsOptional()(prototype, field);
@@ -114,7 +114,10 @@ for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction
     description: 'The field of ConfirmationInput to fill in for confirmPayment.',
   })(action.prototype, 'confirmWith');
 
-@InputType({ description: 'Exactly one field: that of the method.' })
+@InputType({
+  description:
+    'Exactly one field: the payout method with its fields, or typeOnly for a method without fields.',
+})
 export class PayoutMethodInput extends OneOfInput {}
 
 payoutMethods.forEach(({ input }) => input && addOneOfField(PayoutMethodInput, input));

@@ -10,7 +10,7 @@ import { defineMethod } from './method-definition';
 @InputType({ description: 'A payout by a method unknown to this gateway (spec 2.8: "or others").' })
 export class OtherPayoutInput {
   @TextField(
-    "The service's payout_method.type. A method with an input field of its own is rejected here.",
+    'The payout_method.type to send. A type that has its own field in PayoutMethodInput is rejected.',
     TextRule('methodType', 'must be a word of lower-case letters, digits and underscores.', (text) =>
       /^[a-z][a-z0-9_]{0,63}$/.test(text),
     ),
@@ -59,7 +59,7 @@ export const other = defineMethod('other', {
     input: {
       input: OtherPayoutInput,
       description: 'A method unknown to this gateway, with fields as agreed with the service.',
-      typeOf: ({ type }: OtherPayoutInput) => type,
+      requestTypeOf: ({ type }: OtherPayoutInput) => type,
       toWire: customFieldsToWire,
     },
     fallback: true,

@@ -2,7 +2,7 @@ import { ObjectType } from 'type-graphql';
 import { ScanQrCodeAction } from '../next-action';
 import { NullableField } from '../nullable-field';
 import { PaymentResource } from '../payment';
-import { drawQrCode } from '../qr-code';
+import { qrCodeAsSvgDataUri } from '../qr-code';
 import { ServiceField, valueOrNull, mapLazy, type Lazy } from '../lazy-field';
 import { passThrough } from '../../redaction/text';
 import { PaymentDataField } from './free-fields';
@@ -14,7 +14,7 @@ export class QrisPayment extends PaymentResource {
 
   @NullableField('The payload as an image: an SVG data URI. Null without a payload or if it is too long.')
   get qrCodeImage(): Lazy<string> {
-    return mapLazy(this.qrCode, drawQrCode);
+    return mapLazy(this.qrCode, qrCodeAsSvgDataUri);
   }
 
   @PaymentDataField() paymentData?: Record<string, unknown>;
@@ -28,7 +28,7 @@ export const qris = defineMethod('qris', {
     redirect: 'The payer scans the code on the hosted page or in nextAction. IDR.',
     nextAction: (payment: QrisPayment) => {
       const qrCode = valueOrNull(payment.qrCode);
-      const qrCodeImage = qrCode && drawQrCode(qrCode);
+      const qrCodeImage = qrCode && qrCodeAsSvgDataUri(qrCode);
       if (!qrCodeImage) return null;
       const pollAfterMs = payment.pollAfter.payer;
       return Object.assign(new ScanQrCodeAction(), { qrCode, qrCodeImage, pollAfterMs });
@@ -39,7 +39,7 @@ export const qris = defineMethod('qris', {
       redirect: [],
       direct: { required: [] },
       echo: [],
-      adds: ({ amount, pseudoRandomDigits }) => ({
+      addedFields: ({ amount, pseudoRandomDigits }) => ({
         qr_code: `00020101021226610014ID.SANDBOX.WWW0118${pseudoRandomDigits(18, 'qris')}5204541153033605405${amount.value}5802ID6304${pseudoRandomDigits(4, 'crc')}`,
       }),
     },

@@ -8,24 +8,24 @@ import {
   type PayoutMethodInput,
 } from './method-types';
 
-/** The method that a caller selected, with the method's part of the request to the service. */
+/** The payment or payout method in a mutation's input, and its part of the request to the service. */
 export interface SelectedMethod<D> {
   definition: D;
-  /** Name of the selected field of the @oneOf input. */
+  /** Name of the only field in the @oneOf input, for example `card` or `redirect`. */
   inputField: string;
-  /** Wire type: that of the definition, or the one that the caller chose. */
+  /** Method type in the request: `type` of the definition, or the caller's `type` for the method `other`. */
   type: string;
   /** Fields of the request except `type`, named as in the API of the service. */
   fields: WireObject;
-  /** Type and fields from which the journal's hash of the input is computed. The card security code is left out. */
+  /** Type and fields for the hash of the input in the journal. Excludes the card security code. */
   fingerprintFields: WireObject;
-  /** Values that must never be returned to a caller. */
+  /** Values, such as the card number, that must never be returned to a caller. */
   secrets: readonly string[];
 }
 
 const typeOnlyRequest = (type: string) => ({ type, fields: {}, fingerprintFields: { type }, secrets: [] });
 
-/** Finds the method of a create: by its name if an enum value is selected, otherwise by its input field. */
+/** Finds the method that the input selects: by an enum value (`redirect`, `typeOnly`) or by the field's name. */
 function findSelectedMethod<D extends CommonDefinition>(
   definitions: readonly D[],
   method: PaymentMethodInput | PayoutMethodInput,
@@ -39,8 +39,8 @@ function findSelectedMethod<D extends CommonDefinition>(
   const { input } = definition;
   if (typeof value === 'string' || !input)
     return { definition, inputField: field, ...typeOnlyRequest(definition.type) };
-  const { toWire = toWireFields, typeOf, sensitiveFields = [], neverPersist = [] } = input;
-  const type = typeOf?.(value) ?? definition.type;
+  const { toWire = toWireFields, requestTypeOf, sensitiveFields = [], neverPersist = [] } = input;
+  const type = requestTypeOf?.(value) ?? definition.type;
   const fields = toWire(value);
   const persistentFields = Object.entries(fields).filter(([name]) => !neverPersist.includes(name));
   return {
@@ -53,11 +53,11 @@ function findSelectedMethod<D extends CommonDefinition>(
   };
 }
 
-/** Returns the method that the input of createPayment selects. */
+/** Returns the payment method that the input of createPayment selects. */
 export const selectedPaymentMethod = (method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> =>
   findSelectedMethod(paymentMethods, method);
 
-/** Returns the method that the input of createPayout selects, and the details that publicDetails() returns for it. */
+/** Returns the payout method that the input of createPayout selects, with the payout details for the journal. */
 export function selectedPayoutMethod(
   method: PayoutMethodInput,
 ): SelectedMethod<PayoutMethodDefinition> & { publicDetails: object } {
@@ -67,16 +67,16 @@ export function selectedPayoutMethod(
   return { ...selected, publicDetails: details || {} };
 }
 
-/** Names of the @oneOf input fields whose methods take a full card number. */
+/** Names of the fields in PaymentMethodInput and PayoutMethodInput that contain a full card number. */
 const CARD_NUMBER_FIELDS = [...paymentMethods, ...payoutMethods]
   .filter(({ input }) => input?.sensitiveFields?.includes('pan'))
   .map(({ input }) => input?.field);
 
-/** Whether the selected method takes a full card number, so that the caller must comply with PCI-DSS. */
+/** Whether the input contains a full card number, in which case the caller must comply with PCI-DSS. */
 export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput): boolean =>
   CARD_NUMBER_FIELDS.includes(selectedField(method).field);
 
-/** Returns the method that a confirmation selects, with the fields of the confirm request except `id`. */
+/** Returns the payment method that a confirmation selects, with the fields of the confirm request except `id`. */
 export function selectedConfirmation(
   confirmation: ConfirmationInput,
 ): SelectedMethod<PaymentMethodDefinition> {

@@ -63,7 +63,7 @@ export const upi = defineMethod('upi', {
       },
       confirmField: 'utr',
       echo: ['email', 'first_name', 'last_name', 'phone'],
-      adds: ({ amount, pseudoRandomDigits }) => {
+      addedFields: ({ amount, pseudoRandomDigits }) => {
         const upiId = `merchant${pseudoRandomDigits(4, 'upi')}@sandbox`;
         return { upi_id: upiId, upi_link: `upi://pay?pa=${upiId}&am=${amount.value}&cu=${amount.currency}` };
       },

@@ -7,7 +7,7 @@ import { passThrough } from '../../redaction/text';
 import { PaymentDataField } from './free-fields';
 import { defineMethod } from './method-definition';
 
-@InputType({ description: 'A virtual account made for this payment (spec 2.5).' })
+@InputType({ description: 'A virtual account that the service creates for this payment (spec 2.5).' })
 export class VirtualAccountPaymentInput {
   @TextField(
     'The bank of the virtual account, for example "bca", "bni", "mandiri"; the list depends on the channel.',
@@ -53,7 +53,7 @@ export const virtualAccount = defineMethod('virtual_account', {
       redirect: ['bank_code', 'account_number'],
       direct: { required: ['bank_code', 'account_number'] },
       echo: ['bank_code', 'account_number'],
-      adds: ({ pseudoRandomDigits }) => ({
+      addedFields: ({ pseudoRandomDigits }) => ({
         virtual_account: `8808${pseudoRandomDigits(12, 'virtual_account')}`,
       }),
     },

@@ -36,14 +36,14 @@ export class WalletPayoutInput {
   @TextField("The recipient's account number at the wallet.", IsText(64)) accountNumber!: string;
 }
 
-/** Fields of payments from a wallet that needs only an account number. */
+/** Base class for payments from a wallet that needs only an account number. */
 @ObjectType()
 export abstract class AccountPayment extends PaymentResource {
   @ServiceField("The payer's account number at the wallet; null in the redirect flow.", { read: passThrough })
   account?: string;
 }
 
-/** Fields of payments from a wallet of Bangladesh. */
+/** Base class for payments from a wallet of Bangladesh. */
 @ObjectType()
 export abstract class BangladeshWalletPayment extends PaymentResource {
   @ServiceField("The payer's first name; null in the redirect flow.") firstName?: string;
@@ -60,15 +60,15 @@ export abstract class BangladeshWalletPayment extends PaymentResource {
   @StateField() declare state?: Lazy<PaymentState>;
 }
 
-/** Declares a payout field whose value comes from the create call, because the service does not return it. */
+/** Declares a payout field with a value from the create call, because the service does not return it. */
 export const PayoutDetailField = (description: string): PropertyDecorator =>
   NullableField(`${description}; null unless this gateway created the payout.`);
 
-/** Declares the field `accountMask` of payouts to an account. */
+/** Declares the payout field `accountMask`, which shows the last four characters of the account number. */
 export const AccountMaskField = (): PropertyDecorator =>
   PayoutDetailField('The last four characters of the account, the others masked');
 
-/** Fields of payouts to a wallet. */
+/** Base class for payouts to a mobile wallet. */
 @ObjectType()
 export abstract class WalletPayout extends PayoutResource {
   @AccountMaskField() accountMask?: string | null;
@@ -83,7 +83,7 @@ interface WalletDefinition<P extends PaymentResource> {
   payout: new (definition: PayoutMethodDefinition) => WalletPayout;
 }
 
-/** Returns the payout definition of a wallet. Such a payout needs only an account number (spec 2.8). */
+/** Returns the definition of payouts to a wallet, which need only an account number (spec 2.8). */
 const walletPayoutOf = (
   { type, payout }: WalletDefinition<PaymentResource>,
   title: string,
@@ -97,7 +97,7 @@ const walletPayoutOf = (
   sandbox: { type, currency, required: ['account_number'] },
 });
 
-/** Returns the definition of a wallet of Pakistan. Its payments and payouts need only an account number. */
+/** Defines a wallet of Pakistan. Its payments and payouts need only an account number. */
 export function pakistanWallet(wallet: WalletDefinition<AccountPayment>): MethodDefinition {
   const { type, brand, payment } = wallet;
   const currency = 'PKR';
@@ -114,7 +114,7 @@ export function pakistanWallet(wallet: WalletDefinition<AccountPayment>): Method
   });
 }
 
-/** Returns the definition of a wallet of Bangladesh. These wallets differ only in type, brand and classes. */
+/** Defines a wallet of Bangladesh: bKash, Nagad or Rocket. */
 export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPayment>): MethodDefinition {
   const { type, brand, payment } = wallet;
   return defineMethod(type, {
@@ -126,7 +126,7 @@ export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPaymen
       confirmation: {
         input: CodeConfirmationInput,
         description: `For ${brand}: the code.`,
-        // In this request, the field transaction_id of the service contains the payer's code (spec 4.5).
+        // In a confirm, the service's field `transaction_id` is the code from the payer, not a payment id (spec 4.5).
         toWire: (input: CodeConfirmationInput) => ({ transaction_id: input.code }),
         awaitsConfirmationIn: PaymentState.WAITING_FOR_CODE,
         action: ({ account }: BangladeshWalletPayment) =>
@@ -138,7 +138,7 @@ export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPaymen
         direct: { required: ['first_name', 'surname', 'phone', 'email'], state: 'waiting_for_code' },
         confirmField: 'transaction_id',
         echo: ['first_name', 'surname', 'phone', 'email'],
-        adds: ({ pseudoRandomDigits }) => ({ account: `017${pseudoRandomDigits(8, 'account')}` }),
+        addedFields: ({ pseudoRandomDigits }) => ({ account: `017${pseudoRandomDigits(8, 'account')}` }),
         topLevelAccount: true,
       },
     },

@@ -1,7 +1,7 @@
 import type { WireObject } from '../shared/wire-object';
 import type { Payment, Payout } from './transaction';
 
-/** Returns the full payment (spec 2.3). `addedByLookup`: fields that `payment_method` has only in lookup responses. */
+/** Builds a response with the full payment (spec 2.3). `addedByLookup`: extra fields of `payment_method` in lookups. */
 export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): WireObject {
   const { method, methodFields, added, state } = payment;
   const account = method.topLevelAccount && payment.flow === 'direct' ? added['account'] : undefined;
@@ -24,7 +24,7 @@ export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): W
   };
 }
 
-/** Returns the response to a confirm: one of two short forms, never the full payment (spec 4.5). */
+/** Builds the response to a confirm: one of two short forms, never the full payment (spec 4.5). */
 export function confirmBody(payment: Payment): WireObject {
   const { status, id, state, methodFields, amount, redirectUrl, createDate } = payment;
   if (status === 'completed')
@@ -35,14 +35,14 @@ export function confirmBody(payment: Payment): WireObject {
   return { status, transaction_id: id, payment_method: { type: methodTypeOf(payment), ...repeated, state } };
 }
 
-/** Returns the response to a payout create. Its `external_id` is always null (spec 4.2). */
+/** Builds the response to a payout create. Its `external_id` is always null (spec 4.2). */
 export const payoutCreatedBody = ({ status, id, outcome }: Payout): WireObject => ({
   status: outcome.statusOverride ?? status,
   transaction_id: id,
   external_id: null,
 });
 
-/** Returns the response to a payout lookup (spec 4.1). It names the method of failed payouts, or the `typeOverride`. */
+/** Builds the response to a payout lookup (spec 4.1). Includes `method` only for failed payouts or `typeOverride`. */
 export function payoutBody(payout: Payout): WireObject {
   const { typeOverride, statusOverride } = payout.outcome;
   const method = typeOverride ?? (payout.status === 'failed' ? payout.type : undefined);
@@ -57,7 +57,6 @@ export function payoutBody(payout: Payout): WireObject {
 
 const methodTypeOf = ({ outcome, type }: Payment): string => outcome.typeOverride ?? type;
 
-/** Returns an object with the named fields of `source` that are present. */
 function pick(source: WireObject, names: readonly string[]): WireObject {
   const presentNames = names.filter((name) => Object.hasOwn(source, name));
   return Object.fromEntries(presentNames.map((name) => [name, source[name]]));

@@ -3,21 +3,21 @@ export interface TransactionFailure {
   message: string;
 }
 
-/** Outcome that an amount selects. Unless `error`, `mispaid` or `neverEnds` is set, the transaction completes. */
+/** Simulated outcome that an amount selects. Without `error`, `mispaid` and `neverEnds` the transaction completes. */
 export interface SimulatedOutcome {
   /** The error with which the transaction fails. */
   error?: TransactionFailure;
-  /** The payer pays less or more than the amount. A payout completes instead: it has no status `mispaid` (spec 3.2). */
+  /** The payer pays less or more than the amount. Ignored for payouts, which have no status `mispaid` (spec 3.2). */
   mispaid?: 'less' | 'more';
-  /** Only the control plane, or a decline or Pay less on the hosted page, ends the transaction. */
+  /** The transaction stays open until the control plane, or the payer by Decline or Pay less, ends it. */
   neverEnds?: true;
-  /** Fault of the create request. */
+  /** Fault to simulate in the create request (docs/sandbox.md). */
   fault?: 'cut_before' | 'cut_after' | 'error_after' | 'truncated';
   /** Time in ms after the create during which lookups and confirms do not find the transaction. */
   hiddenForMs?: number;
-  /** Status that callbacks and responses to creates and lookups show instead of the real one. */
+  /** Status in callbacks and in responses to creates and lookups, instead of the real status. */
   statusOverride?: string;
-  /** Method type that responses show instead of the real one. */
+  /** Method type in responses, instead of the real type. */
   typeOverride?: string;
 }
 
@@ -25,7 +25,7 @@ const failedWith = (code: string, message: string): SimulatedOutcome => ({ error
 const failedByProvider = (message: string): SimulatedOutcome =>
   failedWith('PROVIDER_PROCESSING_FAILED', message);
 
-/** The outcome that an amount selects, by the cents of the amount (docs/sandbox.md). */
+/** Simulated outcomes by the cents of the amount (docs/sandbox.md). */
 const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
   '01': failedWith('DECLINED_GENERIC', 'The payment was declined'),
   '02': failedWith('PERSONAL_DATA_NOT_PROVIDED', 'Personal data was not provided'),
@@ -50,10 +50,10 @@ const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
   '86': { typeOverride: 'carrier_pigeon' },
 };
 
-/** Returns the outcome that the cents of an amount select; empty if they select none. `value` has two decimals. */
+/** Returns the outcome that the cents of an amount select; {} if none. `value`: an amount with two decimals. */
 export const outcomeForAmount = (value: string): SimulatedOutcome => OUTCOMES_BY_CENTS[value.slice(-2)] ?? {};
 
-/** Returns the received amount of a mispaid payment: half of `value` for `less`, about 1.5 times `value` for `more`. */
+/** Returns the amount paid for a mispaid payment: half of `value` (`less`) or about 1.5 times `value` (`more`). */
 export function mispaidAmount(value: string, comparison: 'less' | 'more'): string {
   const cents = BigInt(value.replace('.', ''));
   const half = cents / 2n;
