@@ -1,4 +1,4 @@
-import type { ConfirmClaim } from '../../src/datasources/journal/journal';
+import { MAX_LEASE_MS, type ConfirmClaim } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
 import { ENDED, confirmedBy, newConfirm } from './support/samples';
 
@@ -38,6 +38,14 @@ describeJournals('A confirm', (fixture) => {
     await fixture.journal.endConfirm(first.id, ENDED.unknown);
     await fixture.journal.renew(first.owner, 12_000);
     await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(UNKNOWN);
+  });
+
+  test('can be claimed again if its lease is longer than a lease can be, because the clock was set back', async () => {
+    const first = newConfirm({ now: 10_000_000, leaseUntil: 10_004_000 });
+    await fixture.journal.beginConfirm(first);
+    const later = next(first, { now: first.leaseUntil - MAX_LEASE_MS });
+    await expect(fixture.journal.beginConfirm(later)).resolves.toBeNull();
+    await expect(fixture.journal.beginConfirm({ ...later, now: later.now - 1 })).resolves.toEqual(UNKNOWN);
   });
 
   test('is granted to one of 30 concurrent claims on two instances, also after a lease has expired', async () => {

@@ -46,8 +46,11 @@ export const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progres
 const holdsExternalId = (attempt: Attempt): boolean => isOpen(attempt) || attempt.outcome === 'succeeded';
 export const isReleased = (attempt: Attempt): boolean => !holdsExternalId(attempt);
 
+const hasEnded = (leaseUntil: number, now: number): boolean =>
+  leaseUntil < now || leaseUntil > now + MAX_LEASE_MS;
+
 const isClaimable = (attempt: Attempt, now: number): boolean =>
-  isOpen(attempt) && (attempt.leaseUntil < now || attempt.leaseUntil > now + MAX_LEASE_MS);
+  isOpen(attempt) && hasEnded(attempt.leaseUntil, now);
 
 /**
  * Model of the journal's database: what each statement does, which commits are durable, and what a crash or a failover
@@ -256,7 +259,7 @@ export class JournalModel {
     const { id, owner, leaseUntil, inputHash, now } = claim;
     const key = paymentKey(claim);
     const before = this.#confirms.get(key);
-    if (before && !(before.leaseUntil < now)) return null;
+    if (before && !hasEnded(before.leaseUntil, now)) return null;
     const isNew = before !== undefined && !before.suspectHashes.join(' ').includes(before.inputHash);
     const suspectHashes = [...(before?.suspectHashes ?? []), ...(isNew ? [before.inputHash] : [])];
     this.#set(this.#confirms, key, { id, owner, leaseUntil, inputHash, suspectHashes });

@@ -42,8 +42,12 @@ const FIND_BY_ID = `SELECT * FROM attempts WHERE ${idCondition('stored_id')} AND
 
 const IS_UNKNOWN = `${IS_OPEN} AND state = 'u' AND service = ?`;
 
-/** Condition for open attempts whose lease has ended, or is void (see MAX_LEASE_MS). Parameter: now. */
-const IS_CLAIMABLE = `${IS_OPEN} AND abs(lease_until - ? - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
+/** Returns the condition for a lease that has ended, or is void (see MAX_LEASE_MS). Parameter: now. */
+const hasEnded = (leaseUntil: string): string =>
+  `abs(${leaseUntil} - ? - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
+
+/** Condition for open attempts without a valid lease. Parameter: now. */
+const IS_CLAIMABLE = `${IS_OPEN} AND ${hasEnded('lease_until')}`;
 
 const ORDER_BY_NEWEST_LIMIT_1 = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
 const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
@@ -70,7 +74,7 @@ const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, i
       WHEN confirms.suspect_hashes LIKE '%' || confirms.input_hash || '%' THEN confirms.suspect_hashes
       WHEN length(confirms.suspect_hashes) > ${MAX_SUSPECT_HASHES_LENGTH} THEN 'unknown'
       ELSE trim(confirms.suspect_hashes || ' ' || confirms.input_hash) END
-    WHERE confirms.lease_until < ? RETURNING suspect, suspect_hashes`;
+    WHERE ${hasEnded('confirms.lease_until')} RETURNING suspect, suspect_hashes`;
 
 /** For each outcome of a confirm, the statement that records it and releases the claim. Parameter: id of the claim. */
 export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
