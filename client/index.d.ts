@@ -1150,7 +1150,7 @@ export type GatewayErrorCode = 'BAD_USER_INPUT' | 'GRAPHQL_PARSE_FAILED' | 'GRAP
 export type InputRule = 'notBlank' | 'printable' | 'maxLength' | 'email' | 'e164' | 'iso3166Alpha2' | 'date' | 'past' | 'iban' | 'cardNumber' | 'luhn' | 'cvc' | 'expiryMonth' | 'expiryYear' | 'notExpired' | 'maskedPan' | 'addressOrStructuredFields' | 'notEmpty' | 'iso4217' | 'currencyOfMethod' | 'methodType' | 'knownMethod' | 'noType' | 'size' | 'noCardNumber' | 'noSecret' | 'https' | 'noCredentials' | 'plainUrl' | 'publicAddress' | 'allowedHost' | 'unused' | 'paymentOnChannel' | 'methodOfPayment' | 'required' | 'unknownField' | 'oneOf' | 'object' | 'enum' | 'string' | 'id' | 'int' | 'boolean' | 'uuid' | 'decimal' | 'decimalPlaces' | 'positive' | 'currencyCode' | 'timestamp' | 'url' | 'jsonObject' | 'exactNumber' | 'variableOnly' | 'atLeastOne' | 'maxItems' | 'range' | 'cursor' | 'nodeId' | 'entityType';
 /** The `extensions` of every GraphQL error of the gateway. */
 export interface GatewayErrorExtensions {
-    /** The kind of error. */
+    /** Reason of the error, for programs (docs/results.md). */
     code: GatewayErrorCode;
     /** Whether the same request may succeed later. Repeat a create with the same idempotency key. */
     retryable: boolean;
@@ -1159,8 +1159,8 @@ export interface GatewayErrorExtensions {
     /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
     retryAfterMs?: number;
     /**
-     * Path and rule of each invalid value; absent for other errors. A path starts with the name of the argument. Below
-     * the argument `input`, this name is omitted.
+     * Path of each invalid value, and the rule that the value violates. Absent if the error is not about invalid values.
+     * A path starts with the argument name, except `input`: ["amount", "value"] for `input.amount.value`.
      */
     fields?: readonly {
         readonly path: readonly string[];

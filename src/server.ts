@@ -14,7 +14,7 @@ import { readStartConfig } from './app/startup-check';
 import { describeStartupError } from './app/startup-error';
 
 /**
- * Runs the program: reads the settings, starts the gateway and stops it on SIGTERM or SIGINT.
+ * Runs the gateway: reads the settings, starts the gateway and stops it on SIGTERM or SIGINT.
  * @param open replaces the function that opens the journal, in tests and benchmarks
  */
 export async function main(open?: OpenJournal): Promise<void> {

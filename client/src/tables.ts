@@ -86,7 +86,7 @@ export type InputRule =
 
 /** The `extensions` of every GraphQL error of the gateway. */
 export interface GatewayErrorExtensions {
-  /** The kind of error. */
+  /** Reason of the error, for programs (docs/results.md). */
   code: GatewayErrorCode;
   /** Whether the same request may succeed later. Repeat a create with the same idempotency key. */
   retryable: boolean;
@@ -95,8 +95,8 @@ export interface GatewayErrorExtensions {
   /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
   retryAfterMs?: number;
   /**
-   * Path and rule of each invalid value; absent for other errors. A path starts with the name of the argument. Below
-   * the argument `input`, this name is omitted.
+   * Path of each invalid value, and the rule that the value violates. Absent if the error is not about invalid values.
+   * A path starts with the argument name, except `input`: ["amount", "value"] for `input.amount.value`.
    */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
   /** Oldest valid cursor: all changes after it are still stored. Present only with CURSOR_EXPIRED. */

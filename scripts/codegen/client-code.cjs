@@ -5,7 +5,7 @@ const path = require('node:path');
 const { getNamedType, isEnumType } = require('graphql');
 const ts = require('typescript');
 require('./schema.cjs');
-const { PUBLIC_CODES } = require('../../dist/http/graphql/error-codes.js');
+const { PUBLIC_ERROR_CODES } = require('../../dist/http/graphql/error-codes.js');
 const { INPUT_RULES } = require('../../dist/schema/input-rules.js');
 const { VALUE_RULES } = require('../../dist/schema/value-rules.js');
 
@@ -25,12 +25,12 @@ function extensionsType() {
   const text = sourceOf('src/http/graphql/error-codes.ts');
   const file = ts.createSourceFile('codes.ts', text, ts.ScriptTarget.Latest, true);
   const declared = file.statements.find(
-    (node) => ts.isInterfaceDeclaration(node) && node.name.text === 'PublicExtensions',
+    (node) => ts.isInterfaceDeclaration(node) && node.name.text === 'PublicErrorExtensions',
   );
   return declared
     .getText()
-    .replaceAll('PublicExtensions', 'GatewayErrorExtensions')
-    .replaceAll('PublicCode', 'GatewayErrorCode');
+    .replaceAll('PublicErrorExtensions', 'GatewayErrorExtensions')
+    .replaceAll('PublicErrorCode', 'GatewayErrorCode');
 }
 
 /** Returns code for each field of ConfirmationInput: a function of its only value, or the constant input of an enum. */
@@ -52,7 +52,7 @@ const tables = (schema, texts) => `// Made by \`npm run codegen\` from the table
 import type { ConfirmationField, ConfirmationInput } from '../index';
 
 /** All values of \`extensions.code\` in errors of the gateway (docs/results.md). */
-export type GatewayErrorCode =${unionOf(PUBLIC_CODES)};
+export type GatewayErrorCode =${unionOf(PUBLIC_ERROR_CODES)};
 
 /** All values of \`rule\` in the \`fields\` of an InvalidInputError or a BAD_USER_INPUT error (docs/results.md). */
 export type InputRule =${unionOf(new Set([...INPUT_RULES, ...VALUE_RULES]))};

@@ -4,17 +4,17 @@ import { Authenticator } from '../auth/authenticator';
 import type { AuditLog } from '../observability/audit/audit-log';
 import { readSettingFile, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
-import { createApolloServer, errorFormatter } from '../http/graphql/apollo-server';
+import { createApolloServer, createErrorFormatter } from '../http/graphql/apollo-server';
 import { maxClientConnections, fileDescriptorLimit } from '../shared/file-descriptors';
 import { createApp } from '../http/server/app';
-import { addCallbacks } from '../http/server/callback-route';
+import { addCallbackRoute } from '../http/server/callback-route';
 import { connectionLog } from '../http/server/connection-log';
 import { Connections } from '../http/server/connections';
 import { DocumentLimits } from '../http/limits/document-limits';
 import { EventLoopLagGuard } from '../http/server/event-loop-lag';
 import { addExplorer } from '../http/server/explorer';
 import { GracefulShutdown } from '../http/server/graceful-shutdown';
-import { addGraphql } from '../http/graphql/graphql-route';
+import { addGraphqlEndpoints } from '../http/graphql/graphql-route';
 import { startSubscriptions } from '../http/subscriptions';
 import { loggableName, operationLog, type LogOperation } from '../http/graphql/operation-log';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
@@ -65,7 +65,7 @@ export async function startWebServer(
   const { app, apollo, compiled, authenticator, connections, eventLoopLag, unread } = server;
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
-  addCallbacks(app, (token) => operations.callbacks.onCallback(token));
+  addCallbackRoute(app, (token) => operations.callbacks.onCallback(token));
   const metricsServer = createMetricsServer(app, parts, {
     journalFailure: journalReason,
     isServiceDown,
@@ -170,7 +170,7 @@ async function addGraphqlRoutes(
     log,
     startTrace: tracing?.startSubscriptionSpan,
   });
-  await addGraphql(app, {
+  await addGraphqlEndpoints(app, {
     apollo,
     compiled,
     contextFor,
@@ -238,7 +238,7 @@ async function startApollo(
     const codes = errors.map(({ extensions }) => extensions?.['code']);
     tracing.operationEnded({ type, name: loggableName(name), codes });
   };
-  const formatError = errorFormatter(log);
+  const formatError = createErrorFormatter(log);
   const compiled = new CompiledOperationCache({ rate, operationLog: logOperation, formatError });
   const apollo = createApolloServer({
     schema,

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { createApp } from '../http/server/app';
 import { Connections } from '../http/server/connections';
-import { addHealth, type HealthSources } from '../http/server/health';
-import { addMetrics } from '../http/server/metrics-route';
+import { addHealthRoutes, type HealthSources } from '../http/server/health';
+import { addMetricsRoute } from '../http/server/metrics-route';
 import type { SharedDependencies } from './shared-dependencies';
 
 /** Maximum number of connections to the server at METRICS_PORT. */
@@ -19,9 +19,9 @@ export function createMetricsServer(
   health: HealthSources,
 ): FastifyInstance | null {
   const options = { page: () => metrics.renderPage(), token: config.metricsToken?.reveal() ?? null };
-  addHealth(app, health);
+  addHealthRoutes(app, health);
   if (config.metricsPort === null) {
-    addMetrics(app, options);
+    addMetricsRoute(app, options);
     return null;
   }
   const connections = new Connections(
@@ -30,7 +30,7 @@ export function createMetricsServer(
   );
   const { clientTimeoutMs } = config.limits;
   const server = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });
-  addHealth(server, health);
-  addMetrics(server, options);
+  addHealthRoutes(server, health);
+  addMetricsRoute(server, options);
   return server;
 }

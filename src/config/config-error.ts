@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Returns what `read` returns for a setting's file. If `read` throws, throws a ConfigError that names the setting. */
+/** Reads a setting's file by `read` and returns the result. Throws a ConfigError with the setting's name on failure. */
 export function readSettingFile<T>(setting: string, read: () => T): T {
   try {
     return read();

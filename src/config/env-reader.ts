@@ -23,7 +23,7 @@ export class EnvReader {
     return !!this.env[name] || this.#secretFilePath(name) !== undefined;
   }
 
-  /** Returns a setting's value. If it is unset or invalid: its default, or null. Adds an error for an invalid value. */
+  /** Returns a setting's value, or the default or null if unset or invalid. Adds an error if the value is invalid. */
   get<N extends SettingName>(name: N): SettingValue<Settings[N]> {
     const { parser, default: defaultText }: Setting<unknown> = SETTINGS[name];
     const rawText = this.rawText(name);
@@ -50,13 +50,13 @@ export class EnvReader {
     }
   }
 
-  /** Adds an error about a variable, unless the same error exists. `message` has no period at its end. */
+  /** Adds an error about a variable. Ignores an error that was already added. `message` has no period at its end. */
   addError(name: string, message: string): void {
     const error = `${name}: ${message}.`;
     if (!this.errors.includes(error)) this.errors.push(error);
   }
 
-  /** Returns a warning for each unknown variable that resembles a setting or begins with a prefix of settings. */
+  /** Returns a warning for each unknown variable that is probably a misspelt setting. */
   unknownNameWarnings(): string[] {
     const knownNames = Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]);
     return Object.entries(this.env).flatMap(([name, value]) => {
@@ -69,7 +69,7 @@ export class EnvReader {
     });
   }
 
-  /** Returns the path in <NAME>_FILE; undefined if that variable is unset or the setting is not a secret. */
+  /** Returns the path in <NAME>_FILE; undefined if <NAME>_FILE is unset or the setting is not a secret. */
   #secretFilePath(name: SettingName): string | undefined {
     return ('secret' in SETTINGS[name] && this.env[`${name}_FILE`]) || undefined;
   }

@@ -64,12 +64,12 @@ export const SETTINGS = {
   }),
   FENCE_SECONDS: setting(parsers.wholeNumber(60, 2_592_000), {
     description:
-      'Time in seconds for which the fence of the journal stays up. The fence goes up after the database of the journal was replaced (failover, restored backup) or `paygraph fence on` was run, because recent attempts may be missing. While it is up, every create is looked up by its external id before it is sent. If the lookup finds a payment that is not in the journal and is at most FENCE_SECONDS older than the fence, or any payout that is not in the journal, the gateway treats it as that of the create. If the lookups prove nothing, the create is rejected with SERVICE_UNAVAILABLE.',
+      'Time in seconds for which the fence of the journal stays up. The fence goes up after the database of the journal was replaced (failover, restored backup) or `paygraph fence on` was run, because recent attempts may be missing. While it is up, every create is looked up by its external id before it is sent. If the lookup finds a payment that is not in the journal and is at most FENCE_SECONDS older than the fence, or any payout that is not in the journal, the gateway treats it as the result of the create. If the lookups prove nothing, the create is rejected with SERVICE_UNAVAILABLE.',
     default: '86400',
   }),
   UNKNOWN_SETTLE_SECONDS: setting(parsers.wholeNumber(1, 604_800), {
     description:
-      'Time in seconds during which lookups must not find a payment of unknown outcome before it counts as not sent. The time begins when the create can no longer be sent. A payment that counts as not sent can be created again with the same key. A payout stays UNKNOWN.',
+      'A payment of unknown outcome counts as not sent if lookups do not find it for this time, in seconds. The time begins when the create can no longer be sent. A payment that counts as not sent can be created again with the same key. A payout stays UNKNOWN.',
     default: '900',
   }),
   PAYOUT_PREFLIGHT: setting(parsers.onOff, {
@@ -138,7 +138,7 @@ export const SETTINGS = {
   }),
   MAX_EVENT_LOOP_LAG_MS: setting(parsers.wholeNumber(0, 60_000), {
     description:
-      'Mean event loop lag in milliseconds above which new operations are rejected with 503; 0: never.',
+      'Mean event loop lag in milliseconds above which new operations are rejected with 503; 0: no limit.',
     default: '1000',
   }),
   CLIENT_TIMEOUT_MS: setting(parsers.wholeNumber(100, 600_000), {
@@ -173,7 +173,7 @@ export const SETTINGS = {
   }),
   PERSISTED_OPERATIONS_FRONTENDS: setting(parsers.oneOf('allow', 'warn', 'require'), {
     description:
-      'Operations that frontends (callers with a token) may send if there is a manifest: any (allow), any, with a log warning for those not in the manifest (warn), or only those in the manifest (require).',
+      'Operations that frontends (callers with a token) may send if there is a manifest. allow: all. warn: all, with a log warning for each operation that is not in the manifest. require: only operations of the manifest.',
     default: 'require',
   }),
   PERSISTED_OPERATIONS_SERVICES: setting(parsers.oneOf('allow', 'warn', 'require'), {
@@ -217,7 +217,7 @@ export const SETTINGS = {
   }),
   SUBSCRIPTION_OUTAGE_SECONDS: setting(parsers.wholeNumber(0, 86_400), {
     description:
-      'Time in seconds for which lookups may fail before subscriptions end with an error; 0: subscriptions do not end because of failed lookups.',
+      'Time in seconds for which lookups may fail before subscriptions end with an error; 0: without limit.',
     default: '300',
   }),
   SUBSCRIPTION_PING_SECONDS: setting(parsers.wholeNumber(1, 3600), {

@@ -35,7 +35,7 @@ function readServiceSettings(env: EnvReader) {
       if (!env.has(name)) env.addError(name, `required with SERVICE_BASE_URL; set it or ${name}_FILE`);
   }
   return {
-    /** URL of the payment service; '' with the embedded sandbox: server.ts replaces it when the sandbox listens. */
+    /** URL of the payment service. Empty with the embedded sandbox: server.ts sets the sandbox's URL later. */
     baseUrl: env.get('SERVICE_BASE_URL') ?? '',
     apiKey: env.get('SERVICE_API_KEY') ?? SANDBOX_CREDENTIALS.apiKey,
     secretKey: env.get('SERVICE_SECRET_KEY') ?? SANDBOX_CREDENTIALS.secretKey,
@@ -61,7 +61,6 @@ function readJournalSettings(env: EnvReader, secretKey: Secret) {
       'required with SERVICE_CREDENTIALS_FILE if SERVICE_SECRET_KEY is not set',
     );
   return {
-    /** Database URL of the journal. The URL may contain a password. */
     url: env.get('DATABASE_URL'),
     settleMs: env.get('UNKNOWN_SETTLE_SECONDS') * 1000,
     fenceMs: env.get('FENCE_SECONDS') * 1000,
@@ -235,14 +234,14 @@ const STANDALONE_SANDBOX_SETTINGS = [
 export const readStandaloneSandboxConfig = (env: Environment = process.env): Config =>
   readConfig(Object.fromEntries(STANDALONE_SANDBOX_SETTINGS.map((name) => [name, env[name]])));
 
-/** Returns the name (`setting`) and value (`path`) of each <NAME>_FILE variable that is set for a secret setting. */
+/** Returns each <NAME>_FILE variable of a secret setting that is set: its name (`setting`) and value (`path`). */
 export const secretFiles = (env: Environment = process.env): { setting: string; path: string }[] =>
   Object.entries(SETTINGS).flatMap(([name, setting]) => {
     const path = env[`${name}_FILE`];
     return 'secret' in setting && path ? [{ setting: `${name}_FILE`, path }] : [];
   });
 
-/** Returns what `read` returns. Throws a ConfigError if a setting that `read` reads is missing or invalid. */
+/** Returns the settings that `read` reads. Throws a ConfigError if one of them is missing or invalid. */
 function readSubset<T>(source: Environment, read: (env: EnvReader) => T): T {
   const env = settingsReader(source);
   const config = read(env);

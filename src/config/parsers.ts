@@ -111,11 +111,11 @@ interface UrlRules {
   allowQuery?: boolean;
   /** Whether plain http is allowed for every host; otherwise only for loopback hosts. */
   allowAnyHttp?: boolean;
-  /** Returns the value of the setting; undefined if the URL violates another rule of this setting. */
+  /** Converts the URL to the setting's value; undefined if the URL violates a rule that only this setting has. */
   toValue(url: URL, text: string): string | undefined;
 }
 
-/** Returns a parser of https URLs (http for loopback) without credentials, fragment and, by default, query. */
+/** Returns a parser of https URLs (http for loopback). Rejects credentials, fragments and, by default, queries. */
 const urlParser = ({ expected, allowQuery, allowAnyHttp, toValue }: UrlRules): Parser<string> => ({
   expected,
   parse: (text) => {
@@ -146,7 +146,7 @@ export const publicUrl = urlParser({
   toValue: ({ href }) => href.replace(/\/+$/, ''),
 });
 
-/** Allows plain http for every host, because collectors are often in the same network. */
+/** URL of an OpenTelemetry collector. Allows plain http for every host: many collectors are in the same network. */
 export const collectorUrl = urlParser({
   expected: 'an http or https URL without credentials, query or fragment',
   allowAnyHttp: true,

@@ -17,18 +17,18 @@ export type PersistedMode = 'allow' | 'warn' | 'require';
 export interface PollSettings {
   /** Poll intervals of a transaction that waits for the payer, waits for the provider, or is MISPAID. */
   schedule: Readonly<Record<'payer' | 'provider' | 'mispaid', PollIntervals>>;
-  /** Time in ms for which lookups may fail before subscriptions end with an error; 0: failed lookups never end them. */
+  /** Time in ms for which lookups may fail before subscriptions end with an error; 0: without limit. */
   outageMs: number;
 }
 
 /**
- * Settings of followed transactions, which the gateway looks up by itself until they are COMPLETED or FAILED, and of
- * the record of changes.
+ * Settings of the record of changes and of its background lookups: the gateway looks a created transaction up until it
+ * is COMPLETED or FAILED (docs/changes.md).
  */
 export interface ChangeSettings {
-  /** Maximum time in ms for which a transaction is followed after its create; 0: none is followed. */
+  /** Maximum time in ms after a create for which the transaction is looked up in the background; 0: no such lookups. */
   followMs: number;
-  /** Maximum number of lookups of followed transactions per second at one instance. */
+  /** Maximum number of background lookups per second at one instance. */
   lookupsPerSecond: number;
   /** Retention period of recorded changes, in ms. */
   keepMs: number;

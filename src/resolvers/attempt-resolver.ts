@@ -98,7 +98,7 @@ function parseTimestamp(name: string, time: string | null | undefined): number |
 const isEarlier = (first: AttemptPosition, second: AttemptPosition): boolean =>
   first.startedAt < second.startedAt || (first.startedAt === second.startedAt && first.seq < second.seq);
 
-/** Converts arguments to filters for the journal, limited to `visibleKinds`. Throws BAD_USER_INPUT. */
+/** Converts arguments to journal filters for the kinds in `visibleKinds`. Throws BAD_USER_INPUT if one is invalid. */
 function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]) {
   const { operation, outcome, externalId, after } = args;
   const startedFrom = parseTimestamp('startedAfter', args.startedAfter);
@@ -154,7 +154,7 @@ export class AttemptResolver {
     @Ctx() context: OperationContext,
     @Arg('idempotencyKey', () => ID, { description: 'The key of the create call.' }) idempotencyKey: string,
   ): Promise<Attempt | null> {
-    // Rejects lone surrogates. Each would become U+FFFD in UTF-8, so different keys would collide.
+    // Reject lone surrogates. Each would become U+FFFD in UTF-8, so different keys would collide.
     if (!idempotencyKey.isWellFormed())
       throw badArgumentError('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;

@@ -2,7 +2,7 @@ import { AccessError } from '../auth/caller';
 import { ServiceError } from '../datasources/payment-service/service-error';
 import type { AuditEntry } from '../observability/audit/audit-log';
 
-/** The fields of a mutation's input from which the audit entry is made. */
+/** The fields of a mutation's input that the audit log needs. */
 export interface AuditedInput {
   channel: string;
   idempotencyKey?: string;
@@ -12,7 +12,7 @@ export interface AuditedInput {
   confirmation?: Record<string, unknown>;
 }
 
-/** Returns the name of the selected @oneOf field, followed by its value if this is an enum value (`redirect:QRIS`). */
+/** Returns the selected method or confirmation for the audit log, such as `bkash` or, with an enum, `redirect:QRIS`. */
 function selectedMethod({ method, confirmation }: AuditedInput): string {
   const [field = '', value] = Object.entries(method ?? confirmation ?? {}).find(([, each]) => each) ?? [];
   return typeof value === 'string' ? `${field}:${value}` : field;
@@ -35,8 +35,8 @@ function outcomeFields(result: AuditedResult, input: AuditedInput) {
   };
 }
 
-/** Returns the outcome that the audit log records for an error. It is not the error code that the caller receives. */
-function errorName(error: unknown): string {
+/** Returns the outcome that the audit log records for an error; not the error code that the caller receives. */
+function outcomeOfError(error: unknown): string {
   if (error instanceof AccessError) return 'FORBIDDEN';
   if (error instanceof ServiceError) return error.kind;
   return error instanceof Error ? error.name : 'Error';
@@ -46,7 +46,7 @@ function errorName(error: unknown): string {
 const isKeyRejected = ({ fields }: AuditedResult): boolean =>
   fields?.some(({ path }) => path[0] === 'idempotencyKey') ?? false;
 
-/** Returns a function that runs a mutation of the caller, then passes an audit entry to `record`, also on an error. */
+/** Returns a function that runs a mutation and passes an audit entry to `record`, even if the mutation throws. */
 export function createAuditedRunner(
   record: (entry: AuditEntry) => void,
   caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,
@@ -71,7 +71,7 @@ export function createAuditedRunner(
     } catch (error) {
       // Do not record the key if access is denied: it has not been checked for secrets.
       if (error instanceof AccessError) call.key = null;
-      record({ ...call, outcome: errorName(error), transactionId: input.transactionId ?? null });
+      record({ ...call, outcome: outcomeOfError(error), transactionId: input.transactionId ?? null });
       throw error;
     }
   };

@@ -11,7 +11,7 @@ type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCard
 const badUserInputError = (message: string, fields: InvalidValue[]): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields } });
 
-/** Creates a BAD_USER_INPUT error for one argument. `path`: its name, or the path from the argument to the value. */
+/** Creates a BAD_USER_INPUT error for one argument. `path`: the argument's name, or the path to a value in it. */
 export const badArgumentError = (
   path: string | readonly string[],
   rule: ArgumentRule,
@@ -21,7 +21,7 @@ export const badArgumentError = (
 /** Maximum number of transactions that one field `payments`, `payouts` or `_entities` looks up. */
 const MAX_BATCH_SIZE = 100;
 
-/** Throws BAD_USER_INPUT if a list argument has more than MAX_BATCH_SIZE items. @param argument its name */
+/** Throws BAD_USER_INPUT if a list argument, named `argument`, has more than MAX_BATCH_SIZE items. */
 export function checkBatchSize(items: readonly unknown[], argument = 'transactionIds'): void {
   if (items.length > MAX_BATCH_SIZE)
     throw badArgumentError(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH_SIZE} items.`);
@@ -38,7 +38,7 @@ export function checkedPageSize(
   return size;
 }
 
-/** Returns the lookup key for one or both ids. Throws BAD_USER_INPUT if both are missing or externalId is invalid. */
+/** Returns the lookup key for one or both ids. Throws BAD_USER_INPUT if both are missing or `externalId` is invalid. */
 export function checkedLookupKey(
   channel: string,
   transactionId?: string | null,

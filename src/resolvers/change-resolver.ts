@@ -32,17 +32,17 @@ function toChange(recorded: RecordedChange, context: OperationContext): Change {
   if (kind === 'payout')
     return Object.assign(new PayoutChange(), fields as Partial<PayoutChange>, {
       method: payoutMethodByType(recorded.method).name,
-      payout: () => charged(context, () => context.visiblePayouts.load(key)),
+      payout: () => chargeAndLookUp(context, () => context.visiblePayouts.load(key)),
     });
   return Object.assign(new PaymentChange(), fields as Partial<PaymentChange>, {
     method: paymentMethodByType(recorded.method).name,
     state: recorded.state as PaymentChange['state'],
-    payment: () => charged(context, () => context.visiblePayments.load(key)),
+    payment: () => chargeAndLookUp(context, () => context.visiblePayments.load(key)),
   });
 }
 
 /** Looks a transaction up. In a subscription, first consumes a rate limit point of the caller. */
-async function charged<T>(context: OperationContext, lookUp: () => Promise<T>): Promise<T> {
+async function chargeAndLookUp<T>(context: OperationContext, lookUp: () => Promise<T>): Promise<T> {
   await context.chargeLookup?.();
   return lookUp();
 }
@@ -98,7 +98,7 @@ export class ChangeResolver {
     _after: string | undefined,
     @Root() recorded: RecordedChange,
   ): Change {
-    // Discards the cached results of lookups, because they may be older than this change.
+    // Discard the cached results of lookups, because they may be older than this change.
     context.invalidateLoaders();
     const change = toChange(recorded, context);
     context.eventId = change.cursor;

@@ -13,7 +13,6 @@ import { VisibleTransactions } from './visible-transactions';
 export interface RequestIdentity {
   requestId: string;
   caller: Caller;
-  /** IP address of the client. */
   ip: string;
   /** Header Last-Event-ID of a request for server-sent events; absent if it was not sent. */
   lastEventId?: string | undefined;
@@ -29,9 +28,9 @@ export class OperationContext {
   readonly caller: Caller;
   /** Runs a mutation, and writes an audit entry about it even if the mutation throws. */
   readonly runAudited: ReturnType<typeof createAuditedRunner>;
-  /** Header Last-Event-ID: id of the last event that a reconnecting client received; undefined if it was not sent. */
+  /** Header Last-Event-ID: the last event that a reconnecting client received; undefined without the header. */
   readonly lastEventId: string | undefined;
-  /** Id of the subscription's latest event; null before the first event, and if the events have no ids. */
+  /** Id of the subscription's latest event. Null before the first event, and if its events have no ids. */
   eventId: string | null = null;
   /** Limit of concurrent lookups, shared by payments and payouts. */
   private readonly sharedLookupLimit = createLookupLimit();
@@ -49,7 +48,7 @@ export class OperationContext {
     this.runAudited = createAuditedRunner(record, { who: caller.id, requestId, ip });
   }
 
-  /** Payment mutations of the caller. */
+  /** The payment mutations, executed for the caller. */
   get payments() {
     const { caller } = this;
     const { payments } = this.operations;
@@ -63,7 +62,7 @@ export class OperationContext {
     };
   }
 
-  /** Payout mutations of the caller. */
+  /** The payout mutations, executed for the caller. */
   get payouts() {
     const { caller } = this;
     const { payouts } = this.operations;
@@ -105,11 +104,11 @@ export class OperationContext {
 
   /**
    * Consumes one rate limit point of the caller for a lookup in a subscription event. Rejects with RATE_LIMITED if none
-   * is left. Undefined for queries and mutations, because their lookups are charged before the execution.
+   * is left. Undefined for queries and mutations: the points for their lookups are consumed before execution.
    */
   chargeLookup: (() => Promise<void>) | undefined;
 
-  /** Discards the cached lookups of this operation, because a mutation or a newer change may have made them stale. */
+  /** Discards the cached lookups of this operation. Called after mutations and changes, which make results stale. */
   invalidateLoaders(): void {
     this.paymentLoader = undefined;
     this.payoutLoader = undefined;

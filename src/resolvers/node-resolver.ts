@@ -5,7 +5,7 @@ import { badArgumentError } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
-/** All scopes for reading. A resolver that accepts any of them must itself limit the caller to payments or payouts. */
+/** All scopes for reading transactions. A resolver that accepts any of them must check payments and payouts itself. */
 export const ALL_READ_SCOPES = [
   'payments:read',
   'payments:read:own',
@@ -15,7 +15,7 @@ export const ALL_READ_SCOPES = [
 
 /**
  * Looks up the payment or payout with a global id; null if it is not found. Throws BAD_USER_INPUT if the id is invalid,
- * and an AccessError if the caller may not read this kind or may not use the channel.
+ * and an AccessError if the caller may not read this kind of transaction or use the channel.
  * @param path the path of the id in the arguments, for the error
  */
 export function lookUpNode(

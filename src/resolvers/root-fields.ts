@@ -12,7 +12,7 @@ export type TransactionSubscribeData = SubscribeResolverData<
   OperationContext
 >;
 
-/** Declares the scopes of a root field, in the extensions of the field. A caller needs one of them. */
+/** Declares the scopes of a root field, of which a caller needs one. guardRootField() checks them. */
 export const RequiresScope = (...scopes: Scope[]): MethodDecorator => Extensions({ scopes });
 
 const OWN_SCOPE_NOTE =
@@ -44,7 +44,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-/** Adds scope and channel checks to a root field, and the scopes to its description. Throws if it declares no scope. */
+/** Adds scope and channel checks to a root field, and its scopes to the description. Throws if it declares no scope. */
 export function guardRootField(field: RootField): void {
   const scopes = field.extensions['scopes'] as Scope[] | undefined;
   if (!scopes?.length) throw new Error(`The root field ${field.name} declares no scope.`);
@@ -62,14 +62,14 @@ export function guardRootField(field: RootField): void {
   };
 }
 
-/** Root value for graphql-js if src/http/compiled has already run a mutation. The resolver then returns `result`. */
+/** Root value that makes a mutation return `result`, because src/http/compiled has already executed the mutation. */
 export class PrecomputedResult {
   constructor(readonly result: unknown) {}
 }
 
 /**
- * Adds the audit log to a mutation. The new resolver is async and so never throws synchronously, because
- * PreparedOperation (src/http/compiled) would then run the mutation a second time.
+ * Adds the audit log to a mutation. The new resolver must be async, because PreparedOperation (src/http/compiled) would
+ * execute the mutation again after a synchronous error.
  */
 function auditMutation(field: RootField): void {
   const { resolve = defaultFieldResolver } = field;

@@ -19,7 +19,7 @@ import type { OperationContext } from './context';
 import { ALL_READ_SCOPES, lookUpNode } from './node-resolver';
 import { guardRootField } from './root-fields';
 
-/** Reference of the federation router to an entity: its global id, and the name of its object type or interface. */
+/** Reference of an Apollo Federation router to an entity. `typename`: name of its object type or interface. */
 interface Representation {
   typename: string;
   id: string;
@@ -32,7 +32,7 @@ const FederationAnyScalar = new GraphQLScalarType<Representation, never>({
     const { __typename: typename, id } = { ...(value as Record<string, unknown> | null) };
     if (typeof typename !== 'string')
       throw invalidValueError(['entityType', 'must be an object with a __typename.']);
-    // An id that is no string becomes '', so that only the lookup of this entity fails.
+    // Replace an id that is not a string by '', so that only the lookup of this entity fails.
     return { typename, id: typeof id === 'string' ? id : '' };
   },
 });
@@ -43,9 +43,9 @@ const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfa
     .filter((type) => isObjectType(type) || isInterfaceType(type))
     .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
 
-/** Returns a function that looks an entity up by its id. It throws BAD_USER_INPUT if __typename does not match. */
+/** Returns a function that looks an entity up. The function throws BAD_USER_INPUT if __typename does not match. */
 function entityLookup(schema: GraphQLSchema) {
-  /** The names of the object types that a valid __typename stands for, by __typename. */
+  /** Names of object types by valid __typename: the type itself, or all types that implement the interface. */
   const objectTypesOfEntity = new Map(
     entityTypes(schema).map((type): [string, string[]] => [
       type.name,

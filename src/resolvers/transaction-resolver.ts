@@ -10,7 +10,7 @@ import { RequiresScope, type TransactionSubscribeData } from './root-fields';
 interface TransactionResolverOptions {
   kind: 'payment' | 'payout';
   type: () => typeof Payment | typeof Payout;
-  /** Number of the section of the specification about the lookup. */
+  /** Section of the payment service's specification that defines the lookup, such as 4.3. */
   section: string;
 }
 

@@ -36,13 +36,13 @@ export class VisibleChanges {
 
   /**
    * Yields every change after a cursor, then new changes; only new changes if `after` is null. Throws AccessError, or
-   * BAD_USER_INPUT for a malformed cursor. The iterator throws CursorExpired if changes to be read were deleted.
+   * BAD_USER_INPUT for a malformed cursor. The iterator throws CursorExpired if unread changes were deleted.
    */
   watch(channel: string, after: string | null): AsyncIterableIterator<RecordedChange, undefined> {
     return this.feed.watch(this.#readerOf(channel), parseCursor(after));
   }
 
-  /** Returns what the caller may read on the channel. Throws an AccessError if the caller may not use the channel. */
+  /** Returns the filter for changes that the caller may read. Throws an AccessError if the channel is forbidden. */
   #readerOf(channel: string): ChangeReader {
     const { caller } = this;
     requireChannel(caller, channel);

@@ -25,14 +25,14 @@ export const kindsWithRight = (
 
 /**
  * The payments, or the payouts, that one caller may read. Resolvers have no other access to transactions of the
- * service. Checks the channel, and the creator if the scope ends in `:own`, before it sends or shares a lookup.
+ * service. Every lookup is preceded by checks: the channel and, if the scope ends in `:own`, the creator.
  */
 export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   readonly #options: VisibleTransactionsOptions<T>;
   #loader: ReturnType<typeof createLookupLoader<T>> | undefined;
   /**
-   * Loads the id of a transaction; null if the caller did not create the transaction. The loader is undefined if the
-   * caller has the full scope.
+   * Loads the ids of transactions that the caller has created; null for transactions of others. Undefined if the caller
+   * may read the transactions of all callers.
    */
   readonly #ownIds: DataLoader<LookupKey, string | null, string> | undefined;
 
@@ -60,7 +60,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 
   /**
-   * Yields the current state of a transaction, then newer states; a slow consumer misses intermediate states. Throws an
+   * Yields the current state of a transaction, then newer states. A slow consumer misses intermediate states. Throws an
    * AccessError if the caller may not use the channel, and NOT_FOUND where load() returns null.
    */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<T>> {
@@ -74,7 +74,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   async #loadOwn({ channel, externalId }: LookupKey, own: Promise<string | null>): Promise<T | null> {
     const transactionId = await own;
     if (transactionId === null) return null;
-    // Looks up by the transaction id from the journal, because other callers may have used the same external id.
+    // Look up by the transaction id from the journal, because other callers may have used the same external id.
     const transaction = await this.#lookUp({ channel, transactionId });
     return transaction && externalId !== undefined ? withExternalId(transaction, externalId) : transaction;
   }
@@ -86,7 +86,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 }
 
-/** Returns a copy that has the external id. The original may be shared with other callers: lookups are coalesced. */
+/** Returns a copy with the external id. The original may be shared with other callers: lookups are coalesced. */
 const withExternalId = <T extends object>(transaction: T, externalId: string): T =>
   Object.defineProperties(Object.create(Object.getPrototypeOf(transaction) as object) as T, {
     ...Object.getOwnPropertyDescriptors(transaction),

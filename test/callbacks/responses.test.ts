@@ -3,7 +3,7 @@ import { METHODS } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { CallbackTokens } from '../../src/core/callbacks/callback-tokens';
 import { createApp } from '../../src/http/server/app';
-import { addCallbacks } from '../../src/http/server/callback-route';
+import { addCallbackRoute } from '../../src/http/server/callback-route';
 import { Connections } from '../../src/http/server/connections';
 import { closeAfterTests, logTo, testGateway } from '../support/gateway';
 import { until } from '../support/latch';
@@ -26,7 +26,7 @@ beforeAll(async () => {
     { connectionRejected: () => undefined, connectionClosed: () => undefined },
   );
   const app = createApp({ log: logTo(logLines), trustedProxies: [], clientTimeoutMs: 20_000, connections });
-  addCallbacks(app, (token) => void read.push(token));
+  addCallbackRoute(app, (token) => void read.push(token));
   app.get('/broken', () => {
     throw new Error('a bug');
   });

@@ -1,6 +1,6 @@
 import { getOperationAST, parse, type GraphQLScalarType } from 'graphql';
 import { pino } from 'pino';
-import { errorFormatter } from '../../src/http/graphql/apollo-server';
+import { createErrorFormatter } from '../../src/http/graphql/apollo-server';
 import { digestOf, DocumentLimits } from '../../src/http/limits/document-limits';
 import { operationLog } from '../../src/http/graphql/operation-log';
 import { PreparedOperation } from '../../src/http/compiled/prepared-operation';
@@ -22,7 +22,7 @@ test('Variables of a compiled operation are not validated beyond the first few e
   const operation = new PreparedOperation(
     validated('query ($ids: [UUID!]!) { payments(channel: "x", transactionIds: $ids) { __typename } }'),
   );
-  expect(operation.readVariables({ ids: Array<number>(33_000).fill(1) })).toBeNull();
+  expect(operation.coerceVariables({ ids: Array<number>(33_000).fill(1) })).toBeNull();
   expect(parsed.mock.calls.length).toBeLessThan(10);
   parsed.mockRestore();
 });
@@ -34,7 +34,7 @@ describe('The cache of compiled operations', () => {
     const cache = new CompiledOperationCache({
       rate: new RateLimit(0),
       operationLog: operationLog(log),
-      formatError: errorFormatter(log),
+      formatError: createErrorFormatter(log),
     });
     cache.recordContentType(undefined, 'application/json');
     return {

@@ -68,8 +68,8 @@ export const bugs = [
     id: 'limit-rate-of-money',
     promise: 'A call that moves money costs five points of the rate limit.',
     file: 'src/http/limits/operation-cost.ts',
-    find: 'const POINTS_PER_MONEY_CALL = 5;',
-    replace: 'const POINTS_PER_MONEY_CALL = 1;',
+    find: 'const POINTS_PER_MUTATION = 5;',
+    replace: 'const POINTS_PER_MUTATION = 1;',
     tests: ['test/http/overload.test.ts'],
   },
   {

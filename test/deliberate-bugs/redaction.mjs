@@ -100,7 +100,7 @@ export const bugs = [
     id: 'redact-unexpected-error',
     promise: 'The message of an unexpected error reaches no caller.',
     file: 'src/http/graphql/graphql-errors.ts',
-    find: '    message: INTERNAL_ERROR,',
+    find: '    message: INTERNAL_ERROR_MESSAGE,',
     replace: '    message: formatted.message,',
     tests: ['test/exactly-once/attempts.test.ts'],
   },

@@ -12,7 +12,7 @@ import {
   validate,
 } from 'graphql';
 import { parseAllDocuments } from 'yaml';
-import { PUBLIC_CODES } from '../../src/http/graphql/error-codes';
+import { PUBLIC_ERROR_CODES } from '../../src/http/graphql/error-codes';
 import { STARTER_VARIABLES } from '../../src/http/server/starter-document';
 import { gatewaySchema } from '../../src/resolvers';
 import { INPUT_RULES } from '../../src/schema/input-rules';
@@ -168,7 +168,7 @@ describe('docs/results.md', () => {
   const RESULTS = namesOf('CreatePaymentResult', 'ConfirmPaymentResult', 'CreatePayoutResult');
 
   test.each<[heading: string, column: string, words: readonly string[]]>([
-    ['GraphQL errors', '`code`', PUBLIC_CODES],
+    ['GraphQL errors', '`code`', PUBLIC_ERROR_CODES],
     ['What a mutation can answer', '`__typename`', RESULTS],
     ['What a mutation can answer', '`code`', namesOf('UserErrorCode')],
     ['The rules of inputs', '`rule`', [...INPUT_RULES, ...VALUE_RULES]],

@@ -2,7 +2,7 @@ import type { Page, Request } from 'playwright-core';
 import { isUnionType } from 'graphql';
 import { SANDBOX_CREDENTIALS } from '../../src/config';
 import type { Gateway } from '../../src/app/gateway';
-import { PUBLIC_CODES } from '../../src/http/graphql/error-codes';
+import { PUBLIC_ERROR_CODES } from '../../src/http/graphql/error-codes';
 import { gatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
 import { describeInBrowser, lowContrastTexts } from '../browser/chromium';
@@ -254,7 +254,7 @@ describe('The texts of the checkout', () => {
   /** Every operation with each of its error types, each code, no response, and an unknown code. */
   const PAIRS = Object.entries(OPERATIONS).flatMap(([operation, union]) => [
     ...failuresOf(union).map((name) => [operation, name, { failure: { __typename: name } }] as const),
-    ...PUBLIC_CODES.map((code) => [operation, code, { thrown: thrownWith(code) }] as const),
+    ...PUBLIC_ERROR_CODES.map((code) => [operation, code, { thrown: thrownWith(code) }] as const),
     [operation, 'no response', { thrown: new TypeError('fetch failed') }] as const,
     [operation, 'a code of a newer gateway', { thrown: thrownWith('NEW') }] as const,
   ]);

@@ -64,8 +64,8 @@ async function openBusy(server: BareServer, count: number): Promise<Wire[]> {
   const wires = await Promise.all(Array.from({ length: count }, () => open(server, get('/held'))));
   await until(
     () =>
-      [...server.connections.all()].filter(({ latest }) => latest?.writableFinished === false).length >=
-      count,
+      [...server.connections.all()].filter(({ latestResponse }) => latestResponse?.writableFinished === false)
+        .length >= count,
   );
   return wires;
 }

@@ -112,7 +112,7 @@ const own = [
     id: 'failure-not-audited',
     promise: 'Each mutation has an audit line, also if it fails.',
     file: 'src/resolvers/audit-mutations.ts',
-    find: '      record({ ...call, outcome: errorName(error), transactionId: input.transactionId ?? null });\n',
+    find: '      record({ ...call, outcome: outcomeOfError(error), transactionId: input.transactionId ?? null });\n',
     replace: '',
   },
   {

@@ -3,15 +3,15 @@ import { LRUCache } from 'lru-cache';
 import type { OperationContext } from '../../resolvers/context';
 import { isObject } from '../../shared/wire-object';
 import type { AdmittedRequest } from '../graphql/admission';
-import type { FormatError } from '../graphql/apollo-server';
+import type { ErrorFormatter } from '../graphql/apollo-server';
 import type { LogOperation } from '../graphql/operation-log';
 import { digestOf } from '../limits/document-limits';
-import { pointsWithinLimits } from '../limits/operation-cost';
+import { pointsIfWithinLimits } from '../limits/operation-cost';
 import type { RateLimit } from '../limits/rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
 const MAX_COMPILED_OPERATIONS = 1000;
-/** Maximum total length of the documents of compiled operations. Compiled, they take about 100 times as much memory. */
+/** Maximum total length of compiled documents, in characters. Compiled, a document takes about 100 times its length. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
 /** Maximum number of operations that the cache remembers as validated once by Apollo. */
 const MAX_VALIDATED_ONCE = 5000;
@@ -23,9 +23,8 @@ type OperationRequest = AdmittedRequest & { accept: string | undefined; context(
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
 /**
- * Executes operations that Apollo has validated twice, without the overhead of Apollo. Records which operations Apollo
- * has validated, and which content type Apollo sends for an Accept header. Leaves every other request to Apollo, before
- * anything is executed (docs/decisions/0013-compiled-operations.md).
+ * Cache of compiled operations. Executes an operation without Apollo Server after Apollo has validated it twice. Leaves
+ * every request that it cannot execute to Apollo (docs/decisions/0013-compiled-operations.md).
  */
 export class CompiledOperationCache {
   readonly #operations = new LRUCache<string, PreparedOperation>({
@@ -38,7 +37,7 @@ export class CompiledOperationCache {
   executedCount = 0;
 
   constructor(
-    private readonly options: { rate: RateLimit; operationLog: LogOperation; formatError: FormatError },
+    private readonly options: { rate: RateLimit; operationLog: LogOperation; formatError: ErrorFormatter },
   ) {}
 
   /** Apollo plugin that compiles a query or mutation once Apollo has validated it twice. */
@@ -48,7 +47,7 @@ export class CompiledOperationCache {
         if (!operation || operation.operation === 'subscription') return;
         const key = cacheKey(digestOf(source), request.operationName);
         if (!this.#validatedOnce.has(key)) return void this.#validatedOnce.set(key, true);
-        // Apollo executes some requests of a compiled operation, for example by GET.
+        // Already compiled. Apollo also executes some requests of compiled operations, such as GET requests.
         if (this.#operations.has(key)) return;
         const prepared = new PreparedOperation({ schema, document, operation });
         this.#operations.set(key, prepared, { size: source.length });
@@ -56,23 +55,23 @@ export class CompiledOperationCache {
     }),
   };
 
-  /** Records the content type that Apollo sent for an Accept header. */
+  /** Records the content type that Apollo sent for an Accept header. tryExecute() sends the same content type. */
   recordContentType(accept: string | undefined, contentType: unknown): void {
     if (typeof contentType === 'string' && (accept ?? '').length <= MAX_ACCEPT_LENGTH)
       this.#contentTypeByAccept.set(accept ?? '', contentType);
   }
 
   /**
-   * Executes a compiled operation. Returns body and content type of the response, whose status is 200. Returns null,
-   * without executing anything, if Apollo has to execute or reject the request.
+   * Executes a compiled operation. Returns body and content type of a response with status 200. Returns null, without
+   * having executed anything, if Apollo has to handle the request.
    */
   async tryExecute({ params, digest, accept, context }: OperationRequest) {
     const contentType = this.#contentTypeByAccept.get(accept ?? '');
     const operation = this.#find(params, digest);
     if (contentType === undefined || !operation) return null;
     const rawVariables = (params.variables ?? {}) as Record<string, unknown>;
-    const variables = operation.readVariables(rawVariables);
-    const points = variables && pointsWithinLimits(operation.costOf(variables));
+    const variables = operation.coerceVariables(rawVariables);
+    const points = variables && pointsIfWithinLimits(operation.costOf(variables));
     if (!variables || points === null) return null;
     const startedAt = performance.now();
     const contextValue = context();
@@ -88,7 +87,7 @@ export class CompiledOperationCache {
     return { contentType, body: `${JSON.stringify({ errors, data: result.data })}\n` };
   }
 
-  /** Returns the compiled operation of a request; undefined if there is none, or if Apollo has to check the request. */
+  /** Returns the compiled operation of a request; undefined if there is none or if Apollo must check the request. */
   #find({ operationName, variables, extensions }: AdmittedRequest['params'], digest: string | null) {
     if (digest === null || !isObject(variables ?? {})) return undefined;
     if (!isAbsent(operationName) && typeof operationName !== 'string') return undefined;

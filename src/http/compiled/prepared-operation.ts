@@ -26,11 +26,11 @@ interface ValidatedOperation {
 interface CompiledExecutor {
   /** Calls the resolver of the root field, if there is one. Throws before the call if an argument is invalid. */
   callResolver(context: OperationContext, variables: Variables): unknown;
-  /** Selects the response data from the resolver's result. Throws an error if graphql-js must run the operation. */
+  /** Selects the response data from the resolver's result. Throws if only graphql-js can produce the response. */
   selectData: (value: unknown) => Variables;
 }
 
-/** A query or mutation. Its constructor computes everything that depends on neither the caller nor the variables. */
+/** A query or mutation, prepared once for repeated execution with any caller and variables. */
 export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
@@ -46,13 +46,13 @@ export class PreparedOperation {
   }
 
   /** Coerces the variables of a request. Returns null if one is invalid. */
-  readVariables(rawVariables: Variables): Variables | null {
+  coerceVariables(rawVariables: Variables): Variables | null {
     const { schema, operation } = this.validated;
     const { variableDefinitions = [] } = operation;
     return getVariableValues(schema, variableDefinitions, rawVariables, { maxErrors: 1 }).coerced ?? null;
   }
 
-  /** Executes the operation. `variables` is what readVariables() returned for `rawVariables`. */
+  /** Executes the operation. `variables`: the result of coerceVariables(rawVariables). */
   async run(
     context: OperationContext,
     rawVariables: Variables,
@@ -70,9 +70,9 @@ export class PreparedOperation {
         if (error instanceof FallbackError) this.#compiled = null;
       }
     }
-    // If the operation is not compiled, or its compiled functions have failed, graphql-js executes it and reports
-    // errors with locations. No request is sent twice: the context caches lookups, and `rootValue` holds the result of
-    // a mutation.
+    // Let graphql-js execute an operation that is not compiled or has failed: errors of graphql-js have locations.
+    // Nothing is sent to the payment service twice: the context caches lookups, and `rootValue` holds the result of a
+    // mutation.
     const { schema, document, operation } = this.validated;
     return execute({
       schema,
@@ -86,8 +86,8 @@ export class PreparedOperation {
 }
 
 /**
- * Compiles an operation. Returns null if graphql-js has to execute the operation, for example because of introspection,
- * directives, or several root fields, for which graphql-js determines the order of the errors.
+ * Compiles an operation. Returns null for an operation that only graphql-js can execute, for example one with
+ * introspection, directives or several root fields.
  */
 function compileOperation(validated: ValidatedOperation): CompiledExecutor | null {
   try {

@@ -21,29 +21,28 @@ import type { Fragments } from '../limits/selection-size';
 export type ValueReader = (value: unknown) => unknown;
 
 /**
- * Thrown if graphql-js has to execute the operation: either the operation cannot be compiled, or a resolved value is
- * not plain data of its type (such as a promise, an error, or null for a non-null type). The same instance is thrown
- * every time, because nothing reads its stack.
+ * Thrown if only graphql-js can execute the operation: either it cannot be compiled, or a resolver returned a value
+ * such as a promise, an error, or null for a non-null type. One instance is enough, because nothing reads its stack.
  */
 export class FallbackError extends Error {
   static readonly INSTANCE = new FallbackError();
 }
 
-/** Throws the FallbackError. If `value` is a promise, handles its rejection, which would otherwise end the process. */
+/** Throws the FallbackError. Ignores a rejection of `value`: an unhandled rejection would end the process. */
 export function throwFallback(value?: unknown): never {
   if (value instanceof Promise) value.catch(() => undefined);
   throw FallbackError.INSTANCE;
 }
 
-/** Whether graphql-js would await a value, call it, or treat it as an error. */
+/** Whether a resolved value is a promise, a function or an error, which only graphql-js can handle. */
 const needsGraphqlJs = (value: unknown): boolean =>
   typeof value === 'function' ||
   value instanceof Error ||
   (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function');
 
 /**
- * Maximum number of fields in a compiled operation. A field in a fragment counts once for each object type. A query for
- * all fields of all payment types has about 300.
+ * Maximum number of fields in a compiled operation. A query for all fields of all payment types has about 300. A
+ * fragment's field counts once for each object type to which the fragment applies.
  */
 const MAX_FIELDS = 1000;
 
@@ -57,8 +56,8 @@ export class SelectionCompiler {
   ) {}
 
   /**
-   * Returns the fields that selection sets select on an object type, by response name and in response order. Throws a
-   * FallbackError if a selection has a directive, or if the operation has more than MAX_FIELDS fields.
+   * Collects the fields that selection sets select on an object type. Map keys are response names, in response order.
+   * Throws a FallbackError if a selection has a directive, or if the operation has more than MAX_FIELDS fields.
    */
   selectedFields(
     type: GraphQLObjectType,
@@ -93,7 +92,7 @@ export class SelectionCompiler {
     return fields;
   }
 
-  /** Returns a reader for the value of a field. `type` is the type of the field, `nodes` are all its selections. */
+  /** Returns a function that reads a field's values. `type`: type of the field. `nodes`: all its selections. */
   readerFor(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
     const read = this.#nonNullReader(getNullableType(type), nodes);
     const isRequired = isNonNullType(type);
@@ -115,7 +114,7 @@ export class SelectionCompiler {
       : this.#objectReader(type as GraphQLObjectType, sets);
   }
 
-  /** Returns a reader for an interface or union, whose resolveType returns the value's class name (build-schema.ts). */
+  /** Returns a function that reads values of an interface or union. A value's class name is its GraphQL type. */
   #abstractReader(type: GraphQLAbstractType, sets: readonly SelectionSetNode[]): ValueReader {
     const readers = new Map<string, ValueReader>();
     const { resolveType } = type;

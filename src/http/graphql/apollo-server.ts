@@ -17,22 +17,22 @@ import { landingPagePlugin, type LandingPageOptions } from '../server/landing-pa
 import { requestContext } from '../server/request-context';
 
 /** Formats an error for the caller. `error` is the original error, `formatted` its standard GraphQL form. */
-export type FormatError = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
+export type ErrorFormatter = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
 
 interface ApolloOptions extends LandingPageOptions {
   schema: GraphQLSchema;
   introspection: boolean;
   log: Logger;
   logOperation: LogOperation;
-  formatError: FormatError;
+  formatError: ErrorFormatter;
   rate: RateLimit;
-  /** Compiles repeated operations (compiled-operation-cache.ts). */
+  /** Plugin that compiles repeated operations (see CompiledOperationCache). */
   compilePlugin: ApolloServerPlugin<OperationContext>;
 }
 
 /** Returns a function that formats errors for callers, adds the request id, and logs unexpected errors. */
-export const errorFormatter =
-  (log: Logger): FormatError =>
+export const createErrorFormatter =
+  (log: Logger): ErrorFormatter =>
   (formatted, error) => {
     const requestId = requestContext.getStore()?.requestId;
     const publicError = toPublicError(formatted, error, (cause) =>
@@ -46,7 +46,7 @@ export function createApolloServer(options: ApolloOptions) {
   return new ApolloServer<OperationContext>({
     schema,
     introspection,
-    // If introspection is off, this option removes suggestions of schema names ("Did you mean …?") from errors.
+    // Remove suggestions of schema names ("Did you mean …?") from errors if introspection is off.
     hideSchemaDetailsFromClientErrors: !introspection,
     parseOptions: { maxTokens: MAX_TOKENS },
     // Limit the number of errors: graphql-js reads the document from its start to locate each error.
@@ -82,8 +82,8 @@ function apolloLogger(log: Logger) {
 const DOCUMENT_ERROR_CODES = /^(GRAPHQL_PARSE_FAILED|GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT)$/;
 
 /**
- * Apollo plugin that sends document errors with status 200 if the client accepts application/json but not
- * application/graphql-response+json: such a client treats other statuses as network errors (GraphQL over HTTP, 6.4.1).
+ * Apollo plugin that sends errors in the document with status 200 to clients that accept application/json but not
+ * application/graphql-response+json. Such clients treat status 400 as a network error (GraphQL over HTTP, 6.4.1).
  */
 const statusForJsonClients: ApolloServerPlugin<OperationContext> = {
   requestDidStart: async () => ({

@@ -1,5 +1,5 @@
-/** Every `extensions.code` of the gateway, over every transport. docs/results.md describes causes and reactions. */
-export const PUBLIC_CODES = [
+/** All values of `extensions.code` in errors of the gateway, over HTTP, WebSocket and SSE (docs/results.md). */
+export const PUBLIC_ERROR_CODES = [
   'BAD_USER_INPUT',
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
@@ -20,12 +20,12 @@ export const PUBLIC_CODES = [
   'INTERNAL_SERVER_ERROR',
 ] as const;
 
-export type PublicCode = (typeof PUBLIC_CODES)[number];
+export type PublicErrorCode = (typeof PUBLIC_ERROR_CODES)[number];
 
-/** The `extensions` of every GraphQL error. The client kit declares the same type as GatewayErrorExtensions. */
-export interface PublicExtensions {
-  /** The kind of error. */
-  code: PublicCode;
+/** The `extensions` of every GraphQL error. The client kit exports this type as GatewayErrorExtensions. */
+export interface PublicErrorExtensions {
+  /** Reason of the error, for programs (docs/results.md). */
+  code: PublicErrorCode;
   /** Whether the same request may succeed later. Repeat a create with the same idempotency key. */
   retryable: boolean;
   /** Identifies the request in the log of the gateway. */
@@ -33,8 +33,8 @@ export interface PublicExtensions {
   /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
   retryAfterMs?: number;
   /**
-   * Path and rule of each invalid value; absent for other errors. A path starts with the name of the argument. Below
-   * the argument `input`, this name is omitted.
+   * Path of each invalid value, and the rule that the value violates. Absent if the error is not about invalid values.
+   * A path starts with the argument name, except `input`: ["amount", "value"] for `input.amount.value`.
    */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
   /** Oldest valid cursor: all changes after it are still stored. Present only with CURSOR_EXPIRED. */

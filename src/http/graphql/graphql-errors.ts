@@ -3,13 +3,13 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { CursorExpired } from '../../core/changes/cursor';
 import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-service/service-error';
 import { AccessError } from '../../auth/caller';
-import type { PublicCode, PublicExtensions } from './error-codes';
+import type { PublicErrorCode, PublicErrorExtensions } from './error-codes';
 import { redactGraphqlMessage, redactVariableMessage } from '../../redaction/graphql-message';
 import { RequestError, toRequestError } from './http-error';
 import { invalidValuesOf } from './value-errors';
 
-/** Code of each kind of ServiceError, and whether the same request may succeed later. */
-const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicCode; retryable: boolean }> = {
+/** Code of each kind of ServiceError, and whether the same request may succeed later (`retryable`). */
+const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicErrorCode; retryable: boolean }> = {
   UNAVAILABLE: { code: 'SERVICE_UNAVAILABLE', retryable: true },
   TIMEOUT: { code: 'SERVICE_TIMEOUT', retryable: true },
   AUTH_FAILED: { code: 'SERVICE_AUTH_FAILED', retryable: false },
@@ -18,7 +18,7 @@ const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicCode; retryable: bo
   NOT_FOUND: { code: 'NOT_FOUND', retryable: false },
 };
 
-/** Default message for each code of an error in the request, used if redactGraphqlMessage() returns undefined. */
+/** Messages for invalid requests, by code. Used if redactGraphqlMessage() returns undefined for the original message. */
 const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   GRAPHQL_PARSE_FAILED: 'The document cannot be parsed.',
   GRAPHQL_VALIDATION_FAILED: 'The document is not valid.',
@@ -27,10 +27,10 @@ const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   OPERATION_RESOLUTION_FAILURE: 'The operation to execute is ambiguous or missing.',
   BAD_REQUEST:
     'The gateway does not accept this HTTP request: send a POST with a JSON body and content-type application/json. A GET needs the header apollo-require-preflight.',
-} satisfies Partial<Record<PublicCode, string>>;
+} satisfies Partial<Record<PublicErrorCode, string>>;
 
 /** Message of INTERNAL_SERVER_ERROR. Demands the same idempotency key for a repeat: a new key could pay twice. */
-export const INTERNAL_ERROR =
+export const INTERNAL_ERROR_MESSAGE =
   'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
 
 function callerMessage(message: string, error: unknown, defaultMessage: string): string {
@@ -42,10 +42,10 @@ function callerMessage(message: string, error: unknown, defaultMessage: string):
 
 const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha. \d+ tokens/;
 const INVALID_VALUE = /^((Argument|Variable) "|Too many errors processing variables)/;
-/** Matches Apollo's error messages about malformed automatic persisted queries. */
+/** Matches Apollo's error messages about malformed requests for automatic persisted queries. */
 const PERSISTED_QUERY_ERROR = /^(Unsupported persisted query version|provided sha does not match query)$/;
 
-/** Returns the code of an error. Some errors of graphql-js and Apollo have no suitable code: the message decides. */
+/** Returns the public code of an error. Some errors of graphql-js and Apollo are recognised by their message. */
 function codeOf(cause: unknown, formattedCode: unknown): string {
   if (!(cause instanceof GraphQLError)) return String(formattedCode ?? '');
   const { message, extensions } = cause;
@@ -63,7 +63,7 @@ export function toPublicError(
   formatted: GraphQLFormattedError,
   error: unknown,
   reportBug: (cause: unknown) => void,
-): GraphQLFormattedError & { extensions: Omit<PublicExtensions, 'requestId'> } {
+): GraphQLFormattedError & { extensions: Omit<PublicErrorExtensions, 'requestId'> } {
   const cause = unwrapResolverError(error);
   const { locations, path } = formatted;
   const location = { ...(locations && { locations }), ...(path && { path }) };
@@ -85,7 +85,7 @@ export function toPublicError(
     const message = callerMessage(formatted.message, error, defaultMessage);
     const invalidValues = invalidValuesOf(cause);
     const extensions = {
-      code: code as PublicCode,
+      code: code as PublicErrorCode,
       retryable: false,
       ...(invalidValues && { fields: invalidValues }),
     };
@@ -96,7 +96,7 @@ export function toPublicError(
     return { message: formatted.message, extensions: { code, retryable: true } };
   reportBug(cause);
   return {
-    message: INTERNAL_ERROR,
+    message: INTERNAL_ERROR_MESSAGE,
     ...location,
     extensions: { code: 'INTERNAL_SERVER_ERROR', retryable: false },
   };

@@ -40,7 +40,7 @@ interface GraphqlRouteOptions {
 }
 
 /** Adds /graphql and /graphql/stream. Requests are authenticated and admitted before they are executed. */
-export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOptions): Promise<void> {
+export async function addGraphqlEndpoints(app: FastifyInstance, options: GraphqlRouteOptions): Promise<void> {
   await app.register(async (scope) => {
     const { apollo, compiled, contextFor, authenticator, admission, sse, corsOrigins } = options;
     const apolloHandler = fastifyApolloHandler(apollo, {
@@ -96,7 +96,7 @@ const FORBIDDEN_HOST_ERROR = new RequestError(
   'Authentication is off, so the Host header must name this machine, such as localhost.',
 );
 
-/** Whether a header occurs more than once. Reads rawHeaders: headersDistinct would stay in memory during a stream. */
+/** Whether a header is repeated. Does not use headersDistinct, which would stay in memory as long as the request. */
 const isRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
   rawHeaders.filter(
     (raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name,
@@ -109,7 +109,7 @@ function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): v
     throw badRequest('The URL or the Host header is invalid.');
 }
 
-/** Whether a browser navigates to the URL. Apollo then responds with the landing page, even if there is a query. */
+/** Whether a browser opens the URL as a page. Apollo then sends the landing page, even if the URL has a query. */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
 
@@ -128,8 +128,8 @@ async function authenticate(
 }
 
 /**
- * Admits a request and replaces a persisted id in it with the document. Returns null if the body is not a JSON object:
- * Apollo then rejects the request. Throws a RequestError if the request is not admitted.
+ * Runs the checks of Admission on a request, and replaces a persisted id with the document. Returns null if the body is
+ * not a JSON object, which Apollo then rejects. Throws a RequestError if a check fails.
  */
 async function admit(
   admission: Admission,

@@ -1,7 +1,7 @@
 import { HeaderMap } from '@apollo/server';
 import { GraphQLError } from 'graphql';
 import { AccessError, type AccessErrorKind } from '../../auth/caller';
-import type { PublicCode, PublicExtensions } from './error-codes';
+import type { PublicErrorCode, PublicErrorExtensions } from './error-codes';
 
 interface RequestErrorOptions {
   /** How long to wait before repeating the request, in milliseconds; absent if repeating does not help. */
@@ -9,15 +9,15 @@ interface RequestErrorOptions {
   headers?: Record<string, string>;
 }
 
-/** Error for a rejected request: HTTP status and headers, code and message. */
+/** Error for a rejected request, with HTTP status, response headers, error code and message. */
 export class RequestError extends GraphQLError {
   /** The extensions for the caller, without the request id. */
-  readonly publicExtensions: Omit<PublicExtensions, 'requestId'>;
+  readonly publicExtensions: Omit<PublicErrorExtensions, 'requestId'>;
   readonly headers: Record<string, string>;
 
   constructor(
     readonly status: number,
-    readonly code: PublicCode,
+    readonly code: PublicErrorCode,
     message: string,
     { retryAfterMs, headers = {} }: RequestErrorOptions = {},
   ) {
@@ -41,7 +41,7 @@ export class RequestError extends GraphQLError {
 
 const BEARER_CHALLENGE: RequestErrorOptions = { headers: { 'www-authenticate': 'Bearer realm="paygraph"' } };
 
-const ACCESS_ERRORS: Record<AccessErrorKind, readonly [number, PublicCode, RequestErrorOptions?]> = {
+const ACCESS_ERRORS: Record<AccessErrorKind, readonly [number, PublicErrorCode, RequestErrorOptions?]> = {
   NO_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
   BAD_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
   NO_SCOPE: [403, 'FORBIDDEN'],
@@ -54,7 +54,7 @@ export function toRequestError({ kind, message }: AccessError): RequestError {
   return new RequestError(status, code, message, details);
 }
 
-/** Error for an unauthenticated request that looked like a request for the landing page but is none. */
+/** Error for a request that skipped authentication as a request for the landing page, but is a GraphQL request. */
 export const CREDENTIALS_REQUIRED_ERROR = toRequestError(
   new AccessError('NO_CREDENTIALS', 'Credentials are required: Authorization: Bearer <key or token>.'),
 );

@@ -14,7 +14,7 @@ export const loggableName = (name: unknown): string | undefined =>
 
 type OperationLogContext = Pick<OperationContext, 'requestId' | 'caller'>;
 
-/** Logs an ended operation of an HTTP request to /graphql. */
+/** Logs an operation of an HTTP request to /graphql after the operation has ended. */
 export type LogOperation = (ended: {
   context: OperationLogContext;
   /** Type of the operation; undefined if no operation was selected, for example because the document is invalid. */
@@ -26,7 +26,7 @@ export type LogOperation = (ended: {
   errors: readonly GraphQLFormattedError[] | undefined;
 }) => void;
 
-/** Counts an ended operation in the metrics. `code` is the first error code; `seconds` is undefined if not measured. */
+/** Counts an ended operation in the metrics. `code`: first error code, if any. `seconds`: undefined if not measured. */
 export type CountOperation = (
   operation: string | undefined,
   name: string | undefined,

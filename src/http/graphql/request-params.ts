@@ -11,7 +11,7 @@ export interface GraphQLRequestParams {
   documentId?: unknown;
 }
 
-/** Whether a text is percent-encoded UTF-8. */
+/** Whether a URL can be decoded: its percent-encodings are valid UTF-8. */
 export function isPercentEncodedUtf8(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -52,7 +52,7 @@ export function toSearchParams(params: GraphQLRequestParams): URLSearchParams {
   return search;
 }
 
-/** Throws a RequestError if one of these parameters is present, not null, and of the wrong type. */
+/** Throws a RequestError if a parameter has the wrong type. Absent and null parameters are accepted. */
 export function validateParams({ query, operationName, variables, extensions }: GraphQLRequestParams): void {
   if (typeof (query ?? '') !== 'string') throw badRequest('query must be a string.');
   if (typeof (operationName ?? '') !== 'string') throw badRequest('operationName must be a string.');

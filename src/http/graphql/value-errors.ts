@@ -3,13 +3,13 @@ import type { InvalidValue, ValueRule } from '../../schema/value-rules';
 import { MAX_TOKENS } from '../limits/document-limits';
 import { redactGraphqlName } from '../../redaction/graphql-message';
 
-/** Rules by message of graphql-js. Errors of this schema's own scalars name their rule in `extensions.rule` instead. */
+/** Maps error messages of graphql-js to violated rules. Errors of custom scalars have `extensions.rule` instead. */
 const MESSAGE_RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected non-nullable type /, 'required'],
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
   [/^Field "[^"]*" must be non-null\./, 'required'],
   [/^Expected value of type "[^"]*", found null\.$/, 'required'],
-  // Reported only if a variable with a default is null: validation has already rejected other invalid values.
+  // graphql-js reports this only for null in a variable that has a default value: validation rejects all other cases.
   [/^Argument "[^"]*" has invalid value /, 'required'],
   [/^Field "[^"]*" is not defined by type "/, 'unknownField'],
   [/^Exactly one key must be specified for OneOf type /, 'oneOf'],
@@ -32,14 +32,14 @@ interface ValueLocation {
   start: number | undefined;
   /** Name of the variable if the value is a variable; otherwise undefined. */
   variable: string | undefined;
-  /** Names and list indexes that lead to the value, starting with the name of the argument or variable. */
+  /** Path to the value: the name of the argument or variable, then names of fields and indexes of lists. */
   path: readonly string[];
 }
 
-/** Cache of the locations by document, because all errors of an operation have the same source. */
+/** Cache of value locations by document. All errors of an operation refer to one document. */
 const locationsBySource = new WeakMap<Source, readonly ValueLocation[]>();
 
-/** Returns the locations of all argument values and variable defaults of a document, and of all values inside them. */
+/** Returns the locations of all argument values and variable defaults of a document, with all values nested in them. */
 function locationsOf(source: Source): readonly ValueLocation[] {
   const cached = locationsBySource.get(source);
   if (cached) return cached;
@@ -64,18 +64,18 @@ function locationsOf(source: Source): readonly ValueLocation[] {
   return locations;
 }
 
-/** Returns a path for the caller. Redacts possible secrets. Omits a leading `input` unless it is the whole path. */
+/** Formats a path for the caller: removes `input` from the start of longer paths, and redacts possible secrets. */
 const publicPath = (path: readonly string[]): string[] =>
   (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
     /^\d{1,4}$/.test(name) ? name : redactGraphqlName(name),
   );
 
-/** Returns the name of a field that a message reports as missing, null or unknown; undefined for other messages. */
+/** Returns the field name from a message about a missing, null or unknown field; undefined for other messages. */
 const fieldNameIn = (reason: string): string | undefined =>
   /^Field "(?:[^".]*\.)?([^".]*)" (?:of required|is not defined|must be non-null)/.exec(reason)?.[1];
 
 /**
- * Returns the path from a variable to the invalid value in it; empty if the whole variable is invalid. Parses the error
+ * Returns the path to an invalid value within a variable; empty if the whole variable is invalid. Parses the error
  * message, because the error has no property for the path.
  */
 function pathInVariable(message: string, reason: string): string[] {
@@ -85,8 +85,8 @@ function pathInVariable(message: string, reason: string): string[] {
 }
 
 /**
- * Returns the paths of an invalid value in a variable: one for each argument or input field that uses the variable. If
- * there is none, the path starts with the name of the variable.
+ * Returns one path to the invalid value for each argument or input field that uses the variable. Returns one path that
+ * starts with the variable's name if nothing uses the variable.
  */
 function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
   const field = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);

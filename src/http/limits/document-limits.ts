@@ -18,10 +18,10 @@ import { graphqlNameContainsPan } from '../../redaction/pan';
 import { assertLimit, DOCUMENT_LIMITS, LimitExceededError, type DocumentLimitName } from './limits';
 import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
 
-/** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
+/** Result of a document check. `rule`: the exceeded limit. `message`: contains no part of the document. */
 type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentLimitName; message: string };
 
-/** Maximum number of tokens of a document. Parsers that read an accepted document again use the same limit. */
+/** Maximum number of tokens of a document. Limits the first parse and every later parse of an accepted document. */
 export const MAX_TOKENS: number = DOCUMENT_LIMITS.tokens.limit;
 
 const MAX_CACHED_RESULTS = 2000;
@@ -33,7 +33,7 @@ export const digestOf = (source: string): string => hash('sha256', source, 'base
 export class DocumentLimits {
   readonly #results = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_RESULTS });
 
-  /** Checks a document. Accepts a document with a syntax error, because Apollo reports the error with its location. */
+  /** Checks a document. Accepts documents with a syntax error: Apollo reports the error with its location. */
   check(source: string, digest = digestOf(source)): DocumentCheckResult {
     const result = this.#results.get(digest) ?? checkDocumentText(source);
     this.#results.set(digest, result);
@@ -64,7 +64,7 @@ const CLOSING_BRACKETS: ReadonlySet<TokenKind> = new Set([
   TokenKind.PAREN_R,
 ]);
 
-/** Yields each token of a document, and the number of brackets open after the token. Throws at an invalid token. */
+/** Yields each token of a document and the number of open brackets after it. Throws at an invalid token. */
 export function* tokensOf(text: string): Generator<{ token: Token; depth: number }, void> {
   const lexer = new Lexer(new Source(text));
   let depth = 0;
@@ -75,7 +75,7 @@ export function* tokensOf(text: string): Generator<{ token: Token; depth: number
   }
 }
 
-/** Checks lines, tokens, names and nesting, before the recursive parser reads the document. */
+/** Checks the limits on lines, tokens, names and nesting. Must run before the parser, which is recursive. */
 function checkTokens(text: string): void {
   assertLimit('lines', text.split(LINE_END, DOCUMENT_LIMITS.lines.limit + 1).length);
   let tokenCount = 0;
@@ -117,11 +117,11 @@ function checkRootFields(
   sizes: SelectionSizes,
 ): void {
   const fields = [...fieldsIn(selectionSet, fragments)];
-  // Fields with the same response name are merged, and cause one request to the payment service.
+  // graphql-js merges fields with the same response name, so they cause one request to the payment service.
   const merged = new Set(fields.map(({ alias, name }) => `${(alias ?? name).value} ${name.value}`));
   assertLimit('rootFields', merged.size);
   if (operation === OperationTypeNode.MUTATION) {
-    // Mutations are counted before merging: the number of payments must not depend on how fields are merged.
+    // Count mutations before merging: the number of payments must not depend on how fields are merged.
     assertLimit('mutations', fields.filter(({ name }) => name.value !== '__typename').length);
   }
   // In Apollo Federation, the field _service of a subgraph returns the whole schema as text.
@@ -137,19 +137,18 @@ function checkRootFields(
 }
 
 /**
- * Counts the pairs that the validation rule OverlappingFieldsCanBeMerged compares. In a selection set, these are pairs
- * of fields with the same response name, and pairs of fragments. The merged selections of such fields are compared in
- * the same way.
+ * Counts the comparisons of the validation rule OverlappingFieldsCanBeMerged: pairs of fields with the same response
+ * name, and pairs of fragments, at every level of nesting.
  */
 class FieldPairCounter {
   #pairCount = 0;
   readonly #ids = new Map<FieldNode, number>();
-  /** Keys of the groups of fields already counted. A group counts once, because the rule caches compared fragments. */
+  /** Keys of counted groups of same-named fields. Each counts once: the validation rule caches compared fragments. */
   readonly #countedGroupKeys = new Set<string>();
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Counts the pairs in merged selection sets and below them. Throws a LimitExceededError if there are too many. */
+  /** Counts the pairs in merged selection sets and in nested ones. Throws a LimitExceededError above the limit. */
   add(...sets: SelectionSetNode[]): void {
     const spreadNames = new Set<string>();
     const fields = sets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);
@@ -158,7 +157,7 @@ class FieldPairCounter {
       this.#addGroup(group);
   }
 
-  /** Counts the pairs of fields with the same response name, and the pairs in their merged selections. */
+  /** Counts the pairs in a group of fields with the same response name, and in the nested selections of the group. */
   #addGroup(group: readonly FieldNode[]): void {
     const sets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
     if (group.length === 1 && sets.length === 0) return;

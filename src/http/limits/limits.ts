@@ -3,11 +3,11 @@
  * measurements of what clients need and what an accepted document costs (docs/decisions/0009-document-limits.md).
  */
 export const DOCUMENT_LIMITS = {
-  // graphql-js needs more time to locate an error in more lines. A query for all fields of type Attempt has 1100.
+  // The more lines, the longer graphql-js takes to locate an error. A query for all fields of type Attempt has 1100.
   lines: { limit: 2000, unit: 'lines' },
   // Bounds the work of parser and validation. A query for all fields of type Attempt has 1600 tokens.
   tokens: { limit: 5000, unit: 'tokens' },
-  // Bounds the search for names that are similar to an unknown one, and the length of aliases in responses.
+  // Bounds the time to search for similar names (suggestions in errors), and the length of aliases in responses.
   name: { limit: 128, unit: 'characters in a name' },
   // Keeps card numbers out of responses, which repeat aliases, and out of logs, which contain operation names.
   cardNumbers: { limit: 0, unit: 'card numbers in names or aliases' },
@@ -23,11 +23,11 @@ export const DOCUMENT_LIMITS = {
   selections: { limit: 25_000, unit: 'selections, counting a fragment as often as it is spread' },
   // Each root field may cause a request to the payment service.
   rootFields: { limit: 50, unit: 'root fields in one operation' },
-  // If only one of several mutations failed, the operation could not be repeated as a whole.
+  // A caller cannot simply repeat an operation in which only one of several mutations has failed.
   mutations: { limit: 1, unit: 'mutation in one operation' },
   // Each introspection field can return the whole schema, which takes 20 ms to write to a response.
   introspections: { limit: 2, unit: 'introspection fields in one operation' },
-  // Each selection is resolved for every type or field of the schema. The standard introspection query has 240.
+  // graphql-js resolves each introspection selection for every type or field. The standard query has 240 selections.
   introspected: {
     limit: 300,
     unit: 'selections in introspection, counting a fragment as often as it is spread',
@@ -50,7 +50,7 @@ export class LimitExceededError extends Error {
   }
 }
 
-/** Throws a LimitExceededError if the count is above the limit of the rule. */
+/** Throws a LimitExceededError if `count` is above the limit. */
 export function assertLimit(rule: DocumentLimitName, count: number): void {
   if (count > DOCUMENT_LIMITS[rule].limit) throw new LimitExceededError(rule);
 }

@@ -17,32 +17,32 @@ import { badRequest, RequestError } from '../graphql/http-error';
 import type { RateLimit } from './rate-limit';
 import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
 
-/** Maximum number of lookups of an operation: enough for five lists of 100 ids, the longest that arguments accept. */
+/** Maximum number of lookups of one operation: five lists of 100 ids, the maximum length of a list argument. */
 const MAX_LOOKUPS = 500;
-/** Maximum number of values of looked-up transactions in a response. Writing a response blocks the event loop. */
+/** Maximum number of transaction field values in a response. Writing a large response blocks the event loop. */
 const MAX_VALUES = 300_000;
 /**
- * Maximum number of values in pages without lookups (`attempts`, `changes`); writing them takes 30 ms. This limit is
- * lower than MAX_VALUES, because such a page costs only one rate limit point.
+ * Maximum number of values in pages of `attempts` and `changes` that cause no lookups; writing them takes 30 ms. Lower
+ * than MAX_VALUES, because such a page costs only one rate limit point.
  */
 const MAX_PAGE_VALUES = 100_000;
-/** Rate limit points of a mutation, which makes several requests and two journal writes. A lookup costs one point. */
-const POINTS_PER_MONEY_CALL = 5;
+/** Rate limit points of a mutation, which causes several requests and two journal writes. A lookup costs 1 point. */
+const POINTS_PER_MUTATION = 5;
 
 interface OperationCost {
   lookups: number;
   /** Number of mutations; every mutation moves money. */
-  moneyCalls: number;
-  /** Upper bound of the values of looked-up transactions in the response: selections times transactions. */
+  mutations: number;
+  /** Maximum number of transaction field values in the response: selections times transactions. */
   values: number;
-  /** Upper bound of the values in pages of journal rows that are not looked up: selections times rows. */
+  /** Maximum number of values in pages that cause no lookups: selections times journal rows. */
   pageValues: number;
 }
 
 /** A function of the coerced variables of an operation, which include default values. */
 type FromVariables<T> = (variables: Record<string, unknown>) => T;
 
-/** Page sizes of root fields that list journal rows. Rows are looked up only if `payment` or `payout` is selected. */
+/** Page sizes of lists of journal rows, by root field. Only `payment` and `payout` in a row cause lookups. */
 const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
   attempts: ATTEMPTS_PAGE_SIZE,
   changes: CHANGES_PAGE_SIZE,
@@ -60,7 +60,7 @@ interface RootFieldCounts {
 
 const lookupsOnly = (lookups: number): RootFieldCounts => ({ lookups, transactions: lookups, rows: 0 });
 
-/** Returns a function that counts the lookups and rows of a root field. A list of ids causes one lookup per id. */
+/** Returns a function that counts lookups and journal rows of a root field. A list of ids causes one lookup per id. */
 function createLookupCounter(
   field: FieldNode,
   root: GraphQLObjectType,
@@ -90,7 +90,7 @@ function createLookupCounter(
   };
 }
 
-/** Returns a function that computes the cost of an operation. The document must be valid. */
+/** Returns a function that computes the cost of an operation from its variables. The document must be valid. */
 export function costCalculator(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -102,14 +102,14 @@ export function costCalculator(
     ({ name }) => !name.value.startsWith('__'),
   );
   if (operation.operation === 'mutation' || !root)
-    return () => ({ lookups: 0, moneyCalls: fields.length, values: 0, pageValues: 0 });
+    return () => ({ lookups: 0, mutations: fields.length, values: 0, pageValues: 0 });
   const sizes = new SelectionSizes(fragments);
   const fieldCounters = fields.map((field) => ({
     countLookups: createLookupCounter(field, root, fragments),
     selections: field.selectionSet ? sizes.sizeOf(field.selectionSet).selections : 1,
   }));
   return (variables) => {
-    const cost = { lookups: 0, moneyCalls: 0, values: 0, pageValues: 0 };
+    const cost = { lookups: 0, mutations: 0, values: 0, pageValues: 0 };
     for (const { countLookups, selections } of fieldCounters) {
       const { lookups, transactions, rows } = countLookups(variables);
       cost.lookups += lookups;
@@ -120,26 +120,26 @@ export function costCalculator(
   };
 }
 
-/** Returns the rate limit points of an operation without the one consumed at admission; null if a limit is exceeded. */
-export const pointsWithinLimits = (cost: OperationCost): number | null =>
+/** Returns the rate limit points to consume after admission, which consumed one; null above a limit. */
+export const pointsIfWithinLimits = (cost: OperationCost): number | null =>
   exceededLimitMessage(cost) === null ? pointsAfterAdmission(cost) : null;
 
-const pointsAfterAdmission = ({ lookups, moneyCalls }: OperationCost): number =>
-  Math.max(0, lookups + moneyCalls * POINTS_PER_MONEY_CALL - 1);
+const pointsAfterAdmission = ({ lookups, mutations }: OperationCost): number =>
+  Math.max(0, lookups + mutations * POINTS_PER_MUTATION - 1);
 
 function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): string | null {
   if (lookups > MAX_LOOKUPS) return `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
   if (values > MAX_VALUES)
     return `The response could have more than ${MAX_VALUES} values (selected fields times transactions).`;
   if (pageValues <= MAX_PAGE_VALUES) return null;
-  return `The pages could have more than ${MAX_PAGE_VALUES} values (selected fields times first).`;
+  return `The pages could have more than ${MAX_PAGE_VALUES} values (selected fields times the argument first).`;
 }
 
 /** Apollo plugin that rejects operations above a limit, and consumes the remaining rate limit points of all others. */
 export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
   requestDidStart: async () => ({
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
-      // If the document has no operation to execute, Apollo reports the error.
+      // Apollo reports the error if the document has no operation to execute.
       if (!operation) return;
       if (operation.operation === 'subscription')
         throw badRequest(

@@ -28,8 +28,8 @@ export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   );
 
 /**
- * Yields the fields of a selection set and of its fragments; with `isDeep`, also all fields nested in them. Skips the
- * fragments whose names are in `visited`, and adds the names of the fragments that it visits.
+ * Yields the fields of a selection set and of its fragments. With `isDeep`, yields nested fields as well. Skips the
+ * fragments named in `visited`, and adds the names of visited fragments to `visited`.
  */
 export function* fieldsIn(
   { selections }: SelectionSetNode,
@@ -70,13 +70,13 @@ const INTROSPECTION_LIST_FIELDS: ReadonlySet<string> = new Set(
     .map(({ name }) => name),
 );
 
-/** Computes the sizes of selection sets. Computes the size of each fragment only once. */
+/** Computes the sizes of selection sets. Caches the sizes of fragments. */
 export class SelectionSizes {
   readonly #fragmentSizes = new Map<string, SelectionSize>();
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Returns the size of a selection set at a nesting level. Throws a LimitExceededError if it nests too deeply. */
+  /** Returns the size of a selection set. `level`: its nesting level. Throws a LimitExceededError if too deep. */
   sizeOf(set: SelectionSetNode, level = 1): SelectionSize {
     assertLimit('nesting', level);
     const size: SelectionSize = { ...EMPTY_SIZE, depth: 1 };

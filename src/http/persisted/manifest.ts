@@ -54,7 +54,7 @@ export function parseManifest(text: string): ManifestOperation[] {
 
 export interface DocumentFault {
   rule: ValidationRule;
-  /** Message of `error` without values of the document. */
+  /** Message of `error`, but without values that the document contains. */
   message: string;
   error: GraphQLError;
 }

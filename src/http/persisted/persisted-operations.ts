@@ -11,17 +11,17 @@ import { parseManifest, validateOperation, type ManifestOperation } from './mani
 
 interface PersistedOptions {
   settings: {
-    /** Path of the manifest; null if there is none: then every operation is allowed. */
+    /** Path of the manifest of persisted operations. Null: there is no manifest, and every operation is allowed. */
     manifest: string | null;
     modeForFrontends: PersistedMode;
     modeForServices: PersistedMode;
   };
   schema: GraphQLSchema;
-  /** Called for each operation outside the manifest in mode `warn`. `name` is null if absent or unsafe to log. */
+  /** Called in mode `warn` for each operation that is not in the manifest. `name`: null if absent or unsafe to log. */
   onUnlisted(name: string | null): void;
 }
 
-/** Looks up operations in a manifest. In mode `require`, rejects operations outside it (trusted documents). */
+/** Operations of a manifest, which callers may send by id. Mode `require` rejects all others (trusted documents). */
 export class PersistedOperations {
   readonly #byId = new Map<string, ManifestOperation>();
   readonly #byText = new Map<string, ManifestOperation>();
@@ -40,24 +40,24 @@ export class PersistedOperations {
   }
 
   /**
-   * Replaces the id of an operation with its document. Returns `params` itself if nothing has to be replaced. Throws
-   * a RequestError if an id contradicts the document or another id, or if the operation is unknown or not allowed.
+   * Replaces the id of an operation with its document. Returns `params` itself if nothing has to be replaced. Throws a
+   * RequestError if ids and document contradict each other, or if the operation is unknown or not allowed.
    */
   resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
     const { manifest, modeForFrontends, modeForServices } = this.options.settings;
     if (manifest === null) return params;
-    // Callers without authentication are on this machine, and are treated like services.
+    // Treat unauthenticated callers like services: they can only be on this machine.
     const operation = this.#find(params, kind === 'frontend' ? modeForFrontends : modeForServices);
     if (!operation) return params;
     const resolved = { ...params, query: operation.body };
     delete resolved.documentId;
-    // Remove the persisted query: Apollo would compare its sha256Hash, which may be another id, with the document.
+    // Remove Apollo's persisted query extension: Apollo rejects a sha256Hash that is not the hash of the document.
     if (isObject(params.extensions))
       resolved.extensions = { ...params.extensions, persistedQuery: undefined };
     return resolved;
   }
 
-  /** Returns the operation of the manifest to execute; undefined if the request has to stay as it is. */
+  /** Returns the operation of the manifest to execute. Returns undefined if the request must stay unchanged. */
   #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
@@ -110,8 +110,8 @@ const removeHashPrefix = (id: string): string =>
   /^sha256:[0-9a-f]{64}$/.test(id) ? id.slice('sha256:'.length) : id;
 
 /**
- * Returns a document without insignificant characters and with sorted definitions; unchanged if it has an invalid
- * token. Uses the lexer, because printing a deeply nested document takes seconds.
+ * Normalises a document: removes insignificant characters and sorts definitions. Returns a document with an invalid
+ * token unchanged. Uses the lexer, because print() of graphql-js takes seconds for deep nesting.
  */
 function normalizeDocument(text: string): string {
   const definitions: string[] = [];
@@ -131,8 +131,8 @@ function normalizeDocument(text: string): string {
 }
 
 /**
- * Handles a request without a document and without an id of the manifest. Throws a RequestError if the request has a
- * documentId, or in mode `require`. Otherwise does nothing: Apollo may know the hash (automatic persisted query).
+ * Throws a RequestError for a request that has neither a document nor an id of the manifest. Outside mode `require`,
+ * leaves requests without documentId to Apollo, which may know their hash (automatic persisted query).
  */
 function throwUnlessKnownToApollo(
   { documentId, extensions }: GraphQLRequestParams,
@@ -146,14 +146,14 @@ function throwUnlessKnownToApollo(
 const NOT_IN_MANIFEST_ERROR = new RequestError(
   400,
   'PERSISTED_OPERATION_REQUIRED',
-  'Only operations of the manifest are allowed, and this operation is not in it: add it by npm run persist.',
+  'The operation is not in the manifest, and only operations of the manifest are allowed. npm run persist adds it.',
 );
 
 const CONTRADICTING_IDS_ERROR = badRequest(
   'The ids and the document of the request belong to different operations.',
 );
 
-/** Error for an unknown id. Clients recognise its message, which is the same as Apollo's, and send the document. */
+/** Error for an unknown id. Has Apollo's message, because clients recognise it and then send the document. */
 export const UNKNOWN_ID_ERROR = new RequestError(200, 'PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', {
   retryAfterMs: 0,
 });

@@ -9,7 +9,7 @@ import fastify, {
 import type { Logger } from 'pino';
 import { decodeUtf8, hasDuplicateNames } from '../../shared/json-text';
 import { noJsonSchemas } from '../../shared/no-json-schemas';
-import { errorNameAndFrames, INTERNAL_ERROR } from '../graphql/graphql-errors';
+import { errorNameAndFrames, INTERNAL_ERROR_MESSAGE } from '../graphql/graphql-errors';
 import { badRequest, RequestError } from '../graphql/http-error';
 import { isPercentEncodedUtf8 } from '../graphql/request-params';
 import type { Connections } from './connections';
@@ -17,7 +17,7 @@ import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
-/** How long an idle connection stays open: longer than common proxies keep it, so that the proxy closes it first. */
+/** How long an idle connection stays open. Longer than in common proxies, because the proxy must close it first. */
 const KEEP_ALIVE_MS = 72_000;
 
 interface AppOptions {
@@ -67,7 +67,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) =>
       void sendError(request, setDefaultHeaders(request, reply), errorForStatus(error.statusCode ?? 400)),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    // During a shutdown, GracefulShutdown responds, because Fastify's response would not be a GraphQL error.
+    // Let GracefulShutdown respond during a shutdown, because Fastify's response is not a GraphQL error.
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => (isPercentEncodedUtf8(url.replace(/[?#].*$/s, '')) ? url : '/'),
   });
@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** Whether a content type names no charset or only UTF-8, the only charset of JSON (RFC 8259, 8.1). */
+/** Whether a content type allows UTF-8, the only charset of JSON (RFC 8259, 8.1): it names no other charset. */
 const allowsUtf8 = (type = ''): boolean =>
   !/charset/i.test(type) || !/charset/i.test(type.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
 
@@ -127,7 +127,7 @@ const sendError = (request: FastifyRequest, reply: FastifyReply, error: RequestE
 
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
 
-/** Returns the content type of an error. Clients that accept GRAPHQL_RESPONSE_TYPE read the body at any status. */
+/** Returns the content type of an error response. Only clients that accept GRAPHQL_RESPONSE_TYPE get that type. */
 const errorContentType = (accept = ''): string =>
   `${accept.includes(GRAPHQL_RESPONSE_TYPE) ? GRAPHQL_RESPONSE_TYPE : 'application/json'}; charset=utf-8`;
 
@@ -140,7 +140,7 @@ const MESSAGE_BY_STATUS: Readonly<Record<number, string>> = {
   404: 'Not found. The GraphQL endpoint is /graphql.',
   413: `The body is too large: at most ${BODY_LIMIT_BYTES} bytes.`,
   415: 'The body must be JSON: content-type application/json.',
-  500: INTERNAL_ERROR,
+  500: INTERNAL_ERROR_MESSAGE,
 };
 
 const errorForStatus = (status: number): RequestError =>

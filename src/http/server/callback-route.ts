@@ -2,25 +2,25 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 
-/** Maximum body size of a callback after which the connection stays open. Bodies are discarded. */
+/** Maximum size of a callback's body, which is discarded. After a larger body the connection is closed. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 /** Captures the path after /callbacks/. Also matches absolute URLs, which some clients send in the request line. */
 const CALLBACK_URL = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
 
 /**
- * Adds /callbacks/<token>, to which the payment service reports changes. Callers are not authenticated, so every
- * request gets the same empty response, and its body is not read. Must be called before routes and scopes are added.
+ * Adds /callbacks/<token>, to which the payment service reports changes. Requests are not authenticated: all get the
+ * same empty response, and no body is read. Must be called before routes and scopes are added.
  * @param onCallback receives the token of the URL, which may be forged; must return at once and never throw
  */
-export function addCallbacks(app: FastifyInstance, onCallback: (token: string) => void): void {
-  // Use a hook: it responds before the body arrives, and to methods and paths (such as `%zz`) that no route matches.
+export function addCallbackRoute(app: FastifyInstance, onCallback: (token: string) => void): void {
+  // Use a hook: a hook responds before the body arrives, and to methods and paths (such as `%zz`) without a route.
   app.addHook('onRequest', (request, reply, done) => {
     const token = CALLBACK_URL.exec(request.originalUrl)?.[1];
     if (token === undefined) return done();
     if (token !== '' && !token.includes('/')) onCallback(token);
     if (!hasSmallBody(request.headers)) void reply.header('connection', 'close');
-    // Wait until Node.js has parsed the data after the request. If the data is malformed, only that error is sent.
+    // Wait until Node.js has parsed the next bytes. If they are malformed, only the error of Node.js must be sent.
     void nextEventLoopTurn().then(() => reply.code(204).send());
   });
 }

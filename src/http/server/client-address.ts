@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 
 const MAPPED_PREFIX = '::ffff:';
 
-/** Returns the network that one client usually has: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** Returns the network that usually belongs to one client: an IPv4 address, or an IPv6 /64 network. */
 export function clientNetwork(address: string): string {
   if (address.startsWith(MAPPED_PREFIX) && address.includes('.')) return address.slice(MAPPED_PREFIX.length);
   if (!isIPv6(address)) return address;

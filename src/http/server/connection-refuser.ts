@@ -30,7 +30,7 @@ function refusalResponse(): string {
 export class ConnectionRefuser {
   #openCount = 0;
 
-  /** Sends 503 and closes the connection. At MAX_OPEN_REFUSED, resets it without a response and returns false. */
+  /** Refuses a connection with a 503 response. Resets it and returns false if MAX_OPEN_REFUSED others are open. */
   refuse(socket: Socket): boolean {
     socket.on('error', () => undefined);
     if (this.#openCount >= MAX_OPEN_REFUSED) {

@@ -5,14 +5,14 @@ import { ConnectionRefuser } from './connection-refuser';
 
 /**
  * Why a connection is refused. `limit`, `address_limit`: too many connections in total, or from one network. `dropped`:
- * the same, but without a response. `accept_failed`: accept() failed, for example because no file descriptor is free.
+ * at one of these limits, without a response. `accept_failed`: accept() failed, such as for lack of file descriptors.
  */
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
 /**
- * Why the gateway closes a connection. `evicted`: idle, closed to admit a new connection. `write_timeout`: the client has
- * not read responses for too long. `unread_limit`: too many bytes of responses are unread. `pipeline_limit`: the client
- * has too many pipelined requests.
+ * Why the gateway closes a connection. `evicted`: idle, to admit a new one. `write_timeout`: the client has not read
+ * responses for too long. `unread_limit`: too many bytes of responses are unread. `pipeline_limit`: too many pipelined
+ * requests.
  */
 type CloseReason = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
@@ -21,7 +21,7 @@ export interface ClientConnection {
   /** The network of the client (see clientNetwork); null for a trusted proxy. */
   readonly network: string | null;
   /** The response to the latest request; undefined before the first request. */
-  latest: ServerResponse | undefined;
+  latestResponse: ServerResponse | undefined;
   /** Number of pipelined requests that wait for the response to the previous request. */
   waitingRequestCount: number;
   /** Whether the connection was upgraded to a WebSocket. */
@@ -44,18 +44,19 @@ export interface ConnectionObserver {
 }
 
 /**
- * Whether a connection waits for its next request. A connection without an authenticated caller also counts as idle if
- * it waits for the rest of a request body, or for the WebSocket message connection_init.
+ * Whether a connection waits for its next request. Before authentication, a connection also counts as idle while it
+ * waits for the rest of a request body or for the WebSocket message connection_init.
  */
-const isIdle = ({ isUpgraded, latest, callerId }: ClientConnection): boolean =>
+const isIdle = ({ isUpgraded, latestResponse, callerId }: ClientConnection): boolean =>
   isUpgraded
     ? callerId === undefined
-    : latest?.writableFinished === true || (latest?.req.complete === false && callerId === undefined);
+    : latestResponse?.writableFinished === true ||
+      (latestResponse?.req.complete === false && callerId === undefined);
 
 /** Maximum number of busy connections to skip in the search for an idle one. */
 const MAX_EVICTION_CANDIDATES = 32;
 
-/** Maximum number of waiting pipelined requests of one connection. Node.js takes quadratic time to end them. */
+/** Maximum number of waiting pipelined requests per connection. Node.js takes quadratic time to abort them. */
 const MAX_WAITING_REQUESTS = 16;
 
 /** Limits the number of client connections, and serves one request at a time on each connection. */
@@ -89,14 +90,14 @@ export class Connections {
     return this.#open.values();
   }
 
-  /** Applies the limits to a server. The option `maxConnections` of Node.js would refuse without a response. */
+  /** Applies the limits to a server. Replaces the option `maxConnections` of Node.js, which sends no response. */
   attachTo(server: Server): void {
     const acceptListeners = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
       if (this.#accept(socket)) for (const listener of acceptListeners) listener.call(server, socket);
     });
-    // While the server listens, its errors are failed accepts. Earlier errors are reported by listen().
+    // While the server listens, this event means that accept() failed. Errors before that are reported by listen().
     server.on('error', () => {
       if (server.listening) this.observer.connectionRejected('accept_failed');
     });
@@ -108,8 +109,8 @@ export class Connections {
     if (request.socket.destroyed) return;
     const connection = this.#open.get(request.socket);
     if (!connection) return void handler(request, response);
-    const previous = connection.latest;
-    connection.latest = response;
+    const previous = connection.latestResponse;
+    connection.latestResponse = response;
     if (!previous) this.#stopAwaitingFirstRequest(connection);
     if (!previous || previous.writableFinished) return void handler(request, response);
     connection.waitingRequestCount += 1;
@@ -161,7 +162,7 @@ export class Connections {
     this.#add({
       socket,
       network,
-      latest: undefined,
+      latestResponse: undefined,
       waitingRequestCount: 0,
       isUpgraded: false,
       callerId: undefined,
@@ -188,7 +189,7 @@ export class Connections {
     return true;
   }
 
-  /** Searches the first connections for an idle one. Moves busy ones to the end, so that the next search skips them. */
+  /** Searches the first connections for an idle one. Moves busy ones to the end: the next search begins with others. */
   #findIdle(): ClientConnection | undefined {
     let examinedCount = 0;
     for (const connection of this.#open.values()) {

@@ -37,7 +37,7 @@ export class EventLoopLagGuard {
 
   #sample(): void {
     const { mean } = this.#histogram;
-    // A mean of NaN (no sample) shows that the event loop was blocked for the whole second.
+    // The mean is NaN if there was no sample: the event loop was blocked for the whole second.
     this.#meanMs = Number.isNaN(mean) ? Infinity : Math.max(0, mean / 1e6 - HISTOGRAM_RESOLUTION_MS);
     this.#histogram.reset();
   }

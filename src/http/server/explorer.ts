@@ -31,7 +31,7 @@ export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentia
   });
   app.get('/explorer', async (_request, reply) => {
     const html = await readFile(path.join(EXPLORER_FOLDER, 'index.html'), 'utf8').catch(() => undefined);
-    // There is no page if the explorer has not been built.
+    // Respond with 404 if the explorer has not been built.
     if (html === undefined) return reply.callNotFound();
     const page = html
       .replace('{service}', isSandbox ? 'sandbox' : 'real')

@@ -6,15 +6,15 @@ import { sleep } from '../../shared/timeout';
 import { notExecutedError } from '../graphql/http-error';
 import type { ClientConnection, Connections } from './connections';
 
-/** An event loop iteration without new connections counts as quiet if it takes less than this, in milliseconds. */
-const MAX_QUIET_MS = 0.1;
+/** Duration below which an event loop iteration without new connections counts as quiet, in milliseconds. */
+const MAX_QUIET_ITERATION_MS = 0.1;
 /** How long open connections may take to send their requests after the listener was closed, in milliseconds. */
 const MAX_REQUEST_WAIT_MS = 1000;
 const POLL_INTERVAL_MS = 10;
 
-export const SHUTTING_DOWN = notExecutedError('The gateway is shutting down');
+export const SHUTTING_DOWN_ERROR = notExecutedError('The gateway is shutting down');
 
-/** Moves clients to other instances and closes connections without interrupting a request. */
+/** Shuts the web server down without interrupting requests. Clients then reconnect to other instances. */
 export class GracefulShutdown {
   #acceptedCount = 0;
   #draining = false;
@@ -33,11 +33,13 @@ export class GracefulShutdown {
     app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#onRequest(request.socket, response),
     );
-    app.addHook('onRequest', (_request, _reply, done) => done(this.#closing ? SHUTTING_DOWN : undefined));
+    app.addHook('onRequest', (_request, _reply, done) =>
+      done(this.#closing ? SHUTTING_DOWN_ERROR : undefined),
+    );
     app.addHook('preClose', async () => this.#closeConnections());
   }
 
-  /** Whether every response closes its connection, because drain() was called. */
+  /** Whether drain() was called. Every response then closes its connection. */
   get isDraining(): boolean {
     return this.#draining;
   }
@@ -45,13 +47,12 @@ export class GracefulShutdown {
   /** Sends `connection: close` with every response from now on, so that clients reconnect to other instances. */
   drain(): void {
     this.#draining = true;
-    for (const { latest } of this.#httpConnections()) closeConnectionAfter(latest);
+    for (const { latestResponse } of this.#httpConnections()) closeConnectionAfter(latestResponse);
   }
 
   /**
-   * Waits up to `maxWaitMs` for a quiet event loop iteration (see MAX_QUIET_MS), then closes the listener and idle
-   * connections. Then waits up to `maxWaitMs`, at most 1 s, until each open connection has sent its request, which is
-   * still served.
+   * Stops accepting connections. Waits up to `maxWaitMs` for a moment without new connections, then closes the listener
+   * and idle connections. Then waits up to `maxWaitMs`, at most 1 s, for requests on open connections.
    */
   async stopAccepting(maxWaitMs: number): Promise<void> {
     const quietDeadline = performance.now() + maxWaitMs;
@@ -63,7 +64,7 @@ export class GracefulShutdown {
     this.app.server.closeIdleConnections();
     const requestArrivalDeadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
     const isAwaitingRequest = (): boolean =>
-      this.#httpConnections().some(({ latest }) => !latest?.req.complete);
+      this.#httpConnections().some(({ latestResponse }) => !latestResponse?.req.complete);
     while (isAwaitingRequest() && performance.now() < requestArrivalDeadline) await sleep(POLL_INTERVAL_MS);
   }
 
@@ -74,8 +75,8 @@ export class GracefulShutdown {
 
   #onRequest(socket: Socket, response: ServerResponse): void {
     if (!this.#draining) return;
-    const previous = this.connections.find(socket)?.latest;
-    // A connection ends after a response with `connection: close`, so only the last of pipelined responses may have it.
+    const previous = this.connections.find(socket)?.latestResponse;
+    // Send `connection: close` only with the last of pipelined responses, because the header ends the connection.
     if (previous && !previous.headersSent) previous.removeHeader('connection');
     closeConnectionAfter(response);
   }
@@ -84,15 +85,15 @@ export class GracefulShutdown {
     const acceptedBefore = this.#acceptedCount;
     const startedAt = performance.now();
     await setImmediate();
-    return acceptedBefore === this.#acceptedCount && performance.now() - startedAt < MAX_QUIET_MS;
+    return acceptedBefore === this.#acceptedCount && performance.now() - startedAt < MAX_QUIET_ITERATION_MS;
   }
 
   /** Destroys connections without a complete request in progress. Closes the others after their latest response. */
   #closeConnections(): void {
     this.#closing = true;
-    for (const { socket, latest, waitingRequestCount: waiting } of this.#httpConnections()) {
-      const hasRequest = waiting > 0 || (latest?.req.complete && !latest.writableFinished);
-      if (hasRequest) closeConnectionAfter(latest);
+    for (const { socket, latestResponse, waitingRequestCount: waiting } of this.#httpConnections()) {
+      const hasRequest = waiting > 0 || (latestResponse?.req.complete && !latestResponse.writableFinished);
+      if (hasRequest) closeConnectionAfter(latestResponse);
       else socket.destroy();
     }
   }

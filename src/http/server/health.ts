@@ -17,10 +17,10 @@ export interface HealthSources {
 }
 
 /**
- * Adds /healthz (liveness) and /readyz (readiness, with reasons). An instance stays ready if the payment service is
- * down. Otherwise all instances would leave the load balancer at once, and callers would get the load balancer's error.
+ * Adds /healthz (liveness) and /readyz (readiness, with reasons). Instances stay ready while the payment service is
+ * down: if all left the load balancer, callers would get errors of the load balancer instead of the gateway's.
  */
-export function addHealth(app: FastifyInstance, parts: HealthSources): void {
+export function addHealthRoutes(app: FastifyInstance, parts: HealthSources): void {
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', (_request, reply) => {
     const draining = parts.isDraining();

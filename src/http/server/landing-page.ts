@@ -35,8 +35,8 @@ export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOp
 }
 
 /**
- * Adds a link to the explorer, visible until the scripts of Apollo's page are loaded. The frame of Apollo Sandbox
- * would cover the link, therefore a style with the nonce of the page hides the frame while it is empty.
+ * Adds a link to the explorer to Apollo's landing page, visible until the scripts of Apollo Sandbox are loaded. A style
+ * hides the frame of Apollo Sandbox while the frame is empty, because it would cover the link.
  */
 function addLink(html: string): string {
   const [, nonce = ''] = /<style nonce="?([0-9a-f]+)/.exec(html) ?? [];

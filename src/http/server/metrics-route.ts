@@ -8,7 +8,7 @@ const LOCAL_ONLY_MESSAGE =
 const TOKEN_REQUIRED_MESSAGE = 'Metrics require the header Authorization: Bearer <METRICS_TOKEN>.\n';
 
 /** Adds /metrics. Requests need the bearer token or, if `token` is null, must come from this machine. */
-export function addMetrics(
+export function addMetricsRoute(
   app: FastifyInstance,
   { page, token }: { page(): Promise<{ contentType: string; text: string }>; token: string | null },
 ): void {
@@ -24,11 +24,10 @@ export function addMetrics(
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** Compares the Authorization header with the digest of the expected header, in constant time. */
+/** Whether a request has the expected token. Compares SHA-256 digests of the header in constant time. */
 const hasToken = (expected: Buffer, { headers }: FastifyRequest): boolean =>
   timingSafeEqual(expected, sha256(headers.authorization ?? ''));
 
-/** Names of headers that proxies add. */
 const PROXY_HEADER =
   /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
 

@@ -20,7 +20,7 @@ function helmetHeaders(directives: Directives, options: object = {}): Record<str
   return { ...response.getHeaders() } as Record<string, string>;
 }
 
-/** Headers of every response, unless a page replaces them. The options that are false omit headers that matter for pages only. */
+/** Default headers of every response. The options that are false omit headers that matter only for pages. */
 export const DEFAULT_HEADERS = helmetHeaders(
   { defaultSrc: ["'none'"] },
   {
@@ -32,12 +32,12 @@ export const DEFAULT_HEADERS = helmetHeaders(
   },
 );
 
-/** Headers of Apollo's landing page, which sets its own policy for scripts and frames, with a nonce. */
+/** Headers of Apollo's landing page. The page itself sets a policy for scripts and frames. */
 export const LANDING_PAGE_HEADERS = helmetHeaders({
   defaultSrc: helmet.contentSecurityPolicy.dangerouslyDisableDefaultSrc,
 });
 
-/** Headers of the explorer, which loads only from this gateway. Monaco needs inline styles without a nonce. */
+/** Headers of the explorer, which loads only from this gateway. The editor needs inline styles without a nonce. */
 export const EXPLORER_HEADERS = helmetHeaders({
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],

@@ -1,6 +1,6 @@
 /**
- * The document that Apollo Sandbox, the GraphQL IDE at /graphql, shows at first. Its operations work with the embedded
- * payment service; the subscription needs a transactionId.
+ * Example operations that Apollo Sandbox (the GraphQL IDE at /graphql) shows at first. They work with the embedded
+ * sandbox of the payment service. The subscription needs a transactionId.
  */
 export const STARTER_DOCUMENT = `mutation CreatePayment($input: CreatePaymentInput!) {
   createPayment(input: $input) {
@@ -44,7 +44,7 @@ subscription WatchPayment($channel: UUID!, $transactionId: UUID!) {
 }
 `;
 
-/** The variables that Apollo Sandbox shows at first. The command that `npm start` prints uses the same channel. */
+/** Example variables that Apollo Sandbox shows at first. The command that `npm start` prints uses the same channel. */
 export const STARTER_VARIABLES = {
   input: {
     idempotencyKey: 'first-payment',

@@ -12,7 +12,7 @@ export interface UnreadLimits {
 /** Interval of the checks for unread data, in ms. A process writes at most tens of megabytes between two checks. */
 const CHECK_INTERVAL_MS = 250;
 
-/** A position in the data written to a connection. The data before it must be flushed within the timeout. */
+/** A position in the data written to a connection. The client must read the data before it within the timeout. */
 interface FlushMark {
   /** Total bytes written to the connection when the mark was set. */
   bytesWrittenBefore: number;
@@ -56,7 +56,7 @@ export class UnreadResponses {
     if (marks.size > 0) this.#enforceByteLimits([...marks.keys()]);
   }
 
-  /** Returns the previous mark, with one more check, if data before it is still buffered; otherwise a new mark. */
+  /** Returns the connection's mark with one more check, or a new mark if all data before the old mark was flushed. */
   #updatedMark(connection: ClientConnection): FlushMark {
     const { bytesWritten, writableLength } = connection.socket;
     const mark = this.#marks.get(connection);
@@ -66,19 +66,19 @@ export class UnreadResponses {
       : { bytesWrittenBefore: bytesWritten, checkCount: 0 };
   }
 
-  /** Closes connections, those with the most unread bytes first, until both limits are met. */
+  /** Closes connections until the limits per caller and in total are met, those with the most unread bytes first. */
   #enforceByteLimits(unread: ClientConnection[]): void {
     const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const bytesByCaller = new Map<string, number>();
     let totalBytes = 0;
     for (const connection of unread) {
-      const caller = callerOf(connection);
+      const caller = callerOrAddress(connection);
       const bytes = connection.socket.writableLength;
       bytesByCaller.set(caller, (bytesByCaller.get(caller) ?? 0) + bytes);
       totalBytes += bytes;
     }
     for (const connection of unread.sort((a, b) => b.socket.writableLength - a.socket.writableLength)) {
-      const caller = callerOf(connection);
+      const caller = callerOrAddress(connection);
       const bytes = connection.socket.writableLength;
       const callerBytes = bytesByCaller.get(caller) ?? 0;
       if (callerBytes <= maxUnreadBytesPerCaller && totalBytes <= maxUnreadBytes) continue;
@@ -89,6 +89,6 @@ export class UnreadResponses {
   }
 }
 
-/** Returns the id of the caller; before authentication, the client's network or the trusted proxy's address. */
-const callerOf = ({ callerId, network, socket }: ClientConnection): string =>
+/** Returns the key of the limit per caller: the caller's id; before authentication, the network or proxy address. */
+const callerOrAddress = ({ callerId, network, socket }: ClientConnection): string =>
   callerId ?? network ?? socket.remoteAddress ?? '';

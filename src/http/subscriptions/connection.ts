@@ -6,12 +6,11 @@ import type { Caller } from '../../auth/caller';
 import { decodeUtf8OrThrow, parseJson } from '../../shared/json-text';
 import type { ResultStream } from './result-stream';
 
-/** Maximum number of unread bytes buffered for a client when it sends a message or ping. */
+/** Maximum number of unread bytes buffered for a client. Checked when the client sends a message or ping. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
-/** A WebSocket connection of one caller, as graphql-ws needs it. */
+/** WebSocket connection of one caller, as the socket that graphql-ws expects. */
 export class WebSocketConnection implements Transport {
-  /** The TCP connection below the WebSocket. */
   readonly tcpSocket: Socket;
   readonly ip: string;
   /** The Authorization header of the upgrade request; undefined if absent, and after authentication. */
@@ -20,7 +19,7 @@ export class WebSocketConnection implements Transport {
   caller?: Caller;
   /** Releases the connection's quota; undefined before authentication. */
   releaseQuota?: () => void;
-  /** The open subscriptions. When a connection closes, graphql-ws does not end those whose id was used before. */
+  /** The open subscriptions. graphql-ws can fail to end those with a reused id when the connection closes. */
   readonly streams = new Set<ResultStream>();
   #isAlive = true;
 
@@ -41,7 +40,7 @@ export class WebSocketConnection implements Transport {
     return this.socket.protocol;
   }
 
-  /** Sends a message. Resolves when it is written or has failed; only then does graphql-ws ask for the next result. */
+  /** Sends a message. Resolves when the write has ended or failed; graphql-ws then requests the next result. */
   send(text: string): Promise<void> {
     return new Promise((resolve) => this.socket.send(text, () => resolve()));
   }

@@ -16,7 +16,7 @@ interface SubscriptionServerOptions extends Omit<SubscriptionOptions, 'documents
   maxSubscriptionsPerClient: number;
   heartbeatMs: number;
   onUnauthenticated(): void;
-  /** Called for each subscription or WebSocket connection that is rejected at a limit. */
+  /** Called for each subscription or WebSocket connection that is rejected because of a limit. */
   onLimitReached(): void;
   connections: Connections;
 }
@@ -46,7 +46,7 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
   });
   app.server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
   return {
-    /** Handler of server-sent events. The caller must add its route to a scope that authenticates callers. */
+    /** Handler of server-sent events. Its route must be added to a Fastify scope that authenticates requests. */
     sse,
     openSubscriptionCount: () => subscriptionQuota.openCount,
     /** Returns the number of open connections for subscriptions, by transport. */

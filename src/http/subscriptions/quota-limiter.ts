@@ -13,8 +13,8 @@ export class QuotaLimiter {
   }
 
   /**
-   * Takes one unit of the quota. Returns a function that releases it, which must be called only once. Throws a
-   * RequestError (RATE_LIMITED) if a limit is reached.
+   * Counts one more open subscription or connection of a caller. Returns a function that subtracts it, to be called
+   * once. Throws a RequestError (RATE_LIMITED) if a limit is reached.
    */
   acquire(callerId: string): () => void {
     const { total, perCaller } = this.limits;

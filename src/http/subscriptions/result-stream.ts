@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult, GraphQLError } from 'graphql';
 
-/** The errors that ended a subscription, already formatted for its caller. */
+/** Thrown when errors have ended a subscription. `errors`: already formatted for the caller. */
 export class SubscriptionError extends Error {
   constructor(readonly errors: readonly GraphQLError[]) {
     super('The subscription has ended with an error.');
@@ -9,13 +9,13 @@ export class SubscriptionError extends Error {
 }
 
 interface StreamOptions {
-  /** Starts the subscription. If that fails, throws, or returns a result with errors only. */
+  /** Starts the subscription. Rejects, or returns a result that has only errors, if the start fails. */
   subscribe(): Promise<AsyncIterator<ExecutionResult> | ExecutionResult>;
   /** Formats an error for the caller. Returns several errors for an AggregateError. */
   toPublicErrors(error: unknown): readonly GraphQLError[];
-  /** Formats a result for the caller. Throws an error if the subscription must end instead. */
+  /** Formats a result for the caller. Throws an error to end the subscription. */
   toPublicResult(result: ExecutionResult): ExecutionResult;
-  /** Returns the id of the event that caused the latest result; null if that event has none. */
+  /** Returns the id of the event that caused the latest result; null if the event has no id. */
   latestEventId(): string | null;
   /** Called once at the end, with the errors that ended the subscription; none if it completed or was cancelled. */
   onClosed(errors: readonly GraphQLError[]): void;
@@ -26,7 +26,7 @@ type Step = IteratorResult<ExecutionResult, undefined>;
 const DONE: Step = { done: true, value: undefined };
 
 /**
- * The results of a subscription, without results that equal the previous one, event id included. The first next()
+ * The results of a subscription. Skips a result that equals the previous one in data and event id. The first next()
  * starts the subscription. return() ends it immediately, even while next() waits for a result.
  */
 export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
@@ -37,7 +37,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   #isDone = false;
   /** Number of results returned by next(). */
   resultCount = 0;
-  /** Id of the event that caused the latest result; null if that event has none. */
+  /** Id of the event that caused the latest result; null if the event has no id. */
   eventId: string | null = null;
 
   constructor(private readonly options: StreamOptions) {}
@@ -46,7 +46,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
     if (this.#isDone) return this.#finish();
     try {
       this.#source ??= await this.#subscribe();
-      // If the stream was ended while it was subscribing, end the new subscription, too.
+      // The stream may have been closed during #subscribe(): close the new subscription, too.
       if (this.#isDone) void this.#source.return?.();
       for (;;) {
         const step = await this.#source.next();

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isObject } from '../../shared/wire-object';
 import { badRequest, CREDENTIALS_REQUIRED_ERROR, RequestError } from '../graphql/http-error';
 import { parseGetParams, validateParams } from '../graphql/request-params';
-import { SHUTTING_DOWN } from '../server/graceful-shutdown';
+import { SHUTTING_DOWN_ERROR } from '../server/graceful-shutdown';
 import { SubscriptionError, type ResultStream } from './result-stream';
 import type { SharedInterval } from './shared-interval';
 import type { SubscriptionService } from './subscription-service';
@@ -14,7 +14,7 @@ const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** Server-sent events (graphql-sse, distinct connections mode): one subscription per request, at /graphql/stream. */
+/** Serves subscriptions as server-sent events, one per request (graphql-sse, distinct connections mode). */
 export class SseHandler {
   readonly #streams = new Set<FastifyReply['raw']>();
   #isClosing = false;
@@ -31,7 +31,7 @@ export class SseHandler {
       url: '/graphql/stream',
       handler: async ({ id, method, url, body, headers, caller, ip }, reply) => {
         if (!caller) throw CREDENTIALS_REQUIRED_ERROR;
-        if (this.#isClosing) throw SHUTTING_DOWN;
+        if (this.#isClosing) throw SHUTTING_DOWN_ERROR;
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE_ERROR;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;
         if (!isObject(params)) throw badRequest('The body must be a JSON object with a query.');
@@ -108,7 +108,7 @@ const formatIdLine = (eventId: string | null | undefined): string => (eventId ? 
 const formatEvent = (event: string, data?: object): string =>
   `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;
 
-/** Writes a text. Resolves when it is written or the write has failed. The next result is computed after that. */
+/** Writes a text. Resolves when the write has ended or failed; only then is the next result computed (backpressure). */
 const writeAndDrain = (raw: FastifyReply['raw'], text: string): Promise<void> =>
   new Promise((resolve) => {
     if (!raw.destroyed && !raw.writableEnded) raw.write(text, () => resolve());

@@ -14,14 +14,14 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { MAX_TOKENS } from '../limits/document-limits';
-import type { PublicCode } from '../graphql/error-codes';
+import type { PublicErrorCode } from '../graphql/error-codes';
 import { badRequest } from '../graphql/http-error';
 
-/** Maximum total length of all cached documents. Only valid documents are cached. */
+/** Maximum total length of all cached documents, in characters. Only valid documents are cached. */
 const MAX_CACHED_CHARACTERS = 2_000_000;
 const MAX_VALIDATION_ERRORS = 20;
 
-function withCode(error: GraphQLError, code: PublicCode): GraphQLError {
+function withCode(error: GraphQLError, code: PublicErrorCode): GraphQLError {
   error.extensions['code'] = code;
   return error;
 }
@@ -88,7 +88,7 @@ export class SubscriptionDocuments {
     }
   }
 
-  /** Adds the code to a validation error. Removes suggestions of names if introspection is off. */
+  /** Adds the code to a validation error. If introspection is off, removes suggestions of names from the message. */
   #validationError(error: GraphQLError): GraphQLError {
     if (!this.introspection) error.message = error.message.replace(/ ?Did you mean .+\?$/s, '');
     return withCode(error, 'GRAPHQL_VALIDATION_FAILED');

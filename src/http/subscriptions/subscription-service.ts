@@ -20,7 +20,7 @@ import type { SubscriptionDocuments } from './subscription-documents';
 interface SubscriptionTrace {
   /** Calls `work` with the span as the active span. */
   runInSpan<T>(work: () => T): T;
-  /** Ends the span. Called after every result and at the end of the subscription; only the first call counts. */
+  /** Ends the span. May be called several times, for example after every result: only the first call counts. */
   end(name: string | undefined, codes: readonly unknown[]): void;
 }
 
@@ -58,7 +58,7 @@ export class SubscriptionService {
     this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
-  /** Checks a subscription request in the same way as a query. Returns errors for the caller if it is rejected. */
+  /** Checks a subscription request like a query. Returns errors for the caller if the request is rejected. */
   async prepare(
     params: GraphQLRequestParams,
     identity: RequestIdentity,

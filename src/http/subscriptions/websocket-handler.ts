@@ -79,7 +79,7 @@ export class WebSocketHandler {
         if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, idTooLongReason);
         if (!options.authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
         const prepared = await service.prepare(payload, { caller, ip, requestId: randomUUID() });
-        // Free the document: graphql-ws keeps the payload as long as the subscription lasts.
+        // Free the document: graphql-ws keeps the payload in memory as long as the subscription lasts.
         Reflect.set(payload, 'query', '');
         return 'schema' in prepared ? { ...prepared, connection: extra } : prepared;
       },
@@ -139,7 +139,7 @@ export class WebSocketHandler {
     if ((headersDistinct['authorization'] ?? []).length > 1) return '400 Bad Request';
     const { origin, host } = headers;
     if (this.options.authenticator.isDisabled && !isLoopbackHost(host)) return '403 Forbidden';
-    // The origin is checked here, because browsers send no CORS preflight before a WebSocket.
+    // Check the origin here, because browsers send no CORS preflight before a WebSocket.
     const isForeign = origin !== undefined && !isOwnOrigin(origin, host);
     return isForeign && !this.options.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
   }
@@ -167,7 +167,7 @@ export class WebSocketHandler {
     try {
       const authorization = authorizationOf(connectionParams) ?? extra.authorization;
       const caller = await authenticator.authenticate(authorization);
-      // Reject an expired token. A single request is accepted for some seconds longer, because clocks may differ.
+      // Reject a token as soon as it has expired. authenticate() accepts it 30 s longer, because clocks may differ.
       if (!authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       extra.releaseQuota = quota.acquire(caller.id);
