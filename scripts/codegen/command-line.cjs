@@ -1,10 +1,10 @@
 // Generates docs/command-line.md from the definitions of the program's commands.
 require('./schema.cjs');
-const { commandLine } = require('../../dist/cli/program.js');
+const { createCommandLineParser } = require('../../dist/cli/program.js');
 
 let printed = '';
 const nothing = () => undefined;
-const program = commandLine(
+const program = createCommandLineParser(
   { print: (text) => (printed += `${text}\n`), printMessage: nothing },
   { handler: () => nothing, startServer: nothing },
 );

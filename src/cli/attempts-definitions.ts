@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { JSON_OPTION, addCommand, type Actions } from './command-definitions';
+import { JSON_OPTION, addCommand, type CommandActions } from './command-definitions';
 import { parsePositiveDuration, parseUuid } from './options';
 
 const BY_OPTION = ['--by <name>', 'your name if people share an account; 1 to 64 characters'] as const;
@@ -11,7 +11,7 @@ const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, as printed by 
  * Defines the `attempts` commands. An attempt is the journal's record of a call that creates a payment or payout. If
  * its outcome is unknown, the payment service may or may not have executed the call.
  */
-export function defineAttemptCommands(program: Command, actions: Actions): void {
+export function defineAttemptCommands(program: Command, actions: CommandActions): void {
   const attempts = addCommand(program, 'attempts', {
     summary: 'list and settle creates of unknown outcome',
     description: `Lists and settles creates of unknown outcome. Run these commands with the settings of the gateway (DATABASE_URL,
@@ -29,7 +29,7 @@ SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service befor
   defineProposals(attempts, actions);
 }
 
-function defineListAndShow(attempts: Command, { handler }: Actions): void {
+function defineListAndShow(attempts: Command, { handler }: CommandActions): void {
   const load = () => import('./commands/attempts.js');
   addCommand(attempts, 'list', { summary: 'list attempts of unknown outcome, oldest first' })
     .option(...JSON_OPTION)
@@ -45,7 +45,7 @@ function defineListAndShow(attempts: Command, { handler }: Actions): void {
     .action(handler(load, 'showAttempt'));
 }
 
-function defineSettle(attempts: Command, { handler }: Actions): void {
+function defineSettle(attempts: Command, { handler }: CommandActions): void {
   addCommand(attempts, 'settle', {
     summary: 'record the outcome of attempts of unknown outcome',
     description: `Settles one attempt of unknown outcome, the attempts in a file, or those that --all selects.
@@ -91,7 +91,7 @@ skipped. --all can only record the outcome not_sent.`,
     .action(handler(() => import('./commands/settle.js'), 'settle'));
 }
 
-function defineProposals(attempts: Command, { handler }: Actions): void {
+function defineProposals(attempts: Command, { handler }: CommandActions): void {
   const load = () => import('./commands/proposals.js');
   addCommand(attempts, 'proposals', { summary: 'list proposals that wait for approval (SETTLE_APPROVAL=on)' })
     .option(...JSON_OPTION)

@@ -1,15 +1,15 @@
 import type { ChangeJournal, ChangeRange, ChangeBatch } from '../datasources/journal/changes';
 import { sleep } from '../shared/timeout';
 
-/** Maximum time in ms to wait for an open database transaction that keeps later changes from being read. */
+/** Maximum time in ms to wait for the end of an open database transaction, which hides later changes from readers. */
 const MAX_CATCH_UP_MS = 2000;
 const READ_INTERVAL_MS = 100;
 
 /**
- * Reads the changes after `range.after`, oldest first, and yields them in pages until no change is left. Waits at most
- * MAX_CATCH_UP_MS for committed changes that are not readable yet. If some are still not readable then, `isBehind` of
- * the last page is true. Throws PositionExpired if changes after `range.after` were deleted.
+ * Yields the changes after `range.after` in pages, oldest first. At the end, waits up to MAX_CATCH_UP_MS for changes
+ * that an open database transaction hides. If some stay hidden, the last page has `isBehind: true`.
  * @param nextPageLimit returns the maximum number of changes in the next page
+ * @throws PositionExpired if changes after `range.after` were deleted
  */
 export async function* changePages(
   journal: Pick<ChangeJournal, 'readChanges'>,

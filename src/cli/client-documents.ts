@@ -24,21 +24,21 @@ import { redactGraphqlMessage } from '../redaction/graphql-message';
 import { InputError } from './context';
 import { causeCode } from '../shared/error-code';
 
-/** How a GraphQL client library changes documents before it sends them. */
+/** Changes that a GraphQL client library makes to documents before it sends them. */
 interface ClientBehavior {
   /** Whether the client evaluates the directive itself and removes it from the document. */
   isClientDirective(name: string): boolean;
   /** Whether the client adds __typename to the selection sets of the operation, except to the outermost one. */
   addsTypename(operation: OperationDefinitionNode): boolean;
-  /** Whether the client adds no __typename to a selection set that contains this field. */
+  /** Whether this field keeps the client from adding __typename to the selection set that contains the field. */
   preventsTypename(field: FieldNode): boolean;
   /** True: the client sends fragments sorted by name. False: in the order of their first use. */
   sortsFragments: boolean;
-  /** The text that the client writes between two definitions. */
+  /** Text between two definitions in a document. */
   separator: string;
 }
 
-/** The clients that --client can name. test/gateway/persist-cli.system.test.ts checks them against the libraries. */
+/** Clients by value of --client. test/gateway/persist-cli.system.test.ts compares them with the real libraries. */
 export const CLIENTS = {
   apollo: {
     isClientDirective: (name) => ['connection', 'nonreactive', 'unmask'].includes(name),
@@ -63,7 +63,7 @@ export const CLIENTS = {
   },
 } satisfies Record<string, ClientBehavior>;
 
-/** Thrown if documents are invalid. Each error begins with file and line; errors of validation rules name the rule. */
+/** Thrown if GraphQL documents are invalid. Each of the `errors` begins with file and line. */
 export class InvalidDocumentsError extends Error {
   constructor(readonly errors: readonly string[]) {
     super(errors.join('\n'));
@@ -107,7 +107,7 @@ const documentOf = (definitions: readonly DefinitionNode[]) =>
 const locationOf = ({ loc }: ASTNode): string =>
   loc ? `${loc.source.name}:${getLocation(loc.source, loc.start).line}` : '';
 
-/** The standard rules except two: unused fragments are allowed, and validationErrors() reports unnamed operations. */
+/** Standard GraphQL validation rules. Unused fragments are allowed; validationErrors() reports unnamed operations. */
 const VALIDATION_RULES = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== LoneAnonymousOperationRule,
 );
@@ -117,7 +117,7 @@ function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQ
   const anonymousErrors = definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
     .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
-  // Errors of scalars have no AST nodes. Find the definitions that cause the same error when validated alone.
+  // An error of a scalar value has no AST nodes. Find the definitions that have the same error when validated alone.
   const nodesOfError = ({ rule, error }: DocumentFault): readonly ASTNode[] =>
     error.nodes ??
     definitions.filter((definition) =>
@@ -186,7 +186,7 @@ export type ClientOperation = ReturnType<typeof toClientOperation>;
 
 /**
  * Returns the operations in the files as the client sends them, sorted by name.
- * @throws InvalidDocumentsError; InputError if a file cannot be read
+ * @throws InvalidDocumentsError if a document is invalid, InputError if a file cannot be read
  */
 export function readClientOperations(
   files: readonly string[],

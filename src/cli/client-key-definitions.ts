@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { SCOPES } from '../auth/caller';
-import { JSON_OPTION, addCommand, type Actions } from './command-definitions';
+import { JSON_OPTION, addCommand, type CommandActions } from './command-definitions';
 import { parseDuration, parseList, parsePositiveDuration } from './options';
 
 const CLIENT_ARGUMENT = ['<id>', 'the id of the client'] as const;
@@ -17,7 +17,7 @@ const SCOPE_HELP_LINES = Object.entries(SCOPES).map(
 const load = () => import('./commands/client-key.js');
 
 /** Defines the `client-key` commands, which manage the keys of internal services (clients). */
-export function defineClientKeyCommands(program: Command, actions: Actions): void {
+export function defineClientKeyCommands(program: Command, actions: CommandActions): void {
   const clientKey = addCommand(program, 'client-key', {
     summary: 'create, list and revoke the keys of internal services (clients)',
     description: `Creates, lists and revokes keys of internal services (clients). A key is printed once and not stored; CLIENT_KEYS_FILE
@@ -34,7 +34,7 @@ contains only its SHA-256. docs/security.md describes the rotation of keys.`,
   defineListAndRevoke(clientKey, actions);
 }
 
-function defineNewAndRotate(clientKey: Command, { handler }: Actions): void {
+function defineNewAndRotate(clientKey: Command, { handler }: CommandActions): void {
   addCommand(clientKey, 'new', { summary: 'create the first key of a client' })
     .argument('<id>', 'the id of the client: letters, digits, dots, dashes, underscores')
     .option('--scopes <scope,…>', 'scopes of the client; all but cards:direct if omitted', parseList)
@@ -46,7 +46,7 @@ function defineNewAndRotate(clientKey: Command, { handler }: Actions): void {
       parsePositiveDuration,
     )
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
-    // The shell splits a list with spaces into excess arguments. newKey() explains this error better than Commander.
+    // A list with spaces becomes several arguments. newKey() reports this error more clearly than Commander.
     .allowExcessArguments()
     .action(handler(load, 'newKey'));
   addCommand(clientKey, 'rotate', {
@@ -70,7 +70,7 @@ valid. The old keys work until they expire or are revoked.`,
     .action(handler(load, 'rotateKey'));
 }
 
-function defineListAndRevoke(clientKey: Command, { handler }: Actions): void {
+function defineListAndRevoke(clientKey: Command, { handler }: CommandActions): void {
   addCommand(clientKey, 'list', {
     summary: 'list keys with their label, creation, expiry, scopes and channels',
   })

@@ -5,17 +5,16 @@ import { parseDuration, parseUuid } from './options';
 /** Names of the commands that run until SIGTERM or SIGINT. */
 export type ServerCommandName = 'start' | 'sandbox';
 
-/** The implementation of a command. Gets the arguments and options from Commander and returns the exit code. */
+/** The implementation of a command. Receives arguments and options from Commander. Returns the exit code. */
 type CommandFunction = (context: Context, ...args: never[]) => number | Promise<number>;
 
-/** Connects the definitions of commands with their implementations. */
-export interface Actions {
-  /** Returns a handler for Commander that loads the module of the command and calls one function of the module. */
+/** Functions that run the commands. The definitions of commands register them with Commander. */
+export interface CommandActions {
+  /** Returns a Commander action that loads the command's module with `load` and calls its function `functionName`. */
   handler<N extends string>(
     load: () => Promise<Record<N, CommandFunction>>,
     functionName: N,
   ): Parameters<Command['action']>[0];
-  /** Runs the command `start` or `sandbox`. */
   startServer(name: ServerCommandName): Promise<void>;
 }
 
@@ -46,7 +45,10 @@ export const choiceOption = (flags: string, description: string, words: readonly
 
 export const JSON_OPTION = ['--json', 'print JSON'] as const;
 
-export function defineServerAndDoctorCommands(program: Command, { handler, startServer }: Actions): void {
+export function defineServerAndDoctorCommands(
+  program: Command,
+  { handler, startServer }: CommandActions,
+): void {
   addCommand(program, 'start', {
     summary: 'start the gateway',
     description: `Starts the gateway, with the embedded sandbox if SERVICE_BASE_URL is not set.
@@ -84,7 +86,7 @@ Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 the se
     .action(handler(() => import('./commands/doctor.js'), 'doctor'));
 }
 
-export function defineMigrateAndFenceCommands(program: Command, { handler }: Actions): void {
+export function defineMigrateAndFenceCommands(program: Command, { handler }: CommandActions): void {
   addCommand(program, 'migrate', {
     summary: 'migrate the tables of the journal',
     description:
@@ -109,7 +111,7 @@ function appendExpectedHash(hash: string, earlier: readonly string[] = []): stri
   throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');
 }
 
-export function defineAuditCommands(program: Command, { handler }: Actions): void {
+export function defineAuditCommands(program: Command, { handler }: CommandActions): void {
   const audit = addCommand(program, 'audit', {
     summary: 'verify and follow the audit log',
     description: 'Verifies and follows the audit log, the record of every call that moves money.',
@@ -140,7 +142,7 @@ On SIGTERM it prints the lines written so far and ends.`,
     .action(handler(() => import('./commands/audit.js'), 'follow'));
 }
 
-export function definePersistCommand(program: Command, { handler }: Actions): void {
+export function definePersistCommand(program: Command, { handler }: CommandActions): void {
   addCommand(program, 'persist', {
     summary: 'create the manifest for PERSISTED_OPERATIONS',
     description: `Creates the manifest for PERSISTED_OPERATIONS from the GraphQL documents of your frontends. Exit code: 0 the manifest
@@ -169,7 +171,7 @@ is written, 1 a document is invalid, 2 an argument is wrong.`,
     .action(handler(() => import('./commands/persist.js'), 'persist'));
 }
 
-export function defineDevTokenCommand(program: Command, { handler }: Actions): void {
+export function defineDevTokenCommand(program: Command, { handler }: CommandActions): void {
   addCommand(program, 'dev-token', {
     summary: 'create a development token (JWT) for a gateway with the embedded sandbox',
     description: `Creates a token (JWT) for a gateway with the embedded sandbox, to try scopes, ownership and expiry. The first call creates

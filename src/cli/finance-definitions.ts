@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { JSON_OPTION, addCommand, choiceOption, type Actions } from './command-definitions';
+import { JSON_OPTION, addCommand, choiceOption, type CommandActions } from './command-definitions';
 import { parseTime, parseUuid } from './options';
 
 /** Maximum of --rate, in lookups per second. */
@@ -20,7 +20,7 @@ function parseLimit(text: string): number {
 }
 
 /** Defines the commands for finance: `changes` and `reconcile`. */
-export function defineChangesAndReconcileCommands(program: Command, { handler }: Actions): void {
+export function defineChangesAndReconcileCommands(program: Command, { handler }: CommandActions): void {
   addCommand(program, 'changes', {
     summary: 'print the record of changes, oldest first',
     description: `Prints the record of changes at DATABASE_URL, oldest first: every status of every payment and payout created through the

@@ -3,7 +3,7 @@ import type { ServerCommandName } from './command-definitions';
 import { EXIT } from './context';
 import { Terminal } from './terminal';
 
-/** The commands that run until SIGTERM or SIGINT and then end the process themselves. */
+/** The commands that run until SIGTERM or SIGINT and then exit the process themselves. */
 const SERVER_COMMANDS: Readonly<Record<ServerCommandName, () => Promise<void>>> = {
   start: async () => (await import('../server.js')).main(),
   sandbox: async () => (await import('../sandbox/main.js')).main(),
@@ -12,7 +12,7 @@ const SERVER_COMMANDS: Readonly<Record<ServerCommandName, () => Promise<void>>> 
 /** Runs the command line of this process. Called by bin/paygraph.mjs. */
 export async function main(): Promise<void> {
   const args = process.argv.slice(2);
-  // `start` and `sandbox` without options do not need the command line parser. Not loading it makes the start faster.
+  // Run `start` and `sandbox` without options directly: loading the command line parser would delay the start.
   if (args.length === 1 && (args[0] === 'start' || args[0] === 'sandbox')) await SERVER_COMMANDS[args[0]]();
   else await runArguments(args);
 }

@@ -10,7 +10,7 @@ import { causeCode } from '../shared/error-code';
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Maximum duration of an option: a hundred years. A longer one is probably a mistake. */
+/** Maximum duration in an option, in ms: 100 years. A longer duration is probably a typing error. */
 const MAX_DURATION_MS = 36_525 * 86_400_000;
 
 /** Returns the duration in ms of a text such as 90d, 12h, 15m, 30s or -5m. @throws InvalidArgumentError */
@@ -30,7 +30,7 @@ export function parsePositiveDuration(text: string): number {
 
 const TIME_PATTERN = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** Returns an RFC 3339 time in ms since 1970. A date without a time means 00:00 UTC. @throws InvalidArgumentError */
+/** Converts an RFC 3339 time to ms since 1970. A date without a time means 00:00 UTC. @throws InvalidArgumentError */
 export function parseTime(text: string): number {
   const ms = TIME_PATTERN.test(text) ? parseCalendarTime(text) : NaN;
   if (!Number.isNaN(ms)) return ms;

@@ -14,7 +14,7 @@ import {
   defineMigrateAndFenceCommands,
   definePersistCommand,
   defineServerAndDoctorCommands,
-  type Actions,
+  type CommandActions,
 } from './command-definitions';
 import { defineChangesAndReconcileCommands } from './finance-definitions';
 import { EXIT, InputError, UsageError, type Context } from './context';
@@ -39,7 +39,10 @@ function packageVersion(): string {
 }
 
 /** Returns the command line parser with the help of all commands. docs/command-line.md is generated from the help. */
-export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, actions: Actions): Command {
+export function createCommandLineParser(
+  terminal: Pick<Terminal, 'print' | 'printMessage'>,
+  actions: CommandActions,
+): Command {
   const program = new Command('paygraph')
     .description('A GraphQL gateway in front of a REST payments and payouts service.')
     .version(packageVersion(), '-V, --version', 'print the version')
@@ -90,17 +93,17 @@ function errorText(error: unknown): string {
 }
 
 /**
- * Runs a command. Resolves with its exit code. For `start` and `sandbox`, resolves with null once they have started:
- * they run until a signal ends the process.
- * @param startServer starts `start` or `sandbox`
+ * Runs a command and resolves with its exit code. Resolves with null once `start` or `sandbox` has started, because
+ * these commands run until a signal.
+ * @param startServer runs the command `start` or `sandbox`
  */
 export async function runCommand(
   args: readonly string[],
   context: Context,
-  startServer: Actions['startServer'] = async () => undefined,
+  startServer: CommandActions['startServer'] = async () => undefined,
 ): Promise<number | null> {
   let code: number | null = EXIT.done;
-  const program = commandLine(context.terminal, {
+  const program = createCommandLineParser(context.terminal, {
     handler:
       (load, functionName) =>
       async (...parameters) => {

@@ -1,7 +1,6 @@
 import process from 'node:process';
 import { styleText } from 'node:util';
 
-/** An output stream of the process, or its replacement in a test. */
 interface OutputStream {
   /** @param onWritten called when the text has been written, or with the error if the write failed */
   write(text: string, onWritten?: (error?: Error | null) => void): unknown;
@@ -11,8 +10,8 @@ interface OutputStream {
 const PROGRESS_INTERVAL_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
-/** Returns the name of a field as words, such as `created at` for `createdAt`. */
-export const labelOf = (name: string): string =>
+/** Returns the name of a field as a label for people: `created at` for `createdAt`. */
+export const fieldLabel = (name: string): string =>
   name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
 
 export const timeText = (ms: number): string => new Date(ms).toISOString();
@@ -57,7 +56,7 @@ export class Terminal {
 
   /**
    * Shows a progress line on standard error, which later output replaces. Does nothing if standard error is not a
-   * terminal, or if the previous progress line is newer than PROGRESS_INTERVAL_MS.
+   * terminal, or within PROGRESS_INTERVAL_MS after the previous progress line.
    */
   showProgress(text: string): void {
     if (!this.err.isTTY || performance.now() - this.#progressShownAt < PROGRESS_INTERVAL_MS) return;

@@ -1,6 +1,6 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { hashOf, readLine } from '../../src/observability/audit/line';
+import { hashLine, parseLine } from '../../src/observability/audit/line';
 import { entry, linesOf, openLog, putLines, temporaryLog, verify, writeLog } from './support/files';
 
 /** Writes a log: one process writes lines 1 to 5 (opening, three calls, closing), the next one lines 6 to 10. */
@@ -31,13 +31,13 @@ const rewritten = (place: number, from: string | RegExp, to: string) => (lines: 
 
 /** Recomputes the hash of a line from the line before it, as an attacker can if there is no AUDIT_LOG_KEY. */
 const rehashed = (place: number) => (lines: string[]) =>
-  lines.with(place - 1, withHash(readLine(lines[place - 1]!)!.body, readLine(lines[place - 2]!)!.hash));
+  lines.with(place - 1, withHash(parseLine(lines[place - 1]!)!.body, parseLine(lines[place - 2]!)!.hash));
 
 const withHash = (body: string, previous: string): string =>
-  `${body},"hash":"${hashOf(previous, body, null)}"}`;
+  `${body},"hash":"${hashLine(previous, body, null)}"}`;
 
 function withForgedCall(lines: string[]): string[] {
-  const { hash, body } = readLine(lines[2]!)!;
+  const { hash, body } = parseLine(lines[2]!)!;
   return lines.toSpliced(3, 0, withHash(body.replace('"seq":2', '"seq":3'), hash));
 }
 
@@ -96,8 +96,8 @@ test('Verification detects the removal of all lines, or of the last lines, of on
   const { faults, notes } = await verify(file);
   expect([...faults, ...notes]).toEqual([]);
   const lines = linesOf(file);
-  const other = readLine(lines[1]!)!.writer;
-  const places = lines.flatMap((line, place) => (readLine(line)!.writer === other ? [place] : []));
+  const other = parseLine(lines[1]!)!.writer;
+  const places = lines.flatMap((line, place) => (parseLine(line)!.writer === other ? [place] : []));
   expect(places).toHaveLength(4);
   for (let kept = 0; kept < places.length; kept += 1) {
     putLines(
@@ -131,8 +131,8 @@ test.each([null, 'another-key'])('With AUDIT_LOG_KEY, a log rewritten with %j is
   expect((await verify(file, [], right)).faults).toEqual([]);
   let previous = '';
   const rewrittenLines = linesOf(file).map((text) => {
-    const body = readLine(text)!.body.replace('"10000.00"', '"10.00"');
-    previous = hashOf(previous, body, key);
+    const body = parseLine(text)!.body.replace('"10000.00"', '"10.00"');
+    previous = hashLine(previous, body, key);
     return `${body},"hash":"${previous}"}`;
   });
   putLines(file, rewrittenLines);
@@ -145,13 +145,13 @@ test('Verification with a seal detects that the last lines were removed, and acc
   const file = await twoStarts();
   const { seal = '' } = (await verify(file)).verifier.files[0]!;
   const whole = linesOf(file);
-  expect(seal).toBe(readLine(whole.at(-1)!)!.hash);
-  const seals = [seal, readLine(whole[0]!)!.hash];
+  expect(seal).toBe(parseLine(whole.at(-1)!)!.hash);
+  const seals = [seal, parseLine(whole[0]!)!.hash];
   await writeLog(file, 'g');
-  expect((await verify(file, seals)).verifier.notFound).toEqual([]);
+  expect((await verify(file, seals)).verifier.missingHashes).toEqual([]);
   for (let kept = 0; kept < whole.length; kept += 1) {
     putLines(file, whole.slice(0, kept));
-    expect((await verify(file, seals)).verifier.notFound).toEqual(kept === 0 ? seals : [seal]);
+    expect((await verify(file, seals)).verifier.missingHashes).toEqual(kept === 0 ? seals : [seal]);
   }
 });
 
@@ -173,7 +173,7 @@ describe('A line whose process died while writing it', () => {
       expect(later.faults).toEqual([]);
       expect(later.notes).toMatchObject([{ line: 4, code: 'cut_off' }]);
       expect(linesOf(file)).toHaveLength(7);
-      expect(readLine(linesOf(file)[4]!)).toMatchObject({ event: 'opened', torn: true });
+      expect(parseLine(linesOf(file)[4]!)).toMatchObject({ event: 'opened', torn: true });
     },
   );
 

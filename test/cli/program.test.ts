@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { commandLine } from '../../src/cli/program';
+import { createCommandLineParser } from '../../src/cli/program';
 import { temporaryLog, writeLog } from '../audit/support/files';
 import { CHECKOUT } from '../support/program';
 import { run } from './support/run';
 
 const nothing = async (): Promise<void> => undefined;
-const program = commandLine(
+const program = createCommandLineParser(
   { print: () => undefined, printMessage: () => undefined },
   { handler: () => nothing, startServer: nothing },
 );

@@ -20,7 +20,7 @@ const { signal } = new AbortController();
 async function takeTurns(clock: ReturnType<typeof virtualClock>, limiter: RateLimiter, workMs: number) {
   const times: number[] = [];
   while (times.length < 100) {
-    await limiter.turn(signal);
+    await limiter.waitForTurn(signal);
     times.push(clock.monotonic());
     clock.advance(workMs);
   }
@@ -44,7 +44,7 @@ describe('RateLimiter', () => {
   test('does not save up turns while there is no work', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter(clock, 10);
-    await limiter.turn(signal);
+    await limiter.waitForTurn(signal);
     clock.advance(60_000);
     const times = await takeTurns(clock, limiter, 0);
     expect(peak(times)).toBeLessThanOrEqual(11);
@@ -53,9 +53,9 @@ describe('RateLimiter', () => {
   test('counts requests that were sent without waiting for a turn', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter(clock, 10);
-    await limiter.turn(signal);
-    for (let retry = 0; retry < 5; retry += 1) limiter.charge();
-    await limiter.turn(signal);
+    await limiter.waitForTurn(signal);
+    for (let retry = 0; retry < 5; retry += 1) limiter.countRequest();
+    await limiter.waitForTurn(signal);
     expect(clock.monotonic()).toBeGreaterThanOrEqual(500);
   });
 });

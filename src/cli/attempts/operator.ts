@@ -4,20 +4,19 @@ import { redactForAudit } from '../../redaction/audit';
 import { isPrintable } from '../../shared/text';
 import { UsageError } from '../context';
 
-/** The person who runs a command. */
 interface Operator {
   /** The user of the operating system. */
   user: string;
   /** The environment variable SUDO_USER, which the user can forge; null if it is not set. */
   sudoUser: string | null;
-  /** The option --by: the name of a person who shares the account with others. Null if it is not given. */
+  /** Name in the option --by, for people who share an account. Null if the option is not given. */
   givenName: string | null;
 }
 
 /**
  * Returns the operator who runs this process. A user without a name in the user database is called `uid <number>`.
  * @param byOption value of the option --by
- * @throws UsageError if this value is blank, too long or not printable, or would be redacted in the audit log
+ * @throws UsageError if `byOption` is blank, too long or not printable, or if the audit log would redact it
  */
 export function readOperator(sudoUser: string | null, byOption: string | undefined): Operator {
   const givenName = byOption === undefined ? null : parseRecordableText('--by', byOption, 64);
@@ -30,11 +29,11 @@ export function readOperator(sudoUser: string | null, byOption: string | undefin
 
 /**
  * Returns the trimmed value of --reason.
- * @throws UsageError if it is blank, too long or not printable, or would be redacted in the audit log
+ * @throws UsageError if the value is blank, too long or not printable, or if the audit log would redact it
  */
 export const readReason = (reason: string): string => parseRecordableText('--reason', reason, 255);
 
-/** Returns the trimmed value of an option for the audit log. @param maxLength in UTF-16 code units */
+/** Validates the value of an option for the audit log and trims it. @param maxLength in UTF-16 code units */
 function parseRecordableText(option: string, value: string, maxLength: number): string {
   const text = value.trim();
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))
@@ -44,7 +43,7 @@ function parseRecordableText(option: string, value: string, maxLength: number): 
   return text;
 }
 
-/** Whether two operators may be the same person, because they share a name (user or SUDO_USER). */
+/** Whether two operators have a name (user or SUDO_USER) in common and may therefore be the same person. */
 export function mayBeSamePerson(one: Operator, other: Operator): boolean {
   const names = [one.user, one.sudoUser].filter((name) => name !== null);
   return names.includes(other.user) || (other.sudoUser !== null && names.includes(other.sudoUser));

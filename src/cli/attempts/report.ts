@@ -1,7 +1,7 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import { EXIT } from '../context';
 import { csvCell } from '../csv';
-import { labelOf, timeOrNull, type Terminal } from '../terminal';
+import { fieldLabel, timeOrNull, type Terminal } from '../terminal';
 import type { PlannedSettle, SettleState } from './settle-plan';
 
 export const timeOrDash = (ms: number | null): string => timeOrNull(ms) ?? '-';
@@ -29,7 +29,7 @@ export const attemptJson = (attempt: Attempt) => ({
 export function describeAttempt(attempt: Attempt): string {
   const { amount, ...fields } = attemptJson(attempt);
   const lines = Object.entries({ ...fields, amount: `${amount.value} ${amount.currency}` }).map(
-    ([name, value]) => `${`${labelOf(name)}:`.padEnd(18)}${value ?? '-'}`,
+    ([name, value]) => `${`${fieldLabel(name)}:`.padEnd(18)}${value ?? '-'}`,
   );
   return lines.join('\n');
 }
@@ -45,7 +45,7 @@ const CSV_COLUMNS = [
   ...['channel', 'method', 'externalId', 'client', 'idempotencyKey'],
 ];
 
-/** Returns attempts as CSV. An operator fills in outcome and transactionId, and runs `attempts settle --file`. */
+/** Returns attempts as CSV for `attempts settle --file`. The operator fills in outcome and transactionId. */
 export function attemptsCsv(attempts: readonly Attempt[]): string {
   const rows = attempts.map((attempt) => {
     const { amount, ...fields } = attemptJson(attempt);
@@ -55,7 +55,7 @@ export function attemptsCsv(attempts: readonly Attempt[]): string {
   return [CSV_COLUMNS, ...rows].map((cells) => cells.map(csvCell).join(',')).join('\n');
 }
 
-/** Labels of the states, in the order of the report. */
+/** Text for each state of a request to settle an attempt, in the order of the report. */
 const STATE_LABELS: Readonly<Record<SettleState, string>> = {
   ready: 'can be settled',
   settled: 'settled',
@@ -65,18 +65,18 @@ const STATE_LABELS: Readonly<Record<SettleState, string>> = {
   refused: 'REFUSED',
 };
 
-/** Converts a decimal with at most two decimal places to hundredths. */
-function centsOf(value: string): bigint {
+/** Converts a decimal with at most two decimal places to hundredths: 5.5 becomes 550. */
+function toCents(value: string): bigint {
   const [whole = '0', decimals = ''] = value.split('.');
   return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
 }
 
-/** Adds up the amounts of attempts for each mutation and currency. `value`: the sum, with two decimal places. */
+/** Returns the total amount of attempts by mutation and currency. `value`: decimal with two decimal places. */
 export function totalsOf(attempts: readonly Attempt[]) {
   const groups = Map.groupBy(attempts, (attempt) => `${mutationName(attempt)} ${attempt.currency}`);
   return [...groups].map(([group, members]) => {
     const [operation = '', currency = ''] = group.split(' ');
-    const sum = String(members.reduce((total, { value }) => total + centsOf(value), 0n)).padStart(3, '0');
+    const sum = String(members.reduce((total, { value }) => total + toCents(value), 0n)).padStart(3, '0');
     return { operation, currency, attempts: members.length, value: `${sum.slice(0, -2)}.${sum.slice(-2)}` };
   });
 }
@@ -109,15 +109,15 @@ const plannedSettleJson = ({ line, name, request, attempt, state, message }: Pla
 
 interface ReportOptions {
   json?: boolean | undefined;
-  /** False: the report is a preview. True: the settle requests were carried out, or stored as a proposal. */
+  /** Whether outcomes were recorded or proposed. False: the report is a preview. */
   isCarriedOut: boolean;
-  /** The id of the proposal that was stored; undefined if no proposal was stored. */
+  /** Id of the stored proposal; undefined if the command stored none. */
   proposalId?: string | undefined;
 }
 
 /**
- * Prints each settle request with its state, the number of requests in each state, and the total amounts of the
- * requests that are settled, proposed or ready.
+ * Prints each request with its state, the number of requests in each state, and the total amounts of the requests that
+ * are settled, proposed or ready.
  * @returns the exit code of the command: EXIT.failed if a request is refused, otherwise EXIT.done
  */
 export function printReport(

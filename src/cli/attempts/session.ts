@@ -8,11 +8,11 @@ import { readOperator } from './operator';
 /** Maximum number of attempts of unknown outcome that a command reads. */
 const MAX_UNKNOWN_ATTEMPTS = 100_000;
 
-/** Error message for an attempt that Session.findAttempt() does not find. */
+/** Error message if Session.findAttempt() finds no attempt. */
 export const NO_ATTEMPT_MESSAGE =
   'No attempt has this id or idempotency key. If several clients used the key, use the id of the attempt.';
 
-/** Returns the base URL, which identifies the payment service in the journal. @throws UsageError if it is not set */
+/** Returns SERVICE_BASE_URL, the id of the payment service in the journal. @throws UsageError if it is not set */
 export function requireServiceUrl(baseUrl: string | null): string {
   if (baseUrl) return baseUrl;
   throw new UsageError(
@@ -20,12 +20,12 @@ export function requireServiceUrl(baseUrl: string | null): string {
   );
 }
 
-/** Journal, proposals and audit log for an `attempts` command or `changes`. Disposing of the session closes them. */
+/** Resources of an `attempts` or `changes` command: journal, proposals, audit log. Disposal closes them. */
 export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /**
- * Opens the journal for an `attempts` command or `changes`.
- * @param byOption the option --by
+ * Opens the journal for an `attempts` or `changes` command.
+ * @param byOption value of the option --by
  * @throws UsageError, before the journal is opened, if the option is invalid or SERVICE_BASE_URL is not set
  */
 export async function openSession(context: Context, byOption?: string) {
@@ -41,14 +41,14 @@ export async function openSession(context: Context, byOption?: string) {
     config,
     operator,
     journal,
-    /** The base URL, which identifies the payment service in the journal. */
+    /** SERVICE_BASE_URL, the id of the payment service in the journal. */
     service,
     openProposals: async () => {
       const proposals = await openProposals(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
       resources.unshift(proposals);
       return proposals;
     },
-    /** Opens the audit log. @throws AuditLogError if it cannot be written. Then no attempt may be settled. */
+    /** Opens the audit log. @throws AuditLogError if the log cannot be written; the command must then settle nothing */
     openAuditLog: () => {
       const options = { creator: 'folder owner', key: config.auditKey?.reveal() ?? null } as const;
       const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.printMessage(`${why}.`), options);
@@ -58,7 +58,7 @@ export async function openSession(context: Context, byOption?: string) {
     /** Finds an attempt by its id or idempotency key. Null if there is none, or if several clients used the key. */
     findAttempt: async (idOrKey: string) =>
       (await journal.findById(service, idOrKey)) ?? (await journal.findAny(service, idOrKey)),
-    /** Returns attempts of unknown outcome, oldest first. Prints a message if it reaches MAX_UNKNOWN_ATTEMPTS. */
+    /** Returns up to MAX_UNKNOWN_ATTEMPTS attempts of unknown outcome, oldest first; at the limit prints a message. */
     unknownAttempts: async () => {
       const attempts = await journal.unknown(service, MAX_UNKNOWN_ATTEMPTS);
       if (attempts.length === MAX_UNKNOWN_ATTEMPTS)

@@ -7,7 +7,7 @@ import { toSettleRequest, type SettleFileLine } from './settle-plan';
 type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
 type RowFields = Partial<Record<Column, string>>;
 
-/** The known columns by their normalised name, which has only letters, in lower case. */
+/** Columns that `settle --file` reads, by their normalised name: lower case, letters only. Ignores other columns. */
 const COLUMN_BY_NAME = new Map<string, Column>([
   ['id', 'id'],
   ['attempt', 'id'],
@@ -19,7 +19,7 @@ const COLUMN_BY_NAME = new Map<string, Column>([
   ['status', 'status'],
 ]);
 
-/** Reads the known columns of a row. @throws UsageError if one is repeated, or a value is neither string nor null */
+/** Reads the known columns of a row. @throws UsageError if a column is repeated or a value is not a string or null */
 function readFields(cells: readonly [name: string, value: unknown][]): RowFields {
   const fields: RowFields = {};
   for (const [name, value] of cells) {
@@ -32,7 +32,7 @@ function readFields(cells: readonly [name: string, value: unknown][]): RowFields
   return fields;
 }
 
-/** A row of a .csv or .jsonl file. */
+/** A row of a file for `settle --file` (.csv or .jsonl). */
 interface Row {
   /** The number of the row's first line, from 1. */
   line: number;
@@ -40,7 +40,7 @@ interface Row {
   read(): RowFields;
 }
 
-/** Matches a quoted or plain cell of CSV (RFC 4180), and the comma, line end or end of the text after it. */
+/** Matches one CSV cell (RFC 4180), quoted or not, and its terminator: comma, line break or end of the text. */
 const CELL_PATTERN = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
 /** Parses CSV. Skips records that have only blank cells. `line`: number of the record's first line, from 1. */
@@ -87,7 +87,7 @@ function readObject(json: string): object {
     const value = parseJson(json);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // The UsageError below reports a syntax error.
+    // Ignore the syntax error, because the UsageError below reports it.
   }
   throw new UsageError('Expected a JSON object without repeated names.');
 }
@@ -109,9 +109,9 @@ function readRow({ line, read }: Row, defaultStatus: string): SettleFileLine {
 }
 
 /**
- * Reads a .csv or .jsonl file. A malformed line gets the state `refused`.
- * @param defaultStatus status of the transaction in lines that give none
- * @throws InputError or UsageError if the file as a whole is invalid
+ * Reads the file of `attempts settle --file` (.csv or .jsonl). A malformed line gets the state `refused`.
+ * @param defaultStatus status of the transaction in lines without a status
+ * @throws InputError or UsageError if the file is unreadable, empty or malformed CSV
  */
 export function readSettleFile(file: string, defaultStatus: string): SettleFileLine[] {
   const extension = path.extname(file).toLowerCase();

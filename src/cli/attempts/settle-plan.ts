@@ -4,10 +4,10 @@ import { isUuid } from '../../shared/uuid';
 import { UsageError } from '../context';
 import { NO_ATTEMPT_MESSAGE, type Session } from './session';
 
-/** An operator's request to record the outcome of an attempt. `attempt`: its id or idempotency key. */
+/** An operator's request to record the outcome of an attempt. `attempt`: id or idempotency key of the attempt. */
 export type SettleRequest = { attempt: string } & (
   | { outcome: 'not_sent'; transactionId: null; status: null }
-  /** `status`: the word of the payment service for the status of the transaction. */
+  /** `status`: the transaction's status in the words of the payment service, such as `processing`. */
   | { outcome: 'succeeded'; transactionId: string; status: string }
 );
 
@@ -18,7 +18,7 @@ interface RequestFields {
   status: string | null;
 }
 
-/** Returns a settle request with these fields. @throws UsageError if a field is missing or invalid */
+/** Validates the fields of a settle request. @throws UsageError if a field is missing or invalid */
 export function toSettleRequest({ attempt, outcome, transactionId, status }: RequestFields): SettleRequest {
   if (attempt === '') throw new UsageError('No attempt is given: specify its id or its idempotency key.');
   if (outcome === 'not_sent') {
@@ -40,15 +40,15 @@ export function toSettleRequest({ attempt, outcome, transactionId, status }: Req
  */
 export type SettleState = 'ready' | 'settled' | 'proposed' | 'already_settled' | 'left_unknown' | 'refused';
 
-/** A settle request with the attempt from the journal and the state of the request. */
+/** A request to settle an attempt, the attempt in the journal, and the state of the request. */
 export interface PlannedSettle {
   /** The line number in the file, from 1; null if the request is not from a file. */
   line: number | null;
   /** The id or idempotency key by which the operator named the attempt. */
   name: string;
-  /** The settle request; null if the line of the file requests no outcome or is malformed. */
+  /** The request; null if the line of the file requests no outcome or is malformed. */
   request: SettleRequest | null;
-  /** The attempt from the journal; null if it was not found, or not looked for. */
+  /** The attempt in the journal; null before the journal is read, and if the journal has no such attempt. */
   attempt: Attempt | null;
   state: SettleState;
   /** Why the request is refused; null in every other state. */
@@ -59,11 +59,11 @@ export function asRefused(planned: PlannedSettle, message: string): PlannedSettl
   return { ...planned, state: 'refused', message };
 }
 
-/** Whether an attempt already has the outcome and the transaction id that a settle request asks for. */
+/** Whether an attempt already has the outcome and the transaction id that a request asks for. */
 export const isSettledAs = (attempt: Attempt, { outcome, transactionId }: SettleRequest): boolean =>
   attempt.outcome === outcome && attempt.transactionId === transactionId;
 
-/** Reads the attempt of a settle request from the journal and decides whether it can be settled as requested. */
+/** Reads the attempt of a request from the journal. Decides whether the requested outcome can be recorded. */
 export async function planSettle(
   session: Session,
   request: SettleRequest,
@@ -82,13 +82,16 @@ export async function planSettle(
 }
 
 /**
- * A line of a file, before its attempt is read. `name`: the id in the line, or the idempotency key if the line has no
- * id. `key`: the idempotency key in a line that also has an id, to compare with that of the attempt; otherwise null.
+ * A line of a file for `settle --file`, before its attempt is read from the journal. `name`: the id; without an id the
+ * idempotency key. `key`: the idempotency key of a line that has both; otherwise null.
  */
 export type SettleFileLine = PlannedSettle & { line: number; key: string | null };
 
-/** Decides which lines of a file can be settled: compares them with the journal and with each other. */
-export async function planFile(session: Session, lines: readonly SettleFileLine[]): Promise<PlannedSettle[]> {
+/** Compares the lines of a file with the journal and with each other. Refuses outcomes that cannot be recorded. */
+export async function planSettleFile(
+  session: Session,
+  lines: readonly SettleFileLine[],
+): Promise<PlannedSettle[]> {
   const planned: PlannedSettle[] = [];
   const firstLines = new Map<string, number>();
   for (const fileLine of lines) {
@@ -106,7 +109,7 @@ export async function planFile(session: Session, lines: readonly SettleFileLine[
 /**
  * Refuses a line if its id and key belong to different attempts, or if an earlier line has the same attempt or
  * transaction.
- * @param firstLines number of the first line with each attempt and transaction; the function adds those of this line
+ * @param firstLines line number by attempt and by transaction; the function adds the current line
  */
 function refuseIfConflict(
   planned: PlannedSettle,

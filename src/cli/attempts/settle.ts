@@ -7,19 +7,19 @@ import { auditName } from './operator';
 import type { Session } from './session';
 import { isSettledAs, planSettle, asRefused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
-/** Why an operator settles attempts, or withdraws a proposal to settle them. */
+/** Reason of an operator for recording outcomes, or for withdrawing a proposal. */
 interface Decision {
   reason: string;
   /** The proposal that the operator approves or withdraws, and the user who made it; absent in `attempts settle`. */
   proposal?: { id: string; proposedBy: string };
 }
 
-/** Duration in ms of a command's lease on an attempt. Meanwhile no gateway instance looks up the attempt's outcome. */
+/** Lease duration in ms. While a command has leased an attempt, no gateway instance looks up the attempt's outcome. */
 const LEASE_MS = 20_000;
 /** Maximum time in ms to wait for an attempt that another process has leased. */
 const CLAIM_TIMEOUT_MS = 15_000;
 const CLAIM_RETRY_INTERVAL_MS = 250;
-/** How long a proposal can be approved after its creation, in milliseconds. */
+/** Time in ms after which a proposal expires. */
 const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** Returns the fields of an audit entry that say who decided and why. */
@@ -33,11 +33,11 @@ export const decisionFields = ({ operator }: Session, { reason, proposal }: Deci
 });
 
 /**
- * Carries out all requests in state `ready`, one after another. Writes each to the audit log, then to the journal. If
- * one of the two fails, refuses the current request and all later ones. Returns all requests with their new states.
+ * Records the outcomes of all requests in state `ready`: each in the audit log, then in the journal. After a failed
+ * write, refuses this request and all later ready ones. Returns all requests with their new states.
  * @throws AuditLogError if the audit log cannot be opened
  */
-export async function settlePlanned(
+export async function settleReadyRequests(
   session: Session,
   planned: readonly PlannedSettle[],
   decision: Decision,
@@ -77,7 +77,7 @@ async function settleOne(
     return current.state === 'ready'
       ? asRefused(
           current,
-          'Another process (an instance or a command) holds this attempt: repeat the command.',
+          'Another process (a gateway instance or a command) is working on this attempt. Repeat the command.',
         )
       : current;
   }
@@ -90,7 +90,7 @@ async function settleOne(
       (isRecorded) => !isRecorded,
       () => false,
     );
-  // recordOutcome() does not wait until the outcome is on disk. checkWrite() does, and rejects if that fails.
+  // recordOutcome() resolves before the outcome is on disk. checkWrite() waits for the disk and rejects on failure.
   await journal.checkWrite(0);
   // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
   const current = await journal.findById(service, attempt.id);
@@ -107,12 +107,12 @@ async function settleOne(
   return asRefused({ ...planned, attempt: current }, message);
 }
 
-/** Takes the lease of an attempt, if necessary after waiting. Null on timeout, or if its outcome is not unknown. */
+/** Leases an attempt; waits while another process has the lease. Null on timeout, or if the outcome is not unknown. */
 async function claimAttempt({ journal, service }: Session, id: string): Promise<Attempt | null> {
   const owner = `operator ${randomUUID()}`;
   const deadline = performance.now() + CLAIM_TIMEOUT_MS;
   for (;;) {
-    // Check the outcome first, because journal.claim() also takes attempts in progress whose lease has expired.
+    // Check the outcome first, because journal.claim() also leases attempts in progress whose lease has expired.
     const attempt = await journal.findById(service, id);
     if (attempt?.outcome !== 'unknown') return null;
     const now = Math.floor(await journal.time());
@@ -129,11 +129,10 @@ function outcomeOf(request: SettleRequest, settledAt: number): Outcome {
 }
 
 /**
- * Stores all requests in state `ready` as one proposal. Returns the id of the proposal, and all requests with their new
- * states.
- * @throws AuditLogError if the audit log cannot be written. Then nothing is stored.
+ * Stores all requests in state `ready` as one proposal. Returns its id, and all requests with their new states.
+ * @throws AuditLogError if the audit log cannot be written; no proposal is then stored
  */
-export async function proposePlanned(
+export async function proposeReadyRequests(
   session: Session,
   planned: readonly PlannedSettle[],
   decision: Decision,

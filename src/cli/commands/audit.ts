@@ -2,31 +2,31 @@ import { statSync } from 'node:fs';
 import process from 'node:process';
 import { readCommandConfig } from '../../config';
 import { AuditLogFollower } from '../../observability/audit/follower';
-import { Verifier, type FileSummary, type Finding } from '../../observability/audit/verifier';
+import { Verifier, type FileSummary, type AuditFinding } from '../../observability/audit/verifier';
 import { sleep } from '../../shared/timeout';
 import { EXIT, InputError, type Context } from '../context';
 import { causeCode } from '../../shared/error-code';
 import type { Terminal } from '../terminal';
 
-/** Maximum number of printed faults. The same maximum applies to notes, and to processes. */
+/** Maximum number of items printed of each kind: faults, notes, processes. */
 const MAX_PRINTED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 
 interface VerifyOptions {
-  /** Seals of files (hashes of their last lines), or hashes of other lines. Verification fails unless each is found. */
+  /** Hashes of lines that must be in the log, such as a seal (hash of a file's last line). */
   expect?: readonly string[];
   json?: boolean;
 }
 
-/** Runs `paygraph audit verify`. Exit code 1: the log has a fault, or an expected hash is missing. @throws InputError if reading fails */
+/** Runs `paygraph audit verify`. Exit code 1: lines are missing or changed. @throws InputError if reading fails */
 export async function verify(
   { terminal, env }: Context,
   files: readonly string[],
   { expect = [], json }: VerifyOptions,
 ): Promise<number> {
   const { auditFile, auditKey } = readCommandConfig(env);
-  const findings = { faultCount: 0, noteCount: 0, printed: [] as Finding[] };
-  const onFinding = (finding: Finding): void => {
+  const findings = { faultCount: 0, noteCount: 0, printed: [] as AuditFinding[] };
+  const onFinding = (finding: AuditFinding): void => {
     const countOfKind = (findings[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
     if (countOfKind <= MAX_PRINTED) findings.printed.push(finding);
   };
@@ -49,14 +49,18 @@ async function verifyFile(file: string, verifier: Verifier, terminal: Terminal):
 
 /** Returns the result as --json prints it. `findings`: at most MAX_PRINTED faults and MAX_PRINTED notes. */
 const verificationResult = (
-  { writers, files, missed, notFound }: Verifier,
-  { faultCount, noteCount, printed }: { faultCount: number; noteCount: number; printed: readonly Finding[] },
+  { writers, files, missed, missingHashes }: Verifier,
+  {
+    faultCount,
+    noteCount,
+    printed,
+  }: { faultCount: number; noteCount: number; printed: readonly AuditFinding[] },
 ) => ({
-  isWhole: faultCount + notFound.length === 0,
-  faults: faultCount + notFound.length,
+  isWhole: faultCount + missingHashes.length === 0,
+  faults: faultCount + missingHashes.length,
   notes: noteCount,
   findings: printed,
-  missingSeals: notFound,
+  missingSeals: missingHashes,
   callsNotWritten: missed,
   writers: { total: writers.length, open: writers.filter(({ isClosed }) => !isClosed) },
   files,
@@ -66,7 +70,7 @@ function describeResult(result: ReturnType<typeof verificationResult>): string[]
   const { faults, notes, findings, missingSeals, callsNotWritten, writers, files } = result;
   const describeOmitted = (label: string, count: number, what: string): string[] =>
     count > MAX_PRINTED ? [`${label}  … and ${count - MAX_PRINTED} more ${what}.`] : [];
-  const missedCalls = `note   Calls missing because writing failed: ${callsNotWritten}. The log of the gateway contains them.`;
+  const missedCalls = `note   Entries missing because writing failed: ${callsNotWritten}. The log of the gateway contains them.`;
   return [
     ...findings.map(
       ({ isFault, file, line, message }) =>
@@ -103,7 +107,7 @@ function describeFile({ name, lines, calls, first, last, seal }: FileSummary): s
   ];
 }
 
-/** Runs `paygraph audit follow`. On SIGTERM, prints the lines written so far and ends. */
+/** Runs `paygraph audit follow` until SIGTERM. Then prints the remaining lines and resolves. */
 export async function follow({ terminal, env }: Context, file: string | undefined): Promise<number> {
   const follower = new AuditLogFollower(file ?? readCommandConfig(env).auditFile);
   const stop = new AbortController();
@@ -114,7 +118,7 @@ export async function follow({ terminal, env }: Context, file: string | undefine
     return lines !== '';
   };
   while (!stop.signal.aborted) {
-    // After new lines, a wait of 0 ms lets the event loop handle signals and pending writes.
+    // Wait 0 ms after new lines, so that the event loop can handle signals and pending writes.
     const waitMs = printNewLines() ? 0 : FOLLOW_INTERVAL_MS;
     await sleep(waitMs, undefined, { signal: stop.signal }).catch(() => undefined);
   }

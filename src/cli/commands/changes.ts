@@ -59,7 +59,7 @@ export async function changes(
   }
 }
 
-/** If --after is malformed or too old, returns an error that contains the oldest cursor. Returns other errors as is. */
+/** Returns an error with the oldest cursor if --after is malformed or too old. Returns any other error unchanged. */
 async function explainCursorError(
   error: unknown,
   { journal }: Session,
@@ -109,7 +109,7 @@ function csvLine(change: RecordedChange): string {
   return csvRecord(CSV_COLUMNS.map((name) => fields[name] ?? null));
 }
 
-/** Returns a change as one line of JSON: a PaymentChange or PayoutChange without the field that needs a lookup. */
+/** Returns a change as a line of JSON: the PaymentChange or PayoutChange, without its field `payment` or `payout`. */
 function jsonLine(change: RecordedChange): string {
   const { kind, state, currency, value, received, ...fields } = changeFields(change);
   const json = {
@@ -121,5 +121,5 @@ function jsonLine(change: RecordedChange): string {
   return `${JSON.stringify(json)}\n`;
 }
 
-/** The functions that convert a change to a line, by the value of --format. */
+/** Functions that format a change as a line, by value of --format. */
 const FORMATTERS = { csv: csvLine, jsonl: jsonLine };

@@ -8,9 +8,9 @@ import { parseJson, readTextFile } from '../../shared/json-text';
 import { EXIT, InputError, UsageError, type Context } from '../context';
 import { causeCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
-import { labelOf, timeOrNull, timeText } from '../terminal';
+import { fieldLabel, timeOrNull, timeText } from '../terminal';
 
-/** An entry of CLIENT_KEYS_FILE: `entry` is its JSON, `key` the validated key. */
+/** An entry of CLIENT_KEYS_FILE. `entry`: as parsed from JSON. `key`: the validated key. */
 interface KeyEntry {
   entry: { id: string; scopes: string[]; channels: string[] };
   key: ClientKey;
@@ -101,7 +101,7 @@ export function newKey(
   return EXIT.done;
 }
 
-/** Returns the lifetime of a key in ms; undefined if it has no creation time, or no expiry after the creation. */
+/** Returns the time in ms from creation to expiry. Undefined if one of them is not set, or expiry is not later. */
 function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): number | undefined {
   if (createdAt === null || expiresAt === null || expiresAt <= createdAt) return undefined;
   return expiresAt - createdAt;
@@ -173,7 +173,7 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
   throw new Error(`--metrics: ${origin}${pathname} cannot be read (${reason}).`);
 }
 
-/** Returns the last use of each key at any instance, in ms since 1970. The Map is keyed by `<client id> <label>`. */
+/** Returns the latest use of each key across the instances, in ms since 1970, by `<client id> <label>`. */
 async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
   const token = readCommandConfig(env).metricsToken?.reveal();
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
@@ -190,7 +190,7 @@ async function readLastUses(urls: readonly string[], { env }: Context): Promise<
 function formatTable(objects: readonly Readonly<Record<string, unknown>>[]): string {
   const names = Object.keys(objects[0] ?? {});
   const rows = objects.map((object) => names.map((name) => String(object[name] ?? '-')));
-  const lines = [names.map((name) => labelOf(name).toUpperCase()), ...rows];
+  const lines = [names.map((name) => fieldLabel(name).toUpperCase()), ...rows];
   const widths = names.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
   const padded = lines.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
   return padded.map((cells) => cells.join('  ').trimEnd()).join('\n');

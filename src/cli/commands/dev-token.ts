@@ -14,7 +14,6 @@ import { EXIT, InputError, type Context } from '../context';
 import { causeCode } from '../../shared/error-code';
 import { parseList, replaceFile } from '../options';
 
-/** The options, as `paygraph dev-token --help` describes them. */
 interface DevTokenOptions {
   sub: string;
   scope: string;
@@ -28,7 +27,7 @@ const ALGORITHM = 'ES256';
 const MAX_LIFETIME_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** Creates the private key in a file that only this user can read. */
+/** Creates a private key and stores it in DEV_KEY_FILE, readable only by this user. */
 async function createSigningKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
   const jwk = await exportJWK(privateKey);
@@ -37,7 +36,7 @@ async function createSigningKey(): Promise<JWK> {
   return jwk;
 }
 
-/** Reads the private key, or creates one. Writes the public key to DEV_JWKS_FILE. @throws InputError if this fails */
+/** Reads or creates the private key, and writes its public key to DEV_JWKS_FILE. @throws InputError on failure */
 async function loadSigningKey() {
   try {
     const jwk = existsSync(DEV_KEY_FILE)
@@ -57,7 +56,7 @@ async function loadSigningKey() {
   }
 }
 
-/** Returns the claims about the caller. @throws InputError if an option is invalid */
+/** Returns the token's claims sub, scope and channels. @throws InputError if an option is invalid */
 function claimsOf({ sub, scope, channels }: DevTokenOptions) {
   if (!/^[\x21-\x7e]{1,255}$/.test(sub))
     throw new InputError('--sub: expected 1 to 255 printable ASCII characters without spaces.');

@@ -3,7 +3,7 @@ import type { ProposedOutcome } from '../../datasources/journal/settlement-propo
 import { auditName, mayBeSamePerson, readReason } from '../attempts/operator';
 import { attemptJson, describeTotals, printReport, timeOrDash, totalsOf } from '../attempts/report';
 import { openSession, type Session } from '../attempts/session';
-import { decisionFields, settlePlanned } from '../attempts/settle';
+import { decisionFields, settleReadyRequests } from '../attempts/settle';
 import { planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
 import { EXIT, type Context } from '../context';
 
@@ -63,7 +63,7 @@ export async function listProposals(context: Context, { json }: JsonOption): Pro
   return EXIT.done;
 }
 
-/** Opens the store of proposals and reads one. Throws an Error if no proposal that waits for approval has this id. */
+/** Opens the store of proposals and reads one. Throws if no open proposal has this id. */
 async function openProposal(session: Session, id: string) {
   const store = await session.openProposals();
   const [first, ...more] = await store.list(session.service, Date.now(), id);
@@ -76,8 +76,8 @@ async function openProposal(session: Session, id: string) {
 }
 
 /**
- * Runs `paygraph attempts approve`. Removes settled attempts from the proposal; refused attempts stay in the proposal
- * until it expires. Rejects if no proposal waits with this id, or if the operator may be the proposer.
+ * Runs `paygraph attempts approve`. Removes settled attempts from the proposal; refused attempts stay until it expires.
+ * Rejects if no open proposal has this id, or if the operator may be the proposer.
  */
 export async function approve(
   context: Context,
@@ -94,13 +94,13 @@ export async function approve(
     planned.push(
       await planSettle(session, toSettleRequest({ attempt: attemptId, outcome, transactionId, status })),
     );
-  const results = await settlePlanned(session, planned, { reason, proposal });
+  const results = await settleReadyRequests(session, planned, { reason, proposal });
   for (const { state, attempt } of results)
     if (state !== 'refused' && attempt) await store.remove(id, attempt.id);
   return printReport(context.terminal, results, { json, isCarriedOut: true });
 }
 
-/** Runs `paygraph attempts withdraw`. Rejects if no proposal that waits for approval has this id. */
+/** Runs `paygraph attempts withdraw`. Rejects if no open proposal has this id. */
 export async function withdraw(
   context: Context,
   id: string,

@@ -1,9 +1,9 @@
 import { readReason } from '../attempts/operator';
 import { attemptJson, describeAttempt, printReport } from '../attempts/report';
 import { openSession, type Session } from '../attempts/session';
-import { settlePlanned, proposePlanned } from '../attempts/settle';
+import { settleReadyRequests, proposeReadyRequests } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
-import { planFile, planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
+import { planSettleFile, planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
 import { EXIT, UsageError, type Context } from '../context';
 import type { Terminal } from '../terminal';
 
@@ -22,7 +22,7 @@ interface SettleOptions {
   json?: boolean;
 }
 
-/** Reads the attempts that the arguments select, and decides which of them can be settled. */
+/** Reads the selected attempts from the journal. Decides which of the requested outcomes can be recorded. */
 type Planner = (session: Session) => Promise<PlannedSettle[]>;
 
 /** Runs `paygraph attempts settle` for one attempt, for those in a file, or for those that --all selects. */
@@ -45,9 +45,9 @@ export async function settle(
     return exitCode;
   }
   let proposalId: string | undefined;
-  if (!session.config.settleApproval) planned = await settlePlanned(session, planned, { reason });
+  if (!session.config.settleApproval) planned = await settleReadyRequests(session, planned, { reason });
   else if (planned.some(({ state }) => state === 'ready'))
-    ({ id: proposalId, results: planned } = await proposePlanned(session, planned, { reason }));
+    ({ id: proposalId, results: planned } = await proposeReadyRequests(session, planned, { reason }));
   if (isSingle && proposalId === undefined) return printSettledAttempt(terminal, planned, json);
   const exitCode = printReport(terminal, planned, { json, isCarriedOut: true, proposalId });
   if (proposalId !== undefined)
@@ -67,8 +67,8 @@ function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSett
 }
 
 /**
- * Returns the planner for the arguments. Validates the arguments, the options and the file, but needs no journal.
- * @throws UsageError or InputError
+ * Validates arguments, options and file, before the journal is opened. Returns the function that reads the journal.
+ * @throws UsageError or InputError if one is invalid
  */
 function createPlanner(attempt: string | undefined, outcome: string, options: SettleOptions): Planner {
   const { file, all, transactionId, status, olderThan, kind, channel } = options;
@@ -85,10 +85,10 @@ function createPlanner(attempt: string | undefined, outcome: string, options: Se
   if (transactionId !== undefined) throw new UsageError('--transaction-id requires a single attempt.');
   if (file === undefined) return createPlannerForAll(options);
   const fileLines = readSettleFile(file, status);
-  return (session) => planFile(session, fileLines);
+  return (session) => planSettleFile(session, fileLines);
 }
 
-/** Returns a planner that requests the outcome `not_sent` for each attempt that --all selects. @throws UsageError */
+/** Returns a function that requests `not_sent` for the attempts of --all. @throws UsageError without --older-than */
 function createPlannerForAll({ olderThan, kind, channel }: SettleOptions): Planner {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   return async (session) => {

@@ -19,7 +19,7 @@ const REMEDIES = {
   credentials_rejected:
     'Check the API key and the secret key (are they of the right environment, test or live?) and the clock of this machine.',
   service_error: 'Contact the provider of the service.',
-  service_no_response: 'See the check service connection, and check SERVICE_TIMEOUT_MS.',
+  service_no_response: 'See the result of the check "service connection". Check SERVICE_TIMEOUT_MS.',
   unexpected_status:
     'Check SERVICE_BASE_URL, and try one of your channels with --channel. If this is how the service reports an unknown payment, set SERVICE_NOT_FOUND_STATUS to this status.',
   unknown_key_accepted: 'Check SERVICE_BASE_URL and its path: it may point to another server.',
@@ -78,7 +78,7 @@ export interface Finding {
   status: 'ok' | 'warning' | 'failed' | 'skipped';
   code: ProblemCode | 'ok' | 'skipped';
   message: string;
-  /** How to fix the problem; absent if the status is `ok` or `skipped`. */
+  /** Advice to fix the problem; absent if the status is `ok` or `skipped`. */
   remedy?: string;
 }
 
@@ -106,5 +106,5 @@ const findingWithStatus =
 export const warning = findingWithStatus('warning');
 export const failed = findingWithStatus('failed');
 
-/** Finding of a check that needs a real payment service, if the gateway uses the embedded sandbox. */
+/** Finding of checks that need a payment service, for a gateway with the embedded sandbox. */
 export const SKIPPED_WITHOUT_SERVICE = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');

@@ -21,7 +21,7 @@ export function isWritable(target: string): boolean {
   }
 }
 
-/** Returns the nearest existing path above a file. If this is not a folder, the path of the file is wrong. */
+/** Returns the nearest existing parent path of a file. If it is not a folder, the file cannot be created. */
 function nearestExistingParent(file: string): string {
   const parent = path.dirname(path.resolve(file));
   return existsSync(parent) || parent === path.dirname(parent) ? parent : nearestExistingParent(parent);
@@ -52,7 +52,7 @@ export function checkDiskSpace(file: string): Finding {
   return (freeMib < FAIL_BELOW_MIB ? failed : warning)('disk_space_low', message);
 }
 
-/** Checks that the audit log can be written and its disk has space, but not the content (see `audit verify`). */
+/** Checks that the audit log can be written and its disk has space. Only `audit verify` checks the content. */
 export function checkAuditLogFile({ config }: CheckContext): Finding[] {
   const file = path.resolve(config.auditFile);
   // The gateway creates the last folder of the path, but not the folder above it.
@@ -69,10 +69,12 @@ export function checkFilePermissions(context: CheckContext): Finding[] {
   if (files.length === 0) return [skipped(skippedMessage)];
   const findings = files.flatMap(([name, file]) => checkFileMode(name, file));
   const names = files.map(([name]) => name).join(', ');
-  return findings.length > 0 ? findings : [ok(`Not open to every user of this machine: ${names}.`)];
+  return findings.length > 0
+    ? findings
+    : [ok(`Not readable or writable by every user of this machine: ${names}.`)];
 }
 
-/** Returns the files that only the gateway's user should access. An empty path means that the setting names no file. */
+/** Returns the files that only the gateway's user should access. The path is empty if the setting names no file. */
 function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string, file: string][] {
   const { credentialsFile } = config.service;
   const files: [name: string, file: string][] = [
@@ -87,7 +89,7 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string,
   return files;
 }
 
-/** Returns the files that SERVICE_CREDENTIALS_FILE names; none if that is invalid: checkCredentials() reports this. */
+/** Returns the key files named in SERVICE_CREDENTIALS_FILE. Empty if it is invalid: checkCredentials() reports that. */
 function credentialFilesOf(credentialsFile: string | null): string[] {
   try {
     return credentialEntries(credentialsFile).files;

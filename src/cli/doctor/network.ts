@@ -16,7 +16,7 @@ import {
 
 const TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The check warns if the service's certificate expires in fewer days than this, and fails below FAIL_BELOW_DAYS. */
+/** The check warns if the certificate of the service expires in fewer days than this. */
 const WARN_BELOW_DAYS = 21;
 const FAIL_BELOW_DAYS = 3;
 
@@ -62,7 +62,7 @@ function checkCertificateExpiry(host: string, days: number): Finding {
   return (days < FAIL_BELOW_DAYS ? failed : warning)('certificate_expires', message);
 }
 
-/** Checks that PORT, and SANDBOX_PORT if it is fixed, are free or in use by a running paygraph. */
+/** Checks that PORT and a fixed SANDBOX_PORT are free or in use by a running paygraph. */
 export async function checkPorts({ config: { host, port, sandbox } }: CheckContext): Promise<Finding[]> {
   const gatewayFinding = await checkPort('PORT', host, port);
   if (!sandbox || sandbox.anyPortIfTaken) return [gatewayFinding];

@@ -20,9 +20,8 @@ const MAX_LOOKUP_TIMEOUT_MS = 8_000;
 const MAX_CONCURRENT_LOOKUPS = 8;
 
 /**
- * Sends one signed lookup of a payment that does not exist for each entry of the credentials. If the service accepts
- * all of them, sends a lookup with an unknown API key, which the service has to reject. Compares the clock with the
- * first Date header of the service.
+ * Checks that the service accepts all credentials, by signed lookups of a payment that does not exist. If so, checks
+ * that the service rejects an unknown API key. Compares the clock with the Date header of the service.
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
   if (context.config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
@@ -35,7 +34,7 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
   return sendLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
 }
 
-/** Opens the credentials. `channels` maps the name of each entry to the merchant channel of its test lookup. */
+/** Opens the credentials. `channels`: merchant channel of the test lookup, by name of the credentials entry. */
 function openCredentialEntries({ config, channel }: CheckContext) {
   const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();
@@ -46,7 +45,7 @@ function openCredentialEntries({ config, channel }: CheckContext) {
   return { credentials, channels };
 }
 
-/** Returns the channels in SERVICE_CREDENTIALS_FILE, and the files that it names. Throws if a file is invalid. */
+/** Returns the channels in SERVICE_CREDENTIALS_FILE, and the key files named in it. Throws if a file is invalid. */
 export function credentialEntries(file: string | null): { channels: string[]; files: string[] } {
   const files: string[] = [];
   if (file === null) return { channels: [], files };

@@ -5,26 +5,23 @@ import {
   compareSucceeded,
   compareUnsent,
   type Comparison,
-  type ChangeTracking,
+  type ChangeFacts,
   type LatestChange,
   type ServiceTransaction,
 } from './compare';
 import type { LatestChanges } from './latest-changes';
 import type { LookupId, LookupOutcome } from './lookups';
 
-/**
- * Result of comparing an attempt with its transaction at the service. An attempt is the journal's record of a call of
- * createPayment or createPayout.
- */
+/** Result of comparing an attempt (a create call in the journal) with its transaction at the service. */
 export interface CheckedAttempt extends Comparison {
   attempt: Attempt;
-  /** Latest recorded change; null if there is none, or if the lookup failed or only a proxy responded. */
+  /** Latest recorded change; null if there is none, the result is `unknown`, or the attempt has no transaction. */
   change: LatestChange | null;
-  /** Transaction from the lookup. Null if the service did not return one, or if another attempt created it. */
+  /** Transaction that the lookup found; null if it found none, or one that another attempt created. */
   transaction: ServiceTransaction | null;
   /** When the comparison ended, in ms since 1970. */
   checkedAt: number;
-  /** Whether the lookup failed with UNAVAILABLE, TIMEOUT or AUTH_FAILED. Many such results in a row end the run. */
+  /** Whether the lookup failed with UNAVAILABLE, TIMEOUT or AUTH_FAILED. Many of these in a row make the run fail. */
   isOutage: boolean;
 }
 
@@ -32,11 +29,11 @@ export interface CheckOptions {
   journal: Pick<Journal, 'findById' | 'findByTransaction' | 'hasRival'>;
   lookUp(attempt: Attempt, id: LookupId): Promise<LookupOutcome>;
   changes: Pick<LatestChanges, 'find' | 'update'>;
-  followsTransactions: ChangeTracking['followsTransactions'];
+  followsTransactions: ChangeFacts['followsTransactions'];
 }
 
-/** Maximum number of repeated lookups of a transaction while gateways record new changes of it. */
-const MAX_LOOKUPS_OF_CHANGING = 3;
+/** Maximum number of repeated lookups of a transaction whose recorded status changes during the lookups. */
+const MAX_REPEATED_LOOKUPS = 3;
 
 const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT', 'AUTH_FAILED']);
 
@@ -53,8 +50,8 @@ const unknownComparison = (
 });
 
 /**
- * Compares an attempt with the present state at the service. If the result is neither `agrees` nor an outage, reads the
- * journal again and compares a second time, because the state may have changed and been recorded since the first read.
+ * Compares an attempt with the present state at the service. A result other than `agrees` or an outage is checked
+ * a second time, because gateways may have recorded a new state since the journal was read.
  */
 export async function checkAttempt(attempt: Attempt, options: CheckOptions): Promise<CheckedAttempt> {
   const checked = await checkOnce(attempt, options);
@@ -72,11 +69,11 @@ async function checkOnce(
   const id = transactionId === null ? { externalId } : { transactionId };
   const findChange = () => transactionId && options.changes.find(kind, transactionId);
   let outcome = await options.lookUp(attempt, id);
-  for (let round = 0; updatesChanges && round < MAX_LOOKUPS_OF_CHANGING; round += 1) {
+  for (let round = 0; updatesChanges && round < MAX_REPEATED_LOOKUPS; round += 1) {
     const before = findChange();
     await options.changes.update();
     if (isDeepStrictEqual(findChange(), before)) break;
-    // A change was recorded meanwhile, and the lookup may show the state before this change: look up again.
+    // A change was recorded during the lookup, which may have returned the state before the change: look up again.
     outcome = await options.lookUp(attempt, id);
   }
   const comparison = await compareAttempt(attempt, outcome, options);
@@ -101,7 +98,7 @@ async function compareAttempt(
   }
   const ownership = await findOwnership(attempt, transaction, options);
   // Do not report a transaction that another attempt created.
-  const ownTransaction = ownership.isOtherAttempt ? null : transaction;
+  const ownTransaction = ownership.isOfOtherAttempt ? null : transaction;
   if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
     return unknownComparison(`outcome_${attempt.outcome}`, ownTransaction);
   return { ...compareUnsent(attempt, transaction, ownership), change: null, transaction: ownTransaction };
@@ -115,7 +112,7 @@ async function findOwnership(
   const { service, kind, id } = attempt;
   const creator = transaction && (await journal.findByTransaction(service, kind, transaction.transactionId));
   return {
-    isOtherAttempt: creator !== null && creator.id !== id,
-    mayBeUnknownAttempt: transaction !== null && (await journal.hasRival(attempt)),
+    isOfOtherAttempt: creator !== null && creator.id !== id,
+    mayBeOfUnknownAttempt: transaction !== null && (await journal.hasRival(attempt)),
   };
 }

@@ -5,11 +5,10 @@ import { toEnumValue } from '../../schema/register-enum';
 import { normalizeDecimal } from '../../schema/scalars';
 
 /**
- * `agrees`: the present state at the service fits the record. `missing`: recorded as succeeded, but the service does
- * not find the transaction. `amount_differs`, `status_differs`: the service shows another amount or status.
- * `unexpected`: recorded as not sent or rejected, but the service has a transaction. `unknown`: the lookup failed or
- * only a proxy responded; or an outcome is unknown or in progress, that of the attempt or that of another attempt that
- * may have created the transaction.
+ * Results of comparing an attempt with the service. `agrees`: no difference. `missing`: recorded as succeeded, but the
+ * service does not find the transaction. `amount_differs`, `status_differs`: the service has another amount or status.
+ * `unexpected`: recorded as not sent or rejected, but the service has a transaction. `unknown`: no comparison is
+ * possible, because the service did not respond, or because an attempt for the transaction has no final outcome.
  */
 export const RESULTS = [
   'agrees',
@@ -26,7 +25,7 @@ export interface ServiceTransaction {
   transactionId: string;
   /** GraphQL value of PaymentStatus or PayoutStatus. */
   status: string;
-  /** The status word of the service, redacted. */
+  /** The status in the words of the service, redacted. */
   rawStatus: string;
   /** Currency and value of the amount; null if the response has no amount, as with payouts. */
   currency: string | null;
@@ -51,7 +50,7 @@ export interface Comparison {
   detail: string;
 }
 
-/** Maximum clock skew in ms. An attempt did not create a payment that is older than the attempt by more than this. */
+/** Maximum clock skew in ms. A payment older than the attempt by more than this was created by another call. */
 const MAX_SKEW_MS = 60 * 60 * 1000;
 
 /** Stage of a transaction by its status. A transaction only moves to a higher stage; the highest stage is final. */
@@ -73,19 +72,19 @@ export const toGraphqlStatus = (kind: AttemptKind, word: string): string =>
     ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
     : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, word);
 
-/** The latest recorded change of a transaction, and whether gateways look transactions up to record changes. */
-export interface ChangeTracking {
-  /** Latest recorded change of the transaction; null if the journal has none. */
+/** Facts about the recorded changes of a transaction, for the comparison of its status. */
+export interface ChangeFacts {
+  /** Latest recorded change; null if the journal has none. */
   change: LatestChange | null;
-  /** Whether gateways look transactions up to record changes (FOLLOW_DAYS). If false, a missing change is no fault. */
+  /** Whether gateways record every change (FOLLOW_DAYS above 0). If false, an unrecorded change is no difference. */
   followsTransactions: boolean;
 }
 
-/** Compares an attempt that succeeded with what the service shows now. */
+/** Compares an attempt that succeeded with the transaction in its present state. */
 export function compareSucceeded(
   attempt: Attempt,
   transaction: ServiceTransaction,
-  tracking: ChangeTracking,
+  tracking: ChangeFacts,
 ): Comparison {
   const { change, followsTransactions } = tracking;
   const statusDetail = findStatusDifference(attempt, transaction, change);
@@ -112,9 +111,9 @@ function findAmountDifference(
 }
 
 /**
- * Returns why the status at the service differs from the recorded one; null if they agree. If a change is recorded, the
- * service must show the status of the change, because consumers of changes rely on it. Otherwise the service may also
- * show a status that can follow the one in the response to the create call. A final status never changes.
+ * Returns the reason if the status at the service contradicts the recorded status; otherwise null. A recorded change
+ * must have the present status, because finance relies on it. Without one, only the status at the create is known, so
+ * a later status is no contradiction.
  */
 function findStatusDifference(
   attempt: Attempt,
@@ -130,18 +129,18 @@ function findStatusDifference(
 }
 
 /**
- * Compares an attempt that is recorded as not sent or rejected with what the service shows now.
+ * Compares an attempt that is recorded as not sent or rejected with the service, which should have no transaction.
  * @param transaction the transaction with the external id of the attempt; null if the service has none
  */
 export function compareUnsent(
   attempt: Attempt,
   transaction: ServiceTransaction | null,
-  ownership: { isOtherAttempt: boolean; mayBeUnknownAttempt: boolean },
+  ownership: { isOfOtherAttempt: boolean; mayBeOfUnknownAttempt: boolean },
 ): Comparison {
   if (!transaction) return { result: 'agrees', detail: '' };
-  if (ownership.isOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
+  if (ownership.isOfOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
   if (transaction.createdAt !== null && transaction.createdAt < attempt.startedAt - MAX_SKEW_MS)
     return { result: 'agrees', detail: 'older_transaction' };
-  if (ownership.mayBeUnknownAttempt) return { result: 'unknown', detail: 'transaction_of_unknown_attempt' };
+  if (ownership.mayBeOfUnknownAttempt) return { result: 'unknown', detail: 'transaction_of_unknown_attempt' };
   return { result: 'unexpected', detail: `recorded_as_${attempt.outcome}` };
 }

@@ -23,7 +23,7 @@ export type LookupOutcome =
   | { kind: 'not_found_by_proxy' }
   | { kind: 'failed'; error: ServiceErrorKind };
 
-/** Errors after which a lookup is repeated. After any other error, a repeated lookup would fail again. */
+/** Temporary errors, after which a lookup is retried. Other errors would recur. */
 const RETRYABLE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
 const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 500;
@@ -56,7 +56,7 @@ export class ServiceLookups implements AsyncDisposable {
     const client = new ServiceClient(transport, { status, fields }, secrets, {
       onFailure: () => undefined,
       onEnd: () => (this.requestCount += 1),
-      onRetry: () => options.limiter.charge(),
+      onRetry: () => options.limiter.countRequest(),
     });
     this.#payments = new PaymentService(client, SHORTEST_POLL_AFTER);
     this.#payouts = new PayoutService(client);
@@ -70,7 +70,7 @@ export class ServiceLookups implements AsyncDisposable {
   async lookUp({ kind, channel }: Attempt, id: LookupId): Promise<LookupOutcome> {
     const { limiter, clock, signal } = this.options;
     for (let tries = 1; ; tries += 1) {
-      await limiter.turn(signal);
+      await limiter.waitForTurn(signal);
       try {
         const service = kind === 'payment' ? this.#payments : this.#payouts;
         const { found, isFromService } = await service.search({ channel, ...id });
@@ -93,7 +93,7 @@ export class ServiceLookups implements AsyncDisposable {
 
 function toServiceTransaction(transaction: PaymentResource | PayoutResource): ServiceTransaction {
   const { transactionId, status, rawStatus } = transaction;
-  // No field of a transaction from a lookup needs another lookup: valueOrNull() returns null only for missing fields.
+  // After a lookup, valueOrNull() returns null only for fields that the response lacks.
   const amount = valueOrNull(transaction.amount);
   const createdAt = Date.parse((transaction.kind === 'payment' && valueOrNull(transaction.createDate)) || '');
   return {

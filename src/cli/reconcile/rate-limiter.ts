@@ -13,13 +13,13 @@ export const systemWaitingClock: WaitingClock = {
   wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
 };
 
-/** A request late by at most this time in ms does not delay later ones, so inexact timers do not lower the rate. */
+/** Maximum lateness in ms that later requests make up for. Otherwise late timers would lower the rate. */
 const MAX_LAG_MS = 100;
 
-/** Spaces requests evenly, in the order of their calls of turn(). */
+/** Limits the rate of requests: spaces them evenly, in the order of the calls of waitForTurn(). */
 export class RateLimiter {
   readonly #intervalMs: number;
-  /** Time of the next free turn in ms, by the monotonic clock. */
+  /** Earliest time of the next request in ms, by the monotonic clock. */
   #nextTurnAt = -Infinity;
 
   constructor(
@@ -29,19 +29,19 @@ export class RateLimiter {
     this.#intervalMs = 1000 / perSecond;
   }
 
-  /** Resolves when the request may be sent. Rejects if the signal is aborted earlier. */
-  async turn(signal: AbortSignal): Promise<void> {
+  /** Resolves when the next request may be sent. Rejects if the signal is aborted earlier. */
+  async waitForTurn(signal: AbortSignal): Promise<void> {
     const now = this.clock.monotonic();
-    const turnAt = this.#take(now);
+    const turnAt = this.#reserveTurn(now);
     if (turnAt > now) await this.clock.wait(turnAt - now, signal);
   }
 
-  /** Counts a request that was sent without a call of turn(). Delays the next turn. */
-  charge(): void {
-    this.#take(this.clock.monotonic());
+  /** Counts a request that was sent without waitForTurn(), such as a retry. Delays the next request. */
+  countRequest(): void {
+    this.#reserveTurn(this.clock.monotonic());
   }
 
-  #take(now: number): number {
+  #reserveTurn(now: number): number {
     const turnAt = Math.max(this.#nextTurnAt, now - MAX_LAG_MS);
     this.#nextTurnAt = turnAt + this.#intervalMs;
     return turnAt;

@@ -29,7 +29,6 @@ export interface AttemptSelection {
 
 export type ResultCounts = Record<Result, number>;
 
-/** Content of the progress file. */
 interface Progress {
   selection: AttemptSelection;
   /** Position of the last attempt whose result was added; null at the start. */
@@ -94,14 +93,14 @@ export class ReportFile implements Disposable {
     return this.progress.position;
   }
 
-  /** Adds the result of the next attempt. @param record its CSV record; null if the file omits the attempt */
+  /** Adds the result of the next attempt. @param record CSV record; null if the report omits the attempt */
   add(result: Result, position: AttemptPosition, record: string | null): void {
     this.progress.counts[result] += 1;
     this.progress.position = { startedAt: position.startedAt, seq: position.seq };
     if (record !== null) this.#pending += record;
   }
 
-  /** Writes the added results durably, then the progress file. */
+  /** Writes the added results to disk, then the progress file. */
   save(): void {
     const { descriptor, progress } = this;
     // Discard bytes after the last saved result, which a crash or a failed write may have left.

@@ -7,7 +7,7 @@ import type { ResultCounts } from './report-file';
 
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
-/** Returns the recorded status: that of the latest change, or else that in the response to the create call. */
+/** Returns the status of the latest recorded change, or else of the response to the create; null without both. */
 const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
   change?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
 
@@ -55,7 +55,7 @@ export const countDifferences = (counts: Readonly<ResultCounts>): number =>
 export const describeProgress = (counts: Readonly<ResultCounts>, startedAt: number): string =>
   `${countChecked(counts)} checked up to ${timeText(startedAt)}, ${countDifferences(counts)} differ …`;
 
-/** Prints the number of attempts with each result. `lookups`: number of lookups since the start or --resume. */
+/** Prints the number of attempts with each result. `lookups`: number of lookups by this call of the command. */
 export function printSummary(
   terminal: Terminal,
   counts: Readonly<ResultCounts>,

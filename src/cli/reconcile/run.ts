@@ -3,10 +3,10 @@ import { checkAttempt, type CheckedAttempt, type CheckOptions } from './check-at
 import { reportRecord } from './report';
 import type { ReportFile, AttemptSelection } from './report-file';
 
-/** Maximum number of checks that are in progress or wait for the results of earlier checks, to limit memory. */
+/** Maximum number of checks that run or wait for the result of an earlier check. Limits concurrency and memory. */
 const MAX_IN_FLIGHT = 64;
-/** The run ends after this number of consecutive lookups that failed in an outage. --resume continues the run. */
-const MAX_FAILED_IN_A_ROW = 20;
+/** Number of consecutive outage errors after which the run fails. --resume continues the run. */
+const MAX_CONSECUTIVE_OUTAGES = 20;
 const SAVE_INTERVAL_MS = 1000;
 
 interface RunOptions {
@@ -31,7 +31,7 @@ export async function checkAttempts({
   onProgress,
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
-  /** Results of an outage. Added before the next other result or at the end; discarded if the run fails. */
+  /** Latest consecutive outage results, not in the report yet. If the run fails, --resume repeats these checks. */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {
@@ -39,11 +39,11 @@ export async function checkAttempts({
     report.add(result, attempt, selection.all || result !== 'agrees' ? reportRecord(checked) : null);
     onProgress(attempt.startedAt);
   };
-  const takeResult = async (): Promise<void> => {
+  const addNextResult = async (): Promise<void> => {
     const checked = await inFlight.shift();
     if (!checked) return;
     failed.push(checked);
-    if (checked.isOutage && failed.length < MAX_FAILED_IN_A_ROW) return;
+    if (checked.isOutage && failed.length < MAX_CONSECUTIVE_OUTAGES) return;
     if (checked.isOutage)
       throw new Error(
         `${failed.length} lookups in a row failed (${checked.detail}). Repeat the command with --resume when the service responds.`,
@@ -57,14 +57,14 @@ export async function checkAttempts({
   try {
     for await (const page of attempts.pages({ ...selection, after: report.position })) {
       for (const attempt of page) {
-        if (inFlight.length >= MAX_IN_FLIGHT) await takeResult();
+        if (inFlight.length >= MAX_IN_FLIGHT) await addNextResult();
         const checked = checkAttempt(attempt, checkOptions);
         // Prevent an unhandled rejection: if the run fails, nothing awaits this check.
         checked.catch(() => undefined);
         inFlight.push(checked);
       }
     }
-    while (inFlight.length > 0) await takeResult();
+    while (inFlight.length > 0) await addNextResult();
     failed.forEach(add);
   } finally {
     report.save();

@@ -18,15 +18,15 @@ function createParentFolder(file: string): void {
   if (!fs.existsSync(path.dirname(file))) fs.mkdirSync(path.dirname(file));
 }
 
-/** An append-only file. */
+/** The audit log as an append-only file. */
 export class AuditFile {
   readonly #fd: number;
   readonly #statsAtOpening: Stats;
 
   /**
    * Opens the file; creates it and its folder if needed. Throws on failure, and if it is not a regular file.
-   * @param creator `folder owner`: throws if the file is missing and this process does not run as the owner of the
-   *   folder, normally the gateway's user. The gateway could not write to a file that another user created.
+   * @param creator `folder owner`: only the owner of the folder (normally the gateway's user) can create the file,
+   *   because the gateway could not write to the file of another user
    */
   constructor(
     private readonly file: string,
@@ -49,8 +49,8 @@ export class AuditFile {
     return fs.fstatSync(this.#fd).size;
   }
 
-  /** Size in bytes; undefined if the file was moved or removed, so that its path leads to no file or to another one. */
-  sizeIfInPlace(): number | undefined {
+  /** Returns the size in bytes; undefined if the path no longer leads to the open file, which was moved or removed. */
+  sizeUnlessMoved(): number | undefined {
     const stats = fs.statSync(this.file, { throwIfNoEntry: false });
     const isInPlace = stats?.ino === this.#statsAtOpening.ino && stats.dev === this.#statsAtOpening.dev;
     return isInPlace ? stats.size : undefined;
@@ -63,7 +63,7 @@ export class AuditFile {
     return bytes.toString('latin1', 0, fs.readSync(this.#fd, bytes, 0, bytes.length, start));
   }
 
-  /** Appends a latin1 text with one write. Throws if the write fails or is partial: then a part may be in the file. */
+  /** Appends a latin1 text with one write. Throws on failure; the file may then contain a part of the text. */
   append(text: string): void {
     if (fs.writeSync(this.#fd, text, null, 'latin1') < text.length)
       throw errorWithCode('only a part of a line was written');
@@ -73,8 +73,8 @@ export class AuditFile {
     fs.closeSync(this.#fd);
   }
 
-  /** Gives the file `fd` the permissions and group of this file and, if this process runs as root, its owner. */
-  copyAccessTo(fd: number): void {
+  /** Copies permissions and group of this file to the open file `fd`; as root, also the owner. Never throws. */
+  copyPermissionsTo(fd: number): void {
     const { uid, gid, mode } = this.#statsAtOpening;
     try {
       fs.fchmodSync(fd, mode & 0o777);
@@ -86,15 +86,15 @@ export class AuditFile {
 }
 
 /**
- * Lock with which one process at a time writes to an audit log: SQLite's lock on an empty file in the same folder. The
- * operating system releases it when a process dies.
+ * Lock that lets one process at a time write to an audit log: SQLite's lock on an empty file in the same folder. The
+ * operating system releases the lock when its process dies.
  */
 export class WriterLock {
   readonly #lockPath: string;
   #lockInode: number | undefined;
   #database: DatabaseSync | undefined;
 
-  /** @param file the audit log */
+  /** @param file path of the audit log */
   constructor(file: string) {
     this.#lockPath = path.join(path.dirname(file), `.${path.basename(file)}.lock`);
   }
@@ -125,7 +125,7 @@ export class WriterLock {
     // Create the folder again if it was removed together with the file.
     createParentFolder(this.#lockPath);
     const fd = fs.openSync(this.#lockPath, 'a', FILE_MODE);
-    file.copyAccessTo(fd);
+    file.copyPermissionsTo(fd);
     this.#lockInode = fs.fstatSync(fd).ino;
     fs.closeSync(fd);
     this.#database = new DatabaseSync(this.#lockPath, { timeout: LOCK_TIMEOUT_MS });

@@ -6,14 +6,14 @@ import process from 'node:process';
 import { getSystemErrorMessage } from 'node:util';
 import { AuditFile, WriterLock, errorWithCode, type FileCreator } from './audit-file';
 import { redactEntry, redactOutcomeEntry, type AuditEntry, type OutcomeEntry } from './entry';
-import { NO_HASH, serializeLine, readLine, type AuditLine } from './line';
+import { NO_HASH, serializeLine, parseLine, type AuditLine } from './line';
 import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
 
 export type { AuditEntry, OutcomeEntry } from './entry';
 
-/** A problem of the audit log, or the notice of a rotation. */
+/** Report of a problem of the audit log, or of a rotation. */
 export interface AuditNotice {
-  /** A message for the operator, without a period at its end. It contains no values of entries. */
+  /** Message for the operator, without a full stop and without values from entries. */
   why: string;
   /** The redacted entry that could not be written because of this problem. */
   entry?: object;
@@ -21,7 +21,7 @@ export interface AuditNotice {
 
 interface AuditOptions {
   creator: FileCreator;
-  /** Rotation of the file; null if this process does not rotate it. */
+  /** Settings of the rotation; null if this process does not rotate the file. */
   rotation: Rotation | null;
   /** Value of AUDIT_LOG_KEY; null if it is not set. */
   key: string | null;
@@ -119,7 +119,7 @@ export class AuditLog {
     );
   }
 
-  /** Writes the closing line, or reports that this failed, and closes the file. */
+  /** Writes the closing line and closes the file. Reports a failure to write the line to `onNotice`. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#tryToAppendClosing(() => this.#write('closed', {}));
@@ -127,17 +127,17 @@ export class AuditLog {
     this.#isClosed = true;
   }
 
-  /** Records a mutation. Never throws: reports an entry that cannot be written to `onNotice`. */
+  /** Records a mutation. Never throws: if the entry cannot be written, calls `onNotice`. */
   record(entry: AuditEntry): void {
     this.#recordOrReport('call', () => redactEntry(entry));
   }
 
-  /** Records an outcome that recovery found. Never throws: reports an entry that cannot be written to `onNotice`. */
+  /** Records an outcome that recovery found. Never throws: if the entry cannot be written, calls `onNotice`. */
   recordRecovery(entry: OutcomeEntry): void {
     this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
   }
 
-  /** Records an operator action before it is done. @throws AuditLogError on failure: then it must not be done */
+  /** Records an operator action in advance. @throws AuditLogError on failure; the action must then not be executed */
   recordOperatorAction(entry: OutcomeEntry): void {
     try {
       this.#write(entry.event, redactOutcomeEntry(entry));
@@ -161,7 +161,7 @@ export class AuditLog {
   #write(event: AuditLine['event'], fields: object): void {
     if (this.#isClosed) throw errorWithCode('the audit log is closed');
     this.#lock.withLock(this.#file, () => {
-      const size = this.#file.sizeIfInPlace();
+      const size = this.#file.sizeUnlessMoved();
       if (size === undefined)
         this.#continueInNextFile('the audit log file was moved or removed; new lines go to a new file');
       else if (size >= this.#rotateAtBytes) this.#rotate();
@@ -197,8 +197,8 @@ export class AuditLog {
   }
 
   /**
-   * Continues the chain from the last complete line, if the file has grown since the last line of this process. Returns
-   * whether the file ends with a partial line.
+   * Reads the last line if other processes have appended lines, so that the next line continues the chain from there.
+   * Returns whether the file ends with a partial line.
    * @param size current size of the file in bytes
    */
   #readNewLines(size: number): boolean {
@@ -210,8 +210,8 @@ export class AuditLog {
     const lines = tail
       .split('\n')
       .filter((text) => text !== '')
-      .map(readLine);
-    // If the last line of this process is gone, continue the chain from that line, so that verification finds a gap.
+      .map(parseLine);
+    // If the last line of this process was removed, continue the chain from that line: verification then finds a gap.
     if (isIntact) this.#last = lines.findLast((line) => line !== undefined) ?? this.#last;
     return size > 0 && (!tail.endsWith('\n') || lines.at(-1) === undefined);
   }
@@ -232,7 +232,7 @@ export class AuditLog {
     }
   }
 
-  /** Switches to the file that is now at `path`, and creates it unless another process has done so. */
+  /** Switches to the new file at `path`. Creates it if no other process has created it yet. */
   #continueInNextFile(message: string): void {
     this.#readNewLines(this.#file.size);
     const next = new AuditFile(this.path, this.options.creator);

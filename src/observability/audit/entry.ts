@@ -5,14 +5,14 @@ export interface AuditEntry {
   /** Id of the caller, such as `service:<client id>`. */
   who: string;
   operation: 'createPayment' | 'confirmPayment' | 'createPayout';
-  /** The idempotency key; null for confirmPayment, and for a rejected or unchecked key, which may contain a secret. */
+  /** The idempotency key. Null for confirmPayment, and for an invalid or unchecked key, which may contain a secret. */
   key: string | null;
   channel: string;
   method: string;
   amount: { currency: string; value: string } | null;
   /** GraphQL type of the result. For an error: FORBIDDEN, the kind of a ServiceError, or else the error's name. */
   outcome: string;
-  /** Whether the result is that of an earlier call, or a lookup found it after a lost response. Absent on failure. */
+  /** Whether the result is from an earlier call, or from a lookup after a lost response. Absent on failure. */
   replayed?: boolean;
   transactionId: string | null;
   requestId: string;
@@ -22,7 +22,7 @@ export interface AuditEntry {
 /** Event of an entry about a mutation whose outcome was unknown when the mutation ended (docs/audit-log.md). */
 export type OutcomeEvent = 'recovered' | 'settled' | 'not_settled' | 'proposed' | 'withdrawn';
 
-/** Audit entry of an outcome that recovery found, or that an operator proposed or settled, after the mutation. */
+/** Audit entry about an attempt of unknown outcome: the gateway recovered the outcome, or an operator acted on it. */
 export interface OutcomeEntry {
   event: OutcomeEvent;
   /** The gateway or operator that acted: `instance:<id>` or `operator:<user of the operating system>`. */
@@ -57,7 +57,6 @@ export interface OutcomeEntry {
 /** Size of a reason of 255 characters if each is escaped as \uXXXX. */
 const MAX_REASON_BYTES = 255 * 6;
 
-/** Returns the redacted text; null and undefined unchanged. */
 const redactOptional = (
   redact: typeof redactForAudit,
   text: string | null | undefined,

@@ -45,8 +45,8 @@ export class AuditLogFollower {
   }
 
   /**
-   * Returns the file to read after the current one; undefined if none follows it, or the file at the path is empty or
-   * missing. The inode is undefined if the returned file is gone.
+   * Returns the file that follows the current one. Undefined if there is none, or if the newest file is empty or
+   * missing. The inode is undefined if the returned file was deleted meanwhile.
    */
   #nextFile(): [name: string, inode: number | undefined] | undefined {
     const newest = statSync(this.file, { throwIfNoEntry: false });

@@ -4,7 +4,7 @@ import type { OutcomeEvent } from './entry';
 /** Beginning of every line. A line contains it only once, because quotation marks in strings are escaped. */
 const LINE_START = '{"audit":1,';
 
-/** A line, with the fields that verification uses. */
+/** A line of the audit log, with the fields that verification uses. */
 export interface AuditLine {
   /** Id of the process that wrote the line; new at each start of a process. */
   writer: string;
@@ -26,11 +26,11 @@ export interface AuditLine {
   hash: string;
 }
 
-/** Replaces the hash of the previous line in the hash of the first line of a chain. */
+/** Previous hash for the first line of a chain, which has no previous line. */
 export const NO_HASH = '';
 
 /** Returns the hash of a line: HMAC-SHA256 with the key, or SHA-256 without. `previous`: hash of the line before. */
-export function hashOf(previous: string, body: string, key: string | null): string {
+export function hashLine(previous: string, body: string, key: string | null): string {
   const text = `${previous}\n${body}`;
   return key === null ? hash('sha256', text) : createHmac('sha256', key).update(text).digest('hex');
 }
@@ -49,7 +49,7 @@ export function serializeLine(
   const body = json
     .slice(0, -1)
     .replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  const lineHash = hashOf(previous, body, key);
+  const lineHash = hashLine(previous, body, key);
   return { text: `${body},"hash":"${lineHash}"}\n`, hash: lineHash };
 }
 
@@ -61,7 +61,7 @@ const EVENT_PATTERN = /^(opened|call|recovered|settled|not_settled|proposed|with
 const matches = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** Functions that check the value of each field. All fields are checked, because verification prints some of them. */
+/** Validators of the fields. Fields that verification only prints are validated, too: the file may be forged. */
 const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
   writer: (value) => matches(value, /^[0-9a-f]{16}$/),
   seq: isCount,
@@ -76,7 +76,7 @@ const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => bo
 };
 
 /** Parses a line without its line feed. Returns undefined if it is incomplete or invalid. */
-export function readLine(text: string): AuditLine | undefined {
+export function parseLine(text: string): AuditLine | undefined {
   const [, body] = (text.startsWith(LINE_START) && COMPLETE_LINE_PATTERN.exec(text)) || [];
   if (body === undefined) return undefined;
   try {

@@ -12,7 +12,7 @@ export interface Rotation {
 /** Matches the suffix of a rotated file: time of the rotation and writer. Names sort by time. */
 const ROTATED_SUFFIX = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
 
-/** Appends the time and the writer to the name of a file. Returns the new name without folder. Throws on failure. */
+/** Renames a file: appends the time and the writer id. Returns the new name without folder. Throws on failure. */
 export function renameWithTime(file: string, writer: string): string {
   const nameAt = (time: number): string =>
     `${file}.${new Date(time).toISOString().replace(/[-:]/g, '')}-${writer.slice(0, 8)}`;

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { NO_HASH, hashOf, mayBePartialLine, readLine, type AuditLine } from './line';
+import { NO_HASH, hashLine, mayBePartialLine, parseLine, type AuditLine } from './line';
 
-/** Stable code of a finding. */
 type FindingCode =
   | 'not_a_line'
   | 'cut_off'
@@ -13,7 +12,7 @@ type FindingCode =
   | 'new_chain';
 
 /** A finding about a line. A fault shows that the log was changed, a note does not. */
-export interface Finding {
+export interface AuditFinding {
   isFault: boolean;
   code: FindingCode;
   file: string;
@@ -52,7 +51,7 @@ const linesAre = (count: number): string => (count === 1 ? '1 line is' : `${coun
 /** Checks the lines of one or several files, oldest first. Uses little memory for files of any size. */
 export class Verifier {
   readonly files: FileSummary[] = [];
-  /** Number of entries that could not be written, according to the lines. */
+  /** Number of entries that could not be written: sum of the field `missed` of all lines. */
   missed = 0;
   readonly #writers = new Map<string, LogWriter>();
   readonly #expectedHashes: Set<string>;
@@ -60,16 +59,15 @@ export class Verifier {
   /** Number of the current line in the file, empty lines included. */
   #lineNumber = 0;
   #last: Pick<AuditLine, 'seq' | 'hash'> | undefined;
-  /** Hash of the last line of the previous file. */
   #previousFileHash: string | undefined;
-  /** Hashes at which older, not yet verified files end, according to the verified files that continue them. */
+  /** Last hashes of files that are missing before a verified file. Found in a later file, they prove a wrong order. */
   readonly #continuedFileHashes = new Set<string>();
   /** Line numbers of partial lines after the last complete one. */
   #partialLineNumbers: number[] = [];
 
   /** @param expected hashes of lines that must occur in the files */
   constructor(
-    private readonly report: (finding: Finding) => void,
+    private readonly report: (finding: AuditFinding) => void,
     private readonly key: string | null,
     expected: readonly string[] = [],
   ) {
@@ -81,11 +79,11 @@ export class Verifier {
   }
 
   /** Expected hashes that were not found. */
-  get notFound(): string[] {
+  get missingHashes(): string[] {
     return [...this.#expectedHashes];
   }
 
-  /** Verifies a file and reports its faults. Throws if it cannot be read. `onRead` gets the number of bytes read so far. */
+  /** Verifies a file and reports its faults. Throws if it cannot be read. `onRead` gets the number of bytes read. */
   async verifyFile(name: string, onRead: (bytes: number) => void = () => undefined): Promise<void> {
     this.#file = { name, lines: 0, calls: 0 };
     this.files.push(this.#file);
@@ -101,14 +99,14 @@ export class Verifier {
       onRead((bytes += chunk.length));
     }
     if (unfinishedLine !== '') this.#addLine(unfinishedLine);
-    // A partial last line without a line feed is no fault: a process may be writing it.
+    // A partial last line without a line feed is no fault, because a process may be writing it.
     this.#reportPartialLines((lineNumber) => unfinishedLine !== '' && lineNumber === this.#lineNumber);
   }
 
   #addLine(text: string): void {
     this.#lineNumber += 1;
     if (text === '') return;
-    const line = readLine(text);
+    const line = parseLine(text);
     if (line) return this.#checkLine(line);
     if (!mayBePartialLine(text)) return this.#fault('not_a_line', 'this is not a line of an audit log.');
     if (this.#partialLineNumbers.length >= MAX_PARTIAL_LINES) this.#reportPartialLines(() => false);
@@ -177,8 +175,8 @@ export class Verifier {
   }
 
   /**
-   * Checks a line after the first one of a file. `continues` is not compared: a process may have written nothing to the
-   * previous file, and the first line has confirmed how that file ends.
+   * Checks a line of a file other than the first. Ignores `continues`, which names an older file if the process wrote
+   * nothing to the previous one. The first line has already proved the end of the previous file.
    */
   #checkLaterLine(line: AuditLine): void {
     const previous = this.#last ?? { seq: -1, hash: NO_HASH };
@@ -188,7 +186,7 @@ export class Verifier {
   }
 
   #checkHash(previousHash: string, { body, hash }: AuditLine): void {
-    if (hashOf(previousHash, body, this.key) !== hash)
+    if (hashLine(previousHash, body, this.key) !== hash)
       this.#fault(
         'changed',
         'this line or the one before it was changed, or it was written with another AUDIT_LOG_KEY.',

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { oncePerScrape, registerScrapedMetrics } from './register';
 
-/** Numbers of followed transactions in the journal: those that are looked up until they are COMPLETED or FAILED. */
+/** Numbers of followed transactions, which the gateway looks up until they are COMPLETED or FAILED. */
 interface FollowedTransactions {
   followed: number;
   /** Number of followed transactions that are due for a lookup. */
@@ -12,11 +12,11 @@ interface FollowedTransactions {
 
 /** Functions that read the state of followed transactions and of the record of changes. */
 interface ChangesState {
-  /** Resolves to null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
+  /** Reads the numbers of followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
   followed: () => Promise<FollowedTransactions | null>;
   /**
-   * `queued`: number of observed states that are not written to the journal yet. `oldestQueuedMs`: age of the oldest of
-   * them. `behindMs`: time for which an open database transaction has hidden the newest changes from readers.
+   * Reads the state of the record. `queued`: number of responses whose state is not in the journal yet.
+   * `oldestQueuedMs`: age of the oldest one. `behindMs`: ms for which a database transaction has hidden new changes.
    */
   record: () => { queued: number; oldestQueuedMs: number; behindMs: number };
   /** Returns milliseconds since 1970, by the clock of the journal. */
@@ -45,7 +45,7 @@ export function changeMetrics(registry: Registry) {
   });
   const deliveryHistogram = new Histogram({
     name: 'paygraph_change_delivery_seconds',
-    help: 'Time from recording a change until this instance delivers it to a subscriber, unless the subscriber is catching up.',
+    help: 'Time from recording a change until this instance delivers it to a subscriber. Subscribers that are catching up are not measured.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
@@ -62,7 +62,7 @@ export function changeMetrics(registry: Registry) {
 
 /**
  * Registers the gauges of followed transactions and recorded changes. Do not add up the followed transactions of
- * several instances: each instance reports those of all instances.
+ * several instances: every instance reports the total of all instances.
  */
 export function registerChangeGauges(registry: Registry, state: ChangesState): void {
   const readFollowed = oncePerScrape(state.followed);

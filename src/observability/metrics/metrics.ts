@@ -1,14 +1,14 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import { changeMetrics, registerChangeGauges } from './changes';
-import { paymentMetrics, registerJournalAndAuditGauges } from './money';
+import { paymentMetrics, registerJournalAndAuditGauges } from './payments';
 import { operationMetrics } from './operations';
 import { registerScrapedMetrics } from './register';
 import { registerServiceGauges, serviceMetrics } from './service';
-import { registerClientKeyGauges, registerServerGauges, serverMetrics } from './web';
+import { registerClientKeyGauges, registerServerGauges, serverMetrics } from './server';
 
 /**
- * Matches default metrics of prom-client that are removed: those of active resources, handles and requests, and lag
- * values that are NaN or wrong if no lag was measured.
+ * Matches default metrics of prom-client that the gateway omits: active resources, handles and requests, and values of
+ * the event loop lag that are NaN or wrong without a measurement.
  */
 const EXCLUDED_METRICS =
   /^nodejs_(active_(resources|handles|requests)(_total)?|eventloop_lag_(min|stddev|mean)_seconds)$/;

@@ -34,12 +34,12 @@ export function operationMetrics(registry: Registry) {
 
   /**
    * @param type query, mutation or subscription; undefined if no operation of the document could be selected
-   * @param operationName the name of the operation; undefined if it has no name or the name must not be logged
-   * @param code the code of the first error; undefined if there is none
+   * @param operationName undefined if the operation has no name, or its name must not be logged
+   * @param code code of the first error; undefined if there is none
    * @param seconds the duration; undefined for subscriptions, whose duration is not recorded
    */
   return (type = UNKNOWN_TYPE, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
-    // If no operation was selected, its name is unknown: do not use the default name.
+    // Without a selected operation the name is not `anonymous` but unknown.
     const name = type === UNKNOWN_TYPE ? OTHER_LABEL : nameLabel(operationName);
     if (seconds !== undefined) durationSeries(type, name).observe(seconds);
     if (code === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();

@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** Label value that replaces unknown values, and values beyond the maximum number of distinct values of a label. */
 export const OTHER_LABEL = 'other';
 
-/** Returns a function that keeps the first `max` distinct values of a label and replaces all others by `other`. */
+/** Returns a function that limits the values of a label: keeps the first `max` values, replaces others by `other`. */
 export function boundedLabel(max: number): (value: string) => string {
   const keptValues = new Set<string>();
   return (value) => {
@@ -13,8 +13,8 @@ export function boundedLabel(max: number): (value: string) => string {
 }
 
 /**
- * Returns a function that returns the series of a metric for given label values. It calls `find` once per series and
- * caches the result, because finding a series takes longer than adding to it.
+ * Returns `find` with a cache. `find` returns the series of a metric for label values, which takes longer than adding
+ * to the series.
  */
 export function cachedSeries<S>(find: (...labels: string[]) => S): (...labels: string[]) => S {
   const cache = new Map<string, S>();
@@ -27,8 +27,8 @@ export function cachedSeries<S>(find: (...labels: string[]) => S): (...labels: s
 }
 
 /**
- * Returns a function that calls `read` once for all gauges of a scrape. It resolves to null if `read` rejects: then the
- * gauges must have no value, because their previous values would look current.
+ * Wraps `read` so that all gauges of a scrape share one call. Resolves to null if `read` rejects: the gauges must then
+ * have no value, because an old value would look current.
  */
 export function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T | null> {
   let reading: Promise<T | null> | undefined;

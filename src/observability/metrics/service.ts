@@ -23,7 +23,7 @@ export function serviceMetrics(registry: Registry) {
   });
   const unauthorizedCounter = new Counter({
     name: 'paygraph_service_unauthorized_total',
-    help: 'Requests that the payment service rejected with status 401, also after the gateway repeated them, where possible, with the time of the service and the other secret key.',
+    help: 'Requests to the payment service whose last response was 401. If possible, the gateway first repeats such a request with the time of the service and with the other secret key.',
     registers,
   });
   const retryCounter = new Counter({
@@ -58,12 +58,12 @@ export function registerServiceGauges(registry: Registry, state: ServiceState): 
       read: () => mapValues(state.bulkheads(), ({ inFlight }) => inFlight),
     },
     paygraph_service_requests_queued: {
-      help: 'Requests to the payment service that wait in the queue of their bulkhead.',
+      help: 'Requests to the payment service that wait in a queue, by lane (lookups, payments, payouts).',
       label: 'lane',
       read: () => mapValues(state.bulkheads(), ({ waiting }) => waiting),
     },
     paygraph_service_clock_skew_seconds: {
-      help: 'Difference in seconds between the clocks of this machine and of the payment service, while requests are signed with the time of the service because it rejected the time of this machine; otherwise 0.',
+      help: 'Difference in seconds between the clocks of this machine and of the payment service, if the service rejected the time of this machine and requests are signed with the time of the service; otherwise 0.',
       read: () => state.clockSkew(),
     },
   });

@@ -1,8 +1,8 @@
 import { SpanKind, type Attributes, type SpanContext } from '@opentelemetry/api';
 import { LRUCache } from 'lru-cache';
-import { endAfter, markFailed, type Spans } from './spans';
+import { endSpanAfter, markFailed, type Spans } from './spans';
 
-/** Maximum number of attempts whose span context is kept, so that traces of background work can link to it. */
+/** Maximum number of attempts whose span context is kept for links from traces of background work. */
 const MAX_ATTEMPT_SPANS = 5000;
 
 /** Journal methods whose calls get no span: most are called frequently by background jobs. */
@@ -57,7 +57,7 @@ export class JournalSpans {
     const context = attempt === undefined ? undefined : this.#spanByAttempt.get(attempt);
     const links = context ? [{ context }] : [];
     const span = this.spans.startSpan(name, { kind: SpanKind.INTERNAL, links });
-    return endAfter(span, () => this.spans.withActiveSpan(span, work));
+    return endSpanAfter(span, () => this.spans.withActiveSpan(span, work));
   }
 }
 
@@ -77,7 +77,7 @@ interface ServiceCall {
 /** Creates spans of payment service requests by OpenTelemetry's conventions, but without url.full (it has ids). */
 export class ServiceSpans {
   readonly #serverAttributes: Attributes;
-  /** Number of times each request was sent. A retry passes the same object. */
+  /** Number of times each request was sent. A retry passes the same ServiceCall object. */
   readonly #sendCounts = new WeakMap<ServiceCall, number>();
 
   constructor(

@@ -90,7 +90,7 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
   }
 }
 
-/** Returns the HTTP status, the error code or UNAVAILABLE; not the message, because the collector can choose it. */
+/** Returns the HTTP status, the error code or UNAVAILABLE. Omits the message, which the collector can choose. */
 function errorReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `HTTP ${code}`;

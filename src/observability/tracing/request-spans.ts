@@ -29,13 +29,13 @@ export class RequestSpans {
 
   constructor(private readonly spans: Spans) {}
 
-  /** Traces authenticated requests, as children of their traceparent header. Call this before routes are added. */
+  /** Adds hooks that trace authenticated requests as children of their traceparent. Call before routes are added. */
   instrument(app: FastifyInstance): void {
     app.addHook('preHandler', (request, _reply, done) => {
       const { caller, headers, method, routeOptions } = request;
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      // Start no span for other routes, only set the parent. Subscriptions get a span from startSubscriptionSpan().
+      // Other routes get no span, only the parent context. Subscriptions get a span from startSubscriptionSpan().
       if (routeOptions.url !== '/graphql') return this.spans.withContext(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
       const span = this.spans.startSpan('GraphQL Operation', { attributes }, parent);

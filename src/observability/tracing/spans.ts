@@ -11,7 +11,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-/** Returns the code or name of an error, or else `_OTHER`; not the message, because it may contain payment data. */
+/** Returns the code or name of an error, or else `_OTHER`. Omits the message, which may contain payment data. */
 function errorTypeOf(error: unknown): string {
   const { code, name } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
   const word = typeof code === 'string' ? code : name;
@@ -23,7 +23,7 @@ export const markFailed = (span: Span, code: string): Span =>
   span.setAttribute('error.type', code).setStatus({ code: SpanStatusCode.ERROR });
 
 /** Awaits `work()` and ends the span. If `work` rejects, marks the span as failed and rejects with the same error. */
-export async function endAfter<T>(span: Span, work: () => Promise<T>): Promise<T> {
+export async function endSpanAfter<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -66,7 +66,7 @@ export class Spans {
   }
 
   /**
-   * Runs `work` in a client span, a child of the active span. Without a recorded active span, runs it without a span.
+   * Runs `work` in a client span, a child of the active span. Starts no span if no recorded span is active.
    * @param onResult completes the span with the result, before the span ends
    */
   async runAsClientSpan<T>(
@@ -81,7 +81,7 @@ export class Spans {
       { kind: SpanKind.CLIENT, attributes: attributes() },
       this.activeContext,
     );
-    return endAfter(span, async () => {
+    return endSpanAfter(span, async () => {
       const result = await work();
       onResult?.(span, result);
       return result;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { AuditLog, type AuditEntry, type AuditNotice } from '../../../src/observability/audit/audit-log';
 import type { Rotation } from '../../../src/observability/audit/rotation';
-import { Verifier, type Finding } from '../../../src/observability/audit/verifier';
+import { Verifier, type AuditFinding } from '../../../src/observability/audit/verifier';
 import { CHANNEL } from '../../support/caller';
 import { ChildProcess } from '../../support/child-process';
 import { temporaryFolder } from '../../support/manifests';
@@ -68,8 +68,8 @@ export async function verify(
   files: string | readonly string[],
   expected: readonly string[] = [],
   key: string | null = null,
-): Promise<{ verifier: Verifier; faults: Finding[]; notes: Finding[] }> {
-  const findings: Finding[] = [];
+): Promise<{ verifier: Verifier; faults: AuditFinding[]; notes: AuditFinding[] }> {
+  const findings: AuditFinding[] = [];
   const verifier = new Verifier((finding) => findings.push(finding), key, expected);
   for (const file of [files].flat()) await verifier.verifyFile(file);
   return {

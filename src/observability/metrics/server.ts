@@ -17,7 +17,6 @@ interface ServerState {
   compiledExecutions: () => number;
 }
 
-/** Labels and values of the metrics of one client key. */
 interface ClientKeyTimes {
   /** The client's id in CLIENT_KEYS_FILE. */
   client: string;

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { boundedLabel, oncePerScrape, registerScrapedMetrics, registerLabelledCounter } from './register';
 
-/** Number and age of the creates with an unknown outcome in the journal, for one kind: payment or payout. */
+/** Number and age of the creates of unknown outcome in the journal. `kind`: payment or payout. */
 interface UnknownOutcomes {
   kind: string;
   count: number;
@@ -25,7 +25,7 @@ interface JournalAndAuditState {
 
 const MAX_OUTCOME_LABELS = 40;
 
-/** Mutations whose series of unknown outcomes start at 0, so that Prometheus sees the first one as an increase. */
+/** Mutations whose counters of unknown outcomes start at 0, so that Prometheus sees the first one as an increase. */
 const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
 
 /** Creates the metrics of mutations that move money, of recoveries of unknown outcomes, and of journal calls. */
@@ -41,13 +41,13 @@ export function paymentMetrics(registry: Registry) {
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
   const recoveryCounter = new Counter({
     name: 'paygraph_reconciliations_total',
-    help: 'Recoveries of unknown outcomes by lookups. found: it was created. not_sent: nothing was created. missing: still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.',
+    help: 'Recoveries of unknown outcomes by lookups. found: the payment or payout exists. not_sent: nothing was created. missing: still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.',
     labelNames: ['kind', 'result'],
     registers: [registry],
   });
   const countReconcilerRun = registerLabelledCounter(registry, {
     name: 'paygraph_reconciler_runs_total',
-    help: 'Runs of the reconciler, which recovers unknown outcomes. failed: a journal call failed.',
+    help: 'Runs of the reconciler, the background job that recovers unknown outcomes. failed: a journal call failed.',
     label: 'result',
     initial: ['done', 'failed'],
   });
@@ -57,8 +57,13 @@ export function paymentMetrics(registry: Registry) {
       mutationCounter.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
     /** Counts a recovery of an unknown outcome by lookup. */
     onRecovery: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
+<<<<<<< HEAD:src/observability/metrics/money.ts
     /** Counts a run of the reconciler. `isDone`: false if the run failed. */
     onRecoveryJobRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
+=======
+    /** Counts a run of the job that recovers unknown outcomes. `isDone`: false if the run failed. */
+    onReconcilerRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
+>>>>>>> 79b41d0183708286b44ce88b6a6828b4418ce90f:src/observability/metrics/payments.ts
     /** Counts a jump of a clock: `system` (of this machine) or `journal` (of the journal's database). */
     onClockStep: registerLabelledCounter<string>(registry, {
       name: 'paygraph_clock_steps_total',
@@ -98,8 +103,8 @@ function journalCallMetrics(registry: Registry) {
 }
 
 /**
- * Registers the gauges of journal and audit log. Do not add up the unknown outcomes of several instances: each instance
- * reports those of all instances that share the journal.
+ * Registers the gauges of journal and audit log. Do not add up the unknown outcomes of several instances: every
+ * instance reports the total of all instances that share the journal.
  */
 export function registerJournalAndAuditGauges(registry: Registry, state: JournalAndAuditState): void {
   const readUnknown = oncePerScrape(state.unknownOutcomes);
