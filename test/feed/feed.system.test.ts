@@ -5,7 +5,7 @@ import { feed } from './feed';
 jest.setTimeout(180_000);
 
 describeStores('The record of changes', ({ kind, closeAtEnd }) => {
-  test('gives consumers of every transport the same list, without gaps or duplicates, while they and a gateway are killed', async () => {
+  test('gives consumers of every transport the same list, without gaps or duplicates, although consumers and a gateway are killed', async () => {
     const store = await openStore(kind);
     closeAtEnd(() => store.drop());
     const { violations, figures } = await feed({
