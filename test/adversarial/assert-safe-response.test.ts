@@ -11,8 +11,8 @@ const response = (error: object, status = 400): CheckedResponse => ({
 const withExtensions = (more: object): CheckedResponse =>
   response({ message, extensions: { ...extensions, ...more } });
 
-describe('The checks of responses to random and malformed requests', () => {
-  test('accept a good response and a good log line', () => {
+describe('The safety checks that fuzz tests apply to responses and log lines', () => {
+  test('accept a safe response and a safe log line', () => {
     const refusal = response({ message, extensions: { ...extensions, retryable: true } }, 503);
     for (const good of [refusal, { status: 200, body: '{"data":{"__typename":"Query"}}' }])
       expect(graphqlProblems(good)).toEqual([]);
@@ -37,7 +37,7 @@ describe('The checks of responses to random and malformed requests', () => {
   });
 
   test.each(['{"a":1}\n{"b":2}\n', 'hello\n', '{"a":"\x1b[2J"}\n', '{"a":"\u2028"}\n'])(
-    'reject the log line %j',
+    'reject the log line %j, which is not one JSON object without hidden characters',
     (line) => expect(logLineProblem(line)).toBeDefined(),
   );
 });

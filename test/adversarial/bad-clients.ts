@@ -2,10 +2,10 @@ import { Wire, postText, requestText, type WireResponse } from '../support/wire'
 
 export type Disconnect = (wire: Wire) => void;
 
-/** How a client disconnects: with FIN or with RST. */
+/** How a client ends its TCP connection. */
 export const DISCONNECTS: readonly (readonly [string, Disconnect])[] = [
-  ['closes', (wire) => void wire.socket.end()],
-  ['resets', (wire) => void wire.socket.resetAndDestroy()],
+  ['FIN', (wire) => void wire.socket.end()],
+  ['RST', (wire) => void wire.socket.resetAndDestroy()],
 ];
 
 export interface DisconnectPoint {
@@ -22,8 +22,8 @@ export const DISCONNECT_POINTS: readonly DisconnectPoint[] = [
   { name: 'after connecting', sends: () => '' },
   { name: 'in the headers', sends: (request) => request.slice(0, headEnd(request) - 20) },
   { name: 'in the body', sends: (request) => request.slice(0, headEnd(request) + 10) },
-  { name: 'before the answer', sends: (request) => request },
-  { name: 'during the answer', sends: (request) => request, waits: true },
+  { name: 'before the response', sends: (request) => request },
+  { name: 'during the response', sends: (request) => request, waits: true },
   { name: 'with ten requests in flight', sends: (request) => request.repeat(10) },
 ];
 

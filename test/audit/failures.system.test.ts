@@ -35,7 +35,7 @@ const entries = (who: string, count: number) =>
 const keysOf = (calls: readonly { key?: string | null }[]) => calls.map(({ key }) => key);
 
 describe('Opening an audit log', () => {
-  test('creates its folder, and a file that only the owner can read', () => {
+  test('creates the missing folder, and a file that only its owner can read', () => {
     const file = path.join(temporaryFolder(), 'data', 'audit.log');
     open(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -45,14 +45,14 @@ describe('Opening an audit log', () => {
   test.each([
     ['a folder', temporaryFolder(), /EISDIR/],
     ['a device', '/dev/full', /^AUDIT_LOG_FILE/],
-  ])('fails if the path is %s; the message names the setting, not the path', (_what, file, code) => {
+  ])('fails if the path is %s, with a message that does not contain the path', (_what, file, code) => {
     for (const message of [/^AUDIT_LOG_FILE: /, code]) expect(() => open(file)).toThrow(message);
     expect(() => open(file)).toThrow(expect.not.objectContaining({ message: expect.stringContaining(file) }));
   });
 });
 
 describe('An open audit log', () => {
-  test('continues in a new file when its file is moved', async () => {
+  test('continues in a new file when its file is renamed', async () => {
     const file = temporaryLog();
     const older = `${file}.1`;
     const { log, faults } = openLog(file);
@@ -83,7 +83,7 @@ describe('An open audit log', () => {
         .map((name) => path.join(path.dirname(file), name));
     const calls = entries('shop', 100);
 
-    test('continues in a new file, closes the old one and loses no line', async () => {
+    test('continues in a new file at the size limit, closes the old file and loses no line', async () => {
       const file = temporaryLog();
       const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });
       calls.forEach((call) => log.record(call));
@@ -101,7 +101,7 @@ describe('An open audit log', () => {
       expect(keysOf([...older, file].flatMap(callsOf))).toEqual(keysOf(calls));
     });
 
-    test('keeps AUDIT_LOG_KEEP_FILES rotated files, and deletes only older rotated files', async () => {
+    test('deletes the oldest rotated files beyond AUDIT_LOG_KEEP_FILES, and no other files', async () => {
       const file = temporaryLog();
       const others = [`${file}.1`, `${file}.gz`, path.join(path.dirname(file), 'other.log')];
       others.forEach((other) => writeFileSync(other, ''));
@@ -117,7 +117,7 @@ describe('An open audit log', () => {
       expect(callsOf(file).at(-1)).toMatchObject({ key: calls.at(-1)!.key });
     });
 
-    test('loses no line when several processes share the file, and keeps one hash chain', async () => {
+    test('loses no line, and keeps one hash chain, when several processes write to the file', async () => {
       const file = temporaryLog();
       const names = ['one', 'two', 'three'];
       const processes = await Promise.all(names.map(() => startAuditProcess(file, 20_000)));
@@ -138,7 +138,7 @@ describe('An open audit log', () => {
         expect(keysOf(calls.filter(({ who }) => who === name))).toEqual(keysOf(ofEach[place]!));
     });
 
-    test('reports a failed rename, and continues in the old file', async () => {
+    test('reports a rotation that fails, and continues in the old file', async () => {
       // With the time appended, the file name is longer than the system allows.
       const file = path.join(temporaryFolder(), 'a'.repeat(240));
       const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });
@@ -151,7 +151,7 @@ describe('An open audit log', () => {
     });
   });
 
-  test.each(['file', 'folder'])('creates its %s again if it was removed, and reports this', async (what) => {
+  test.each(['file', 'folder'])('recreates its deleted %s, and reports the deletion', async (what) => {
     const folder = path.join(temporaryFolder(), 'data');
     const file = path.join(folder, 'audit.log');
     const { log, faults } = openLog(file);
@@ -163,7 +163,7 @@ describe('An open audit log', () => {
     expect((await verify(file)).notes).toMatchObject([{ code: 'continues_older_file' }]);
   });
 
-  test('reports calls that it cannot write because its path is a folder; its next line counts them', async () => {
+  test('reports each call that it fails to write, and records the number of missing calls in its next line', async () => {
     const file = temporaryLog();
     const { log, faults } = openLog(file);
     rmSync(file);
@@ -190,7 +190,7 @@ describe('An open audit log', () => {
     expect(verifier.missed).toBe(2);
   });
 
-  test('does not throw if its listener throws or a call is malformed', () => {
+  test('does not throw when its error callback throws or when a call is malformed', () => {
     const file = temporaryLog();
     const log = AuditLog.open(file, () => {
       throw new Error('deaf');
@@ -203,8 +203,8 @@ describe('An open audit log', () => {
   });
 });
 
-describeSmallDisk('A full disk', '64k', (disk) => {
-  test('makes the audit log report each call, and continue without a fault when there is space again', async () => {
+describeSmallDisk('An audit log on a full disk', '64k', (disk) => {
+  test('reports each call that it fails to write, and continues without a fault when there is space again', async () => {
     const file = path.join(disk.folder, 'audit.log');
     const { log, faults } = openLog(file);
     log.record(entry({ key: 'before' }));
@@ -235,7 +235,7 @@ describeSmallDisk('A full disk', '64k', (disk) => {
   });
 });
 
-test('Processes that are killed lose no recorded call', async () => {
+test('A process that is killed loses no call that it has recorded in the audit log', async () => {
   const file = temporaryLog();
   for (let round = 0; round < 3; round += 1) {
     const process = await startAuditProcess(file);

@@ -38,7 +38,7 @@ describeStores('The audit log', (rigs) => {
     expect((await verify(file)).faults).toEqual([]);
   });
 
-  test.each(KINDS)('has one line for a recovered %s, although two instances look it up', async (kind) => {
+  test.each(KINDS)('has one line for a %s that two instances try to recover', async (kind) => {
     const key = newKey();
     const transactionId = (await loseHiddenResponse(first, kind, key))();
     await untilOutcome(first, key, 'SUCCEEDED');
@@ -62,7 +62,7 @@ describeStores('The audit log', (rigs) => {
     expect(recoveredIn(file, key)).toHaveLength(1);
   });
 
-  test('has one line for the outcome that a repeated call recovers, in addition to one for each call', async () => {
+  test('has one line for an outcome that a repeated create recovers, in addition to one line per create', async () => {
     const key = newKey();
     const transactionId = (await loseHiddenResponse(first, 'payment', key))();
     const again = await Promise.all([first, second, first].map((rig) => rig.create('payment', key)));
@@ -71,7 +71,7 @@ describeStores('The audit log', (rigs) => {
     expect(callsOf(file).filter((line) => line.key === key)).toHaveLength(4);
   });
 
-  test('has one line for a payment that is settled as not sent', async () => {
+  test('has one line for a payment of unknown outcome that is settled as not sent', async () => {
     const key = newKey();
     await loseResponse(first, 'payment', key);
     first.clock.advance(SETTLE);
@@ -79,7 +79,7 @@ describeStores('The audit log', (rigs) => {
     expect(await untilRecovered(file, key)).toMatchObject([{ outcome: 'not_sent', transactionId: null }]);
   });
 
-  test('has the transaction id of a refused confirm', async () => {
+  test('has the transaction id of a confirm that the service rejects', async () => {
     const { transactionId } = await first.create('payment', newKey());
     first.service.next('confirm', { acts: false, reply: status(422) });
     await first.confirm(transactionId!);
@@ -87,7 +87,7 @@ describeStores('The audit log', (rigs) => {
     expect(callsOf(file).at(-1)).toMatchObject({ operation: 'confirmPayment', outcome, transactionId });
   });
 
-  test('has no line for a recovery if an operator settled the attempt first', async () => {
+  test('has no line for a recovery if an operator settles the attempt first', async () => {
     const key = newKey();
     const show = await loseHiddenResponse(first, 'payment', key);
     const [row] = await first.store.rows(`SELECT seq FROM attempts WHERE key = '${key}'`);

@@ -72,8 +72,8 @@ const EXCEPT_NAMES = FIELDS.filter((field) => !NAMES.includes(field));
 
 test.each([
   ['card numbers of card schemes in every field', schemeNumber, FIELDS],
-  ['other numbers with a valid check digit in every field except names', cardNumber, EXCEPT_NAMES],
-])('The audit log redacts %s, with any separators', (_what, numbers, fields) => {
+  ['numbers with a valid check digit in every field but client and key', cardNumber, EXCEPT_NAMES],
+])('The audit log redacts %s, whatever separates their digits', (_what, numbers, fields) => {
   const file = temporaryLog();
   const { log, faults } = openLog(file);
   fc.assert(
@@ -89,7 +89,7 @@ test.each([
   expect(faults).toEqual([]);
 });
 
-test('The audit log keeps numeric names that no card scheme issues, with or without a valid check digit', () => {
+test('The audit log does not redact numeric client names and keys that no card scheme issues, whatever their check digit', () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   const names = ['100000000000', '7000000000000000', '123456789012345', '99999999999999999'].flatMap(
@@ -108,7 +108,7 @@ test('The audit log keeps numeric names that no card scheme issues, with or with
   }
 });
 
-test('The audit log keeps UUIDs and amounts with the digits of a card number', () => {
+test('The audit log does not redact UUIDs and amounts whose digits happen to form a card number', () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   // Digits of these UUIDs pass the checks for card numbers.
@@ -121,7 +121,7 @@ test('The audit log keeps UUIDs and amounts with the digits of a card number', (
 });
 
 test.each(['pgk_0123456789abcdef0123', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln'])(
-  'The audit log redacts the token %s in every field',
+  'The audit log redacts the credential %s in every field',
   (token) => {
     const file = temporaryLog();
     const { log } = openLog(file);
@@ -132,7 +132,7 @@ test.each(['pgk_0123456789abcdef0123', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2l
   },
 );
 
-test('The audit log redacts a card number that was given as an amount', () => {
+test('The audit log redacts a card number that was sent as an amount', () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   for (const value of ['4111111111111111', '378282246310005', '378282246310005.00', '4111 1111 1111 1111']) {
@@ -150,7 +150,7 @@ const nasty = fc.string({
   maxLength: 40,
 });
 
-test('The audit log writes any call as one line of printable ASCII, and its texts can be parsed from it', async () => {
+test('The audit log writes any text as one line of printable ASCII, and parsing the line returns the text', async () => {
   const file = temporaryLog();
   const { log, faults } = openLog(file);
   let calls = 0;
@@ -175,7 +175,7 @@ test('The audit log writes any call as one line of printable ASCII, and its text
   expect((await verify(file)).faults).toEqual([]);
 });
 
-test('The audit log writes a call or an outcome as one line of less than 4096 bytes, however long its texts are', async () => {
+test('The audit log truncates long texts, so that every line is shorter than 4096 bytes', async () => {
   const file = temporaryLog();
   const { log, faults } = openLog(file);
   const units = ['x', '\u0000', '\u{10ffff}', '\u{1f4b3}', '"', '\\', '\ud800', '\u202e', 'x\n'];
@@ -194,7 +194,7 @@ test('The audit log writes a call or an outcome as one line of less than 4096 by
   expect((await verify(file)).faults).toEqual([]);
 });
 
-test('The audit log keeps a reason of 255 characters in any script', () => {
+test('The audit log does not truncate a reason of 255 characters, in any script', () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   for (const reason of ['\u6c49'.repeat(255), '\u{1f4b3}'.repeat(127), '\\'.repeat(255)]) {

@@ -44,8 +44,8 @@ function withForgedCall(lines: string[]): string[] {
 test.each<[does: string, change: (lines: string[]) => string[], firstFault: string]>([
   ['the first line of the file removed', without(1), '1 lines_missing'],
   ['a call in the middle removed', without(3), '3 lines_missing'],
-  ['the lines of the older process removed', (lines) => lines.slice(5), '1 lines_missing'],
-  ['the opening line of the younger process removed', without(6), '6 lines_missing'],
+  ['all lines of the first process removed', (lines) => lines.slice(5), '1 lines_missing'],
+  ['the opening line of the second process removed', without(6), '6 lines_missing'],
   ['an amount changed', rewritten(3, '"10000.00"', '"10.00"'), '3 changed'],
   ['the end of a line changed', rewritten(4, /"\}$/, '"]'), '4 cut_off'],
   [
@@ -62,11 +62,11 @@ test.each<[does: string, change: (lines: string[]) => string[], firstFault: stri
   ['a line copied', (lines) => lines.toSpliced(3, 0, lines[2]!), '4 out_of_place'],
   ['a text inserted', (lines) => lines.toSpliced(3, 0, 'nothing happened'), '4 not_a_line'],
   ['a call with a matching hash inserted', withForgedCall, '5 out_of_place'],
-])('Verification detects this change: %s', async (_does, change, firstFault) => {
+])('Verification of the audit log detects this change: %s', async (_does, change, firstFault) => {
   expect((await faultsAfter(change))[0]).toBe(firstFault);
 });
 
-test('Verification detects any single changed character', async () => {
+test('Verification of the audit log detects any change of a single character', async () => {
   const file = await twoStarts();
   const lines = linesOf(file);
   const places = fc.record({
@@ -86,7 +86,7 @@ test('Verification detects any single changed character', async () => {
   );
 });
 
-test('Verification detects the removal of all lines, or of the last lines, of one of two processes', async () => {
+test('Verification of the audit log detects the removal of the last lines, or of all lines, of one of two processes', async () => {
   const file = temporaryLog();
   const [one, two] = [openLog(file).log, openLog(file).log];
   for (const log of [one, two, one, two]) log.record(entry());
@@ -111,7 +111,7 @@ test('Verification detects the removal of all lines, or of the last lines, of on
 test.each([
   ['some lines', 2],
   ['all lines', 0],
-])('The removal of %s of a running process is found when it writes its next line', async (_what, kept) => {
+])('The next line of a running process reveals that %s before it were removed', async (_what, kept) => {
   const file = temporaryLog();
   const { log } = openLog(file);
   for (const key of ['a', 'b', 'c']) log.record(entry({ key }));
@@ -122,7 +122,7 @@ test.each([
   expect((await verify(file)).faults).not.toEqual([]);
 });
 
-test.each([null, 'another-key'])('With AUDIT_LOG_KEY, a log rewritten with %j is found', async (key) => {
+test.each([null, 'another-key'])('An audit log forged without AUDIT_LOG_KEY is detected: %j', async (key) => {
   const right = 'key-of-the-audit-log';
   const file = temporaryLog();
   const { log } = openLog(file, null, right);
@@ -141,7 +141,7 @@ test.each([null, 'another-key'])('With AUDIT_LOG_KEY, a log rewritten with %j is
   expect(faults.map(({ code }) => code)).toEqual(Array(5).fill('changed'));
 });
 
-test('Verification with a seal detects that the last lines were removed, and accepts lines after the seal', async () => {
+test('Verification against a seal (an earlier hash of the last line) detects removed lines, and accepts later lines', async () => {
   const file = await twoStarts();
   const { seal = '' } = (await verify(file)).verifier.files[0]!;
   const whole = linesOf(file);
@@ -155,9 +155,9 @@ test('Verification with a seal detects that the last lines were removed, and acc
   }
 });
 
-describe('A line whose process died while writing it', () => {
+describe('An audit log line whose process died while writing it', () => {
   test.each([1, 100])(
-    'is reported as a note, and the next process begins a new line (%i bytes)',
+    'is reported as a note, and the next process begins a new line (%i bytes written)',
     async (bytes) => {
       const file = temporaryLog();
       openLog(file).log.record(entry());
@@ -187,7 +187,7 @@ describe('A line whose process died while writing it', () => {
     expect(notes).toHaveLength(1);
   });
 
-  test('is distinguished from a line that was cut off later, which is a fault', async () => {
+  test('is not confused with a line that was truncated later, which is reported as a fault', async () => {
     const file = await twoStarts();
     const lines = linesOf(file);
     putLines(file, rewritten(5, /.{50}$/, '')(lines));

@@ -67,7 +67,7 @@ test('audit verify reports changed and missing lines, and exits with 1', async (
   expect(out.match(/^FAULT .*audit\.log, line [24]: /gm)).toHaveLength(2);
 });
 
-test('audit verify without a file checks AUDIT_LOG_FILE, or data/audit.log', async () => {
+test('audit verify without arguments checks the file of AUDIT_LOG_FILE, by default data/audit.log', async () => {
   const folder = temporaryFolder();
   const AUDIT_LOG_FILE = path.join(folder, 'elsewhere.log');
   await writeLog(AUDIT_LOG_FILE, 'a');
@@ -77,7 +77,7 @@ test('audit verify without a file checks AUDIT_LOG_FILE, or data/audit.log', asy
   expect(JSON.parse(out)).toMatchObject({ files: [{ lines: 5 }] });
 });
 
-test('audit verify checks several files in the given order, and finds a seal in any of them', async () => {
+test('audit verify requires several files in chronological order, and finds an expected seal in any of them', async () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   log.record(entry());
@@ -98,7 +98,7 @@ test('audit verify checks several files in the given order, and finds a seal in 
   expect(wrong.findings).toContainEqual(expect.objectContaining({ code: 'files_out_of_order' }));
 });
 
-test('audit verify lists a running or killed process as open, and exits with 0', async () => {
+test('audit verify lists a process that is running or was killed as open, and exits with 0', async () => {
   const file = temporaryLog();
   const child = await startAuditProcess(file);
   await child.call('record', [entry()]);
@@ -108,7 +108,7 @@ test('audit verify lists a running or killed process as open, and exits with 0',
   expect(await verify([file])).toMatchObject(result);
 });
 
-test('audit verify needs AUDIT_LOG_KEY if the log was written with it', async () => {
+test('audit verify fails without AUDIT_LOG_KEY if the audit log was written with that key', async () => {
   const file = temporaryLog();
   const { log } = openLog(file, null, 'the-key');
   log.record(entry());
@@ -119,7 +119,7 @@ test('audit verify needs AUDIT_LOG_KEY if the log was written with it', async ()
   expect(without.out).not.toContain('the-key');
 });
 
-test('audit verify reports each line of a file that is no audit log as a fault, without its content', async () => {
+test('audit verify counts each line of a file that is not an audit log as a fault, and prints none of its content', async () => {
   const file = temporaryLog();
   writeFileSync(file, '\u001b[31mnothing of ours 4111111111111111\n'.repeat(3000));
   const { code, faults, findings } = await verify([file]);

@@ -34,13 +34,13 @@ function expectRefused({ errors, data }: RawResult, ...codes: string[]): void {
   expect(harness.service.requests).toHaveLength(0);
 }
 
-describe("Another merchant's channel is refused", () => {
+describe("A request for another merchant's channel", () => {
   const { input } = redirectCall('CARD');
 
   test.each<[string, string, object?]>([
     ['as a literal in capitals with an escape', lookupOn(THEIRS.toUpperCase().replace('B', '\\u0042'))],
     [
-      'as the default of a variable that is not given',
+      'as the default value of a variable',
       `query Q($c: UUID! = "${THEIRS}", $x: UUID) { payment(channel: $c, transactionId: $x) { __typename } }`,
       { x: TRANSACTION_ID, y: OURS },
     ],
@@ -61,7 +61,7 @@ describe("Another merchant's channel is refused", () => {
       'mutation Q($input: CreatePaymentInput!) { ...F } fragment F on Mutation { x: createPayment(input: $input) { __typename } }',
       { input: { ...input, channel: THEIRS } },
     ],
-  ])('%s', async (_how, query, variables = {}) => {
+  ])('is refused when the channel is given %s', async (_how, query, variables = {}) => {
     const operationName = / Q\b/.test(query) ? 'Q' : undefined;
     expectRefused(await post({ query, variables, operationName }), 'FORBIDDEN');
   });
@@ -72,7 +72,7 @@ describe('A persisted query', () => {
     extensions: { persistedQuery: { version: 1, sha256Hash: sha256(query) } },
   });
 
-  test('runs with the rights of its caller, though another client registered it', async () => {
+  test('runs with the rights of its caller, not with those of the client that registered it', async () => {
     const query = lookupOn(THEIRS);
     const registered = await post({ query, ...asHash(query) }, bearer(CLIENT_KEY));
     expect(registered.data).toMatchObject({ payment: {} });
@@ -81,7 +81,7 @@ describe('A persisted query', () => {
     expectRefused(await post(asHash(query), NO_KEY), 'UNAUTHENTICATED');
   });
 
-  test('is not registered without a valid key', async () => {
+  test('is not registered by a request without a valid client key', async () => {
     const query = `${lookupOn(OURS)} # registered by nobody`;
     for (const headers of [NO_KEY, bearer('pgk_wrong')])
       expect((await post({ query, ...asHash(query) }, headers)).status).toBe(401);
@@ -96,7 +96,7 @@ test('A GET request has exactly the rights of its caller', async () => {
   expectRefused(await get(lookupOn(OURS), NO_KEY), 'UNAUTHENTICATED');
 });
 
-describe('No operation is carried out', () => {
+describe('The gateway executes no operation', () => {
   const body = JSON.stringify({ query: lookupOn(OURS) });
   const search = `?query=${encodeURIComponent(lookupOn(OURS))}`;
 
@@ -111,7 +111,7 @@ describe('No operation is carried out', () => {
 
   const JSON_BODY = ['Content-Type: application/json', `Content-Length: ${body.length}`];
 
-  test.each([false, true])('for a request with another HTTP method (with a key: %j)', async (hasKey) => {
+  test.each([false, true])('for an HTTP method other than GET and POST (with a key: %j)', async (hasKey) => {
     const key = hasKey ? [`Authorization: ${SHOP.authorization}`] : [];
     for (const method of ['HEAD', 'OPTIONS', 'TRACE'])
       await expectNoOperation(`${method} /graphql${search}`, key);
@@ -123,13 +123,13 @@ describe('No operation is carried out', () => {
     ...'//graphql /graphql/ /x/../graphql /%67raphql /graphql%2f /graphql%00 /graphql;x=1'.split(' '),
     ...'/healthz/../graphql /healthz /readyz /GRAPHQL \\graphql graphql * / /graphiql'.split(' '),
     ...['http://127.0.0.1/graphql', 'https://gateway.example//graphql'],
-  ])('for a request without a key to %s', async (target) => {
+  ])('for a request without a client key to the target %s', async (target) => {
     await expectNoOperation(`POST ${target}`, JSON_BODY, body);
     await expectNoOperation(`GET ${target}${search}`, []);
   });
 
   test.each(['text/plain', 'application/graphql', 'application/x-www-form-urlencoded', ''])(
-    'for a request with a body of the type "%s", also with the header apollo-require-preflight',
+    'for a request with the content type "%s", even with the header apollo-require-preflight',
     async (type) => {
       for (const text of [body, lookupOn(OURS), search.slice(1)]) {
         const response = await post(text, { ...SHOP, ...PREFLIGHT, 'content-type': type });

@@ -28,7 +28,7 @@ const fileWith = (...clients: TestClientKey[]): string => fileOf(clientKeysText(
 const newFile = (): string => path.join(temporaryFolder(), 'clients.json');
 
 describe('client-key new', () => {
-  test('prints a new key once, and an entry with its SHA-256 and every scope except cards:direct', async () => {
+  test('prints a new key once, and its file entry, which has every scope except cards:direct', async () => {
     const [ran, again] = [await clientKey('new', 'shop'), await clientKey('new', 'shop')];
     expect(ran).toMatchObject({ code: 0, err: '' });
     const key = keyIn(ran);
@@ -44,7 +44,7 @@ describe('client-key new', () => {
     });
   });
 
-  test('creates a file without the key that only its owner can read and that a running gateway reloads', async () => {
+  test('writes only the hash of the key to the file, which only its owner can read and a running gateway reloads', async () => {
     const file = newFile();
     const channels = CHANNEL.toUpperCase();
     const options = ['--scopes', 'payments:read, cards:direct', '--channels', channels];
@@ -74,7 +74,7 @@ describe('client-key new', () => {
     ['a lifetime without a unit', ['--expires-in', '90'], '[]', /'--expires-in <time>' .* '90'/],
     ['an unknown scope', ['--scopes', 'payments:write'], '[]', /scopes: /],
     ['a file that cannot be created', ['--file', '/nonexistent/clients.json'], '[]', /ENOENT/],
-  ])('exits with 2 for %s, names the mistake and changes no file', async (_what, args, text, named) => {
+  ])('exits with 2 for %s, and changes no file', async (_what, args, text, named) => {
     const file = fileOf(text);
     const { code, out, err } = await clientKey('new', 'shop', '--file', file, ...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -86,7 +86,7 @@ describe('client-key new', () => {
 });
 
 describe('client-key', () => {
-  test('rotate adds a key with the same rights, and the same lifetime unless an option sets another', async () => {
+  test('rotate adds a key with the same rights, and with the same lifetime unless --expires-in is given', async () => {
     const file = newFile();
     await clientKey('new', 'shop', '--file', file, '--scopes', 'payments:read', '--expires-in', '90d');
     const ran = await clientKey('rotate', 'shop', '--file', file);
@@ -129,7 +129,7 @@ describe('client-key', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  test('revoke removes the named key and refuses an ambiguous call', async () => {
+  test('revoke removes the named key, and refuses to choose one of several keys of a client', async () => {
     const file = fileWith(
       { id: 'shop', key: 'pgk_one', label: 'old' },
       { id: 'shop', key: 'pgk_two' },
@@ -164,7 +164,7 @@ describe('A client key with an expiry', () => {
     return { clock, file, client, ask, expired, logLines };
   }
 
-  test('is refused from its expiry on, and its label is logged once a minute', async () => {
+  test('is refused from its expiry on, and its label is logged at most once a minute', async () => {
     const { clock, ask, expired, logLines } = await rigWith({
       ...key,
       expiresAt: '2031-01-01T01:00:00+01:00',
@@ -181,7 +181,7 @@ describe('A client key with an expiry', () => {
     expect(logLines.join('')).not.toContain('CANARY');
   });
 
-  test('is listed with its creation, expiry and last use', async () => {
+  test('is listed by client-key list with the times of its creation, expiry and last use', async () => {
     const used = { ...key, createdAt: '2030-01-01T00:00:00Z', expiresAt: '2031-01-01T00:00:00Z' };
     const { clock, client, file, ask } = await rigWith(used, { id: 'kiosk', key: 'pgk_CANARY-2' });
     await ask();

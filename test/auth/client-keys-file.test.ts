@@ -27,19 +27,19 @@ const OTHER = 'c'.repeat(64);
 const listOf = (...changes: object[]): string =>
   fileOf(JSON.stringify(changes.map((change) => (Array.isArray(change) ? change : { ...GOOD, ...change }))));
 
-describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the message, when it', () => {
+describe('A CLIENT_KEYS_FILE', () => {
   test.each<[string, () => string]>([
     ['is missing', () => path.join(temporaryFolder(), 'CANARY-nowhere.json')],
     ['is not JSON', () => fileOf('{"id": "CANARY", keySha256')],
     ['is in Latin-1', () => fileOf(Buffer.from('["CANARY \u00fc"]', 'latin1'))],
     ['repeats a field', () => fileOf(JSON.stringify([GOOD]).replace('{', '{"scopes":["payments:read"],'))],
-    ['is an object', () => fileOf(JSON.stringify({ CANARY: GOOD }))],
-    ['contains a key twice', () => listOf(GOOD, { id: 'CANARY', keySha256: 'A'.repeat(64) })],
+    ['is a JSON object instead of a list', () => fileOf(JSON.stringify({ CANARY: GOOD }))],
+    ['contains the same key twice', () => listOf(GOOD, { id: 'CANARY', keySha256: 'A'.repeat(64) })],
     [
       'gives two keys of a client the same label',
       () => listOf({ label: 'CANARY' }, { keySha256: OTHER, label: 'CANARY' }),
     ],
-  ])('%s', async (_what, file) => {
+  ])('that %s is refused at start, without its contents in the message', async (_what, file) => {
     const errors = startupErrorsWith(file());
     expect(errors).toMatch(/^CLIENT_KEYS_FILE: (?!entry )/);
     expect(errors).not.toMatch(/CANARY|aaaa/i);
@@ -55,7 +55,7 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
     ['has no valid expiresAt', [{ expiresAt: '2031-01-01' }], 'expiresAt: '],
     ['expires on a day that does not exist', [{ expiresAt: '2031-02-30T12:00:00Z' }], 'expiresAt: '],
     ['has an unknown field', [{ CANARY: true }], ''],
-  ])('contains an entry that %s; the message names the entry and the field', async (_what, parts, field) => {
+  ])('with an entry that %s is refused; the error names entry and field', async (_what, parts, field) => {
     for (const part of parts) {
       const errors = startupErrorsWith(listOf({ keySha256: OTHER }, part));
       expect(errors.slice(0, 60)).toContain(`CLIENT_KEYS_FILE: entry 2: ${field}`);
@@ -64,7 +64,7 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
   });
 });
 
-test('An unusable CLIENT_KEYS_FILE leaves the clients unchanged and is logged once; a later valid file is used', async () => {
+test('A running gateway ignores an invalid CLIENT_KEYS_FILE, logs it once, and loads the next valid one', async () => {
   const [shop, other] = [clientOf('shop', {}), clientOf('other', {})];
   const file = clientKeysFile(shop);
   const logLines: string[] = [];

@@ -46,7 +46,7 @@ describe('dev-token', () => {
     url = await listening(startProgram({ PORT: '0', SANDBOX_PORT, ...auth }, folder));
   });
 
-  test('creates its private key once, readable for its user only', async () => {
+  test('creates its private key once, in a file that only its owner can read', async () => {
     const file = path.join(folder, 'data/dev-token/private-key.json');
     const before = statSync(file);
     expect(before.mode & 0o777).toBe(0o600);
@@ -58,7 +58,7 @@ describe('dev-token', () => {
     expect(served).not.toContain('"d"');
   });
 
-  test('issues tokens with which a caller creates payments', async () => {
+  test('issues tokens that a gateway with the sandbox accepts for creating payments', async () => {
     const { data } = await create(await token());
     expect(data).toMatchObject({ createPayment: { __typename: 'PaymentSuccess' } });
   });
@@ -67,7 +67,7 @@ describe('dev-token', () => {
     ['lacks a scope', ['--scope', 'payments:read:own'], 'FORBIDDEN'],
     ['is for another channel', ['--channels', CHANNEL.replace('7c', '8d')], 'FORBIDDEN'],
     ['has expired', ['--expires-in', '-5m'], 'UNAUTHENTICATED'],
-  ])('issues a token that is refused because it %s', async (_what, options, code) => {
+  ])('issues a token that the gateway refuses if it %s', async (_what, options, code) => {
     const { errors } = await create(await token(...options));
     expect(errors).toMatchObject([{ extensions: { code } }]);
   });
@@ -78,17 +78,17 @@ describe('dev-token', () => {
     SERVICE_SECRET_KEY: 'b',
   };
 
-  test('issues tokens that a gateway with a real service refuses at start', () => {
+  test('prints settings that a gateway with a real payment service refuses at start', () => {
     expect(() => readConfig({ ...REAL, ...auth })).toThrow(/AUTH_ISSUER: /);
     expect(() => readConfig({ ...REAL, ...auth, AUTH_ISSUER: 'https://login.example/' })).not.toThrow();
   });
 
   test.each<[string, string[], RegExp, Record<string, string>]>([
-    ['a real service', [], /SERVICE_BASE_URL/, REAL],
+    ['the settings of a real payment service', [], /SERVICE_BASE_URL/, REAL],
     ['an unknown scope', ['--scope', 'payments:write'], /--scope/, {}],
     ['a lifetime of more than a day', ['--expires-in', '25h'], /--expires-in/, {}],
     ['SANDBOX_PORT=0, which is no fixed port', [], /SANDBOX_PORT/, { SANDBOX_PORT: '0' }],
-  ])('refuses %s', async (_what, args, pattern, settings) => {
+  ])('exits with 2 for %s', async (_what, args, pattern, settings) => {
     const ran = await devToken(args, settings);
     expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringMatching(pattern) });
   });

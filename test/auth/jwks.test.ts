@@ -70,15 +70,15 @@ class Harness {
 const harnessWith = async (...keys: SigningKey[]): Promise<Harness> =>
   new Harness(await Issuer.start(...keys));
 
-describe('The keys of an issuer', () => {
-  test('are loaded once for many tokens at once', async () => {
+describe('The signing keys of a token issuer', () => {
+  test('are loaded by one request for many concurrent tokens', async () => {
     const b = await harnessWith(first, second);
     const tokens = await Promise.all([first, second, first, second].map((key) => tokenOf(key)));
     expect(await b.outcomes([...tokens, ...tokens, ...tokens])).toEqual(['accepted']);
     expect(b.issuer.requests).toBe(1);
   });
 
-  test('are reloaded for a token signed by a new key, and an old key is valid while it is published', async () => {
+  test('are reloaded for a token signed by a new key, and old keys are accepted while they are published', async () => {
     const b = await harnessWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     b.issuer.keys = [first, second];
@@ -92,8 +92,8 @@ describe('The keys of an issuer', () => {
   });
 
   test.each([
-    ['a minute after their withdrawal, if no other token is checked', MAX_UNCHECKED_MS],
-    ['within a minute after their withdrawal, while tokens are checked', MAX_UNCHECKED_MS / 2],
+    ['a minute after the issuer withdraws them, if no token is checked meanwhile', MAX_UNCHECKED_MS],
+    ['within a minute after the issuer withdraws them, while tokens are checked', MAX_UNCHECKED_MS / 2],
   ])('are no longer accepted %s', async (_when, ms) => {
     const b = await harnessWith(first);
     const token = await tokenOf(first);
@@ -144,7 +144,7 @@ describe.each<[string, Respond | undefined]>([
     clock.advance(RETRY_MS + 1);
   };
 
-  test('from the start makes tokens unverifiable, and gets one request in 5 seconds', async () => {
+  test('from the start leaves its tokens unverifiable, and gets at most one request in 5 seconds', async () => {
     const b = await harnessWith(first);
     await fail(b);
     const token = await tokenOf(first);
@@ -157,7 +157,7 @@ describe.each<[string, Respond | undefined]>([
     expect(b.logLines.join('')).not.toContain(token);
   });
 
-  test('after a first load of its keys leaves them valid for an hour, and gets one request in 30 seconds', async () => {
+  test('after its keys were loaded leaves them valid for an hour, and gets at most one request in 30 seconds', async () => {
     const b = await harnessWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     await fail(b);
@@ -184,7 +184,7 @@ describe('An issuer', () => {
     return held;
   }
 
-  test('that never responds delays the first requests with its tokens by a second, and no other requests', async () => {
+  test('that never responds delays the first requests with its tokens by a second, and delays no other requests', async () => {
     const b = await harnessWith(first);
     const held = hold(b);
     const token = await tokenOf(first);
@@ -218,7 +218,7 @@ describe('An issuer', () => {
     expect(await b.outcome(good)).toBe('accepted');
   });
 
-  test('that redirects the request for its keys provides no keys; the redirect is not followed', async () => {
+  test('that redirects the request for its keys provides no keys, because redirects are not followed', async () => {
     const elsewhere = await Issuer.start(attacker);
     const b = await harnessWith(first);
     b.issuer.respondWith = status(307, { location: elsewhere.url });
@@ -227,7 +227,7 @@ describe('An issuer', () => {
   });
 });
 
-test('A gateway without the keys of its issuer starts, and responds to tokens with 503 and Retry-After', async () => {
+test('A gateway that cannot load the keys of its issuer starts, and responds to tokens with 503 and Retry-After', async () => {
   const issuer = await Issuer.start(first);
   await issuer.down();
   const client = await testGateway('http://127.0.0.1:9/', { env: issuer.settings });

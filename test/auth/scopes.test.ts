@@ -73,7 +73,7 @@ async function expectRefused(scopes: string[], call: RootCall): Promise<void> {
 }
 
 test.each(['query', 'mutation', 'subscription'])(
-  'The gateway refuses a schema with a %s that declares no scope',
+  'The gateway refuses a schema in which the root field of a %s declares no scope',
   (kind) => {
     for (const extensions of [undefined, { scopes: [] }]) {
       const open = { type: GraphQLString, extensions };
@@ -83,24 +83,24 @@ test.each(['query', 'mutation', 'subscription'])(
   },
 );
 
-describe.each(byName(GATEWAY_CALLS))('%s', (_name, call) => {
-  test.each(SCOPES)(
-    'with only the scope %s is allowed if that scope is declared for it, otherwise refused',
-    async (scope) => {
+describe.each(byName(GATEWAY_CALLS))('The call "%s"', (_name, call) => {
+  const isGranted = (scope: string): boolean => !call.also && call.anyOf.includes(scope);
+  test.each(SCOPES.map((scope) => [isGranted(scope) ? 'allowed' : 'refused', scope] as const))(
+    'is %s for a caller with only the scope %s',
+    async (_outcome, scope) => {
       const expectGranted = OWN_SCOPES.includes(scope) ? expectNothingFound : expectAllowed;
-      const isGranted = !call.also && call.anyOf.includes(scope);
-      await (isGranted ? expectGranted : expectRefused)([scope], call);
+      await (isGranted(scope) ? expectGranted : expectRefused)([scope], call);
     },
   );
 
-  test('is refused without any scope', () => expectRefused([], call));
+  test('is refused for a caller without any scope', () => expectRefused([], call));
 });
 
 describe('Full card numbers', () => {
   test.each([
     ['createPayment', PAYMENT_CARDS],
     ['createPayout', PAYOUT_CARDS],
-  ])('in %s require cards:direct in addition to the other scope', async (field, scopes) => {
+  ])('in the input of %s require the scope cards:direct in addition', async (field, scopes) => {
     const call = GATEWAY_CALLS.find((each) => each.field === field && each.also)!;
     await expectAllowed(scopes, call);
     harness.service.requests.length = 0;
@@ -108,7 +108,7 @@ describe('Full card numbers', () => {
     expect(harness.logLines.join('')).not.toContain('4111111111111111');
   });
 
-  test('are not in the audit line of a refused create, whose key may repeat them', async () => {
+  test('do not reach the audit log in the idempotency key of a refused create', async () => {
     const { input } = validCall('createPayment', 'card');
     for (const idempotencyKey of ['4111x1111x1111x1111', '123']) {
       const refused = await harness.client.request(
@@ -123,7 +123,7 @@ describe('Full card numbers', () => {
   });
 });
 
-describe('The attempts of a client', () => {
+describe('A client', () => {
   const keys = { payment: '', payout: '' };
 
   beforeAll(async () => {
@@ -137,18 +137,21 @@ describe('The attempts of a client', () => {
     }
   });
 
-  test.each(ATTEMPT_READERS)('with the scopes %s are shown if their kind is %s', async (scopes, kinds) => {
-    const { data } = await harness.client.request(
-      `query Q($c: UUID!, $payment: ID!, $payout: ID!) {
+  test.each(ATTEMPT_READERS)(
+    'with the scopes %s sees only its attempts of kind %s',
+    async (scopes, kinds) => {
+      const { data } = await harness.client.request(
+        `query Q($c: UUID!, $payment: ID!, $payout: ID!) {
         payment: attempt(idempotencyKey: $payment) { channel }
         payout: attempt(idempotencyKey: $payout) { channel }
         attempts(channel: $c) { edges { node { idempotencyKey } } } }`,
-      { c: OURS, ...keys },
-      bearer(keyWith('reader', scopes)),
-    );
-    const seen = (kind: Kind) => (kinds.includes(kind) ? { channel: OURS } : null);
-    // The newest attempt, the payout, comes first.
-    const edges = kinds.map((kind) => ({ node: { idempotencyKey: keys[kind] } })).reverse();
-    expect(data).toEqual({ payment: seen('payment'), payout: seen('payout'), attempts: { edges } });
-  });
+        { c: OURS, ...keys },
+        bearer(keyWith('reader', scopes)),
+      );
+      const seen = (kind: Kind) => (kinds.includes(kind) ? { channel: OURS } : null);
+      // The newest attempt, the payout, comes first.
+      const edges = kinds.map((kind) => ({ node: { idempotencyKey: keys[kind] } })).reverse();
+      expect(data).toEqual({ payment: seen('payment'), payout: seen('payout'), attempts: { edges } });
+    },
+  );
 });

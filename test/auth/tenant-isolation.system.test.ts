@@ -6,10 +6,10 @@ import { codesOf } from './support/responses';
 import { as, describeOwnership, startIsolation } from './support/isolation-harness';
 import { OURS } from './support/harness';
 
-describePostgres('With PostgreSQL', () => {
+describePostgres('With the journal in PostgreSQL,', () => {
   describeOwnership('PostgreSQL');
 
-  test('a caller with :own scopes gets no data while the journal is down, and nothing is sent to the service', async () => {
+  test('a user with only :own scopes gets no data while the journal is down, and nothing is sent to the service', async () => {
     const harness = await startIsolation('PostgreSQL');
     const outage = await OUTAGES.PostgreSQL['the database refuses connections'](harness.store);
     const client = await testGateway(harness.service.url, {

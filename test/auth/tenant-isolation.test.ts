@@ -27,7 +27,7 @@ import {
   type Names,
 } from './support/root-calls';
 
-test('The tested calls include every root field', () => {
+test('The tests of access control cover every root field of the schema', () => {
   const fields = rootFieldsOf(subgraphSchema()).map(({ path }) => path);
   expect([...new Set(ROOT_CALLS.map(pathOf)), 'query _service'].sort()).toEqual(fields.sort());
 });
@@ -69,8 +69,8 @@ async function keysOf(client: Credentials, after?: string): Promise<string[]> {
   return data.attempts.edges.map(({ node }) => node.idempotencyKey);
 }
 
-describe('A user with :own scopes', () => {
-  test('finds its own payment by an external id that another user has too', async () => {
+describe('A user with scopes for its own transactions (:own)', () => {
+  test('finds its own payment by an external id that another user has used too', async () => {
     const { externalId: e } = order;
     const same = await harness.create('payment', OTHER, { externalId: e });
     const before = harness.service.requests.length;
@@ -86,7 +86,7 @@ describe('A user with :own scopes', () => {
     expect(lookups.map(({ parameters }) => parameters.get('external_id'))).toEqual([null, null]);
   });
 
-  test('gets null for payments of other users in a list, in the requested order', async () => {
+  test('gets null for payments of other users in a list lookup, in the requested order', async () => {
     const { transactionId } = await harness.create('payment', OTHER);
     const query = `query Q($c: UUID!, $t: [UUID!]!) { payments(channel: $c, transactionIds: $t) { ${FIELDS} } }`;
     const variables = { c: OURS, t: [transactionId, order.transactionId, transactionId] };
@@ -98,7 +98,7 @@ describe('A user with :own scopes', () => {
     expect(calls).toBe(1);
   });
 
-  test('does not find a payment while its owner looks it up', async () => {
+  test('does not get the result of a concurrent lookup by the owner of a payment', async () => {
     const { transactionId: t } = order;
     const [mine, foreign] = await Promise.all([lookUp({ t }, OWNER), lookUp({ t }, OTHER)]);
     expect(mine.data.payment?.transactionId).toBe(t);
@@ -113,7 +113,7 @@ describe('A user with :own scopes', () => {
     expect((await confirm('dcb', OTHER, order)).data).toMatchObject(refusedBy('paymentOnChannel'));
   });
 
-  test('is not the same caller as a user with this subject of another issuer', async () => {
+  test('is not the same caller as a user with the same subject of another issuer', async () => {
     const iss = 'https://login.other.example/';
     const elsewhere = await Issuer.start(harness.signingKey);
     const { store, keysFile } = harness;
@@ -134,7 +134,7 @@ describe('A user with :own scopes', () => {
     expect(codesOf(await client.request(LOOKUP, variables, subject))).toEqual(['UNAUTHENTICATED']);
   });
 
-  test('sees all payments if it also has the scope without :own', async () => {
+  test('sees all payments of its channels if it also has the scope payments:read', async () => {
     const both = await harness.subject('agent-2', { scope: 'payments:read payments:read:own' });
     expect((await lookUp({ t: order.transactionId }, both)).data.payment).not.toBeNull();
   });
@@ -142,7 +142,7 @@ describe('A user with :own scopes', () => {
 
 const CHANNEL_CALLS = GATEWAY_CALLS.filter(({ field }) => field !== 'attempt');
 
-describe('The channels of a caller', () => {
+describe('Access by channel:', () => {
   let open: LoggedGateway;
 
   beforeAll(async () => {
@@ -159,7 +159,7 @@ describe('The channels of a caller', () => {
 
   beforeEach(() => clear(open));
 
-  describe.each(byName(CHANNEL_CALLS))('decide that the call "%s"', (_name, call) => {
+  describe.each(byName(CHANNEL_CALLS))('the call "%s"', (_name, call) => {
     const ask = (id: string, channel: string) =>
       sendRootCall(open.client, call, unusedNames(channel), as(id));
 
@@ -168,7 +168,7 @@ describe('The channels of a caller', () => {
       ["on the caller's only channel, in capitals", 'ours', OURS.toUpperCase()],
       ['on a channel that CLIENT_KEYS_FILE has in capitals', 'capitals', OURS],
       ["on the second of the caller's two channels", 'both', THEIRS],
-      ['on any channel if all are granted', 'all', THEIRS],
+      ['on any channel if the caller has the channel "*"', 'all', THEIRS],
     ])('is allowed %s', async (_where, id, channel) => {
       expect((await ask(id, channel)).errors).toBeUndefined();
       const sent = open.service.requests.map(({ query, body }) => query + body).join('\n');
@@ -179,15 +179,15 @@ describe('The channels of a caller', () => {
     test.each([
       ["on another merchant's channel", 'ours', THEIRS],
       ["on another merchant's channel, in capitals", 'ours', THEIRS.toUpperCase()],
-      ['if no channel is granted', 'none', OURS],
-      ['on a channel that nobody has', 'both', randomUUID()],
+      ['if the caller has no channel', 'none', OURS],
+      ['on an unknown channel', 'both', randomUUID()],
     ])('is refused %s', async (_where, id, channel) => {
       expectForbidden(await ask(id, channel), call.field);
       expect(open.service.requests).toHaveLength(0);
     });
   });
 
-  test('are checked at the time of the call: an attempt on a channel that its client has lost is not shown', async () => {
+  test('an attempt on a channel that its client no longer has is not shown', async () => {
     const { idempotencyKey: k } = await harness.create('payment', as('shop-next'), { channel: THEIRS });
     const attemptAs = (id: string) =>
       harness.client.request('query Q($k: ID!) { attempt(idempotencyKey: $k) { channel } }', { k }, as(id));
@@ -205,7 +205,7 @@ describe("A transaction on another merchant's channel", () => {
   });
 
   test.each(byName(CALLS_OF_EXISTING))(
-    'is shown only to a caller with that channel, and not found on other channels: %s',
+    'is shown only to a caller with that channel, and is not found on other channels, by the call "%s"',
     async (_name, call) => {
       const names = their[call.kind];
       const outcome = (id: string, of: Names) => outcomeOf(harness.client, call, of, as(id));
@@ -243,7 +243,7 @@ describe("A transaction on another merchant's channel", () => {
   });
 });
 
-describe('The caller of a request', () => {
+describe('A caller', () => {
   const CALLERS: Record<string, () => Credentials | Promise<Credentials>> = {
     'client shop': () => as('shop'),
     'client kiosk': () => as('kiosk'),
@@ -262,7 +262,7 @@ describe('The caller of a request', () => {
     return data.createPayment;
   }
 
-  test('has its own idempotency keys, and a repeated call returns its own payment', async () => {
+  test('shares no idempotency key with other callers: its repeated create returns its own payment', async () => {
     const same = { ...newIds(), externalId: undefined };
     const ofEach = async (replayed: boolean): Promise<unknown[]> => {
       const made = [];
@@ -278,7 +278,7 @@ describe('The caller of a request', () => {
     expect(await ofEach(true)).toEqual(created);
   });
 
-  test('is shown only its own attempts, from any cursor', async () => {
+  test('sees only its own attempts, whatever cursor it sends', async () => {
     const keys = new Map(Object.keys(CALLERS).map((name) => [name, newIds().idempotencyKey]));
     for (const [name, idempotencyKey] of keys) await createAs(name, { idempotencyKey });
     const beforeAll = Buffer.from('attempt:999999999999999:999999999').toString('base64url');
@@ -289,7 +289,7 @@ describe('The caller of a request', () => {
     }
   });
 
-  test('is the same with another key of its client, and with another token of its subject', async () => {
+  test('stays the same with another key of the same client, or another token of the same subject', async () => {
     const [first, second] = [newIds(), newIds()];
     await createAs('client shop', first);
     expect(await keysOf(as('shop-next'))).toContain(first.idempotencyKey);

@@ -45,20 +45,20 @@ beforeEach(() => clear(harness));
 
 const ask = (token: string) => harness.client.request(LOOKUP, { c: OURS, t: TRANSACTION_ID }, bearer(token));
 
-describe('A token is accepted', () => {
+describe('A token', () => {
   test.each([
-    ['signed by RS256', tokenBy(rsa)],
-    ['signed by ES256', tokenBy(ec)],
-    ['signed by EdDSA', tokenBy(ed)],
-    ['without kid if one published key fits', tokenBy(rsa, {}, { kid: undefined })],
+    ['signed with RS256', tokenBy(rsa)],
+    ['signed with ES256', tokenBy(ec)],
+    ['signed with EdDSA', tokenBy(ed)],
+    ['without kid that only one published key can have signed', tokenBy(rsa, {}, { kid: undefined })],
     ['with the type at+jwt', tokenBy(ec, {}, { typ: 'at+jwt' })],
-    ['for several audiences, one of them ours', tokenBy(ec, { aud: ['a', AUDIENCE] })],
-    ['that expired 5 seconds ago, because clocks differ', tokenBy(ec, { exp: S - 5 })],
-    ['whose nbf and iat are 5 seconds in the future', tokenBy(ec, { nbf: S + 5, iat: S + 5 })],
+    ['for several audiences, one of them the gateway', tokenBy(ec, { aud: ['a', AUDIENCE] })],
+    ['that expired 5 seconds ago (clock skew)', tokenBy(ec, { exp: S - 5 })],
+    ['whose nbf and iat are 5 seconds in the future (clock skew)', tokenBy(ec, { nbf: S + 5, iat: S + 5 })],
     ['with a lifetime of a day', tokenBy(ec, { iat: S, exp: S + DAY_S })],
-    ['that expires in a day, without iat', tokenBy(ec, { iat: undefined, exp: S + DAY_S })],
+    ['without iat that expires in a day', tokenBy(ec, { iat: undefined, exp: S + DAY_S })],
     ['with special characters in the subject', tokenBy(ec, { sub: 'auth0|a.b-c_d@e:f/1' })],
-  ])('%s, and no part of it is logged', async (_what, token) => {
+  ])('%s is accepted, and no part of it is logged', async (_what, token) => {
     const { errors, status, text } = await ask(token);
     expect({ status, errors }).toEqual({ status: 200, errors: undefined });
     expect(harness.service.requests).toHaveLength(1);
@@ -66,7 +66,7 @@ describe('A token is accepted', () => {
   });
 });
 
-test('A forged or invalid token is refused, not logged, and causes no request except one to the issuer', async () => {
+test('Forged and invalid tokens are refused and not logged, and no URL in them is requested', async () => {
   const attackersHost = await Issuer.start(published(attacker));
   const refused = [
     ...forgedTokens({ keys, claims: goodClaims(NOW), attackerUrl: attackersHost.url }),
@@ -86,7 +86,7 @@ test('A forged or invalid token is refused, not logged, and causes no request ex
   expect([issuer.requests, attackersHost.requests]).toEqual([1, 0]);
 });
 
-describe('The claims of a good token', () => {
+describe('A valid token', () => {
   const OTHER_SCOPES =
     'payouts:read payments:create PAYMENTS:READ payments:reads payments:read: payments:read:own: ' +
     'payments:read:owner payments:read,payouts:read * payments:* constructor __proto__ toString';
@@ -94,42 +94,42 @@ describe('The claims of a good token', () => {
   test.each<[string, Json]>([
     ['no scope', { scope: undefined }],
     ['scopes as a list', { scope: ['payments:read'] }],
-    ['scopes by another name', { scope: undefined, scopes: ['payments:read'], scp: 'payments:read' }],
-    ['other scopes', { scope: OTHER_SCOPES }],
+    ['scopes in other claims', { scope: undefined, scopes: ['payments:read'], scp: 'payments:read' }],
+    ['other, similar scopes', { scope: OTHER_SCOPES }],
     ...[[], OURS, '*', { 0: OURS, length: 1 }, [THEIRS], [[OURS]], [OURS, '*'], [OURS, 4711, null]].map(
       (channels): [string, Json] => [`channels ${JSON.stringify(channels)}`, { channels }],
     ),
-    ['channels by another name', { channels: undefined, channel: OURS }],
-  ])('with %s allow no lookup on our channel', async (_what, more) => {
+    ['its channel in the claim channel', { channels: undefined, channel: OURS }],
+  ])('with %s allows no lookup', async (_what, more) => {
     const response = await ask(tokenBy(ec, more));
     expect([response.status, codesOf(response)]).toEqual([200, ['FORBIDDEN']]);
     expect(harness.service.requests).toHaveLength(0);
   });
 
   test.each([
-    ['the scope twice among others, and blanks', { scope: ' openid  payments:read payments:read ' }],
+    ['the scope twice, other scopes and extra spaces', { scope: ' openid  payments:read payments:read ' }],
     ['the channel in capitals', { channels: [OURS.toUpperCase()] }],
-    ['all channels', { channels: ['*'] }],
-  ])('with %s allow the lookup', async (_what, more) => {
+    ['the channel "*"', { channels: ['*'] }],
+  ])('with %s allows a lookup', async (_what, more) => {
     expect((await ask(tokenBy(ec, more))).errors).toBeUndefined();
     expect(harness.service.requests).toHaveLength(1);
   });
 });
 
-describe('The published keys', () => {
+describe('The published keys of a token issuer', () => {
   const statusWith = async (issuerKeys: PublishedKey[]) => {
     const { client } = await startAuthHarness({ env: (await Issuer.start(...issuerKeys)).settings });
     return async (token: string) => (await client.request('{ __typename }', {}, bearer(token))).status;
   };
 
-  test('are tried one after the other for a token without kid', async () => {
+  test('are all tried for a token without kid', async () => {
     const second: ForgeryKey = { ...newForgeryKeys().ec, kid: 'second' };
     const status = await statusWith([published(ec), published(second)]);
     const statuses = [ec, second, attacker].map((key) => status(tokenBy(key, {}, { kid: undefined })));
     expect(await Promise.all(statuses)).toEqual([200, 200, 401]);
   });
 
-  test('verify no token if they are symmetric or for encryption', async () => {
+  test('are not used to verify tokens if they are symmetric or meant for encryption', async () => {
     const secret = Buffer.from('a secret that everybody can read here');
     const shared = { kty: 'oct', k: secret.toString('base64url'), kid: 'shared', alg: 'HS256' };
     const encrypting = published(attacker);

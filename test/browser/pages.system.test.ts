@@ -43,7 +43,7 @@ describeInBrowser('In a browser,', (browser) => {
     shop = await Shop.open({ control: true }, settings);
   });
 
-  describe('The hosted page', () => {
+  describe('the hosted payment page', () => {
     afterEach(() => browser.closePages());
 
     test.each([
@@ -51,7 +51,7 @@ describeInBrowser('In a browser,', (browser) => {
       ['Decline', { status: 'FAILED', error: { code: 'DECLINED_GENERIC' } }],
       ['Pay less: 5.00 EUR', { status: 'MISPAID', amount: { value: '10.00', received: '5.00' } }],
     ])(
-      'leads back to the shop after "%s", without scripts, and links to the shop when reopened',
+      'returns to the shop after "%s" without JavaScript, and links to the shop when it is opened again',
       async (button, outcome) => {
         const { transactionId, redirectUrl } = await shop.sell();
         const { page, problems } = await browser.open({ javaScriptEnabled: false });
@@ -67,7 +67,7 @@ describeInBrowser('In a browser,', (browser) => {
       },
     );
 
-    test('shows amount, method, channel and order, and can be paid by keyboard', async () => {
+    test('shows amount, method, channel and order, and lets the payer pay by keyboard', async () => {
       const { transactionId, redirectUrl } = await shop.sell({
         externalId: 'order 4711',
         returnUrl: undefined,
@@ -86,7 +86,7 @@ describeInBrowser('In a browser,', (browser) => {
     });
   });
 
-  describe('The console of the sandbox', () => {
+  describe('the console of the sandbox', () => {
     /** Matches problems of requests that were aborted because the page was left. */
     const ABORTED = /\/_sandbox\/(events)? net::ERR_ABORTED$/;
     const errorsOf = ({ problems }: Opened) => problems.filter((fault) => !ABORTED.test(fault));
@@ -112,7 +112,7 @@ describeInBrowser('In a browser,', (browser) => {
     const rowOf = (page: Page, transactionId: string, table = 'transactions') =>
       page.locator(`#${table}`).getByRole('row').filter({ hasText: transactionId });
 
-    test('settles, declines and underpays the payment of a row, and no other', async () => {
+    test('settles, declines or underpays only the payment whose button is pressed', async () => {
       const other = await shop.sell();
       const opened = await openConsole();
       for (const [button, outcome] of [
@@ -149,7 +149,7 @@ describeInBrowser('In a browser,', (browser) => {
       expect(errorsOf(opened)).toEqual([]);
     });
 
-    test('shows changes without a reload', async () => {
+    test('shows changes of payments, faults and clock without a reload', async () => {
       const opened = await openConsole();
       const { page } = opened;
       await shows(page, 'Live.');
@@ -172,7 +172,7 @@ describeInBrowser('In a browser,', (browser) => {
       expect(errorsOf(opened)).toEqual([]);
     });
 
-    test('reconnects when the sandbox is restarted, and keeps what was typed', async () => {
+    test('reconnects when the sandbox is restarted, and keeps the values typed into its forms', async () => {
       const own = await Shop.open({ control: true });
       const before = await own.sell();
       const { page } = await openConsole({}, own);
@@ -188,7 +188,7 @@ describeInBrowser('In a browser,', (browser) => {
       expect(await page.getByLabel('Delay in ms').inputValue()).toBe('77');
     });
 
-    test('shows markup as text', async () => {
+    test('shows HTML in an external id as text', async () => {
       const hostile = '<img src=x onerror=alert(1)>';
       const { transactionId } = await shop.sell({ externalId: hostile });
       const opened = await openConsole();
@@ -199,14 +199,14 @@ describeInBrowser('In a browser,', (browser) => {
     });
   });
 
-  describe('The landing page', () => {
+  describe('the landing page', () => {
     afterEach(() => browser.closePages());
 
     const CDN = /^https:\/\/([\w-]+\.)*(apollographql|googleapis|gstatic)\.com\//;
     /** Replaces the script of Apollo Sandbox and records its options. */
     const RECORDER = 'window.EmbeddedSandbox = class { constructor(given) { window.given = given; } };';
 
-    test('starts Apollo Sandbox with the starter document, which runs', async () => {
+    test('starts Apollo Sandbox with a document of example operations that run without errors', async () => {
       const { page, problems } = await browser.open();
       await page.route(CDN, (route) =>
         route.request().resourceType() === 'script'
@@ -230,7 +230,7 @@ describeInBrowser('In a browser,', (browser) => {
     });
 
     test.each([true, false])(
-      'links to the explorer of the gateway when the CDN cannot be reached (scripts: %s)',
+      'links to the explorer of the gateway when the CDN of Apollo Sandbox cannot be reached (JavaScript: %s)',
       async (javaScriptEnabled) => {
         const { page, problems } = await browser.open({ javaScriptEnabled });
         await page.route(CDN, (route) => route.abort());
@@ -244,7 +244,7 @@ describeInBrowser('In a browser,', (browser) => {
     );
   });
 
-  describe('The explorer', () => {
+  describe('the explorer', () => {
     const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
       console.error('policy: ' + violatedDirective + ' ' + blockedURI));`;
 
@@ -293,7 +293,7 @@ describeInBrowser('In a browser,', (browser) => {
       afterEach(() => expect(opened.problems).toEqual([]));
       afterAll(() => browser.closePages());
 
-      test('runs an operation and shows the payment live, with requests to the gateway only', async () => {
+      test('runs an operation and shows status changes of its payment live, with requests to the gateway only', async () => {
         const { page, requested } = opened;
         await run(page);
         await responded(page, status('PENDING'));
@@ -318,7 +318,7 @@ describeInBrowser('In a browser,', (browser) => {
         expect(sockets).toEqual([`${open.url.replace('http', 'ws')}/graphql`]);
       });
 
-      test('names the operation that has to run first, then fills in its id', async () => {
+      test('names the operation that has to run first, and then inserts the id that this operation returned', async () => {
         const { page } = opened;
         await runTab(page, 'ConfirmUpi', 'CreateUpi');
         expect(await page.locator('.result-window').innerText()).not.toContain('stack');
@@ -326,7 +326,7 @@ describeInBrowser('In a browser,', (browser) => {
         await runTab(page, 'ConfirmUpi', status('COMPLETED'));
       });
 
-      test('opens a method in its own tab with a new key each time, and opens its documentation', async () => {
+      test('opens each create in a new tab with a new idempotency key, and opens the documentation of its method', async () => {
         const { page } = opened;
         const nagad = page.locator('.methods li', { hasText: 'Nagad' }).first();
         for (const turn of [0, 1]) {
@@ -342,7 +342,7 @@ describeInBrowser('In a browser,', (browser) => {
       });
     });
 
-    test('sends a header typed in a tab from that tab only, sends the typed key from all tabs, and stores neither', async () => {
+    test('sends a header only from the tab in which it was typed, sends the client key from all tabs, and stores neither', async () => {
       const { page } = await explore(shop.gateway.gateway.url);
       const stored = (): Promise<string> =>
         page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
@@ -379,7 +379,7 @@ describeInBrowser('In a browser,', (browser) => {
     });
   });
 
-  describe('The samples of docs/live-updates.md', () => {
+  describe('the samples of docs/live-updates.md', () => {
     afterEach(() => browser.closePages());
 
     /** Matches the problem of an aborted request whose stream was complete. */
@@ -412,8 +412,8 @@ describeInBrowser('In a browser,', (browser) => {
       return opened;
     }
 
-    // With a token at the shop's gateway, without one at the open gateway.
-    test('show the states of a payment until it is completed', async () => {
+    // Samples with a token use the gateway of the shop; the sample without a token uses the open gateway.
+    test('show every status of a payment until it is completed', async () => {
       const [guarded, unguarded] = [await shop.sell(), await shop.sell({}, new TestClient(open))];
       const opened: Opened[] = [];
       for (const sample of WITH_TOKEN)
@@ -429,7 +429,7 @@ describeInBrowser('In a browser,', (browser) => {
       }
     });
 
-    test('reconnect when the gateway is replaced', async () => {
+    test('reconnect when the gateway is restarted (the sample without a token)', async () => {
       const start = (port = '0') =>
         startOpenGateway(openSandbox.url, { ...settings, PORT: port }).then(closeAfterTests);
       const first = await start();
@@ -445,7 +445,7 @@ describeInBrowser('In a browser,', (browser) => {
     });
   });
 
-  test('The client kit yields the changes of a channel on a page of an allowed origin', async () => {
+  test('changes() of the client kit yields the changes of a channel on a page of an allowed origin', async () => {
     const { page } = await browser.open();
     await page.goto(`${shopOrigin}/token`);
     const kit = JSON.stringify(readFileSync(path.join(TOP, 'client/index.mjs'), 'utf8'));

@@ -6,8 +6,8 @@ import { singleDatabase } from './database';
 if (noPostgres) console.warn(noPostgres);
 const KINDS: StoreKind[] = noPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
 
-describe('After random calls, faults and kills', () => {
-  test.each(KINDS)('the history of calls breaks no rule of the checker (%s)', async (kind) => {
+describe('After random calls, faults and kills of gateways,', () => {
+  test.each(KINDS)('the recorded calls violate no rule of the exactly-once guarantee (%s)', async (kind) => {
     const store = await openStore(kind);
     try {
       const { judged, failedShutdowns, figures } = await chaos({

@@ -5,7 +5,7 @@ import { NOBODY } from './support/doctor';
 import { run } from './support/run';
 import { BECAUSE, describeSqliteDesk } from './support/settling';
 
-describeSqliteDesk('attempts', (desk) => {
+describeSqliteDesk('The command attempts', (desk) => {
   test('list and show print an unknown outcome, as text and as JSON', async () => {
     const { attempts, unknown } = desk();
     const { id, key, externalId } = await unknown();
@@ -47,12 +47,12 @@ describeSqliteDesk('attempts', (desk) => {
     [['settle', 'nothing', 'not_sent', '--kind', 'payout', ...BECAUSE], 2, '--kind'],
     [['approve', 'nothing'], 1, 'proposal'],
     [['withdraw', 'nothing', ...BECAUSE], 1, 'proposal'],
-  ])('with the arguments %j exits with %i and names %s', async (args, code, names) => {
+  ])('with the arguments %j exits with %i and an error that contains "%s"', async (args, code, names) => {
     expect(await desk().attempts(args)).toEqual({ code, out: '', err: expect.stringContaining(names) });
   });
 });
 
-describe('migrate', () => {
+describe('The command migrate', () => {
   test('creates the tables of a new journal', async () => {
     const env = { DATABASE_URL: temporaryDatabase(), SERVICE_BASE_URL: NOBODY };
     expect(await run(['migrate'], env)).toMatchObject({ code: 0, err: '' });
@@ -75,7 +75,7 @@ interface Report {
 
 const reportOf = ({ out }: { out: string }): Report => JSON.parse(out) as Report;
 
-describeSqliteDesk('attempts settle --file', (desk) => {
+describeSqliteDesk('The command attempts settle --file', (desk) => {
   test('previews each line without --yes, and settles the attempts with --yes', async () => {
     const { attempts, unknown, outcomeOf, linesAbout, file } = desk();
     const [sent, lost, byKey, second, earlier, left] = await Promise.all(
@@ -131,7 +131,7 @@ describeSqliteDesk('attempts settle --file', (desk) => {
     expect((await attempts([...many, '--yes'])).out).toMatch(/^line 9: /m);
   });
 
-  test('accepts the output of list --csv and --jsonl, and skips lines whose outcome is still unknown', async () => {
+  test('accepts files written by attempts list --csv or --jsonl, and skips lines whose outcome is still unknown', async () => {
     const { attempts, unknown, outcomeOf, file } = desk();
     const [first, second] = [await unknown({ key: '=1+1' }), await unknown()];
     const csv = (await attempts(['list', '--csv'])).out;
@@ -198,7 +198,7 @@ describeSqliteDesk('attempts settle --file', (desk) => {
   });
 });
 
-describeSqliteDesk('attempts settle --all', (desk) => {
+describeSqliteDesk('The command attempts settle --all', (desk) => {
   test('previews the selected attempts without --yes, and settles them as not sent with --yes', async () => {
     const { attempts, unknown, outcomeOf, linesAbout, auditFile } = desk();
     const channel = randomUUID();

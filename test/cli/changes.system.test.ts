@@ -38,7 +38,7 @@ async function recordCreates({ journal, service, channel }: Books, count: number
   await Promise.all(Array.from({ length: count }, create));
 }
 
-describeBooks('changes', (books) => {
+describeBooks('The command changes', (books) => {
   test('prints every change of a channel once, oldest first, as CSV and as JSON lines', async () => {
     const { channel } = books();
     const payment = await books().paid({ method: 'card', changes: ['PENDING', 'MISPAID', 'COMPLETED'] });
@@ -93,7 +93,7 @@ describeBooks('changes', (books) => {
     expect(readCsv(later.out)).toMatchObject([{ status: 'FAILED' }]);
   });
 
-  test('prints the oldest valid cursor if --after is malformed or older than the changes that are kept', async () => {
+  test('prints the oldest valid cursor if --after is malformed or older than the oldest kept change', async () => {
     const malformed = await changes(books(), '--after', 'yesterday');
     expect(malformed).toMatchObject({ code: 2, out: '' });
     await books().paid({ changes: ['PENDING', 'PROCESSING'] });
@@ -111,8 +111,8 @@ describeBooks('changes', (books) => {
   });
 });
 
-describeSqliteBooks('changes', (books) => {
-  test('protects spreadsheets from formulas in external ids', async () => {
+describeSqliteBooks('The command changes', (books) => {
+  test('escapes external ids that a spreadsheet would read as formulas', async () => {
     const externalId = '=1+1,"x"\r\n';
     await books().paid({ externalId, changes: ['PENDING'] });
     const { out } = await changes(books(), '--channel', books().channel);
@@ -133,7 +133,7 @@ describeSqliteBooks('changes', (books) => {
   test.each([
     ['--channel', 'mine'],
     ['--limit', '0'],
-  ])('exits with 2 if an option is wrong: %s %s', async (name, value) => {
+  ])('exits with 2 for the invalid option %s %s', async (name, value) => {
     const { code, out, err } = await changes(books(), name, value);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(name);

@@ -11,8 +11,8 @@ const examine = (DATABASE_URL: string) => doctor({ ...goodSettings(NOBODY), DATA
 /** Returns the findings about the journal at `url` that are not ok. */
 const faultsOf = async (url: string): Promise<string[]> => (await examine(url)).faults('journal');
 
-describeJournals('In the report of doctor, a journal', (fixture) => {
-  test('with unknown outcomes is reported as a warning with their number and the age of the oldest', async () => {
+describeJournals('The check of the journal by doctor', (fixture) => {
+  test('warns of unknown outcomes, with their number and the age of the oldest one', async () => {
     for (const hours of [5, 3]) {
       const attempt = newAttempt({ startedAt: Date.now() - hours * 3_600_000 });
       await fixture.journal.insertAttempt(attempt);
@@ -21,7 +21,7 @@ describeJournals('In the report of doctor, a journal', (fixture) => {
     expect(await faultsOf(fixture.store.url)).toEqual([finding('warning: 2; 5.0 h; paygraph attempts list')]);
   });
 
-  test('is reported as a warning if a migration is missing, as a failure if one is of a newer version', async () => {
+  test('warns if a migration is missing, and fails if the journal has a migration of a newer version', async () => {
     const steps = await fixture.store.rows('SELECT name FROM applied_migrations ORDER BY name DESC LIMIT 1');
     const last = String(steps[0]?.['name']);
     await fixture.store.rows(`DELETE FROM applied_migrations WHERE name = '${last}'`);
@@ -31,7 +31,7 @@ describeJournals('In the report of doctor, a journal', (fixture) => {
     await fixture.store.rows("DELETE FROM applied_migrations WHERE name LIKE '9999%'");
   });
 
-  test('is not written, and not locked for other writers', async () => {
+  test('neither writes to the journal nor locks it for other writers', async () => {
     const rows = () => fixture.store.rows('SELECT * FROM attempts ORDER BY seq');
     const before = await rows();
     const attempt = newAttempt();
@@ -58,8 +58,8 @@ async function withoutNotifications(url: string): Promise<string> {
   return through.href;
 }
 
-describePostgresJournal('In the report of doctor, a journal', (fixture) => {
-  test('whose commits PostgreSQL may lose is reported as a failure', async () => {
+describePostgresJournal('The check of the journal by doctor', (fixture) => {
+  test('fails if PostgreSQL may lose commits', async () => {
     const [row] = await fixture.store.rows('SELECT current_database() AS name');
     const change = (action: string) =>
       fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} ${action}`);
@@ -74,7 +74,7 @@ describePostgresJournal('In the report of doctor, a journal', (fixture) => {
     return url.href;
   };
 
-  test('whose database user cannot detect a failover is reported as a warning', async () => {
+  test('warns if the database user lacks the rights to detect a failover', async () => {
     const user = `paygraph_doctor_${process.pid}`;
     const grants = [
       `CREATE ROLE ${user} LOGIN`,
@@ -90,14 +90,14 @@ describePostgresJournal('In the report of doctor, a journal', (fixture) => {
     await fixture.store.rows(`DROP ROLE ${user}`);
   });
 
-  test('is reported as a failure, without its URL, if the server refuses connections', async () => {
+  test('fails, without printing the URL, if the server refuses connections', async () => {
     const report = await examine(changed((url) => ((url.port = '1'), (url.password = 'hunter2'))));
     expect(report.code).toBe(1);
     expect(report.faults('journal')).toEqual([finding('failed: ECONNREFUSED; pg_hba')]);
     expect(report.text).not.toContain('hunter2');
   });
 
-  test('is reported as a warning behind a pooler that drops notifications', async () => {
+  test('warns if a connection pooler drops notifications', async () => {
     const pooler = await withoutNotifications(fixture.store.url);
     expect(await faultsOf(pooler)).toContainEqual(finding('warning: LISTEN; NOTIFY; PgBouncer'));
     const { logLines } = await loggedGateway(() => ({ status: 404 }), { DATABASE_URL: pooler });
@@ -106,7 +106,7 @@ describePostgresJournal('In the report of doctor, a journal', (fixture) => {
     await until(() => logLines.some(isWarned));
   });
 
-  test('is reported as a failure if it is read-only', async () => {
+  test('fails if the database is read-only', async () => {
     const readOnly = changed((url) => url.searchParams.set('options', '-c default_transaction_read_only=on'));
     const name = new URL(fixture.store.url).pathname.slice(1);
     await fixture.store.rows(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);

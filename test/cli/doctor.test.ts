@@ -52,7 +52,7 @@ type Case = [given: string, settings: Given, faults: string[], good?: string];
 
 const CASES: Record<string, Case[]> = {
   settings: [
-    ['a name that is no setting', { SERVICE_TIMEOUT: '5' }, ['warning: SERVICE_TIMEOUT; configuration.md']],
+    ['an unknown setting', { SERVICE_TIMEOUT: '5' }, ['warning: SERVICE_TIMEOUT; configuration.md']],
     ['too many connections', { MAX_CONNECTIONS: '1000000' }, ['warning: MAX_CONNECTIONS; LimitNOFILE']],
   ],
   'client keys': [
@@ -67,7 +67,7 @@ const CASES: Record<string, Case[]> = {
       ['warning: shop (old); client-key revoke', 'warning: kiosk (only); client-key rotate'],
     ],
     [
-      'a broken file',
+      'a malformed file',
       () => ({ CLIENT_KEYS_FILE: fileWithMode('[{"id": "CANARY"') }),
       ['failed: JSON; security.md'],
     ],
@@ -121,15 +121,15 @@ const CASES: Record<string, Case[]> = {
       async () => ({ SERVICE_BASE_URL: (await testSandbox()).url, SERVICE_SECRET_KEY: 'CANARY-secret' }),
       ['failed: "default"; 401'],
     ],
-    ['status 400', () => respondingWith(400), ['warning: 400; SERVICE_NOT_FOUND_STATUS'], 'ok'],
-    ['status 503', () => respondingWith(503), ['failed: 503'], 'ok'],
-    ['status 404 for any API key', () => respondingWith(404), ['warning: 404; 401; SERVICE_BASE_URL'], 'ok'],
+    ['a 400 for every lookup', () => respondingWith(400), ['warning: 400; SERVICE_NOT_FOUND_STATUS'], 'ok'],
+    ['a 503 for every lookup', () => respondingWith(503), ['failed: 503'], 'ok'],
+    ['a 404 for any API key', () => respondingWith(404), ['warning: 404; 401; SERVICE_BASE_URL'], 'ok'],
     ['a clock 10 minutes behind', () => respondingWith(400, 10 * MINUTE), ['warning', 'failed: behind; NTP']],
     ['a clock a minute ahead', () => respondingWith(400, -MINUTE), ['warning', 'warning: ahead; NTP']],
   ],
   journal: [
     [
-      'another file',
+      'a file that is not a database',
       () => ({ DATABASE_URL: `file:${fileOf('no database '.repeat(99))}` }),
       ['failed: SQLITE_NOTADB'],
     ],
@@ -137,7 +137,7 @@ const CASES: Record<string, Case[]> = {
 };
 
 describe.each(Object.entries(CASES))('The check "%s" of doctor', (check, cases) => {
-  test.each(cases)('has exactly the listed findings for %s', async (...[, settings, faults, good]: Case) => {
+  test.each(cases)('reports the expected findings for %s', async (...[, settings, faults, good]: Case) => {
     const own = typeof settings === 'function' ? await settings() : settings;
     const report = await doctor({ ...goodSettings(NOBODY), ...own });
     expect(report.faults(check)).toEqual(faults.map(finding));
@@ -146,7 +146,7 @@ describe.each(Object.entries(CASES))('The check "%s" of doctor', (check, cases) 
   });
 });
 
-describe('doctor', () => {
+describe('The command doctor', () => {
   test('finds no fault with a healthy service and valid settings, and exits with 0', async () => {
     const report = await doctor(goodSettings((await testSandbox()).url));
     expect(report).toMatchObject({ code: 0, failed: 0 });
@@ -198,7 +198,7 @@ describe('doctor', () => {
     );
   });
 
-  test('changes no audit log, and creates no journal', async () => {
+  test('neither writes to the audit log nor creates a journal', async () => {
     const file = path.join(temporaryFolder(), 'audit.log');
     await writeLog(file, 'a');
     const { size, mtimeMs } = statSync(file);
@@ -210,7 +210,7 @@ describe('doctor', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('runs beside a gateway with the same files and port', async () => {
+  test('finds no fault while a gateway runs with the same files and port', async () => {
     const env = goodSettings(NOBODY);
     const client = await testGateway(NOBODY, { env });
     const report = await doctor({ ...env, PORT: new URL(client.url).port });
@@ -218,7 +218,7 @@ describe('doctor', () => {
     expect((await client.request('{ __typename }')).status).toBe(200);
   });
 
-  test('ends a check that hangs, and goes on after one that throws', async () => {
+  test('stops a check that hangs, and continues after a check that throws', async () => {
     const checks: Check[] = [
       { name: 'slow', run: () => new Promise<never>(() => undefined) },
       {
@@ -244,7 +244,7 @@ describe('doctor', () => {
   });
 });
 
-describe('In the report of doctor, the certificate of the service', () => {
+describe('In the report of doctor, a TLS certificate of the payment service', () => {
   // Keys with self-signed certificates for localhost, which are used only here.
   const pemOf = (name: string): string => readFileSync(path.join(__dirname, 'fixtures', name), 'utf8');
   const before = getCACertificates('default');
@@ -266,7 +266,7 @@ describe('In the report of doctor, the certificate of the service', () => {
     [100, 'ok'],
     [10, 'warning'],
     [2, 'failed'],
-  ])('with %i days left is reported as %s', async (days, status) => {
+  ])('that expires in %i days is reported as %s', async (days, status) => {
     const config = readConfig(goodSettings(await serviceOf('localhost.pem', true)));
     const now = (): number => Date.UTC(2120, 0, 1) - (days + 0.5) * DAY;
     const findings = await checkServiceConnection({ config, secretFiles: [], channel: undefined, now });
@@ -276,7 +276,7 @@ describe('In the report of doctor, the certificate of the service', () => {
   test.each([
     ['localhost.pem', false, 'DEPTH_ZERO_SELF_SIGNED_CERT; NODE_EXTRA_CA_CERTS'],
     ['localhost-expired.pem', true, 'CERT_HAS_EXPIRED'],
-  ])('from the file %s (trusted: %j) is reported as a failure', async (file, isTrusted, names) => {
+  ])('that is invalid is reported as a failure: %s (trusted: %j)', async (file, isTrusted, names) => {
     const report = await doctor(goodSettings(await serviceOf(file, isTrusted)));
     expect(report.code).toBe(1);
     expect(report.faults('service connection')).toEqual([finding(`failed: localhost; ${names}`)]);

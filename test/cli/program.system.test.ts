@@ -5,7 +5,7 @@ import { temporaryLog } from '../audit/support/files';
 import { runProgram, start } from './support/run';
 import { describeSqliteDesk } from './support/settling';
 
-test('EPIPE on stdout or stderr does not change the exit code', async () => {
+test('A command whose stdout or stderr is closed (EPIPE) exits with its usual code', async () => {
   const { child, code } = start(['audit', 'verify', temporaryLog()]);
   child.stderr.destroy();
   expect(await code).toBe(2);
@@ -31,7 +31,7 @@ test('Ctrl+C ends a command with exit code 130', async () => {
   silent.close();
 });
 
-test('An old Node.js is refused with exit code 2', async () => {
+test('The command line refuses an unsupported version of Node.js with exit code 2', async () => {
   const old = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.11.1"}})';
   const nodeOptions = [`--import=data:text/javascript,${encodeURIComponent(old)}`];
   const { code, out, err } = await runProgram(['start'], { nodeOptions });
@@ -39,7 +39,7 @@ test('An old Node.js is refused with exit code 2', async () => {
   expect(err).toMatch(/^[^\n]*\b24\b[^\n]*\b20\.11\.1\b[^\n]*\n$/);
 });
 
-describeSqliteDesk('attempts as a process', (desk) => {
+describeSqliteDesk('The command attempts list', (desk) => {
   test('prints a long list completely into a pipe', async () => {
     const { unknown, env } = desk();
     const begun = await Promise.all(Array.from({ length: 500 }, () => unknown()));

@@ -23,22 +23,22 @@ const { version } = JSON.parse(readFileSync(path.join(CHECKOUT, 'package.json'),
   version: string;
 };
 
-describe('--help', () => {
-  test.each(PATHS.map((words) => [words.join(' '), words]))('prints the usage of %s', async (name, words) => {
+describe('The usage text', () => {
+  test.each(PATHS.map((words) => [words.join(' '), words]))('is shown by %s --help', async (name, words) => {
     const { code, out, err } = await run([...words, '--help']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(new RegExp(`^Usage: paygraph ${name} `));
     if (words.length === 1) expect(out.split('Examples:\n')[1]).toContain(`paygraph ${name}`);
   });
 
-  test.each([[[]], [['attempts']]])('is assumed if a command is missing, with code 2: %j', async (args) => {
+  test.each([[[]], [['attempts']]])('is printed with code 2 if no command is given: %j', async (args) => {
     const { code, out, err } = await run(args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain((await run([...args, '--help'])).out.trim());
   });
 });
 
-test('--version prints only the version', async () => {
+test('The option --version prints only the version', async () => {
   expect(await run(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
 });
 
@@ -55,7 +55,7 @@ test.each<[args: string[], names: RegExp]>([
   expect(err).not.toMatch(/^\s+at /m);
 });
 
-test('Progress is shown only on a terminal, and erased at the end', async () => {
+test('The progress of a command is shown only on a terminal, and erased at the end', async () => {
   const file = temporaryLog();
   await writeLog(file, 'a', 'b');
   const shown = await run(['audit', 'verify', file], {}, true);

@@ -31,8 +31,8 @@ async function takeTurns(clock: ReturnType<typeof virtualClock>, limiter: RateLi
 const peak = (times: readonly number[]): number =>
   Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + 1000).length));
 
-describe('RateLimiter', () => {
-  test.each([0, 40])('keeps a rate of 20 per second with %i ms of work between turns', async (workMs) => {
+describe('The rate limiter of reconcile', () => {
+  test.each([0, 40])('allows 20 requests per second, each followed by %i ms of work', async (workMs) => {
     const clock = virtualClock();
     const times = await takeTurns(clock, new RateLimiter(clock, 20), workMs);
     // Later turns catch up with a delay of up to 100 ms.
@@ -41,7 +41,7 @@ describe('RateLimiter', () => {
     expect(times.at(-1)).toBeLessThanOrEqual(5200);
   });
 
-  test('does not save up turns while there is no work', async () => {
+  test('allows no burst of requests after an idle period', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter(clock, 10);
     await limiter.waitForTurn(signal);
@@ -50,7 +50,7 @@ describe('RateLimiter', () => {
     expect(peak(times)).toBeLessThanOrEqual(11);
   });
 
-  test('counts requests that were sent without waiting for a turn', async () => {
+  test('delays the next request for each request that was sent without waiting', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter(clock, 10);
     await limiter.waitForTurn(signal);

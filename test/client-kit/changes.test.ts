@@ -80,7 +80,7 @@ const takeCursors = async (...parameters: Parameters<typeof take>): Promise<numb
 const positions = ({ received }: ScriptedGateway) =>
   received.map(({ path, after }) => [path.replace('/graphql', ''), after]);
 
-describe('changes', () => {
+describe('changes() of the client kit', () => {
   test('reads pages until none is left, and then subscribes after the last page', async () => {
     const gateway = await startGateway(
       page([1, 2], { hasMore: true }),
@@ -134,7 +134,7 @@ describe('changes', () => {
     ]);
   });
 
-  test('yields payment and payout changes with the field names of the schema, however the events are split', async () => {
+  test('yields payment and payout changes with the field names of the schema, however the stream is split into chunks', async () => {
     const ofPayout = event({ data: { changes: { ...wireChange(2), externalId: 'Ünï-₹' } } });
     const text = `${live(1)}: comment\r\n\r\n${ofPayout}`.replaceAll('\n\n', '\r\n\r\n');
     const gateway = await startGateway(page([]), async (response, request) => {
@@ -168,7 +168,7 @@ describe('changes', () => {
     expect(gateway.received).toHaveLength(3);
   });
 
-  test('waits longer after each failure, and reports the cause of each', async () => {
+  test('passes the number of failures in a row to retryWaitMs, and the cause of each failure to onRetry', async () => {
     const limited = failure('RATE_LIMITED', { retryable: true, retryAfterMs: 20 });
     const gateway = await startGateway(reset, json(limited, 429), page([1]), reset, page([2]));
     const failures: number[] = [];
@@ -186,7 +186,7 @@ describe('changes', () => {
     ]);
   });
 
-  test('takes headers from a function before each request', async () => {
+  test('calls a headers function before each request', async () => {
     const gateway = await startGateway(page([]), stream(live(1)));
     let token = 0;
     await take(1, read(gateway, { headers: async () => ({ authorization: `Bearer ${(token += 1)}` }) }));
@@ -198,11 +198,11 @@ describe('changes', () => {
   const FORBIDDEN = failure('FORBIDDEN');
 
   test.each<[string, string, object, Reply[]]>([
-    ['CursorExpired', 'the cursor of a page has expired', { oldestCursor: '7' }, [json(EXPIRED)]],
-    ['CursorExpired', 'a stream reports it', { oldestCursor: '7' }, [page([]), stream(event(EXPIRED))]],
+    ['CursorExpired', 'a page cursor has expired', { oldestCursor: '7' }, [json(EXPIRED)]],
+    ['CursorExpired', 'a stream cursor expired', { oldestCursor: '7' }, [page([]), stream(event(EXPIRED))]],
     ['RequestRefused', 'credentials are refused', UNAUTHENTICATED, [json(UNAUTHENTICATED, 401)]],
     ['RequestRefused', 'the caller loses its rights', FORBIDDEN, [page([]), stream(event(FORBIDDEN))]],
-    ['RequestRefused', 'another server responds', {}, [(response) => response.end('<html>')]],
+    ['RequestRefused', 'the response is not from a gateway', {}, [(response) => response.end('<html>')]],
     ['RequestRefused', 'the URL is wrong', { errors: [] }, [(response) => response.writeHead(404).end()]],
   ])('throws %s when %s', async (name, _cause, properties, replies) => {
     const gateway = await startGateway(...replies);
@@ -211,10 +211,10 @@ describe('changes', () => {
   });
 
   test.each<[string, Reply[], number]>([
-    ['a request is under way', [() => undefined], 1],
+    ['a request is in flight', [() => undefined], 1],
     ['the stream is silent', [page([]), stream()], 2],
-    ['it waits for a retry', [reset], 1],
-  ])('throws the reason of the signal when it is aborted while %s', async (_name, replies, requests) => {
+    ['a retry is pending', [reset], 1],
+  ])('throws the abort reason of its signal if aborted while %s', async (_name, replies, requests) => {
     const gateway = await startGateway(...replies);
     const controller = new AbortController();
     const next = read(gateway, { signal: controller.signal, retryWaitMs: () => 1_000_000 }).next();
@@ -225,7 +225,7 @@ describe('changes', () => {
     expect(gateway.received).toHaveLength(requests);
   });
 
-  test('closes the connection when a loop over it ends', async () => {
+  test('closes the connection when the consumer leaves its loop', async () => {
     const closed = latch();
     const gateway = await startGateway(page([]), (response, request) => {
       response.once('close', closed.open);

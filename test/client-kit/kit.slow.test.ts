@@ -131,7 +131,7 @@ async function pay(input: CreatePaymentInput, send = overApollo()): Promise<Paym
   return createPayment.payment;
 }
 
-test('The kit has fifteen operations, which are valid in the schema, and the possible types', () => {
+test('The client kit exports fifteen operations, which are valid against the schema, and the possible types', () => {
   const documents = Object.values(kit).filter(
     (value): value is DocumentNode & typeof value => 'kind' in value,
   );
@@ -141,12 +141,12 @@ test('The kit has fifteen operations, which are valid in the schema, and the pos
   expect(possibleTypes).toEqual(committed.possibleTypes);
 });
 
-describe.each(SENDERS)('The operations with %s', (_name, to) => {
+describe.each(SENDERS)('The operations of the client kit, sent with %s,', (_name, to) => {
   const ask: <D, V extends Record<string, unknown>>(
     ...sent: [TypedDocumentNode<D, V>, V]
   ) => Promise<D> = async (...sent) => dataOf(await to(url)(...sent));
 
-  test('create a payment, find it by both ids, confirm it, and show its attempt', async () => {
+  test('create a payment, find it by transaction id and external id, confirm it, and show its attempt', async () => {
     const input = { ...upiInput(), externalId: `order ${randomUUID()}` };
     const { externalId, idempotencyKey } = input;
     const { transactionId, nextAction } = await pay(input, to(url));
@@ -167,7 +167,7 @@ describe.each(SENDERS)('The operations with %s', (_name, to) => {
     expect(attempts.edges).toMatchObject([{ node: { idempotencyKey } }]);
   });
 
-  test('create a payout, and find it by both ids', async () => {
+  test('create a payout, and find it by transaction id and external id', async () => {
     const input = payoutInput();
     const { externalId } = input;
     const { createPayout } = await ask(CreatePayoutDocument, { input });
@@ -182,7 +182,7 @@ describe.each(SENDERS)('The operations with %s', (_name, to) => {
   });
 });
 
-describe('The fragments', () => {
+describe('The fragments of the client kit', () => {
   const create = async (input: CreatePaymentInput) =>
     dataOf(await overApollo()(CreatePaymentDocument, { input })).createPayment;
 
@@ -198,7 +198,7 @@ describe('The fragments', () => {
     ['ScanQrCodeAction', 'IDR', { redirect: 'QRIS' }, { qrCodeImage: TEXT }],
   ];
 
-  test('cover every next action', async () => {
+  test('select the fields of every next action', async () => {
     for (const [__typename, currency, method, fields] of ACTIONS) {
       const result = await create(paymentInput({ amount: { currency, value: '500.00' }, method }));
       expect(result).toMatchObject({ payment: { nextAction: { __typename, ...fields } } });
@@ -214,7 +214,7 @@ describe('The fragments', () => {
     expect([...ACTIONS.map(([name]) => name), awaited].sort()).toEqual(possibleTypes['NextAction']);
   });
 
-  test('cover every failure', async () => {
+  test('select the fields of every error that a create can return', async () => {
     const dollars = { currency: 'USD', value: '1.00' };
     expect(await create(paymentInput({ amount: dollars, method: { redirect: 'QRIS' } }))).toMatchObject({
       __typename: 'InvalidInputError',
@@ -259,7 +259,7 @@ describe('The fragments', () => {
   });
 });
 
-test('The subscriptions deliver changes of a payment and a payout', async () => {
+test('The subscriptions of the client kit deliver the final status of a payment and of a payout', async () => {
   const { iterate } = createClient({ url: `${url}/stream`, headers: AUTHORIZED });
   /** Subscribes, settles the transaction after the first state, and looks it up. Resolves with the last state. */
   const watched = async (
@@ -289,7 +289,7 @@ test('The subscriptions deliver changes of a payment and a payout', async () => 
   );
 });
 
-test('Changes and WatchChanges return the changes of a payment, and accept a cursor of changes()', async () => {
+test('The operation Changes returns the changes that changes() yields, and WatchChanges continues after their cursor', async () => {
   const { transactionId } = await pay(upiInput());
   const own: kit.Change[] = [];
   for await (const change of kit.changes({ url, channel: CHANNEL, headers: AUTHORIZED }))
@@ -312,7 +312,7 @@ test('Changes and WatchChanges return the changes of a payment, and accept a cur
   }
 });
 
-test('changes sends only operations that a manifest for plain clients contains', async () => {
+test('changes() sends only operations that are in the persisted-operations manifest for plain clients', async () => {
   const files = findDocumentFiles([path.join(TOP, 'client/operations')]);
   const operations = readClientOperations(files, gatewaySchema(), CLIENTS.plain);
   const PERSISTED_OPERATIONS = fileOf(apolloManifest(...operations));
@@ -334,7 +334,7 @@ test('changes sends only operations that a manifest for plain clients contains',
   await expect(changing.next()).rejects.toThrow('open');
 });
 
-test('Apollo Client caches a payment once, under its interface, and notifies observers when it is confirmed', async () => {
+test('Apollo Client caches a payment once, and notifies its observers when the payment is confirmed', async () => {
   // Other tests' watched payments may still cause requests to the shared sandbox.
   const unshared = await testSandbox();
   const client = apollo((await testGateway(unshared.url)).url);
@@ -373,7 +373,7 @@ test('The cache of Apollo Client keeps a known externalId if a later response ha
   expect(known.payment).toMatchObject({ externalId, transactionId });
 });
 
-test.each(SENDERS)('gatewayError reads code and retry of each kind of error from %s', async (_name, to) => {
+test.each(SENDERS)('gatewayError returns code and retry advice of errors from %s', async (_name, to) => {
   const errorOf = async (at: string, where = somewhere(), headers: Record<string, string> = AUTHORIZED) =>
     (await to(at, headers)(PaymentDocument, where)).error;
 
@@ -441,7 +441,7 @@ test.each(WATCHERS)(
 );
 
 describe('gatewayError', () => {
-  test('reads the first error of a gateway in a value, with its fields, and is null without one', () => {
+  test('returns the first gateway error in a value, with its fields, or null if there is none', () => {
     const fields = [{ path: ['input', 'amount', 'value'], rule: 'decimal' }];
     const extensions = { code: 'BAD_USER_INPUT', retryable: false, requestId: 'r', fields };
     const foreign = { message: 'm', extensions: { code: 'DOWNSTREAM_SERVICE_ERROR' } };
@@ -452,7 +452,7 @@ describe('gatewayError', () => {
   });
 
   test.each(SENDERS.slice(0, 2))(
-    'is null with %s if there is no response, or only the response of a proxy',
+    'returns null with %s if there is no response, or only the response of a proxy',
     async (_name, to) => {
       const proxy = await serverOf((_request, response) => {
         response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502 Bad Gateway</h1>');
@@ -468,7 +468,7 @@ describe('gatewayError', () => {
 });
 
 describe('confirmationFor', () => {
-  test('makes a ConfirmationInput with each ConfirmationField', () => {
+  test('returns a valid ConfirmationInput for each ConfirmationField', () => {
     const [fields, input] = ['ConfirmationField', 'ConfirmationInput'].map((name) =>
       gatewaySchema().getType(name),
     );

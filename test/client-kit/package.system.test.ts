@@ -77,7 +77,7 @@ beforeAll(() => {
 });
 
 describe('The package of the client kit', () => {
-  test('has the schema, the possible types, the operations and the generated code, and nothing else', () => {
+  test('contains the schema, the possible types, the operations and the generated code, and nothing else', () => {
     const files = readdirSync(app.kit('.'), { recursive: true, encoding: 'utf8' });
     expect(files.filter((name) => !name.startsWith('operations')).sort()).toEqual([
       'README.md',
@@ -97,7 +97,7 @@ describe('The package of the client kit', () => {
   test.each([
     ['16', () => app],
     ['17', () => with17],
-  ])('exports the same to import and to require, with graphql %s', (version, installed) => {
+  ])('exports the same values to import and to require, with graphql %s', (version, installed) => {
     const print = `const { print, versionInfo } = await import('graphql');
       console.log(JSON.stringify([String(versionInfo.major), Object.entries(kit).map(([name, value]) => [name, 'kind' in value ? print(value) : value]).sort()]));`;
     const imported = installed().node('module', `import * as kit from '@paygraph/client';${print}`);
@@ -116,7 +116,7 @@ describe('The package of the client kit', () => {
     expect(peerDependencies.graphql.split(' || ')).toContain(`^${version}.0.0`);
   });
 
-  test('is tree-shaken to the documents that are used', async () => {
+  test('is tree-shaken to the documents that an application uses', async () => {
     const { outputFiles } = await build({
       stdin: { contents: "export { PayoutDocument } from '@paygraph/client';", resolveDir: app.folder },
       bundle: true,
@@ -182,7 +182,7 @@ describe('The samples of docs/clients.md', () => {
     expect(sandbox.control.counts().payment.created).toBe(1);
   });
 
-  test("type-check with graphql 16, as does the output of codegen's plugins", () => {
+  test('type-check with graphql 16, and so does the output of graphql-codegen', () => {
     expect([...samples.keys()]).toEqual(['fetch', 'errors', ...CODEGEN]);
     app.write('package.json', '{ "type": "module" }');
     for (const name of CODEGEN) app.write(name, samples.get(name) ?? '');

@@ -68,7 +68,7 @@ const remote = remoteAccess();
 /** Whether the cents of an amount force its outcome, as in the sandbox. */
 const hasForcedOutcomes = !remote || process.env['OBLIGATIONS_FORCED_OUTCOMES'] === 'yes';
 
-test('The ids of the requirements are those of the committed list, each with a unique description', () => {
+test('The ids of the tested requirements are those of permanent-ids.txt, each with a unique description', () => {
   const live = listed.filter(([, description]) => !description?.startsWith('RETIRED'));
   expect(obligations.map(({ id }) => id).sort()).toEqual(live.map(([id]) => id).sort());
   expect(new Set(live.map(([, description]) => description || 'none')).size).toBe(live.length);
@@ -84,6 +84,6 @@ describe(remote ? `The service at ${remote.baseUrl}` : 'The embedded sandbox', (
 
   for (const { id, run, needsForcedOutcomes } of obligations) {
     const attempt = needsForcedOutcomes && !hasForcedOutcomes ? test.skip : test;
-    attempt(`${id} ${sentences.get(id)}`, () => run(service), ONE_OBLIGATION_WITHIN_MS);
+    attempt(`${sentences.get(id)} (${id})`, () => run(service), ONE_OBLIGATION_WITHIN_MS);
   }
 });

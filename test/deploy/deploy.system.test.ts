@@ -66,7 +66,7 @@ describeWhere(lacking('bwrap'), 'The image, built from the Dockerfile and run re
     await Promise.race([until(isListening), gateway.exited]);
   });
 
-  test('has exactly the production packages', () => {
+  test('contains exactly the production packages', () => {
     const app = path.join(image, 'app');
     const listing = spawnSync('npm', ['ls', '--all', '--omit=dev'], { cwd: app, stdio: 'ignore' });
     expect(listing.status).toBe(0);
@@ -74,7 +74,7 @@ describeWhere(lacking('bwrap'), 'The image, built from the Dockerfile and run re
     expect(readdirSync(app).sort()).toEqual(['bin', 'data', 'dist', 'node_modules', 'package.json']);
   });
 
-  test('creates a payment', async () => {
+  test('starts a gateway that creates a payment', async () => {
     expect(gateway.output()).toContain('"msg":"listening"');
     expect(await new Caller(url).create('payment', 'order-1')).toMatchObject({ result: 'PaymentSuccess' });
   });
@@ -91,7 +91,7 @@ describeWhere(lacking('bwrap'), 'The image, built from the Dockerfile and run re
     expect(trying.output()).toBe('/data\n');
   });
 
-  test('is healthy until it is stopped, exits with 0, and can migrate afterwards', async () => {
+  test('passes its health check until it is stopped, exits with 0, and can then run migrate', async () => {
     expect(await run(health).exited).toBe(0);
     gateway.stop();
     expect(await gateway.exited).toBe(0);
@@ -112,13 +112,13 @@ function unitHere(): string {
 
 const VALIDATIONS: [lack: string | undefined, program: string, accepts: string, words: () => string[]][] = [
   [noCompose, 'docker', 'compose.yaml', () => ['compose', '--profile', 'watch', 'config', '--quiet']],
-  [lacking('kubectl'), 'kubectl', 'the manifests', () => ['kustomize', 'deploy/kubernetes']],
-  [lacking('systemd-analyze'), 'systemd-analyze', 'the unit', () => ['verify', '--man=no', unitHere()]],
+  [lacking('kubectl'), 'kubectl', 'the Kubernetes manifests', () => ['kustomize', 'deploy/kubernetes']],
+  [lacking('systemd-analyze'), 'systemd-analyze', 'the unit file', () => ['verify', '--man=no', unitHere()]],
   // The exposure is at most 100; a unit without any sandboxing has 96.
   [
     lacking('systemd-analyze'),
     'systemd-analyze',
-    'the exposure of the unit',
+    'the security exposure of the unit file',
     () => ['security', '--offline=true', '--threshold=20', unitHere()],
   ],
 ];
@@ -131,7 +131,7 @@ for (const [lack, program, accepts, words] of VALIDATIONS)
     });
   });
 
-test('The audit sidecar of Kubernetes prints every line of the audit log, although it is rotated', async () => {
+test('The audit sidecar of Kubernetes prints every line of the audit log, even if the log is rotated', async () => {
   const folder = openFolder();
   const file = path.join(folder, 'audit.log');
   const deployment = yamlOf('deploy/kubernetes/deployment.yaml') as Workload;
@@ -183,7 +183,7 @@ function run(text: string, cwd: string, env: Record<string, string> = {}): strin
 
 const isRoot = process.getuid?.() === 0;
 
-test('The guide creates every secret of compose.yaml, in a folder that only its owner can enter', () => {
+test('The commands of docs/deployment.md create every secret of compose.yaml, in a folder that only its owner can enter', () => {
   const folder = openFolder();
   const keys = { SERVICE_API_KEY: 'the-api-key', SERVICE_SECRET_KEY: 'the-secret-key' };
   const text = commands('compose-secrets');
@@ -201,8 +201,8 @@ for (const [kind, program, lack] of [
   ['SQLite', 'sqlite', lacking('sqlite3')],
   ['PostgreSQL', 'postgres', lacking('pg_dump', 'pg_restore') ?? noPostgres],
 ] as const)
-  describeWhere(lack, `A backup of the journal in ${kind}, made and restored by the guide`, () => {
-    test('lets the gateway replay earlier creates from the journal, and later creates by a lookup', async () => {
+  describeWhere(lack, `A backup of the journal in ${kind}, restored as docs/deployment.md says,`, () => {
+    test('lets the gateway replay creates from before the backup, and find later creates by a lookup', async () => {
       const service = closeAfterTests(await FakePaymentService.start());
       const folder = openFolder();
       mkdirSync(path.join(folder, 'data'));

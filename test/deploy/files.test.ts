@@ -25,7 +25,7 @@ describe('The Dockerfile', () => {
   const stages = dockerfileStages();
   const all = stages.flatMap(({ instructions }) => instructions);
 
-  test('has the Node.js version of package.json and a numeric user, and runs no install scripts and no shell', () => {
+  test('uses the Node.js version of package.json and a numeric user, and runs neither install scripts nor a shell', () => {
     const { devDependencies } = JSON.parse(textOf('package.json')) as { devDependencies: { node: string } };
     expect(stages[0]?.from).toMatch(new RegExp(`^node:${devDependencies.node}-[a-z]+-slim$`));
     expect(lastInstruction('USER').text).toMatch(/^[1-9]\d+:[1-9]\d+$/);
@@ -35,7 +35,7 @@ describe('The Dockerfile', () => {
     expect(lastInstruction('HEALTHCHECK').text).toMatch(/^CMD \[/);
   });
 
-  test('sets no secret, and no setting that would override the file of a secret', () => {
+  test('sets neither secrets nor paths of secret files', () => {
     const set = Object.keys(imageEnvironment());
     expect(set.filter((name) => /KEY|TOKEN|SECRET|PASSWORD|DATABASE|_FILE$/.test(name))).toEqual([]);
     expect(unknownSettings(set)).toEqual(['NODE_ENV', 'NODE_DISABLE_COMPILE_CACHE', 'HOME']);
@@ -63,7 +63,7 @@ const services = Object.entries(compose.services);
 const gateways = services.filter(([name]) => /^gateway-\d$/.test(name));
 
 describe('compose.yaml', () => {
-  test.each(services)('runs %s read-only, without privileges and with limits', (name, service) => {
+  test.each(services)('runs %s read-only, unprivileged and with resource limits', (name, service) => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -74,7 +74,7 @@ describe('compose.yaml', () => {
     expect(service.cpus === undefined).toBe(/^(gateway|migrate)/.test(name));
   });
 
-  test('has secrets only in files, which git ignores', () => {
+  test('reads secrets only from files, which git ignores', () => {
     expect(Object.values(compose.secrets).filter(({ file }) => !file.startsWith('./secrets/'))).toEqual([]);
     expect(textOf('.gitignore').split('\n')).toContain('secrets/');
     const plain = services.flatMap(([, { environment = {} }]) =>
@@ -102,7 +102,7 @@ describe('compose.yaml', () => {
     expect(lastInstruction('HEALTHCHECK').text).toContain('/healthz');
   });
 
-  test('connects only migrate and the gateways to the database, and publishes ports on the loopback address', () => {
+  test('connects only migrate and the gateways to the database, and publishes ports only on the loopback address', () => {
     expect(compose.networks['back']?.internal).toBe(true);
     const besideDatabase = services.filter(([, { networks }]) =>
       JSON.stringify(networks)?.includes('"back"'),
@@ -164,7 +164,7 @@ describe('The Kubernetes manifests', () => {
     }
   });
 
-  test('mount the secret that the guide creates, with every file that a setting names', () => {
+  test('mount the secret that docs/deployment.md creates, with every file that a setting names', () => {
     const { name = '', secret } = pod.volumes.find((volume) => volume.secret)!;
     const mounts = containers.flatMap(({ volumeMounts }) =>
       volumeMounts.filter((mount) => mount.name === name),
@@ -225,10 +225,10 @@ const DEPLOYMENTS = [
   },
 ];
 
-describe.each(DEPLOYMENTS)('The gateway of $name', ({ settings, others, killedAfter }) => {
+describe.each(DEPLOYMENTS)('The gateway configured by $name', ({ settings, others, killedAfter }) => {
   const names = [...Object.keys(settings), ...others];
 
-  test('has only known settings with valid values, and secrets in files', () => {
+  test('has only known settings with valid values, and reads secrets from files', () => {
     expect(unknownSettings(names)).toEqual([]);
     expect(invalidSettings(settings)).toEqual([]);
     const secret = names.filter((name) => /KEY|TOKEN|SECRET|PASSWORD|DATABASE/.test(name));

@@ -23,7 +23,7 @@ jest.setTimeout(600_000 + ROUNDS * 120_000);
 const HOST = ['Host: localhost'];
 
 describeWhere(lacking('nginx', 'openssl'), 'The configuration of nginx', () => {
-  test('is valid with TLS, and keeps idle connections for less time than a gateway serves after SIGTERM', () => {
+  test('is valid with TLS, and keeps idle connections for less time than a gateway accepts requests after SIGTERM', () => {
     expect(testTlsConfiguration()).toBe(0);
     const [, seconds] = UPSTREAM_KEEPALIVE.exec(textOf(CONFIGURATION)) ?? [];
     expect(Number(seconds)).toBeLessThan(delaySeconds(envOf('deploy/systemd/paygraph.env')));
@@ -97,14 +97,14 @@ describeWhere(
       },
     );
 
-    test('respond with 404 to requests for metrics, readiness and pages', async () => {
+    test('respond with 404 to requests for /metrics, /readyz and HTML pages', async () => {
       const places = ['/metrics', '/readyz', '/explorer', '/_sandbox/', '/', '/graphql/../metrics'];
       expect(await Promise.all(places.map(statusOf))).toEqual(places.map(() => 404));
       expect(await statusOf('/healthz')).toBe(200);
       expect(await statusOf('/callbacks/some-token-of-a-callback')).toBe(204);
     });
 
-    test('audit the real address of the client', async () => {
+    test('record the real address of the client in the audit log', async () => {
       const key = newKey();
       const query = 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }';
       const body = JSON.stringify({ query, variables: { input: createInput('payment', key) } });
@@ -125,7 +125,7 @@ describeWhere(
     });
 
     // Closing a listener resets the connections in the backlog of the kernel: nginx responds with 502 and repeats no POST.
-    test('fail few calls of a mixed load while they are restarted, and these only with status 502', async () => {
+    test('lose at most one call of a mixed load during a rolling restart, with 502 or SERVICE_UNAVAILABLE', async () => {
       const load = new MixedLoad(nginx.url);
       await load.start();
       for (let round = 0; round < Math.max(ROUNDS, 1); round += 1)
@@ -140,7 +140,7 @@ describeWhere(
       expect(load.failed.length).toBeLessThanOrEqual(Math.max(ROUNDS / 10, 1));
     });
 
-    test('cause a retryable GraphQL error when both are stopped, and leave no variables or tokens in the log of nginx', async () => {
+    test('cause a retryable GraphQL error, and no variable or token in the log of nginx, when both gateways are killed', async () => {
       for (const gateway of gateways) await gateway.kill();
       const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
       expect([status, errors]).toEqual([502, errorOf('SERVICE_UNAVAILABLE', true)]);

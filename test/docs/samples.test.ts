@@ -92,7 +92,7 @@ test('Every JSON or YAML sample of the docs can be parsed', () => {
   expect(faultsOf(of('yaml'), readYaml)).toEqual([]);
 });
 
-test('Every program sample of the docs type-checks', () => {
+test('Every TypeScript and JavaScript sample of the docs type-checks', () => {
   // The test of a tutorial compiles its files, because they depend on each other.
   const isOfTutorial = ({ file, words }: Fence): boolean =>
     file.startsWith('docs/start-') && Boolean(words[0]?.startsWith('file='));
@@ -120,7 +120,7 @@ describe('The commands in the docs', () => {
     expect(used.filter(([, name]) => !Object.hasOwn(scripts, name))).toEqual([]);
   });
 
-  test('set existing settings, or variables that the project reads elsewhere', () => {
+  test('set only environment variables that the project or a later command reads', () => {
     const sources = ['src', 'test', 'scripts', 'bench']
       .flatMap((folder) =>
         readdirSync(path.join(TOP, folder), { recursive: true, encoding: 'utf8' })
@@ -176,7 +176,7 @@ describe('docs/results.md', () => {
     ["What a payment's status asks for", '`nextAction`', namesOf('NextAction')],
     ['Why it was declined', '`error.code`', namesOf('DeclineCode')],
     ['Why it was declined', '`error.reason`', namesOf('DeclineReason')],
-  ])('explains under "%s" each %s of the gateway once, and no others', (heading, column, words) => {
+  ])('explains under the heading "%s" every value of %s', (heading, column, words) => {
     const explained = rows
       .filter(({ under }) => under.at(-1) === heading)
       .flatMap(({ columns, cells }) => codesIn(cells[columns.indexOf(column)]));

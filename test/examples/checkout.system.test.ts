@@ -40,7 +40,7 @@ const failed = (operation: string, __typename: string) => troubleText({ operatio
 const inputOf = (request: Request) =>
   (request.postDataJSON() as { variables: { input: { idempotencyKey: string } } }).variables.input;
 
-describeInBrowser('The checkout', (browser) => {
+describeInBrowser('The checkout example', (browser) => {
   let sandbox: Sandbox;
   let gateway: Gateway;
   let url: string;
@@ -95,7 +95,7 @@ describeInBrowser('The checkout', (browser) => {
   const createRequests = (): number => sandbox.control.counts().payment.creates;
   const newest = (): string => sandbox.control.transactions(1)[0]!.transactionId;
 
-  test('shows a card payment as paid after the hosted page', async () => {
+  test('shows a card payment as paid after the payer has paid on the hosted page', async () => {
     const { page, problems } = await openPage();
     expect(await lowContrastTexts(page)).toEqual([]);
     await order(page, 'Card', '10.00');
@@ -107,7 +107,7 @@ describeInBrowser('The checkout', (browser) => {
     expect(problems).toEqual([]);
   });
 
-  test('shows a QR code, and the payment as paid when it is', async () => {
+  test('shows a QR code, and shows the payment as paid when it is completed', async () => {
     const { page, problems } = await openPage();
     await order(page, 'QRIS', '50000.00');
     await page.getByRole('img', { name: /QR code/ }).waitFor();
@@ -139,7 +139,7 @@ describeInBrowser('The checkout', (browser) => {
     expect(new Set(creates.map((request) => inputOf(request).idempotencyKey)).size).toBe(1);
   });
 
-  test('shows the reason of a decline, and sends another payment method as a new order', async () => {
+  test('shows the reason of a decline, and uses a new idempotency key for another payment method', async () => {
     const { page, creates } = await openPage();
     await order(page, 'Card', '25.51');
     await shows(page, declineText({ reason: 'INSUFFICIENT_FUNDS' }));
@@ -149,7 +149,7 @@ describeInBrowser('The checkout', (browser) => {
     expect(new Set(creates.map((request) => inputOf(request).idempotencyKey)).size).toBe(2);
   });
 
-  test('sends the same order after a reload in the middle of a create', async () => {
+  test('repeats a create with the same input after a reload while it was in flight', async () => {
     const { page, creates } = await openPage();
     const [before, sent] = [created(), createRequests()];
     sandbox.control.inject({ operation: 'create', fault: 'delay', ms: HOUR_MS, times: 1 });
@@ -164,7 +164,7 @@ describeInBrowser('The checkout', (browser) => {
     expect(new Set(creates.map((request) => JSON.stringify(inputOf(request)))).size).toBe(1);
   });
 
-  test('retries with the same key when the service is unavailable and when no response arrives', async () => {
+  test('retries with the same idempotency key when the service is unavailable or no response arrives', async () => {
     const { page, creates } = await openPage();
     const before = created();
     sandbox.control.inject({ operation: 'create', fault: 'status', status: 429, times: 1 });
@@ -186,7 +186,7 @@ describeInBrowser('The checkout', (browser) => {
     expect(inputs).toEqual(Array(3).fill(inputs[0]));
   });
 
-  test('resolves an unknown outcome by itself, and one payment is created', async () => {
+  test('resolves an unknown outcome without the payer, and creates one payment', async () => {
     const { page } = await openPage();
     const before = created();
     // With these cents lookups do not find the payment for a while.
@@ -199,7 +199,7 @@ describeInBrowser('The checkout', (browser) => {
     expect(created()).toBe(before + 1);
   });
 
-  test('does not ask for money while the status is unknown', async () => {
+  test('does not ask the payer to pay while the status of the payment is unknown', async () => {
     const { page } = await openPage();
     // With these cents the service shows a status that the gateway does not know.
     await order(page, 'Card', '25.85');
@@ -207,7 +207,7 @@ describeInBrowser('The checkout', (browser) => {
     expect(await page.getByRole('status').textContent()).not.toMatch(/to pay/);
   });
 
-  test('warns a payer whose payment failed after the confirm', async () => {
+  test('warns that money may have been taken if a payment fails after its confirm', async () => {
     const { page } = await openPage();
     await order(page, 'UPI', '499.51', '+919876543210');
     await confirm(page, '412345678901');
@@ -229,7 +229,7 @@ describeInBrowser('The checkout', (browser) => {
   });
 });
 
-test('The checkout starts a gateway that accepts its origin if no gateway is set', async () => {
+test('The checkout example starts a gateway that accepts its origin if no gateway is configured', async () => {
   const DATABASE_URL = temporaryDatabase();
   const AUDIT_LOG_FILE = `${DATABASE_URL.slice('file:'.length)}.audit`;
   const { url, gateway } = await serveCheckout({ PORT: '0', DATABASE_URL, AUDIT_LOG_FILE });
@@ -243,7 +243,7 @@ test('The checkout starts a gateway that accepts its origin if no gateway is set
   expect(admitted.headers.get('access-control-allow-origin')).toBe(origin);
 });
 
-describe('The texts of the checkout', () => {
+describe('The error texts of the checkout example', () => {
   const failuresOf = (union: string): string[] => {
     const type = gatewaySchema().getType(union);
     const members = isUnionType(type) ? type.getTypes().map(({ name }) => name) : [];
@@ -261,7 +261,7 @@ describe('The texts of the checkout', () => {
   const NOTHING_CREATED = ['create InvalidInputError', 'create RejectedByServiceError'];
 
   test.each(PAIRS)(
-    'claim that nothing was charged only if that is certain, for %s with the result %s',
+    'claim that nothing was charged only if that is certain (operation %s, result %s)',
     (operation, outcome, trouble) => {
       const text = troubleText({ operation, ...trouble });
       expect(text).toEqual(expect.any(String));

@@ -90,7 +90,7 @@ class Traffic {
 }
 
 describe('The ledger example', () => {
-  test('books every change once when it is killed at random', async () => {
+  test('books every change exactly once although it is killed at random', async () => {
     const traffic = await Traffic.start();
     const { url } = traffic.gateway;
     const file = path.join(folder, 'killed.db');
@@ -123,7 +123,7 @@ describe('The ledger example', () => {
     expect(totals).toEqual({ 'payment EUR': (completed / 2) * 2500, 'payout USD': (completed / 2) * 2500 });
   });
 
-  test('books nothing twice when two processes use one file', async () => {
+  test('books no change twice when two processes use one file, because one of them exits', async () => {
     const traffic = await Traffic.start();
     const { url } = traffic.gateway;
     const file = path.join(folder, 'shared.db');
@@ -141,7 +141,7 @@ describe('The ledger example', () => {
     expect(booksIn(file).entries).toEqual(feed);
   });
 
-  test('ends if unread changes were deleted, and continues after the cursor of --after', async () => {
+  test('exits with 3 if unread changes were deleted, and sends the cursor of --after', async () => {
     const cursors: unknown[] = [];
     const extensions = { code: 'CURSOR_EXPIRED', retryable: false, requestId: 'r', oldestCursor: 'oldest' };
     const url = await serverOf(async (request, response) => {

@@ -63,7 +63,7 @@ describe('The payouts example with the sandbox', () => {
   });
   afterEach(() => sandbox.control.reset());
 
-  test('pays its sample list out once if it is run twice', async () => {
+  test('pays each line of its sample list once when it is run twice', async () => {
     const runs = [runPayouts(url, SAMPLE, '--wait', '100')];
     const first = await endOf(runs[0]!);
     expect(first).toMatchObject({ code: 0 });
@@ -74,7 +74,7 @@ describe('The payouts example with the sandbox', () => {
     for (const { output } of runs) expect(output()).not.toMatch(/01712345678|Payee|example\.com/);
   });
 
-  test('reports declined and invalid lines, and pays the others', async () => {
+  test('reports declined and invalid lines, and pays the other lines', async () => {
     const [good, declined] = [line(), line({ value: '10.51' })];
     const mistaken = line({ currency: 'EUR' });
     const misspelt = line({ method: { bkash: { account: '1' } } });
@@ -137,7 +137,7 @@ describe('The payouts example with a failing service', () => {
     paidOnce(lines);
   });
 
-  test('repeats a payout whose response was lost with the same key, and pays every line once', async () => {
+  test('retries a payout whose response was lost with the same idempotency key, and pays every line once', async () => {
     const lines = [line(), line(), line()];
     const [, lost] = lines;
     service.ledger.lag = { ms: 3_600_000, lookups: 0 };
@@ -150,7 +150,7 @@ describe('The payouts example with a failing service', () => {
     paidOnce(lines);
   });
 
-  test('reports a payout whose outcome stays unknown', async () => {
+  test('reports a payout whose outcome stays unknown, and exits with 3', async () => {
     const lost = line();
     service.plan(() => undefined);
     service.next('create-payout', { acts: false, reply: reset });
@@ -195,7 +195,7 @@ const LOSSES: Record<string, Loss> = {
     return { sandbox, gateway, proxy: await startLossyProxy(gateway.url, losses) };
   };
 
-  test('pays, confirms, subscribes and reconciles once each when responses are lost', async () => {
+  test('creates one payout and one payment and confirms once, although every first response is lost', async () => {
     const { sandbox, proxy } = await start();
     // The sandbox carries out payouts of this amount, and cuts the connection before the response.
     const printed = await python(proxy.url, path.join(PYTHON, 'tour.py'), 'salary-1', '1500.80');

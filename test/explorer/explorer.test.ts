@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 describe('The page of the explorer', () => {
-  test('exists without configuration, and names the sandbox as its service', async () => {
+  test('is served by default in sandbox mode, and names the sandbox as its service', async () => {
     const { status, headers, text } = await get(url, '/explorer');
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(text).toContain('data-service="sandbox" data-callers="anybody"');
@@ -81,7 +81,7 @@ describe('The assets of the explorer', () => {
     }
   });
 
-  test('include the licences of the bundle', async () => {
+  test('include the licences of the bundled packages', async () => {
     const { text } = await get(url, '/explorer/licences.txt');
     for (const name of ['graphiql', 'monaco-editor', 'react', 'graphql', 'graphql-ws'])
       expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)$`, 'm'));
@@ -94,20 +94,20 @@ test.each([
   '/explorer/../http/app.js',
   '/explorer/..%5cserver.js',
   '/explorer/%2e%2e%2f%2e%2e%2fpackage.json',
-])('The path %s of the explorer is not found', async (path) => {
+])('A request for %s, which is not a file of the explorer, gets 404', async (path) => {
   const { status, headers } = await get(url, path);
   expect(status).toBe(404);
   expect(headers['content-type']).toMatch(/^application\/json/);
 });
 
 describe('The setting EXPLORER', () => {
-  test('removes the explorer if it is `off`, even with the sandbox; with a real service, also if it is not set', async () => {
+  test('removes the explorer if it is off, and by default with a real payment service', async () => {
     for (const base of [await open({ EXPLORER: 'off' }), (await testGateway(sandboxUrl)).gateway.url])
       for (const path of ['/explorer', '/explorer/licences.txt'])
         expect((await get(base, path)).status).toBe(404);
   });
 
-  test('adds an explorer, which asks for credentials, with a real service if it is on', async () => {
+  test('adds an explorer that asks for credentials if it is on with a real payment service', async () => {
     const { gateway } = await testGateway(sandboxUrl, { env: { EXPLORER: 'on' } });
     const { text } = await get(gateway.url, '/explorer');
     expect(text).toContain('data-service="real" data-callers="known"');
@@ -123,7 +123,7 @@ describe('The storage of the explorer', () => {
     ['theme', true],
     ['visiblePlugin', true],
     ['historyFlex', true],
-  ])('holds %s until it is removed (in the browser: %s)', (name, isInBrowser) => {
+  ])('keeps %s until it is removed (written to the storage of the browser: %s)', (name, isInBrowser) => {
     const kept: Record<string, string> = {};
     const methods = {
       getItem: (key: string) => kept[key] ?? null,
@@ -163,11 +163,11 @@ function variants(schema: GraphQLSchema, name: string): string[] {
 const chosen = (name: 'method' | 'confirmation'): Record<string, unknown> =>
   Object.assign({}, ...all.map((operation) => inputOf(operation)[name])) as Record<string, unknown>;
 
-describe('The example operations', () => {
+describe('The example operations of the explorer', () => {
   const schema = gatewaySchema();
 
   test.each(all.map((operation) => [operation.name, operation] as const))(
-    'include %s, which is valid and has a valid name and valid variables',
+    'include %s, which is valid against the schema and has valid variables',
     (name, { query, variables }) => {
       const document = parse(query);
       expect(validate(schema, document)).toEqual([]);
@@ -203,7 +203,7 @@ interface Shown {
   nextAction?: { __typename: string; url?: string } | null;
 }
 
-describe('The example operations, run against the sandbox,', () => {
+describe('The example operations of the explorer, run against the sandbox,', () => {
   let sandbox: Sandbox;
   let gateway: TestClient;
 
@@ -243,7 +243,7 @@ describe('The example operations, run against the sandbox,', () => {
     throw new Error(`The subscription ended before ${status}.`);
   }
 
-  test('succeed one after the other in their tabs, although no ids are copied', async () => {
+  test('succeed in the order of their tabs, because the explorer passes ids from one to the next', async () => {
     const ids = new KnownIds();
     const used = new Set<string>();
     const { tour: tabs } = load();
@@ -295,7 +295,7 @@ describe('The example operations, run against the sandbox,', () => {
   });
 
   test.each(payments)(
-    'create a payment with the method $type in each way, and confirm it if necessary',
+    'create payments of the type $type in every supported flow, and confirm them if necessary',
     async ({ operations }) => {
       const ids = new KnownIds();
       for (const operation of operations) {
@@ -308,7 +308,7 @@ describe('The example operations, run against the sandbox,', () => {
   );
 
   test.each(payouts.flatMap(({ operations }) => operations))(
-    'create a payout with $name',
+    'create a payout by the operation $name',
     async (operation) => {
       expect(await shownBy(operation, new KnownIds())).toMatchObject({ status: 'PROCESSING' });
     },

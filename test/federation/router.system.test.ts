@@ -36,7 +36,7 @@ function payment(method: Json = { type: 'card' }): string {
   return encodeNodeId({ kind: 'payment', channel: CHANNEL, transactionId });
 }
 
-test('Orders of another subgraph show their payments of any method, with one gateway operation and one lookup per payment', async () => {
+test('Orders of another subgraph show their payments, with one gateway operation and one lookup per payment', async () => {
   const [card, upi] = [payment(), payment({ type: 'upi', email: 'ann@example.com' })];
   orders = [card, upi, card, null, upi].map((paymentId, place) => ({ id: `${place}`, paymentId }));
   const [lines, lookups] = [logLines.length, service.requestsTo('look-up-payment').length];
@@ -55,7 +55,7 @@ test('Orders of another subgraph show their payments of any method, with one gat
   expect(service.requestsTo('look-up-payment').length - lookups).toBe(2);
 });
 
-test('A payment shows the fields that another subgraph adds', async () => {
+test('A payment shows the field that another subgraph adds to it', async () => {
   const id = payment();
   orders = [{ id: 'order 8731', paymentId: id }];
   const { data, errors } = await ask(
@@ -68,7 +68,7 @@ test('A payment shows the fields that another subgraph adds', async () => {
   });
 });
 
-test('A create sent twice with one key creates one payment, and can select a field of another subgraph', async () => {
+test('Two creates through the router with one idempotency key create one payment, and can select a field of another subgraph', async () => {
   const { input } = validCall('createPayment', 'card');
   const create = DOCUMENTS.createPayment.replace('transactionId', 'id order { id } transactionId');
   const first = await ask(create, { input });
@@ -82,7 +82,7 @@ test('A create sent twice with one key creates one payment, and can select a fie
   expect(first.text + logLines.join('')).not.toContain('4111111111111111');
 });
 
-test('A payment whose lookup fails is null, its error keeps its code, and other payments are returned', async () => {
+test('A payment whose lookup fails is null with an error code, and other payments are returned', async () => {
   const [good, bad] = [payment(), payment()];
   orders = [good, bad].map((paymentId) => ({ id: paymentId, paymentId }));
   const failing = service.ledger.entries.at(-1)?.transactionId ?? '';

@@ -62,7 +62,7 @@ const faultsOf = ({ errors = [] }: Awaited<ReturnType<typeof ask>>) =>
 const idsIn = ({ data }: Awaited<ReturnType<typeof ask>>) =>
   data?._entities.map((entity) => entity?.transactionId);
 
-describe('_service', () => {
+describe('The federation field _service', () => {
   const SERVICE = '{ _service { sdl } }';
 
   test('returns subgraph.graphql to every authenticated caller, even when introspection is off', async () => {
@@ -78,7 +78,7 @@ describe('_service', () => {
     expectUnauthenticated(await client.request(SERVICE, {}, {}));
   });
 
-  test('is refused if the response would have the text of the schema more than twice', async () => {
+  test('is refused if an operation has it three times, or has an alias for its text', async () => {
     for (const query of [
       '{ a: _service { sdl } b: _service { sdl } c: _service { sdl } }',
       '{ _service { sdl text: sdl } }',
@@ -89,7 +89,7 @@ describe('_service', () => {
     }
   });
 
-  test('does not exist unless SUBGRAPH is on', async () => {
+  test('does not exist, like _entities, unless SUBGRAPH is on', async () => {
     const off = await start({ SUBGRAPH: 'off' });
     for (const query of [SERVICE, '{ _entities(representations: []) { __typename } }']) {
       const { errors } = await off.request(query);
@@ -98,8 +98,8 @@ describe('_service', () => {
   });
 });
 
-describe('_entities', () => {
-  test('returns entities by interface or type in the requested order, null if not found, with one lookup per id', async () => {
+describe('The federation field _entities', () => {
+  test('returns entities in the requested order, null for missing ones, with one lookup per id', async () => {
     const { data: known } = await ask([ofPayment(first)]);
     service.requests.length = 0;
     const request = [
@@ -136,7 +136,7 @@ describe('_entities', () => {
     expect(response.text + logLines.join('')).not.toMatch(/GARBAGE|4111111111111111|unexpected error/);
   });
 
-  test('refuses a representation that has no text as __typename, without repeating it', async () => {
+  test('refuses a representation whose __typename is not a string, without repeating its value', async () => {
     for (const representation of [
       { id: 'CANARY-4111111111111111', pan: '4111111111111111' },
       { __typename: { CANARY: '4111111111111111' } },
@@ -181,7 +181,7 @@ describe('An _entities query', () => {
     expect(response.errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
   });
 
-  test('has a limit on the lookups of all its aliases together', async () => {
+  test('is refused if its aliases together cause too many lookups', async () => {
     const aliases = [...'abcdef'].map((name) => `${name}: _entities(representations: $r) { __typename }`);
     const r = Array.from({ length: 100 }, () => ofPayment(first));
     const { status, errors } = await client.request(`query Q($r: [_Any!]!) { ${aliases.join(' ')} }`, { r });
@@ -191,7 +191,7 @@ describe('An _entities query', () => {
   });
 });
 
-describe('The composition with subgraph.graphql', () => {
+describe('The composition of a supergraph with subgraph.graphql', () => {
   const composed = (orders: string) =>
     composeServices(
       Object.entries({ payments: subgraphText(), orders }).map(([name, text]) => ({
@@ -234,7 +234,7 @@ describe('The composition with subgraph.graphql', () => {
   });
 });
 
-describe('A compiled operation', () => {
+describe('A compiled operation with _entities', () => {
   const PREPARED_ENTITIES = `query Entities__payments__1($representations: [_Any!]!) {
     _entities(representations: $representations) {
       ... on PaymentResource { __typename id status amount { currency value } nextAction { __typename } }
@@ -255,7 +255,7 @@ describe('A compiled operation', () => {
     ['missing and existing payments', [MISSING, first, second].map((id) => ofPayment(id))],
     ['failing and existing payments', [...FAILING, first, second].map((id) => ofPayment(id))],
     ['a type that is not an entity', [{ __typename: 'Query', id: 'x' }]],
-  ])('returns the same as Apollo for _entities of %s', async (_about, representations) => {
+  ])('returns the same response as Apollo Server for %s', async (_about, representations) => {
     const { body } = await prepared.expectSame({ query: PREPARED_ENTITIES, variables: { representations } });
     expect(body).toContain('"_entities":[');
   });

@@ -3,7 +3,7 @@ import { openStore } from '../support/stores';
 import { feed } from './feed';
 
 describeStores('The record of changes', ({ kind, closeAtEnd }) => {
-  test('gives consumers of every transport the same list, without gaps or duplicates, while they and a gateway are killed', async () => {
+  test('gives consumers of every transport the same list, without gaps or duplicates, although consumers and a gateway are killed', async () => {
     const store = await openStore(kind);
     closeAtEnd(() => store.drop());
     const { violations, figures } = await feed({

@@ -8,7 +8,7 @@ import {
   type Result,
 } from './format';
 import { Recorder } from './recorder';
-import type { Exception, Rule } from './run';
+import { EXCEPTIONS, type Exception, type Rule } from './run';
 
 const AMOUNT = { currency: 'INR', value: '5.5' };
 const INPUT: CreateInput = { channel: 'c', externalId: 'x', amount: AMOUNT, method: 'upi' };
@@ -108,11 +108,11 @@ const rulesOf = (history: HistoryLine[], ledger: LedgerLine[]): Rule[] =>
 type Case = [history: Calls, ...ledger: LedgerLine[]];
 
 const ACCEPTED: Record<string, Case> = {
-  nothing: [calls()],
-  'a lost create that the service executed': [calls().create(lost).attempt(succeeded), ENTRY],
-  'a lost create that the service did not execute': [calls().create(lost).attempt(notSent)],
-  'a create that a killed gateway never got': [calls().create().attempt(none)],
-  'a rejected create, then another input': [calls().create(rejected, OTHER).create(second), SECOND],
+  'no calls': [calls()],
+  'a create with a lost response that the service executed': [calls().create(lost).attempt(succeeded), ENTRY],
+  'a create with a lost response that the service did not execute': [calls().create(lost).attempt(notSent)],
+  'a create that never reached a killed gateway': [calls().create().attempt(none)],
+  'a rejected create, then one with another input': [calls().create(rejected, OTHER).create(second), SECOND],
   'a create, its replay and a conflict': [calls().create(ok).create(replayed).create(conflict, OTHER), ENTRY],
   'a create that is executed after a later call was rejected': [
     calls().create(lost).create(rejected).create(replayed).attempt(succeeded),
@@ -165,12 +165,12 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
     'successes with two transactions': [calls().create(ok).create(replayedSecond), ENTRY, SECOND],
   },
   twoFirstResults: { 'two successes that are not replayed': [calls().create(ok).create(ok), ENTRY] },
-  twoInputs: { 'two inputs that succeed': [calls().create(ok).create(replayed, OTHER), ENTRY] },
+  twoInputs: { 'successes for two different inputs': [calls().create(ok).create(replayed, OTHER), ENTRY] },
   denied: {
     'a success, then a rejection': [calls().create(ok).create(rejected), ENTRY],
-    'an executed create without attempt': [calls().create(lost).attempt(none), ENTRY],
+    'an executed create whose attempt is not found': [calls().create(lost).attempt(none), ENTRY],
   },
-  groundlessConflict: { 'a conflict with the same input': [calls().create(ok).create(conflict), ENTRY] },
+  groundlessConflict: { 'a conflict despite the same input': [calls().create(ok).create(conflict), ENTRY] },
   groundlessRejection: {
     'a valid input that is rejected': [calls().create(invalid('past'))],
     'an input that is refused for an external id that nobody used': [calls().payout(invalid('unused'))],
@@ -230,26 +230,29 @@ const EXCEPTED: Record<Exception, Case> = {
   ],
 };
 
+const EXCEPTION_ROWS = Object.entries(EXCEPTED).map(
+  ([exception, given]) => [EXCEPTIONS[exception as Exception], exception, given] as const,
+);
 const VIOLATION_ROWS = Object.entries(VIOLATIONS).flatMap(([rule, cases]) =>
   Object.entries(cases).map(([what, given]) => [rule as Rule, what, given] as const),
 );
 
 describe('The checker of histories', () => {
-  test.each(Object.entries(ACCEPTED))('accepts %s', (_, [{ lines }, ...ledger]) => {
+  test.each(Object.entries(ACCEPTED))('accepts a history with %s', (_, [{ lines }, ...ledger]) => {
     expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map() });
   });
 
-  test.each(VIOLATION_ROWS)('reports as the violation %s: %s', (rule, _, [{ lines }, ...ledger]) => {
+  test.each(VIOLATION_ROWS)('reports "%s" in a history with %s', (rule, _, [{ lines }, ...ledger]) => {
     expect(rulesOf(lines, ledger)).toContain(rule);
     for (const { lines: named } of check(lines, ledger).violations)
       for (const line of named) expect(lines[line - 1]).toBeDefined();
   });
 
-  test.each(Object.entries(EXCEPTED))('counts the exception %s', (exception, [{ lines }, ...ledger]) => {
+  test.each(EXCEPTION_ROWS)('counts as an exception: %s (%s)', (_, exception, [{ lines }, ...ledger]) => {
     expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map([[exception, 1]]) });
   });
 
-  test('reports a history with a missing, repeated or foreign line', () => {
+  test('reports a history with a missing, repeated or foreign line as malformed', () => {
     const { lines } = calls().create(ok).create(replayed);
     expect(rulesOf(lines, [ENTRY])).toEqual([]);
     expect(rulesOf(lines.slice(1), [ENTRY])).toContain('malformed');

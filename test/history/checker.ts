@@ -50,7 +50,7 @@ function checkConfirms(run: Run): void {
     for (const call of calls.filter(isOk)) checkSuccess(run, call, calls);
 }
 
-/** Judges lookups by external id. Finding nothing is always right, because the service may show a create late. */
+/** Checks lookups by external id. One without result is no violation: the service may show a create late. */
 function checkLookups(run: Run): void {
   for (const call of run.lookups.filter(isOk)) {
     const { transactionId, amount } = call.completion!.result;

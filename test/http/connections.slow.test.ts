@@ -59,7 +59,7 @@ const get = (path: string): string => requestText(`GET ${path} HTTP/1.1`, ['Host
 const open = async ({ base }: BareServer, text = '', address?: string): Promise<Wire> =>
   (await Wire.open(base, address)).write(text);
 
-/** Opens connections with a request that is answered after release(). */
+/** Opens connections with a request that gets its response after release(). */
 async function openBusy(server: BareServer, count: number): Promise<Wire[]> {
   const wires = await Promise.all(Array.from({ length: count }, () => open(server, get('/held'))));
   await until(
@@ -92,8 +92,8 @@ async function expectReleased(server: BareServer, busy: readonly Wire[]): Promis
     expect((await wire.responses(1))[0]).toMatchObject({ status: 200, body: 'released' });
 }
 
-describe('A server at its limit MAX_CONNECTIONS', () => {
-  test('closes the oldest connection without a request, and serves a new one', async () => {
+describe('A server with MAX_CONNECTIONS open connections', () => {
+  test('closes the oldest connection that has sent no request, and serves a new one', async () => {
     const server = await startBareServer({ maxConnections: 3 });
     const [oldest, next] = await openIdle(server, 3);
     await expectServed(server);
@@ -111,7 +111,7 @@ describe('A server at its limit MAX_CONNECTIONS', () => {
     await expectReleased(server, busy);
   });
 
-  test('refuses a new connection with 503 if all others are in use', async () => {
+  test('refuses a new connection with 503 if every connection has a request in flight', async () => {
     const server = await startBareServer({ maxConnections: 2 });
     const busy = await openBusy(server, 2);
     const [response, ...others] = await (await open(server, get('/'))).end();
@@ -126,7 +126,7 @@ describe('A server at its limit MAX_CONNECTIONS', () => {
     await expectServed(server);
   });
 
-  test('drops new connections without a response if many refused ones are still open', async () => {
+  test('drops new connections without a response if many refused connections are still open', async () => {
     const server = await startBareServer({ maxConnections: 1 });
     const busy = await openBusy(server, 1);
     const port = Number(new URL(server.base).port);
@@ -167,7 +167,7 @@ test('Pipelined requests are processed one after another', async () => {
   expect(bodies).toEqual(['released', ...Array<string>(16).fill('here')]);
 });
 
-test('Thousands of pipelined requests end their connection', async () => {
+test('A connection with thousands of pipelined requests is closed', async () => {
   const server = await startBareServer();
   const flood = await open(server, get('/held') + get('/').repeat(5_000));
   await flood.closed;
@@ -203,7 +203,7 @@ describe('Responses that a client does not read', () => {
     wire.close();
   });
 
-  test('end their connection after CLIENT_TIMEOUT_MS', async () => {
+  test('cause their connection to be closed after CLIENT_TIMEOUT_MS', async () => {
     const server = await startBareServer({ clientTimeoutMs: 300 });
     const wire = await openUnread(server, 2);
     await until(() => server.reasons.includes('write_timeout'));
@@ -215,10 +215,10 @@ describe('Responses that a client does not read', () => {
   });
 
   test.each([
-    ['one caller, not for others', 'maxUnreadBytesPerCaller', 3, (): string => '127.0.0.1'],
-    ['all callers together', 'maxUnreadBytes', 2, (place: number): string => `127.0.0.${place}`],
+    ['per caller', 'maxUnreadBytesPerCaller', 3, (): string => '127.0.0.1'],
+    ['for all callers together', 'maxUnreadBytes', 2, (place: number): string => `127.0.0.${place}`],
   ] as const)(
-    'are limited for %s: connections with most data are closed',
+    'are limited in size %s: beyond the limit, the connections with the most data are closed',
     async (_whom, limit, kept, address) => {
       const server = await startBareServer({ [limit]: 2 * LARGE_BYTES });
       const other =
@@ -237,7 +237,7 @@ describe('Responses that a client does not read', () => {
 const serves = async ({ client }: Server): Promise<boolean> =>
   (await client.request('{ __typename }')).status === 200;
 
-test('A client that does not finish its request is disconnected after CLIENT_TIMEOUT_MS, with status 408 or no response, and delays no other client', async () => {
+test('A client that never completes its request is disconnected after CLIENT_TIMEOUT_MS, and delays no other client', async () => {
   const server = await startServer({ CLIENT_TIMEOUT_MS: '300' });
   const before = openSockets();
   const clients = Array.from({ length: 5 }, () => slowClients(authorization)).flat();
@@ -254,7 +254,7 @@ test('A client that does not finish its request is disconnected after CLIENT_TIM
 });
 
 test.each(DISCONNECTS)(
-  'A client that disconnects (%s) at any point of its request leaks neither sockets nor memory',
+  'The gateway leaks neither sockets nor memory when clients disconnect by %s at any point of a request',
   async (_how, disconnect) => {
     const server = await startServer();
     const lookup = (): string =>

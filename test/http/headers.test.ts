@@ -35,7 +35,7 @@ describe('A response', () => {
     ['to a body that is not JSON', 400, () => post(server.client.url, '{')],
     ['to a body that is too large', 413, () => post(server.client.url, ' '.repeat(102_401))],
     ['to an unknown caller', 401, () => post(server.client.url, HELLO, { authorization: 'Bearer nobody' })],
-    ['to a browser that gets no page', 400, () => raw(server.client.url, { headers: PAGE })],
+    ['to a browser where no page is served', 400, () => raw(server.client.url, { headers: PAGE })],
     ['to an unknown path', 404, () => raw(`${server.base}/nosuch`)],
     ['to a malformed path', 404, () => raw(`${server.base}/%`)],
     ['of the liveness check', 200, () => raw(`${server.base}/healthz`)],
@@ -89,7 +89,7 @@ const corsHeaders = ({ headers }: RawResult): string[] =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'));
 
 describe('CORS', () => {
-  test.each([SHOP, APOLLO[0]!, 'null'])('without CORS_ORIGINS allows no origin: %s', async (origin) => {
+  test.each([SHOP, APOLLO[0]!, 'null'])('does not allow %s if CORS_ORIGINS is not set', async (origin) => {
     const responses = await both(server.base, origin);
     expect(responses[0]?.status).toBeGreaterThanOrEqual(400);
     expect(responses.flatMap(corsHeaders)).toEqual([]);
@@ -122,7 +122,7 @@ describe('CORS', () => {
     }
   });
 
-  test('lets a page read the reason of a refusal, and not the health checks', async () => {
+  test('lets a page of an allowed origin read a response with 401, but no health check', async () => {
     const headers = { origin: SHOP, authorization: 'Bearer nobody' };
     const response = await post(listed.client.url, HELLO, headers);
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([401, SHOP]);
@@ -130,7 +130,7 @@ describe('CORS', () => {
       expect(corsHeaders(await raw(listed.base + path, { headers }))).toEqual([]);
   });
 
-  test('in sandbox mode allows Apollo’s explorers only, or CORS_ORIGINS in their place', async () => {
+  test('allows only Apollo’s explorers in sandbox mode, or only CORS_ORIGINS if that is set', async () => {
     const { url } = await testSandbox();
     const own = closeAfterTests(await startOpenGateway(url, { CORS_ORIGINS: SHOP }));
     const bases: [string, string[]][] = [
@@ -144,7 +144,7 @@ describe('CORS', () => {
   });
 });
 
-test('Without credentials the sandbox mode responds only to host names of this machine', async () => {
+test('A gateway in sandbox mode without authentication serves only host names of its own machine', async () => {
   const statuses: number[] = [];
   for (const host of ['localhost', 'evil.example']) {
     const wire = (await Wire.open(sandboxMode)).write(
@@ -179,7 +179,7 @@ describe('Headers of a caller', () => {
       'POST',
       [...ALWAYS, 'content-length', 'content-type'],
     ],
-  ])('do not reach the service with %s', async (_what, { query, variables }, method, names) => {
+  ])('are not forwarded to the service with %s', async (_what, { query, variables }, method, names) => {
     server.service.requests.length = 0;
     await server.client.request(query, variables, { ...STRANGE, ...AUTHORIZED });
     const [request, ...others] = server.service.requests;
@@ -213,8 +213,8 @@ describe('X-Forwarded-For', () => {
 
   test.each([
     ['names the caller', '2001:db8::7', '2001:db8::7'],
-    ['is read from its end, ignoring what a caller wrote', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
-    ['may have passed several trusted proxies', '203.0.113.7, 10.1.2.3', '203.0.113.7'],
+    ['is read from the right: forged entries are ignored', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
+    ['may list several trusted proxies', '203.0.113.7, 10.1.2.3', '203.0.113.7'],
   ])('of a trusted proxy %s', async (_what, header, ip) => {
     expect(await addressOf(listed, header)).toBe(ip);
   });

@@ -45,7 +45,7 @@ const FRAGMENTS =
 
 const isLimited = ({ status }: { status: number }): boolean => status === 429;
 
-describe('RATE_LIMIT_PER_MINUTE=24', () => {
+describe('A rate limit of 24 points per minute', () => {
   const POINTS = 24;
   const clients = Array.from({ length: 40 }, (_, n) => clientOf(`c${n}`, {}));
   const unused = [...clients];
@@ -60,7 +60,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     server.client.request(query, variables, headers);
   const newClient = (): Record<string, string> => bearer(unused.pop()?.key ?? '');
 
-  test('refuses a client without points with 429 and Retry-After, by POST and GET, without a request to the service', async () => {
+  test('refuses a client that has no points left with 429 and Retry-After, without a request to the service', async () => {
     const limited = newClient();
     expect(isLimited(await send(aliased(POINTS), limited))).toBe(false);
     server.service.requests.length = 0;
@@ -85,7 +85,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
       expect((await raw(`${server.base}/readyz`, { headers: limited })).status).toBe(200);
   });
 
-  test('admits no more concurrent requests than points are left', async () => {
+  test('admits no more concurrent requests than the client has points left', async () => {
     const client = newClient();
     server.service.requests.length = 0;
     const responses = await Promise.all(Array.from({ length: 60 }, () => send(lookUp(), client)));
@@ -103,7 +103,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     [1, 'an operation without lookups', [HELLO]],
     [5, 'a create', create()],
     [8, 'a batch of eight times the same transaction', batch(Array<string>(8).fill(id))],
-    [4, 'four aliases', aliased(4)],
+    [4, 'four lookups with aliases', aliased(4)],
     [4, 'lookups in fragments', [`{ ...A ... on Query { ...B } } ${fragment('A')} ${fragment('B')}`]],
     [
       4,
@@ -119,18 +119,15 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     [1, 'a page of 500 changes without payments', [`{ ${changes('cursor status')} }`]],
     [1, 'a document that does not parse', ['{']],
     [1, 'a missing variable', ['query ($c: UUID!) { payment(channel: $c) { __typename } }']],
-  ])(
-    'charges %d points for %s, also when it is compiled from the third time on',
-    async (points, _what, one) => {
-      const client = newClient();
-      let count = 0;
-      while (count <= POINTS && !isLimited(await send(one, client))) count += 1;
-      expect(count).toBe(Math.floor(POINTS / points));
-    },
-  );
+  ])('charges %d point(s) for %s, whether or not the operation is compiled', async (points, _what, one) => {
+    const client = newClient();
+    let count = 0;
+    while (count <= POINTS && !isLimited(await send(one, client))) count += 1;
+    expect(count).toBe(Math.floor(POINTS / points));
+  });
 });
 
-describe('With default limits', () => {
+describe('A gateway with default limits', () => {
   let server: Server;
 
   beforeAll(async () => {
@@ -149,13 +146,13 @@ describe('With default limits', () => {
       `query ($n: Int = 100) { ${times(7, (n) => `a${n}: ${attempts('...N', '$n')}`)} } ${FRAGMENTS}`,
     ],
     ['payments of changes', `{ ${times(2, (n) => `a${n}: ${changes('payment { __typename }', '251')}`)} }`],
-  ])('an operation with more than 500 lookups is refused: %s', async (_what, query) => {
+  ])('refuses an operation with more than 500 lookups: %s', async (_what, query) => {
     server.service.requests.length = 0;
     expect(codesOf(await server.client.request(query))).toEqual(['OPERATION_TOO_LARGE']);
     expect(server.service.requests).toEqual([]);
   });
 
-  test('an operation with more than 300,000 values is refused', async () => {
+  test('refuses an operation whose response may have more than 300,000 values', async () => {
     const query = `query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { ...P } }
       fragment P on PaymentResource { ${times(30, (n) => `m${n}: amount { ...M }`)} }
       fragment M on Amount { ${times(30, (n) => `v${n}: value`)} }`;
@@ -168,7 +165,7 @@ describe('With default limits', () => {
     ['changes', 'PaymentChange', 500, changes('...F')],
     ['attempts', 'Attempt', 100, attempts('node { ...F }')],
   ])(
-    'an operation with more than 100,000 values in pages of %s is refused',
+    'refuses an operation whose pages of %s may have more than 100,000 values',
     async (_what, type, rows, page) => {
       const pages = (count: number): string =>
         `{ ${times(count, (n) => `p${n}: ${page}`)} } fragment F on ${type} { ${times(45, (n) => `a${n}: transactionId`)} }`;
@@ -180,7 +177,7 @@ describe('With default limits', () => {
   );
 });
 
-describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
+describe('A gateway whose event loop lag exceeds MAX_EVENT_LOOP_LAG_MS', () => {
   const ask = ({ base }: Server): Promise<RawResult> => post(`${base}/graphql`, '{"query":"{ __typename }"}');
 
   let server: Server;
@@ -210,7 +207,7 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
 
   afterAll(() => clearInterval(block));
 
-  test('refuses new operations with 503 and Retry-After, but not when the setting is 0', async () => {
+  test('refuses new operations with 503 and Retry-After, unless the setting is 0', async () => {
     expect([refused.status, refused.data, refused.headers.get('retry-after')]).toEqual([503, undefined, '1']);
     expect(refused.headers.get('cache-control')).toMatch(/no-store/);
     expectErrors(refused, 'SERVICE_UNAVAILABLE');
@@ -227,13 +224,13 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
     expect(server.auditText()).not.toContain(other);
   });
 
-  test('responds to health checks, and completes work in flight', async () => {
+  test('responds to health checks, and completes requests in flight', async () => {
     for (const path of ['/healthz', '/readyz']) expect((await raw(server.base + path)).status).toBe(200);
     expect(await created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
     expect(server.service.created(key)).toHaveLength(1);
   });
 
-  test('serves again when the event loop is free', async () => {
+  test('accepts operations again when the lag is over', async () => {
     clearInterval(block);
     await until(async () => (await ask(server)).status === 200);
     const { result } = await new Caller(server.base).create('payment', newKey());

@@ -75,7 +75,7 @@ const bodiesOf = (responses: readonly { body: string }[]): unknown[] =>
   responses.map(({ body }) => JSON.parse(body) as unknown);
 
 describe('A gateway after SIGTERM', () => {
-  test('completes work in flight, accepts no new work, and waits for no idle client', async () => {
+  test('completes requests in flight, accepts no new requests, and does not wait for idle clients', async () => {
     const program = await start(ENDLESS);
     expect(await statusAt(`${baseOf(program)}/readyz`)).toBe(200);
     const idle = ['', 'POST /graphql HTTP/1.1\r\nHost: ', HEALTH, createText(newKey()).slice(0, -1)];
@@ -109,7 +109,7 @@ describe('A gateway after SIGTERM', () => {
     wires.forEach((wire) => wire.close());
   });
 
-  test('exits with 1 at a second signal or after the grace period, with interrupted work in the journal', async () => {
+  test('exits with 1 at a second signal or after the grace period, and keeps interrupted creates in the journal', async () => {
     const stopped = await start(ENDLESS);
     const bySignal = await inFlight(stopped, 3);
     await terminate(stopped);
@@ -146,7 +146,7 @@ describe('A gateway after SIGTERM', () => {
   });
 });
 
-test('A gateway serves requests during SHUTDOWN_DELAY_MS, closes their connections, fails readiness, and ends at a second signal', async () => {
+test('A gateway serves requests during SHUTDOWN_DELAY_MS, reports that it is not ready, and exits at a second signal', async () => {
   const program = await start({ SHUTDOWN_DELAY_MS: '300000' });
   const idle = (await Wire.open(program.url)).write(HEALTH);
   expect((await idle.responses(1))[0]?.headers['connection']).not.toBe('close');
@@ -175,7 +175,7 @@ test('A gateway serves requests during SHUTDOWN_DELAY_MS, closes their connectio
   expect(await program.exited).toBe(1);
 });
 
-test('A gateway closes idle connections after SHUTDOWN_DELAY_MS, and completes requests', async () => {
+test('A gateway closes idle connections after SHUTDOWN_DELAY_MS, and completes requests in flight', async () => {
   const program = await start({ ...ENDLESS, SHUTDOWN_DELAY_MS: '1000' });
   const hold = holdCreates();
   const idle = await Wire.open(program.url);
@@ -189,7 +189,7 @@ test('A gateway closes idle connections after SHUTDOWN_DELAY_MS, and completes r
   expect(await program.exited).toBe(0);
 });
 
-test('A gateway with 128 file descriptors serves while 160 connections send nothing, and recovers', async () => {
+test('A gateway with 128 file descriptors serves requests while 160 connections send nothing, and recovers', async () => {
   const program = startWithDescriptorLimit(128, {
     ...serviceSettings(service.url),
     SERVICE_TIMEOUT_MS: '60000',

@@ -59,7 +59,7 @@ describe('The GraphQL endpoint', () => {
       }),
   });
 
-  test.each(audits)('passes the audit $id: $name', async ({ fn }) => {
+  test.each(audits)('passes the graphql-http audit $id: $name', async ({ fn }) => {
     expect(await fn()).toMatchObject({ status: 'ok' });
   });
 });
@@ -79,7 +79,7 @@ describe('A malformed request', () => {
     return { responses, reached };
   }
 
-  test.each(MALFORMED)('is parsed in one way or refused: $name', async (malformed) => {
+  test.each(MALFORMED)('is refused, or smuggles no second request: $name', async (malformed) => {
     const { responses, reached } = await sendMalformed(malformed);
     const [first, second, ...more] = responses;
     expect(malformed.statuses).toContain(first?.status ?? 0);
@@ -96,7 +96,7 @@ describe('A malformed request', () => {
     }
   });
 
-  test('reaches the service when its mistake is corrected', async () => {
+  test('that is corrected lets the next request on its connection reach the service', async () => {
     const { responses, reached } = await sendMalformed({
       write: ({ smuggled }) => postText('{"query":"{ __typename }"}', [host, authorization]) + smuggled,
     });
@@ -118,20 +118,20 @@ const createText = (externalId = 'order-1', value = '"value": "5.00"'): string =
     "idempotencyKey": "${randomUUID()}", "externalId": "${externalId}", "channel": "${CHANNEL}",
     "amount": {"currency": "EUR", ${value}}, "method": {"redirect": "CARD"}}}}`;
 
-describe('A body', () => {
+describe('A request body', () => {
   const withExtensions = (extensions: string): string =>
     createText().replace('{', `{"extensions": ${extensions}, `);
 
   test.each([
-    ['Latin-1', latin1(createText('Müller'))],
-    ['a cut character', Buffer.concat([Buffer.from(createText()), Buffer.from([0xc3])])],
-    ['an overlong form', latin1(createText('\u00c0\u00af'))],
-    ['an encoded surrogate', latin1(createText('\u00ed\u00a0\u0080'))],
-    ['UTF-16', Buffer.from(createText(), 'utf16le')],
-    ['a duplicate name at the top level', `{"query": "{ a }", ${createText().slice(1)}`],
-    ['a duplicate name in a variable', createText('order-1', '"value": "5.00", "value": "9.00"')],
-    ['a duplicate name as an escape', createText('order-1', '"value": "5.00", "\\u0076alue": "9.00"')],
-    ['a duplicate name in its extensions', withExtensions('{"a": [{"b": 1, "b": 2}]}')],
+    ['text in Latin-1', latin1(createText('Müller'))],
+    ['a truncated UTF-8 character', Buffer.concat([Buffer.from(createText()), Buffer.from([0xc3])])],
+    ['an overlong UTF-8 form', latin1(createText('\u00c0\u00af'))],
+    ['a surrogate in UTF-8', latin1(createText('\u00ed\u00a0\u0080'))],
+    ['text in UTF-16', Buffer.from(createText(), 'utf16le')],
+    ['a duplicate field at the top level', `{"query": "{ a }", ${createText().slice(1)}`],
+    ['a duplicate field in a variable', createText('order-1', '"value": "5.00", "value": "9.00"')],
+    ['a duplicate field with an escape', createText('order-1', '"value": "5.00", "\\u0076alue": "9.00"')],
+    ['a duplicate field in its extensions', withExtensions('{"a": [{"b": 1, "b": 2}]}')],
   ])('is refused when it is ambiguous: %s', async (_how, body) => expectRefused(await send(body)));
 
   test.each(['iso-8859-1', 'utf-16', 'utf-8; charset=latin1', ''])(
@@ -157,8 +157,8 @@ describe('A body', () => {
   });
 });
 
-describe('Ambiguity', () => {
-  test('in a body for server-sent events is refused', async () => {
+describe('Ambiguous input', () => {
+  test('in the body of a server-sent events request is refused', async () => {
     const query = `subscription { paymentUpdated(channel: "${CHANNEL}", transactionId: "${randomUUID()}") { __typename } }`;
     const text = JSON.stringify({ query });
     for (const body of [latin1(text.replace('{', '{"x": "ü", ')), text.replace('{', '{"query": "", ')])
@@ -184,12 +184,12 @@ describe('Ambiguity', () => {
     for (const parameters of bad) expectRefused(await get(parameters, path));
   });
 
-  test('is not assumed in a GET with spaces and escapes, which is accepted', async () => {
+  test('does not include a GET with escaped spaces and plus signs, which is accepted', async () => {
     expect((await get(`${query}&${variables('Müller %2B +')}`)).data).toEqual({ payment: null });
     expect(server.service.requests[0]?.parameters.get('external_id')).toBe('Müller %2B +');
   });
 
-  test('in the encoding of a GET does not bypass the document limits', async () => {
+  test('in the URL encoding of a GET does not bypass the document limits', async () => {
     const document = `{ ${Array.from({ length: 200 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
     const escaped = encodeURIComponent(document);
     for (const query of [`query=${escaped}`, `query=${escaped.replaceAll('%20', '+')}`, `%71uery=${escaped}`])
@@ -201,15 +201,15 @@ describe('Ambiguity', () => {
   const init = initWith(AUTHORIZED);
 
   test.each([
-    ['a duplicate name', 4400, [init.replace('{', '{"type": "ping", ')]],
+    ['a duplicate field', 4400, [init.replace('{', '{"type": "ping", ')]],
     ['duplicate credentials', 4400, [init.replace('"auth', '"authorization": "x", "\\u0061uth')]],
-    ['credentials in two cases', 4401, [initWith({ Authorization: 'Bearer x', ...AUTHORIZED })]],
+    ['credentials in both letter cases', 4401, [initWith({ Authorization: 'Bearer x', ...AUTHORIZED })]],
     [
       'a duplicate variable of a subscription',
       4400,
       [init, '{"type":"subscribe","id":"a","payload":{"query":"{ a }","variables":{"t":1,"t":2}}}'],
     ],
-  ])('in a WebSocket message is refused: %s', async (_what, code, messages) => {
+  ])('in a WebSocket message closes the connection: %s', async (_what, code, messages) => {
     const client = await WireClient.open(server.client.url);
     for (const message of messages) client.say(message);
     expect((await client.closed).code).toBe(code);
@@ -217,7 +217,7 @@ describe('Ambiguity', () => {
   });
 });
 
-describe('One event is one log line', () => {
+describe('A log entry', () => {
   const json = (body: object): string => JSON.stringify(body);
   const create = (over: object = {}): string =>
     json({ query: CREATE, variables: { input: createInput('payment', newKey(), { ...over }) } });
@@ -274,7 +274,7 @@ describe('One event is one log line', () => {
     ],
   ];
 
-  test.each(PLACES)('despite line breaks and control characters in %s', async (where, audited, write) => {
+  test.each(PLACES)('stays one line despite control characters in %s', async (where, audited, write) => {
     const isHeader = where.startsWith('the header');
     const texts = isHeader ? LOG_BREAKS.filter((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text)) : LOG_BREAKS;
     expect(texts.length).toBeGreaterThan(2);
@@ -308,12 +308,12 @@ describe('Random input', () => {
   const calls = (name: string) => mutationCall(name).map((body) => JSON.stringify(body));
 
   test.each<[string, fc.Arbitrary<string>, number]>([
-    ['inputs of mutations', fc.oneof(...MUTATIONS.map(calls)), 120],
+    ['the inputs of mutations', fc.oneof(...MUTATIONS.map(calls)), 120],
     ['documents', anyDocument.map((query) => JSON.stringify({ query })), 80],
-    ['broken documents', inDocument(brokenDocument), 80],
-    ['bodies', anyBody, 120],
+    ['syntactically broken documents', inDocument(brokenDocument), 80],
+    ['request bodies', anyBody, 120],
   ])(
-    'causes no internal error: %s',
+    'in %s causes no internal error',
     async (_what, bodies, numRuns) => {
       const property = fc.asyncProperty(bodies, async (body) => expect(await faultsFor(body)).toEqual([]));
       await fc.assert(property, { seed: SEED, numRuns: numRuns * TIMES });
@@ -321,7 +321,7 @@ describe('Random input', () => {
     60_000 * TIMES,
   );
 
-  test('leaks no memory', async () => {
+  test('causes no memory leak', async () => {
     const bodies = fc.oneof(anyBody, inDocument(brokenDocument), calls('createPayment'));
     const many = fc.sample(bodies, { seed: SEED, numRuns: 60 });
     const sendAll = async (): Promise<void> => {

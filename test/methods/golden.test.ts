@@ -4,7 +4,7 @@ import { openHarness, type MethodHarness } from './harness';
 import { rowsOf, type GoldenConfirm, type GoldenCreate, type GoldenMethod } from './golden-bodies';
 import { readDrawings } from './qr-image';
 
-/** For every method and flow: the request to the service (byte for byte where this matters) and all result fields. */
+/** The request to the service and all result fields, for every method and flow. */
 
 let harness: MethodHarness;
 
@@ -30,7 +30,7 @@ const mutations = MUTATIONS.flatMap(([root, path, document, casesOf]) =>
 );
 
 test.each(mutations)(
-  '%s sends and returns the golden bodies: %s',
+  '%s sends the request and returns the result of the golden file: %s',
   async (root, _name, { path, document, golden }) => {
     const isConfirm = 'lookup' in golden;
     harness.respond({
@@ -62,7 +62,7 @@ const lookupsOf = (kind: 'payment' | 'payout') =>
   rowsOf((method) => method[kind]?.lookup).map(([name, golden]) => [kind, name, golden] as const);
 
 test.each([...lookupsOf('payment'), ...lookupsOf('payout')])(
-  'A lookup by transaction id and external id (spec 4.1, 4.3) returns the golden %s: %s',
+  'A lookup by transaction id and external id returns the %s of the golden file: %s',
   async (kind, _name, golden) => {
     const { channel, transactionId } = golden.data;
     const externalId = 'order 7 & co';

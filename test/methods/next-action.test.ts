@@ -57,7 +57,7 @@ async function nextActionOf(response: Json): Promise<unknown> {
 }
 
 test.each(WAITING)(
-  'A payment by %s has a next action of its own in the state %s, and in any other it waits, while it is open',
+  'An open payment by %s asks the payer to act in the state %s, and to wait in any other state',
   async (type, state, wireFields, { __typename, ...fields }) => {
     const action = { __typename, confirmWith: type };
     const nulls = Object.fromEntries(Object.keys(fields).map((field) => [field, null]));
@@ -97,7 +97,7 @@ const stateless: [string, Json, Json, Json][] = [
 ];
 
 test.each(stateless)(
-  'A payment by %s without a state has a next action, with and without a hosted page',
+  'An open payment without a state asks the payer to act as its method and hosted page require: %s',
   async (_name, method, withPage, withoutPage) => {
     for (const status of OPEN) {
       expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toEqual(withPage);
@@ -109,7 +109,7 @@ test.each(stateless)(
   },
 );
 
-test('pollAfterMs follows POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER', async () => {
+test('pollAfterMs is the first interval of POLL_INTERVALS_PAYER or POLL_INTERVALS_PROVIDER, depending on the next action', async () => {
   const env = { POLL_INTERVALS_PAYER: '7s/1m 60s', POLL_INTERVALS_PROVIDER: '9s' };
   const slow = await testGateway(harness.service.url, { env });
   const method = { type: 'card' };

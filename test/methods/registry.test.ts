@@ -4,7 +4,7 @@ import { registry } from '../../src/schema/methods/registry';
 import { goldenMethods, type GoldenCreate, type GoldenPayment } from './golden-bodies';
 import { schema } from './selection';
 
-test('Each wire type has a golden file with its kinds (payment, payout)', () => {
+test('Each method type of the service has a golden file with its kinds (payment, payout)', () => {
   const golden = [...goldenMethods].map(([type, { payment, payout }]) => [type, !!payment, !!payout]);
   const registered = registry.map(({ payment, payout }) => [(payment ?? payout)?.type, !!payment, !!payout]);
   expect(golden.sort()).toEqual(registered.sort());
@@ -39,7 +39,7 @@ const COVERED = [
   })),
 ];
 
-test.each(COVERED)('Golden bodies cover every way to create and confirm a $resource by $type', (method) => {
+test.each(COVERED)('The golden file covers each way to create and confirm a $resource by $type', (method) => {
   const { golden, resource, choices, confirmations } = method;
   expect(choicesOf(golden?.create)).toEqual(choices);
   const confirmed = golden?.confirm?.flatMap(({ input }) => Object.keys(input.confirmation)) ?? [];
@@ -54,7 +54,7 @@ const inputs = [
 ];
 
 test.each(inputs)(
-  'Golden bodies of every %s by %s set each field of its input at least once',
+  'The golden file for a %s by %s sets each field of the method input at least once',
   (kind, type, field) => {
     const union = schema.getType(kind === 'payment' ? 'PaymentMethodInput' : 'PayoutMethodInput');
     const input = union instanceof GraphQLInputObjectType && union.getFields()[field]?.type;

@@ -55,14 +55,14 @@ const GOLDEN_LOOKUP =
 
 const amountSent = (body: Json): Json => ({ ...(body['amount'] as Json), received: null });
 
-describe('A create with a response of status and transaction_id only', () => {
-  test.each(creates)('returns all fields, taken from request and one lookup: %s', async (_name, golden) => {
+describe('A create whose response has only status and transaction_id', () => {
+  test.each(creates)('returns all fields, from its request and one lookup: %s', async (_name, golden) => {
     const found = await create(golden, { get: { status: 200, json: golden.answer } });
     expect(readDrawings(found)).toStrictEqual({ ...golden.data, amount: amountSent(golden.body) });
     expect(lookups()).toEqual([GOLDEN_LOOKUP]);
   });
 
-  test.each(creates)('needs no lookup for common fields: %s', async (_name, golden) => {
+  test.each(creates)('needs no lookup for the fields that all methods have: %s', async (_name, golden) => {
     const selection = `{ __typename ... on PaymentResource {
       id transactionId channel externalId method status rawStatus amount { currency value received } error { code } } }`;
     const found = await create(golden, { selection });
@@ -74,10 +74,10 @@ describe('A create with a response of status and transaction_id only', () => {
     ['card, server-to-server, required fields only', 'CardPayment', 'cardholder'],
     ['upi, server-to-server', 'UpiPayment', 'email firstName lastName phone'],
     ['virtual_account, server-to-server', 'VirtualAccountPayment', 'bankCode accountNumber'],
-    ['bkash, server-to-server, account in both places', 'BkashPayment', 'firstName surname phone email'],
+    ['bkash, server-to-server, account on both levels', 'BkashPayment', 'firstName surname phone email'],
   ];
 
-  test.each(knownFromRequest)('needs no lookup for fields of the request: %s', async (name, type, fields) => {
+  test.each(knownFromRequest)('needs no lookup for fields of its request: %s', async (name, type, fields) => {
     const golden = named(creates, name);
     const selection = `{ ... on ${type} { ${fields} } }`;
     const found = await create(golden, { selection });
@@ -94,7 +94,7 @@ describe('A create with a response of status and transaction_id only', () => {
       'UpiPayment',
       'state nextAction { ... on ProvideUtrAction { upiId upiLink confirmWith } }',
     ],
-    ['bkash, server-to-server, account in both places', 'BkashPayment', 'account'],
+    ['bkash, server-to-server, account on both levels', 'BkashPayment', 'account'],
     ['other, fields beside type', 'OtherPayment', 'type fields'],
   ];
 
@@ -151,12 +151,12 @@ describe('A confirm', () => {
   });
 });
 
-describe('A lookup after a create or confirm', () => {
+describe('A failed lookup after a create or confirm', () => {
   const golden = named(creates, 'upi, server-to-server');
   const failures: [string, Reply][] = [
-    ['answers 500', { status: 500, body: 'oops' }],
+    ['responds with 500', { status: 500, body: 'oops' }],
     [
-      'answers with another payment',
+      'responds with another payment',
       { status: 200, json: { ...golden.answer, transaction_id: 'b1a9e0c4-52d7-4c36-8a1f-0c9d2e7b6f02' } },
     ],
     ['cuts the connection', (connection) => void connection.socket.destroy()],
@@ -181,7 +181,7 @@ describe('A lookup after a create or confirm', () => {
     },
   );
 
-  test('leaves fields null and does not fail the confirm when the service answers 500', async () => {
+  test('leaves fields null and does not fail the confirm when the service responds with 500', async () => {
     const completed = named(confirms, 'upi, completed');
     const selection = '{ ... on UpiPayment { status amount { value } redirectUrl upiId } }';
     const found = await confirm(completed, { selection, get: { status: 500, body: 'oops' } });

@@ -17,7 +17,7 @@ async function expectShown(document: string, variables: object, shown: Json): Pr
   expect(data).toMatchObject(shown);
 }
 
-describe('A payment with unknown values', () => {
+describe('A payment with unexpected values', () => {
   const transactionId = '3f0c5a52-8f0e-4f5b-9d0a-6f2f7f1f9a01';
   const url = 'https://pay.example.com/page/1';
 
@@ -36,20 +36,20 @@ describe('A payment with unknown values', () => {
   const failure = (error: unknown): Json => ({ status: 'failed', error });
 
   const payments: [string, Json, Json][] = [
-    ['a status', { status: 'teleported' }, { status: 'UNKNOWN', rawStatus: 'teleported', method: 'UPI' }],
+    ['a new status', { status: 'teleported' }, { status: 'UNKNOWN', rawStatus: 'teleported', method: 'UPI' }],
     [
-      'a state',
+      'a new state',
       { payment_method: { type: 'upi', state: 'waiting_for_rain' } },
       { state: 'UNKNOWN', nextAction: wait },
     ],
     [
-      'an error code, whose text is then not read',
+      'a new error code (without a decline reason)',
       failure({ code: 'DECLINED_BY_ORACLE', message: 'Do not honor' }),
       { error: { code: 'UNKNOWN', rawCode: 'DECLINED_BY_ORACLE', message: 'Do not honor', reason: null } },
     ],
     ['an error that is no object', failure('declined'), { status: 'FAILED', error: null }],
     [
-      'an unknown type',
+      'a new method type',
       { payment_method: { type: 'crypto', coin: 'x', net: { id: 1 } } },
       {
         __typename: 'OtherPayment',
@@ -60,7 +60,7 @@ describe('A payment with unknown values', () => {
       },
     ],
     [
-      'a type named like a part of the language',
+      'the method type __proto__',
       { payment_method: { type: '__proto__' } },
       { __typename: 'OtherPayment', type: '__proto__', fields: null },
     ],
@@ -71,7 +71,7 @@ describe('A payment with unknown values', () => {
     ],
     ['a payment_method that is no object', { payment_method: ['upi'] }, { __typename: 'OtherPayment' }],
     [
-      'numbers for texts',
+      'numbers instead of strings',
       { amount: { currency: 'INR', value: 100.5 }, payment_method: { type: 'upi', phone: 9198 } },
       { amount: { value: '100.5' }, phone: '9198' },
     ],
@@ -87,12 +87,12 @@ describe('A payment with unknown values', () => {
   /** After a create the gateway also knows the method of the request. */
   const created: [string, Json, Json][] = [
     [
-      'an unknown type',
+      'a new method type',
       { payment_method: { type: 'crypto', coin: 'x' } },
       { __typename: 'OtherPayment', type: 'crypto', fields: { coin: 'x' } },
     ],
     [
-      'no type',
+      'no method type',
       { payment_method: { upi_id: 'm@upi' } },
       { __typename: 'UpiPayment', method: 'UPI', upiId: 'm@upi' },
     ],
@@ -110,7 +110,7 @@ describe('A payment with unknown values', () => {
   );
 });
 
-describe('A payout with unknown values', () => {
+describe('A payout with unexpected values', () => {
   const transactionId = 'b1a9e0c4-52d7-4c36-8a1f-0c9d2e7b6f02';
 
   const PAYOUT = {
@@ -123,11 +123,11 @@ describe('A payout with unknown values', () => {
 
   const payouts: [string, Json, Json][] = [
     [
-      'a status',
+      'a new status',
       { status: 'returned' },
       { status: 'UNKNOWN', rawStatus: 'returned', __typename: 'ImpsPayout' },
     ],
-    ['a method', { method: 'crypto' }, { __typename: 'OtherPayout', method: 'OTHER', type: 'crypto' }],
+    ['a new method', { method: 'crypto' }, { __typename: 'OtherPayout', method: 'OTHER', type: 'crypto' }],
     ['no method', { method: null }, { __typename: 'OtherPayout', method: 'OTHER', type: null }],
   ];
 
@@ -137,7 +137,7 @@ describe('A payout with unknown values', () => {
     await expectShown(lookUpPayout(), { channel, transactionId }, shown);
   });
 
-  test('is returned after its create when the response has an unknown status', async () => {
+  test('is returned by createPayout when the response has a new status', async () => {
     const post = { status: 'queued', transaction_id: transactionId, external_id: null };
     harness.respond({ post: { status: 201, json: post } });
     const { input } = validCall('createPayout', 'imps');
@@ -157,7 +157,7 @@ const READABLE: Record<DeclineReason, string[]> = {
   NOT_PERMITTED: ['57: transaction is not permitted', 'Transaction not allowed'],
 };
 
-test.each(Object.entries(READABLE))('The reason of a decline is %s for the texts %j', (reason, texts) => {
+test.each(Object.entries(READABLE))('The decline reason is %s for each of the texts %j', (reason, texts) => {
   expect(texts.map(findDeclineReason)).toEqual(texts.map(() => reason));
 });
 
@@ -175,6 +175,6 @@ const UNREADABLE: Record<string, string[]> = {
   'only contains words that look similar': ['donothonors', 'insufficient fundsX', 'discard expired'],
 };
 
-test.each(Object.entries(UNREADABLE))('A decline has no reason if its text %s: %j', (_why, texts) => {
+test.each(Object.entries(UNREADABLE))('A decline has no reason if its text %s, as in %j', (_why, texts) => {
   expect(texts.map(findDeclineReason)).toEqual(texts.map(() => null));
 });

@@ -44,7 +44,7 @@ describeStores('/readyz', (harnesses) => {
     return { httpStatus: response.status, ...((await response.json()) as Pick<Readiness, 'checks'>) };
   }
 
-  test('reports an unreachable journal, and recovers', async () => {
+  test('reports an unreachable journal with 503, and recovers', async () => {
     expect(await readiness()).toMatchObject({ httpStatus: 200, status: 'ready' });
     await outage.down();
     const checks = { journal: 'down', clock: 'steady', draining: false };
@@ -63,7 +63,7 @@ describeStores('/readyz', (harnesses) => {
   });
 
   if (harnesses.kind === 'PostgreSQL')
-    test('reports a read-only database, and recovers when it is writable', async () => {
+    test('reports a read-only database with 503, and recovers when the database is writable', async () => {
       const name = new URL(outage.store.url).pathname.slice(1);
       const sessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()`;
@@ -80,7 +80,7 @@ describeStores('/readyz', (harnesses) => {
 
   if (harnesses.kind === 'SQLite')
     test.each(['removed', 'replaced'])(
-      'reports that the journal file was %s, and refuses creates until the original is back',
+      'reports a %s journal file with 503, and creates are refused until the original file is back',
       async (how) => {
         const file = outage.store.url.slice('file:'.length);
         const created = newKey();
@@ -106,7 +106,7 @@ describeStores('/readyz', (harnesses) => {
       },
     );
 
-  test('reports that the service is down, and stays ready', async () => {
+  test('reports that the payment service is down, but stays ready', async () => {
     harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
     harness.service.plan(() => ({ acts: true, reply: noResponse }));
     const look = (place: number): Promise<unknown> =>
@@ -175,7 +175,7 @@ let page = '';
     page = (await scrape(metricsUrls[0]!)).text;
   });
 
-  test('continue to serve on the shared port when one of them ends', async () => {
+  test('continue to serve on the shared port when one of them exits', async () => {
     programs[0]!.signal('SIGTERM');
     expect(await programs[0]!.exited).toBe(0);
     expect(await programs[1]!.create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });
@@ -189,8 +189,8 @@ const PROMTOOL = process.env['PROMTOOL'] ?? 'promtool';
   () => {
     test.each([
       ['the metrics page', ['check', 'metrics']],
-      ['the rules of the alerts', ['check', 'rules', 'alerts.yml']],
-      ['the tests of the alerts', ['test', 'rules', 'alerts.test.yml']],
+      ['the alert rules', ['check', 'rules', 'alerts.yml']],
+      ['the tests of the alert rules', ['test', 'rules', 'alerts.test.yml']],
       ['the configuration of Prometheus', ['check', 'config', '--syntax-only', 'prometheus.yml']],
     ])('accepts %s', (_what, args) => {
       const cwd = path.resolve(__dirname, '../../deploy/prometheus');

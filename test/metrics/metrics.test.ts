@@ -38,7 +38,7 @@ describe('Access to /metrics', () => {
     guarded = await start({ METRICS_TOKEN: TOKEN });
   });
 
-  test('without METRICS_TOKEN is allowed on this machine without a rate limit, in the format of Prometheus', async () => {
+  test('without METRICS_TOKEN is allowed from the same machine, without a rate limit', async () => {
     for (const _ of [1, 2]) {
       const { status: code, text, type } = await ask(open);
       expect([code, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
@@ -75,14 +75,14 @@ describe('Access to /metrics', () => {
     .find((each) => each && !each.internal && each.family === 'IPv4')?.address;
 
   (address === undefined ? test.skip : test)(
-    'without METRICS_TOKEN is refused from another address of this machine',
+    'without METRICS_TOKEN is refused from a non-loopback address of the same machine',
     async () => {
       const { port } = new URL(open);
       expect((await ask(`http://${address}:${port}`, { host: 'localhost' })).status).toBe(403);
     },
   );
 
-  test('with METRICS_TOKEN is allowed with the token, also through a proxy; the token gives no other rights', async () => {
+  test('with METRICS_TOKEN is allowed for a request with the token, which gives no access to /graphql', async () => {
     const authorization = `Bearer ${TOKEN}`;
     const headers = { authorization, 'x-forwarded-for': '203.0.113.7', host: 'gateway.example' };
     expect((await ask(guarded, headers)).status).toBe(200);
@@ -91,7 +91,7 @@ describe('Access to /metrics', () => {
   });
 
   test.each<Record<string, string>>([{}, { authorization: `Bearer ${TOKEN}x` }, { authorization: TOKEN }])(
-    'with METRICS_TOKEN is refused even on this machine with the headers %j',
+    'with METRICS_TOKEN is refused without the exact token, even from the same machine (headers %j)',
     async (headers) => {
       const { status: code, text } = await ask(guarded, headers);
       expect(code).toBe(403);
@@ -155,7 +155,7 @@ describeSqlite('Metrics', (harnesses) => {
   });
 
   test.each(['Card4111111111111111', 'n'.repeat(65)])(
-    'do not show an unusual operation name: %s',
+    'do not show an operation name that contains a card number or is too long: %s',
     async (operationName) => {
       await post(harness.url, JSON.stringify({ query: 'query Fine { __typename }', operationName }));
       await harness.request(`query ${operationName} { __typename }`);
@@ -163,7 +163,7 @@ describeSqlite('Metrics', (harnesses) => {
     },
   );
 
-  test('count creates and confirms by result, and their journal calls', async () => {
+  test('count creates by result and replay, and their journal calls', async () => {
     const key = newKey();
     const created = { call: 'createPayment', outcome: 'PaymentSuccess' };
     await expectGrowth(async () => {
@@ -194,7 +194,7 @@ describeSqlite('Metrics', (harnesses) => {
     ]);
   });
 
-  test('show the clock skew of the service, once requests are signed by its clock', async () => {
+  test('show the clock skew of the service once requests are signed by its clock', async () => {
     expect((await page()).sum('paygraph_service_clock_skew_seconds')).toBe(0);
     harness.service.clockOffsetMs = 3_600_000;
     await look('late');
@@ -232,7 +232,7 @@ describeSqlite('Metrics', (harnesses) => {
     await expectGrowth(() => harness.create('payment', newKey()), [[1, 'paygraph_audit_gaps_total']]);
   });
 
-  test('show unknown outcomes, their age, and the results of rechecks', async () => {
+  test('show unknown outcomes, their age, and the results of recovery lookups', async () => {
     const other = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
     other.service.next('create-payment', { acts: true, reply: noResponse });
     other.service.plan((purpose) =>
@@ -350,7 +350,7 @@ describeSqlite('The metrics page', (harnesses) => {
     expect(documented.length).toBe(page.types.size);
   });
 
-  test('has every metric that the alerts, the runbook and the dashboard use, and the dashboard shows every metric of the gateway', () => {
+  test('has every metric that alerts, runbook and dashboard use, and the dashboard uses every metric of the gateway', () => {
     for (const { expr } of rules) if (!/\bup\{/.test(expr)) expect(metricsIn(expr)).not.toEqual([]);
     const shown = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n');
     for (const text of [...rules.map(({ expr }) => expr), read('docs/runbook.md'), shown])
@@ -360,7 +360,7 @@ describeSqlite('The metrics page', (harnesses) => {
   });
 });
 
-test('Each alert has a duration, a severity, texts, and one section of the runbook, all with the same parts', () => {
+test('Each alert has a duration, a severity, texts and a section of the runbook, and all sections have the same parts', () => {
   for (const { alert, annotations, ...rule } of rules) {
     const severity = expect.stringMatching(/^(critical|warning)$/) as unknown;
     expect(rule).toMatchObject({ for: expect.stringMatching(/^\d+m$/) as unknown, labels: { severity } });

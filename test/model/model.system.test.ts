@@ -8,13 +8,13 @@ function run(...args: string[]): string {
   return stdout;
 }
 
-describeWhere(lacking('spin', 'gcc'), 'The model of the money protocol', () => {
+describeWhere(lacking('spin', 'gcc'), 'The formal model of the protocol of creates', () => {
   /** A few of the runs of `npm run model`. */
-  test('has the required properties, and a mutated model lacks one', () => {
+  test('satisfies the required properties, and violates one when a rule of the protocol is removed', () => {
     expect(run('model/run.mjs', '--quick')).toMatch(/ fails \| fails /);
   });
 
-  test('has a trail that the simulation follows, and one that violates an invariant in code with a planted bug', () => {
+  test('has a trace that the simulation reproduces, and a trace that violates an invariant in code with a planted bug', () => {
     const folder = temporaryFolder();
     for (const name of ['never: inserted again', 'mutation: a POST is repeated'])
       run('model/run.mjs', '--only', name, '--trails', folder);

@@ -164,7 +164,7 @@ export class Replayer {
       return model.commit(this.#world.now, true, () => model.purgeStep(step)).deleted >= 0;
     },
     succeed: (caller) => this.#passUntil(() => this.#succeeded.has(caller), SECOND),
-    // Nothing to do: an instance answers at its own time, and the model at any time.
+    // Nothing to do: an instance responds by itself, and the model may respond at any time.
     answer: () => true,
     settle: () => this.#pass(FENCE_SETTLED_MS),
   };

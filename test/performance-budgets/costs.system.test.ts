@@ -83,10 +83,15 @@ describe('A compiled operation', () => {
       LOOKUP,
       () => ({ channel: CHANNEL, id: randomUUID() }),
     ],
-    ['a page', { requests: 10, journal: 0, promises: 578 }, PAGE, () => ({ channel: CHANNEL, ids: page() })],
+    [
+      'a list lookup of 10 payments',
+      { requests: 10, journal: 0, promises: 578 },
+      PAGE,
+      () => ({ channel: CHANNEL, ids: page() }),
+    ],
     ['no lookup or create', { requests: 0, journal: 0, promises: 24 }, '{ __typename }', () => ({})],
     ['a create', { requests: 1, journal: 2, promises: 116 }, CREATE, () => ({ input: createInput() })],
-  ])('with %s causes at most these costs: %j', async (_what, { promises, ...exact }, query, variables) => {
+  ])('with %s stays within this budget: %j', async (_what, { promises, ...exact }, query, variables) => {
     const send = async (): Promise<void> => {
       const { errors } = await post(`${base}/graphql`, JSON.stringify({ query, variables: variables() }));
       expect(errors).toBeUndefined();

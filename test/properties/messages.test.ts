@@ -4,7 +4,7 @@ import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/g
 import { plantedJson, plantedLiteral } from './fixtures/canaries';
 
 test.each(['4111111111111111', 'pgk_0123456789abcdef0123', 'not a name'])(
-  'A message of graphql-js is published without %s in its quotes',
+  'An error message of graphql-js is published without the quoted value %s',
   (secret) => {
     const message = `Cannot query field "${secret}" on type "Query".`;
     expect(redactGraphqlMessage(message)).toContain('on type "Query"');
@@ -85,7 +85,7 @@ describe('A response of the gateway', () => {
     (hole) => ({ c2c: hole, upi: { utr: hole } }),
   ];
 
-  test('does not repeat an invalid variable, nor does the log', async () => {
+  test('does not repeat the value of an invalid variable, nor does the log', async () => {
     const operations = fc.oneof(fc.constant(CREATE), fc.constantFrom(...OPERATIONS));
     await fc.assert(
       fc.asyncProperty(operations, fc.constantFrom(...SHAPES), plantedJson, (query, shape, { mark, json }) =>

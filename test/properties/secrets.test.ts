@@ -20,6 +20,14 @@ const grouped = (numbers: fc.Arbitrary<string>) =>
     .map(([number, gap, size]) => ({ number, written: inGroups(number, size).join(gap) }));
 const METHOD = { inputField: 'card', type: 'card', secrets: [] };
 
+test('A security code is removed only where it stands alone or after CVC', () => {
+  const remove = createRedactor({ secrets: ['737'] });
+  const removed = ['737', 'CVC 737', 'cvv:737', 'CVC737', '(737)', '7 3 7', '7-3-7', '"737"', 'a=737&b=1'];
+  for (const text of removed) expect(remove(text)).not.toMatch(/7\W?3\W?7/);
+  const kept = ['17370', '737.00', '10.737', '****737', 'order737', '737a'];
+  for (const text of [...kept, '2026-05-31T09:12:45.123737+00:00']) expect(remove(text)).toBe(text);
+});
+
 describe('A card number', () => {
   test('is found next to other numbers, such as its expiry date', () => {
     const beside = fc.integer({ min: 0, max: 9999 }).map(String);
@@ -47,7 +55,7 @@ describe('A card number', () => {
     );
   });
 
-  test('is redacted in the fields of an unknown method, and in their names', () => {
+  test('is redacted in the fields of an unknown payment method, and in their names', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), grouped(cardNumber), (json, { number, written }) => {
         const fields = {
@@ -63,7 +71,7 @@ describe('A card number', () => {
     );
   });
 
-  test('of the request is removed however it is grouped, also next to other digits', () => {
+  test('of the request is removed from texts of the service, however its digits are grouped', () => {
     fc.assert(
       fc.property(digits(0, 9), grouped(cardNumber), digits(0, 9), (before, { number, written }, after) => {
         const shown = createRedactor({ secrets: [number] })(`${before}${written}${after}`);
@@ -72,15 +80,7 @@ describe('A card number', () => {
     );
   });
 
-  test('is not removed as a security code: a code is removed only where it stands alone or after CVC', () => {
-    const remove = createRedactor({ secrets: ['737'] });
-    const removed = ['737', 'CVC 737', 'cvv:737', 'CVC737', '(737)', '7 3 7', '7-3-7', '"737"', 'a=737&b=1'];
-    for (const text of removed) expect(remove(text)).not.toMatch(/7\W?3\W?7/);
-    const kept = ['17370', '737.00', '10.737', '****737', 'order737', '737a'];
-    for (const text of [...kept, '2026-05-31T09:12:45.123737+00:00']) expect(remove(text)).toBe(text);
-  });
-
-  test('is not found in the ids that clients choose', () => {
+  test('is not falsely detected in typical ids of clients', () => {
     const honest = fc.oneof(
       fc.uuid(),
       fc
@@ -96,7 +96,7 @@ describe('A card number', () => {
     );
   });
 
-  test('of a card scheme is found in a name, however it is grouped', () => {
+  test('of a card scheme is found in an id, however its digits are grouped', () => {
     const known = ['378282246310005', '6011111111111117', '3530111333300000', '2223003122003222'];
     for (const number of known) expect(containsKnownSchemePan(`order-${number}`)).toBe(true);
     fc.assert(
@@ -119,29 +119,29 @@ const digitsFrom =
     /\d/.test(character) ? String.fromCodePoint(zero + Number(character)) : character;
 
 const ENCODINGS: Record<string, Encode> = {
-  plain: (character) => character,
-  percent,
-  'percent after an entity': (character) => `&percnt;${hex(character)}`,
-  'an escape after an entity': (character) => `&bsol;x${hex(character)}`,
-  'percent twice': (character) => percent(character).replace('%', '%25'),
-  'an entity': (character) => `&#${character.charCodeAt(0)};`,
-  'an entity in hex': (character) => `&#x${hex(character)};`,
-  'an entity of an entity': (character) => `&amp;#${character.charCodeAt(0)};`,
-  'an escape of JSON': (character) => `\\u00${hex(character)}`,
-  'an escape of JavaScript': (character) => `\\x${hex(character)}`,
-  'an escape with braces': (character) => `\\u{${hex(character)}}`,
-  'an old escape of URLs': (character) => `%u00${hex(character)}`,
-  fullwidth: (character) => String.fromCodePoint(character.charCodeAt(0) + 0xfee0),
-  'fullwidth in percent': (character) =>
+  'plain digits': (character) => character,
+  'percent-encoding': percent,
+  'percent-encoding whose percent sign is an HTML entity': (character) => `&percnt;${hex(character)}`,
+  'JavaScript escapes whose backslash is an HTML entity': (character) => `&bsol;x${hex(character)}`,
+  'double percent-encoding': (character) => percent(character).replace('%', '%25'),
+  'decimal HTML entities': (character) => `&#${character.charCodeAt(0)};`,
+  'hexadecimal HTML entities': (character) => `&#x${hex(character)};`,
+  'double HTML entities': (character) => `&amp;#${character.charCodeAt(0)};`,
+  'JSON escapes': (character) => `\\u00${hex(character)}`,
+  'JavaScript escapes': (character) => `\\x${hex(character)}`,
+  'JavaScript escapes with braces': (character) => `\\u{${hex(character)}}`,
+  'obsolete URL escapes (u0034)': (character) => `%u00${hex(character)}`,
+  'fullwidth digits': (character) => String.fromCodePoint(character.charCodeAt(0) + 0xfee0),
+  'percent-encoded fullwidth digits': (character) =>
     encodeURIComponent(String.fromCodePoint(character.charCodeAt(0) + 0xfee0)),
 };
 
 const DIGITS: Record<string, Encode> = {
-  'Arabic-Indic': digitsFrom(0x660),
-  Thai: digitsFrom(0xe50),
-  'bold mathematical': digitsFrom(0x1d7ce),
-  circled: (digit) => (digit === '0' ? '\u24ea' : String.fromCodePoint(0x245f + Number(digit))),
-  'with a keycap': (digit) => `${digit}\ufe0f\u20e3`,
+  'Arabic-Indic digits': digitsFrom(0x660),
+  'Thai digits': digitsFrom(0xe50),
+  'bold mathematical digits': digitsFrom(0x1d7ce),
+  'circled digits': (digit) => (digit === '0' ? '\u24ea' : String.fromCodePoint(0x245f + Number(digit))),
+  'digits with a keycap': (digit) => `${digit}\ufe0f\u20e3`,
 };
 
 const GAPS = [
@@ -181,11 +181,11 @@ function expectHidden(number: string, text: string): void {
 describe('An encoded card number', () => {
   const SPELLINGS: [name: string, text: string][] = [
     ...Object.entries(all).map(([name, encode]): [string, string] => [name, written(NUMBER, [encode])]),
-    ['characters of two digits', '\u32b6' + '\u246a'.repeat(7)],
-    ['an entity without a semicolon', written(NUMBER, [(digit) => `&#${digit.charCodeAt(0)}`])],
-    ['an entity in hex without a semicolon', written(NUMBER, [(digit) => `&#x${hex(digit)}`])],
+    ['characters that stand for two digits each', '\u32b6' + '\u246a'.repeat(7)],
+    ['decimal HTML entities without semicolons', written(NUMBER, [(digit) => `&#${digit.charCodeAt(0)}`])],
+    ['hexadecimal HTML entities without semicolons', written(NUMBER, [(digit) => `&#x${hex(digit)}`])],
     ...GAPS.map((gap): [string, string] => [
-      `groups with ${JSON.stringify(gap)}`,
+      `groups separated by ${JSON.stringify(gap)}`,
       inGroups(NUMBER, 4).join(gap),
     ]),
   ];
@@ -196,7 +196,7 @@ describe('An encoded card number', () => {
     expect(redactForAudit(text, 1000)).toBe('[redacted]');
   });
 
-  test('is redacted, and refused in stored fields, in any mixture of encodings; the rest of the text stays', () => {
+  test('is redacted in texts, and refused in ids and descriptions, in any mixture of encodings', () => {
     fc.assert(
       fc.property(encodedGroups, ({ number, text }) => {
         expectHidden(number, text);
@@ -212,7 +212,7 @@ describe('An encoded card number', () => {
   });
 });
 
-describe('An encoded credential', () => {
+describe('An encoded secret', () => {
   test('of the gateway is removed in any mixture of encodings, from URLs too', () => {
     fc.assert(
       fc.property(key, mixedOfAny, (secret, encode) => {
@@ -237,7 +237,7 @@ describe('An encoded credential', () => {
     );
   });
 
-  test('of 4 digits or fewer is removed if all of it is encoded, but not if it is a part of other codes', () => {
+  test('of at most 4 digits is removed, but not if its digits are a part of other escapes', () => {
     const remove = createRedactor({ secrets: ['737'] });
     expect(remove('a~%37%33%37~b')).toBe(HIDDEN);
     for (const text of ['%E2%97%37x', 'a%2F7370', '\\u0737']) expect(remove(text)).toBe(text);
@@ -281,7 +281,7 @@ describe('A text without secrets', () => {
   });
 });
 
-test('A UUID whose digits contain a card number is refused as a key if it has no letters or contains the card of the request', () => {
+test('A UUID that contains a card number is refused as a key only if it has no letters or contains the card of the request', () => {
   const faultsOf = (idempotencyKey: string, secrets: string[] = []) =>
     findMisplacedSecrets({ idempotencyKey }, { ...METHOD, secrets });
   const withLetters = '41111111-1111-1111-abcd-000000000000';
@@ -294,7 +294,7 @@ test('A UUID whose digits contain a card number is refused as a key if it has no
 const MARKS = `a${'\u0315'.repeat(24_000)}${'\u0316'.repeat(24_000)}`;
 const WORDS = '\ufdfa'.repeat(32_000);
 
-describe('Searching a long text for secrets', () => {
+describe('The search for secrets in a long text', () => {
   test('takes linear time, because it normalises one character at a time', () => {
     const normalize = jest.spyOn(String.prototype, 'normalize');
     const lengths: number[] = [];
@@ -319,7 +319,7 @@ describe('Searching a long text for secrets', () => {
   });
 });
 
-test('Validation does not search a refused text for secrets', () => {
+test('The search for secrets skips a field that another validation rule has already refused', () => {
   const input = { idempotencyKey: `4111111111111111${MARKS}`, description: '4111 1111 1111 1111' };
   const faults = findMisplacedSecrets(input, METHOD, [fieldError(['idempotencyKey'], 'maxLength', '')]);
   expect(faults.map(({ path }) => path)).toEqual([['description']]);

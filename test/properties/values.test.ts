@@ -19,7 +19,7 @@ function hundredths(text: string): bigint | undefined {
   return amount > 0n ? amount : undefined;
 }
 
-test('A Decimal is accepted in the forms of the contract only, and sent with two decimals and the same value', () => {
+test('A Decimal is accepted only in its documented form, and is normalised to two decimals with the same value', () => {
   /** Decimals and near misses: too long, signed, spaced, with an exponent, in other digits. */
   const nearlyDecimal = fc
     .tuple(
@@ -51,7 +51,7 @@ describe('A global id', () => {
     transactionId: fc.uuid(),
   });
 
-  test('decodes to its kind, channel and transaction, in any letter case', () => {
+  test('decodes to its kind, channel and transaction id, and does not depend on the letter case of the UUIDs', () => {
     fc.assert(
       fc.property(ref, (one) => {
         const { kind, channel, transactionId } = one;
@@ -93,7 +93,7 @@ const LOOK_UP = `query ($channel: UUID!, $externalId: String!) {
   payment(channel: $channel, externalId: $externalId) { ... on PaymentResource { transactionId externalId } }
 }`;
 
-test('Any external id is sent unchanged, so that its payment is found', async () => {
+test('A payment is found by its external id, whatever characters the id contains', async () => {
   const hostile = fc.string({ unit: fc.constantFrom(...' &=+%#?/\\"\'<>;,\u00a0éЖ中😀\ufeff٣') });
   const sandbox = await testSandbox();
   const client = await testGateway(sandbox.url);

@@ -64,7 +64,7 @@ test('Generated files are up to date, including schema.graphql', () => {
   expect(run([codegen, '--check', '--config', 'codegen.yml'])).toMatchObject({ status: 0 });
 });
 
-test('The text that a deliberate or planted bug replaces occurs exactly once in its file', () => {
+test('Each bug of the mutation tests replaces a text that occurs exactly once in its source file', () => {
   expect(run(['scripts/deliberate-bugs.mjs', '--list'])).toMatchObject({ status: 0, stderr: '' });
 });
 
@@ -103,8 +103,8 @@ describe('npm run new-method', () => {
   });
 });
 
-describe('The supply chain', () => {
-  test('is listed by npm run sbom: exactly the production packages, with their hashes', () => {
+describe('The production dependencies', () => {
+  test('are listed completely by npm run sbom, with their hashes', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as {
       packages: Record<string, { name?: string; version: string; dev?: boolean; link?: boolean }>;
     };
@@ -124,10 +124,10 @@ describe('The supply chain', () => {
   });
 
   test.each([
-    ['fails and names a package that has a high vulnerability', 'high', 1, /^ws /m],
-    ['passes when the vulnerability is moderate', 'moderate', 0, /(?:)/],
+    ['fails and names a package that has a vulnerability of high severity', 'high', 1, /^ws /m],
+    ['passes when the vulnerability has moderate severity', 'moderate', 0, /(?:)/],
     ['passes with a warning when the registry offers no audit', undefined, 0, /WARNING/],
-  ])('is checked by npm run dependency-audit, which %s', async (_title, severity, code, warning) => {
+  ])('are checked by npm run dependency-audit, which %s', async (_title, severity, code, warning) => {
     const registry = await serverOf((request, response) => {
       request.resume();
       response.statusCode = request.method !== 'POST' ? 404 : severity ? 200 : 405;
@@ -220,7 +220,7 @@ describe('npm run schema-check', () => {
   test.each([
     ['minor', added('type Amount', 'why: String')],
     ['major', ['first: Int = 20', 'first: Int = 50'] as const],
-  ])('records a %s release', (kind, change) => {
+  ])('records the schema of a %s release', (kind, change) => {
     const current = altered(change);
     const { output, ...result } = check(current, '--release');
     expect(result).toEqual({ status: 0, recorded: current });

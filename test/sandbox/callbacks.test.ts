@@ -51,7 +51,7 @@ describe('The callback sender of the sandbox', () => {
     expect((await next()).body).toMatchObject({ status: 'completed', state: null });
   });
 
-  test('reports a failed payout again after 1 s and 5 s when the receiver does not respond within 5 s, or refuses', async () => {
+  test('repeats a callback after 1 s and 5 s when the receiver does not respond within 5 s, or responds with an error', async () => {
     respond = ignore;
     await running.createPayout(payoutTo({ value: '1.54', callback_url }));
     running.clock.advance(1500);

@@ -39,7 +39,7 @@ describe('The control plane of the sandbox', () => {
     expect(transitions().every(({ from, to }) => from === null && to === 'pending')).toBe(true);
   });
 
-  test('settles, declines with a code and a message, and underpays with the received amount, each once', async () => {
+  test('settles, declines or underpays an open transaction, and refuses to change it again', async () => {
     const error = { code: 'PROVIDER_PROCESSING_FAILED', message: 'Account closed' };
     for (const [word, body, outcome] of [
       ['settle', {}, { status: 'completed' }],
@@ -75,7 +75,7 @@ describe('The control plane of the sandbox', () => {
     [{ fault: 'truncated' }, 201, true],
     [{ fault: 'status', status: 429 }, 429, false],
   ])(
-    'makes a create with the fault %j end with the status %s and no id (created: %s)',
+    'makes a create with the fault %j end with status %s, without a transaction id (payment created: %s)',
     async (fault, status, isCreated) => {
       await running.control('faults', { operation: 'create', ...fault });
       const response = await create().catch(() => undefined);
@@ -137,7 +137,7 @@ describe('The control plane of the sandbox', () => {
   });
 });
 
-describe('The protection of the control plane', () => {
+describe('The access control of the sandbox control plane', () => {
   const running = eachTest({ control: true });
 
   /** fetch() does not allow Host and Sec-Fetch headers. */
@@ -160,7 +160,7 @@ describe('The protection of the control plane', () => {
     expect((await without.control('reset')).status).toBe(404);
   });
 
-  test('accepts a form of the console and redirects to it', async () => {
+  test('accepts a form of the console, and redirects to the console', async () => {
     const origin = new URL(running.url).origin;
     const back = { status: 303, location: '/_sandbox/' };
     expect(await call('reset', { ...FORM_TYPE, 'sec-fetch-site': 'same-origin' })).toEqual(back);
@@ -176,23 +176,23 @@ describe('The protection of the control plane', () => {
   };
 
   test.each<[what: string, status: number, path: string, headers: Record<string, string>]>([
-    ['a form of another site', 403, 'reset', { ...FORM_TYPE, ...EVIL }],
-    ['a form of a site with the origin null', 403, 'reset', { ...FORM_TYPE, origin: 'null' }],
+    ['a form sent by another site', 403, 'reset', { ...FORM_TYPE, ...EVIL }],
+    ['a form sent with the origin null', 403, 'reset', { ...FORM_TYPE, origin: 'null' }],
     ['a form without an Origin header', 403, 'reset', FORM_TYPE],
-    ['JSON of another site', 403, 'reset', { ...JSON_TYPE, ...EVIL }],
-    ['JSON across sites', 403, 'reset', { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' }],
+    ['JSON sent by another site', 403, 'reset', { ...JSON_TYPE, ...EVIL }],
+    ['JSON sent by a cross-site request', 403, 'reset', { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' }],
     // A page of any site may send this content type without a CORS preflight.
-    ['the content type text/plain', 400, 'reset', { 'content-type': 'text/plain' }],
-    ['JSON of a rebound host', 403, 'reset', { ...JSON_TYPE, ...REBOUND }],
-    ['a list for a rebound host', 403, 'transactions', REBOUND],
-    ['events for a rebound host', 403, 'events', REBOUND],
-    ['events for another site', 403, 'events', EVIL],
-    ['events across sites without CORS', 403, 'events', { 'sec-fetch-site': 'cross-site' }],
-    ['events for the console', 200, 'events', { 'sec-fetch-site': 'same-origin' }],
-    ['events for no browser', 200, 'events', {}],
-    ['a list for a link of the address bar', 200, 'transactions', { 'sec-fetch-site': 'none' }],
-    ['a list for no browser under another host name', 200, 'transactions', { host: 'sandbox:4001' }],
-  ])('responds to a request for %s with %d', async (_what, status, path, headers) => {
+    ['a request with the content type text/plain', 400, 'reset', { 'content-type': 'text/plain' }],
+    ['JSON sent with a foreign Host header (DNS rebinding)', 403, 'reset', { ...JSON_TYPE, ...REBOUND }],
+    ['a list request with a foreign Host header (DNS rebinding)', 403, 'transactions', REBOUND],
+    ['an event stream request with a foreign Host header (DNS rebinding)', 403, 'events', REBOUND],
+    ['an event stream request of another site', 403, 'events', EVIL],
+    ['a cross-site event stream request without CORS', 403, 'events', { 'sec-fetch-site': 'cross-site' }],
+    ['an event stream request of the console', 200, 'events', { 'sec-fetch-site': 'same-origin' }],
+    ['an event stream request without browser headers', 200, 'events', {}],
+    ['a list request from the address bar of a browser', 200, 'transactions', { 'sec-fetch-site': 'none' }],
+    ['a list request of no browser with another host name', 200, 'transactions', { host: 'sandbox:4001' }],
+  ])('responds to %s with %d', async (_what, status, path, headers) => {
     expect((await call(path, headers)).status).toBe(status);
   });
 

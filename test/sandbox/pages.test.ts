@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { eachTest } from './fixtures/running';
 import { redirect } from './fixtures/requests';
 
-describe('The hosted page', () => {
+describe('The hosted payment page of the sandbox', () => {
   const running = eachTest();
 
   const open = (id: string) => running.fetch(`pay/${id}`);
   const choose = (id: string, choice: string) => running.fetch(`pay/${id}/${choice}`, { method: 'POST' });
 
-  test('refuses to decline a paid payment, of which lookups show the card that paid', async () => {
+  test('does not decline a payment that is already paid, and lookups show the card that paid', async () => {
     const id = await running.created(redirect({ return_url: 'https://shop.example/' }));
     const lookUp = async () => (await running.payment(id)).body;
     expect((await lookUp())['payment_method']).not.toHaveProperty('card_mask');
@@ -39,7 +39,7 @@ describe('The hosted page', () => {
     for (const text of [before, after]) expect(text).not.toContain('<script');
   });
 
-  test('has a content security policy that allows only its own style and the way back', async () => {
+  test('has a content security policy that allows only its own style and a form that returns to the shop', async () => {
     const page = await open(await running.created(redirect({ return_url: 'http://shop.example:8080/back' })));
     const style = /<style>([^]*)<\/style>/.exec(page.text)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');

@@ -19,7 +19,7 @@ describe('The server of the sandbox', () => {
     ['api/v1/payment/', 'DELETE', 405, 'GET, POST'],
     ['api/v1/payment/confirm/', 'GET', 405, 'POST'],
   ])(
-    'refuses the path /%s with the method %s and status %d (Allow: %s)',
+    'refuses the path /%s and the method %s with status %d (Allow header: %s)',
     async (path, method, status, allow) => {
       const response = await running.fetch(path, { method });
       expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
@@ -33,7 +33,7 @@ describe('The server of the sandbox', () => {
     expect((await running.createPayment(`${filled} `)).status).toBe(413);
   });
 
-  test('logs route and status, and nothing from the request', async () => {
+  test('logs the route and status of a request, but none of its content', async () => {
     await running.createPayment(direct('card', { external_id: 'secret-order' }));
     await running.createPayment({ channel: PAN });
     await running.paymentNamed('secret-order');
@@ -66,7 +66,7 @@ describe('The server of the sandbox', () => {
     expect(bug).not.toContain(PAN);
   });
 
-  test('closes at once even with open connections and requests', async () => {
+  test('closes at once even with open connections and requests in flight', async () => {
     const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
     await once(socket, 'connect');
     socket.write('POST /api/v1/payment/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
@@ -82,7 +82,7 @@ describe('The server of the sandbox', () => {
   });
 });
 
-describe('The store of the sandbox', () => {
+describe('The full transaction store of the sandbox', () => {
   const running = eachTest({ maxTransactions: 3 });
 
   const created = (name: string): Promise<string> => running.created(redirect({ external_id: name }));

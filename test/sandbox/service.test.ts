@@ -21,7 +21,7 @@ function expectRefusal(response: Answer, names: string[]): void {
   expect(Object.keys(response.body['errors'] ?? {}).sort()).toEqual(names.sort());
 }
 
-describe('Authentication of the sandbox', () => {
+describe('The authentication of the sandbox', () => {
   test('gives the same response to a wrong key and a wrong signature', async () => {
     const body = redirect();
     const wrongKey = await running.post('api/v1/payment/', body, { 'X-API-Key': `${API_KEY}x` });
@@ -30,7 +30,7 @@ describe('Authentication of the sandbox', () => {
     expect(wrongKey.text).toBe(wrongSignature.text);
   });
 
-  test('accepts the timestamps of clients after its own clock was advanced', async () => {
+  test('accepts timestamps of the real time after the clock of the sandbox was advanced', async () => {
     running.sandbox.control.advance(3_600_000);
     expect((await running.createPayment(redirect())).status).toBe(201);
   });
@@ -68,7 +68,7 @@ describe('A confirm in the sandbox', () => {
     return [payment['status'], payment['payment_method']?.['state']];
   }
 
-  test('is refused if its code is 000000, and can be repeated', async () => {
+  test('is refused if its code is 000000, and can be repeated with another code', async () => {
     const id = await waiting('upi');
     const before = await stateOf(id);
     expectRefusal(await running.confirm({ id, utr: '000000' }), ['utr']);
@@ -93,7 +93,7 @@ describe('A confirm in the sandbox', () => {
 });
 
 describe('A request to the sandbox', () => {
-  test('is refused with all broken rules at once, by field and without values', async () => {
+  test('is refused with all its errors at once, listed by field and without the sent values', async () => {
     const response = await running.createPayment({
       channel: 'secret-channel',
       amount: { value: '12,50', currency: 'eur', received: '1.00' },
@@ -108,7 +108,7 @@ describe('A request to the sandbox', () => {
     expect(response.text).not.toMatch(/secret|12,50|javascript|ftp/);
   });
 
-  test('is refused if a description or field name contains a card number, and accepted if its digits are no card number', async () => {
+  test('is refused if its description or a field name contains a card number, but not for other long numbers', async () => {
     const card = redirect({ description: 'for 4111-1111-1111-1111, thanks' });
     expectRefusal(await running.createPayment(card), ['description']);
     const named = { ...redirect(), [PAN]: 1, [`x${PAN}`]: 1 };
@@ -124,13 +124,13 @@ async function everywhere(value: string): Promise<{ payments: string[]; payout: 
   return { payments, payout: idIn(await running.createPayout(payoutTo({ value }))) };
 }
 
-describe('The cents', () => {
+describe('In the sandbox, an amount', () => {
   test.each([
     ['30.70', '15.35'],
     ['30.71', '46.07'],
     // Large amounts are computed exactly, in cents.
     ['90071992547409931.70', '45035996273704965.85'],
-  ])('of %s make a payment mispaid with %s received, and complete a payout', async (value, received) => {
+  ])('of %s makes a payment mispaid with %s received, and completes a payout', async (value, received) => {
     const { payments, payout } = await everywhere(value);
     running.clock.advance(5000);
     for (const id of payments) {
@@ -141,7 +141,7 @@ describe('The cents', () => {
     expect((await running.payout(payout)).body['status']).toBe('completed');
   });
 
-  test('.75 leave transactions open until the control plane settles them', async () => {
+  test('that ends in .75 leaves transactions open until the control plane settles them', async () => {
     const { payments, payout } = await everywhere('30.75');
     const upi = idIn(await running.createPayment(direct('upi', { value: '30.75' })));
     expect((await running.confirm({ id: upi, utr: '1' })).body['status']).toBe('processing');
@@ -166,14 +166,14 @@ describe('The cents', () => {
       (value) => running.createPayout(payoutTo({ value, external_id: 'x' })),
       () => running.payoutNamed('x'),
     ],
-  ])('in a create of a %s:', (kind, create, lookUp) => {
+  ])('of a %s', (kind, create, lookUp) => {
     const COMPLETED = { status: 200, body: { status: 'completed' } };
 
     test.each([
-      ['.80 lose the response after the create', '1.80', undefined, COMPLETED],
-      ['.81 cut the connection before the create', '1.81', undefined, { status: 404 }],
-      ['.82 make the service respond with 500 after the create', '1.82', 500, COMPLETED],
-      ['.84 truncate the JSON of the response', '1.84', 201, COMPLETED],
+      ['that ends in .80 causes a lost response after the create', '1.80', undefined, COMPLETED],
+      ['that ends in .81 cuts the connection before the create', '1.81', undefined, { status: 404 }],
+      ['that ends in .82 causes a response with 500 after the create', '1.82', 500, COMPLETED],
+      ['that ends in .84 truncates the JSON of the response', '1.84', 201, COMPLETED],
     ])('%s', async (_what, value, status, later) => {
       const response = await create(value).catch(() => undefined);
       expect(response?.status).toBe(status);
@@ -182,7 +182,7 @@ describe('The cents', () => {
       expect(await lookUp()).toMatchObject(later);
     });
 
-    test('.83 hide the transaction from lookups for 5 s', async () => {
+    test('that ends in .83 hides the transaction from lookups for 5 s', async () => {
       const older = idIn(await create('1.00'));
       const id = idIn(await create('1.83'));
       running.clock.advance(4999);
@@ -191,7 +191,7 @@ describe('The cents', () => {
       expect((await lookUp()).body['transaction_id']).toBe(id);
     });
 
-    test('.85 put an unknown status into the responses, .86 an unknown method into the response to a lookup', async () => {
+    test('that ends in .85 causes an unknown status in responses, and in .86 an unknown method in lookups', async () => {
       expect((await create('1.85')).body['status']).toBe('on_hold');
       expect((await lookUp()).body['status']).toBe('on_hold');
       await create('1.86');

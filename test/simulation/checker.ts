@@ -128,7 +128,7 @@ export class Checker {
       .some((other) => other.externalId === externalId && other.transactionId !== transactionId);
   }
 
-  /** Checks an answer to a create. `startedAt`: simulated time at which the call began. */
+  /** Checks the response to a create. `startedAt`: simulated time at which the call began. */
   onAnswer(
     record: KeyRecord,
     { amount, startedAt }: { amount: string; startedAt: number },
@@ -207,8 +207,8 @@ export class Checker {
       if (!entries.some(({ transactionId }) => transactionId === after.transactionId))
         this.fail('the journal records what the key created', `${id} ${after.transactionId}`);
     }
-    // If the journal has lost the attempt, it may have an earlier one of the key, perhaps written again, and its key may
-    // become reusable: the fence protects later creates. That of an attempt begun after the create must not.
+    // A journal that has lost attempts may release the key of an earlier attempt: the fence protects later creates. The
+    // key of an attempt that began after the create must not be released.
     const hasLost = this.database.lostAt > -Infinity;
     const isLater = (this.#begunAt.get(after.id) ?? 0) > createdAt;
     if (isReleased(after) && createdAt < Infinity && (isLater || !hasLost))
@@ -222,7 +222,7 @@ export class Checker {
     if (!isOpen(before) || (isUnknown && after.outcome === 'in_progress'))
       this.fail('attempts follow the state diagram', `${id} ${before.outcome} -> ${after.outcome}`);
     const isByLookups = isUnknown && before.absence.spanMs >= this.faults.profile.settleMs / 2;
-    // If it was not sent, the instance that wrote it may record that late.
+    // The instance that wrote an attempt may record late that it was not sent.
     const wasSent = this.#sent.has(after.id);
     if (isByLookups && wasSent && after.outcome === 'not_sent' && after.kind === 'payout')
       this.fail('a payout is never released by lookups', id);

@@ -44,7 +44,7 @@ class History {
 
   #attempt() {
     const { random, service } = this;
-    // Never the fence of the journal. The key is new, because for a used key only PostgreSQL returns its attempt.
+    // A fence other than that of the journal. The key is new: for a used key only PostgreSQL returns the attempt.
     const isOfOtherFence = random.chance(0.05);
     const given = {
       service,
@@ -139,8 +139,8 @@ async function resultOf(call: Call, journal: Journal | JournalModel): Promise<un
   return JSON.parse(text) as unknown;
 }
 
-describeJournals('The model of the journal', (fixture) => {
-  test('returns the same results for the same calls', async () => {
+describeJournals('The in-memory model of the journal', (fixture) => {
+  test('returns the same results as the real journal for the same random calls', async () => {
     const { journal } = fixture;
     // PostgreSQL raises the fence of a new database at the first read.
     await journal.readState();

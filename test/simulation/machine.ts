@@ -3,7 +3,7 @@ import type { Runtime } from '../../src/shared/runtime';
 import type { Random } from '../chaos/random';
 import type { World } from './world';
 
-/** A process of the gateway on a machine with its own clocks. When it dies, nothing of it runs any more. */
+/** A process of the gateway on a machine with its own clocks. None of its code runs after it has died. */
 export class Machine {
   isAlive = true;
   /** Simulated time until which the process does nothing: it is suspended, or its event loop is busy. */

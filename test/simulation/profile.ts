@@ -74,10 +74,10 @@ export function chooseProfile(random: Random, instances: number) {
     ...randomRates(random, 0.15, JOURNAL_FAULTS),
     ...randomRates(random, 0.08, incidents),
   };
-  // A high rate, because payments are rarely found and inserted while the fence is up, and some answers must be lost.
+  // A high rate, because payments are rarely found and inserted while the fence is up, and some responses must be lost.
   if (losesAttempts && random.chance(0.4)) rates.journal_unanswered = 0.3;
   if (!sendsDate) for (const fault of CLOCK_STEPS) delete rates[fault];
-  // A service that answers two creates with one transaction is noticed only if the journal answers within 250 ms.
+  // Two creates with the same transaction in their responses are detected only if the journal responds within 250 ms.
   if (random.chance(0.5)) delete rates.response_duplicated;
   if (rates.response_duplicated !== undefined)
     for (const fault of [...SLOW_JOURNAL, ...LOSSES]) delete rates[fault];

@@ -8,8 +8,8 @@ const SEEDS: SeedRun[] = [
   ...Array.from({ length: 100 }, (_, index) => ({ seed: 5001 + index })),
 ];
 
-describe('The simulation of the money protocol', () => {
-  test('violates no invariant with a fixed list of seeds', async () => {
+describe('The simulation of several gateways with faults', () => {
+  test('finds no violated invariant for a fixed list of seeds', async () => {
     const violations: string[] = [];
     let creates = 0;
     for (const each of SEEDS) {

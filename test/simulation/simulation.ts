@@ -67,7 +67,7 @@ export async function simulate(options: SimulationOptions) {
 
 export type SimulationReport = Awaited<ReturnType<typeof simulate>>;
 
-/** Calls once more with each key. The answer has to name what was created. */
+/** Calls once more with each key. The response has to name the created transaction. */
 async function askAgain(
   { world, checker, faults, database }: Environment,
   traffic: Traffic,

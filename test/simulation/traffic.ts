@@ -11,7 +11,7 @@ const CHANNELS = ['7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10', '0d3a5b86-4f0e-4c39-8f
 const CLIENTS = ['shop', 'till'];
 const AMOUNTS = ['10.00', '11.00', '25.50'];
 
-/** Time in ms after which a caller repeats a call without an answer. */
+/** Time in ms after which a caller repeats a call without a response. */
 const CALLER_TIMEOUT_MS = 12_000;
 /** Fraction of the retention period in which a caller uses a key. */
 const USED_FRACTION = 0.5;
@@ -92,7 +92,7 @@ export class Traffic {
     for (let count = 0; count < tries && world.now < until && !faults.isOver; count += 1) {
       const clicks = random.chance(0.25) ? random.between(2, 4) : 1;
       const answers = Array.from({ length: clicks }, () => this.create(record, this.#amountOf(record)));
-      // A caller that leaves does not wait for the answer.
+      // A caller that disconnects does not wait for the response.
       if (random.chance(0.85)) {
         const [answer] = await Promise.all(answers);
         if (answer?.transactionId && record.kind === 'payment' && random.chance(0.6))

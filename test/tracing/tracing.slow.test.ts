@@ -200,7 +200,7 @@ describe('Spans of a gateway', () => {
     ],
     ['query Down', true, [undefined, 1, 2].map((at) => [undefined, at, ERROR_CODE])],
   ])(
-    'have the error, the number of retries and the codes of failed requests to the service: %s',
+    'show the retries, status codes and errors of requests to the service (operation: %s)',
     (name, isError, expected) => {
       const span = only(spans, name);
       expect(span).toMatchObject({ status: { isError, message: '' }, events: 0 });
@@ -214,14 +214,14 @@ describe('Spans of a gateway', () => {
     },
   );
 
-  test('of invalid requests have no error status and no operation name; unauthenticated requests have no span', () => {
+  test('of invalid requests have no error status and no operation name, and unauthenticated requests have no span', () => {
     const [invalid, tooLarge] = spans.filter(({ name }) => name === 'GraphQL Operation');
     expect(invalid?.attributes['paygraph.error.codes']).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     for (const span of [invalid, tooLarge]) expect(span?.status.isError).toBe(false);
     expect(JSON.stringify(spans)).not.toContain('NotLetIn');
   });
 
-  test('continue the trace of a caller, unless its header is malformed', () => {
+  test('continue the trace of a caller, unless its traceparent header is malformed', () => {
     const span = only(spans, 'query Continued');
     const continued = { traceId: PARENT.traceId, parentSpanId: PARENT.spanId, traceState: 'vendor=4711' };
     expect(span).toMatchObject(continued);
@@ -234,7 +234,7 @@ describe('Spans of a gateway', () => {
     expect(lines).toContainEqual(expect.objectContaining({ name: 'Unsampled', trace_id: PARENT.traceId }));
   });
 
-  test('are not announced to the payment service by headers', () => {
+  test('are not propagated to the payment service by headers', () => {
     expect(service.requests.length).toBeGreaterThan(10);
     for (const { headers } of service.requests) {
       expect(Object.keys(headers)).not.toContain('traceparent');
@@ -264,7 +264,7 @@ describe('Spans of a gateway', () => {
     expect(invalid?.attributes['paygraph.error.codes']).toEqual(['GRAPHQL_VALIDATION_FAILED']);
   });
 
-  test('of each lookup for subscribers form a separate trace', () => {
+  test('of each poll for subscribers form a separate trace', () => {
     const looks = spans.filter(({ name }) => name === 'watch payment');
     expect(looks.length).toBeGreaterThan(1);
     for (const look of looks) {
@@ -333,7 +333,7 @@ describe('OTEL_TRACES_SAMPLER', () => {
     ['traceidratio', '0.5', UNSAMPLED, true],
     ['parentbased_traceidratio', '0', SAMPLED, true],
   ])(
-    'with the value %s (argument %s) and a parent with flags %s records spans: %s',
+    'set to %s with the argument %s records a span whose parent has the flags %s: %s',
     (name, ratio, traceFlags, expected) => {
       const { tracer } = startTracer({
         OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
@@ -347,14 +347,14 @@ describe('OTEL_TRACES_SAMPLER', () => {
   );
 });
 
-describe('A collector', () => {
+describe('An OpenTelemetry collector', () => {
   let service: FakePaymentService;
 
   beforeAll(async () => {
     service = closeAfterTests(await FakePaymentService.start());
   });
 
-  test('receives protobuf at the configured endpoint, with headers and resource, whatever the environment contains', async () => {
+  test('receives spans with the endpoint, headers and resource of the settings, whatever process.env contains', async () => {
     const [collector, other] = [await startCollector(), await startCollector()];
     const environment = {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${other.url}/v1/traces`,
@@ -395,7 +395,7 @@ describe('A collector', () => {
     }
   });
 
-  test('receives spans at the endpoint for traces when there is one', async () => {
+  test('receives spans at OTEL_EXPORTER_OTLP_TRACES_ENDPOINT if that is set', async () => {
     const collector = await startCollector();
     const { make, flush } = startTracer({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
@@ -407,8 +407,8 @@ describe('A collector', () => {
   });
 
   test.each<[string, Partial<Collector>]>([
-    ['sends 500', { answer: (response) => response.writeHead(500, 'canary').end('canary') }],
-    ['never answers', { answer: () => undefined }],
+    ['responds with 500', { answer: (response) => response.writeHead(500, 'canary').end('canary') }],
+    ['never responds', { answer: () => undefined }],
     ['is down', { url: 'http://127.0.0.1:9' }],
   ])('that %s does not affect operations or the shutdown', async (trouble, part) => {
     const collector = Object.assign(await startCollector(), part);
@@ -419,10 +419,10 @@ describe('A collector', () => {
     await gateway.client.gateway.close();
     const log = gateway.logLines.join('');
     expect(log).not.toContain('canary');
-    if (trouble === 'sends 500') expect(log).toMatch(/"level":40.*"spans":1,"why":"HTTP 500"/);
+    if (trouble === 'responds with 500') expect(log).toMatch(/"level":40.*"spans":1,"why":"HTTP 500"/);
   });
 
-  test('that fails is reported once a minute, with the number of lost spans and the reason', async () => {
+  test('that fails is reported at most once a minute, with the number of lost spans and the reason', async () => {
     const collector = await startCollector();
     collector.answer = (response) => response.writeHead(413, 'canary').end('canary');
     const { time, warnings, make, flush } = startTracer({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
@@ -441,7 +441,7 @@ describe('A collector', () => {
     expect(warnings.slice(1)).toEqual([{ spans: 9, why: 'HTTP 413' }]);
   });
 
-  test('that is slow costs the memory of 2560 spans at most, and receives later spans', async () => {
+  test('that is slow causes at most 2560 spans to be kept in memory, and receives later spans', async () => {
     const collector = await startCollector();
     const { opened, open } = latch();
     collector.answer = (response) => void opened.then(() => response.writeHead(200).end());

@@ -40,7 +40,7 @@ describeStores('Background work', (rigs) => {
   });
 
   test.each(['reconcile payment', 'callback payment'])(
-    'such as %s has its own trace, which is linked to its create',
+    'such as "%s" has its own trace, which is linked to its create',
     (name) => {
       const found = spans.filter((span) => span.name === name);
       const creates = spans.filter((span) => span.name === 'mutation');
@@ -83,8 +83,8 @@ async function start(env: Record<string, string> = {}): Promise<{ program: Child
 const ask = (url: string): Promise<unknown> =>
   post(url, '{"query":"query Asked { __typename }"}', { connection: 'close' });
 
-describe('A started gateway', () => {
-  test('loads no package of the SDK and logs no trace ids without a collector', async () => {
+describe('A gateway process', () => {
+  test('loads no package of the OpenTelemetry SDK and logs no trace ids if no collector is configured', async () => {
     const { program, url } = await start({ OTEL_TRACES_SAMPLER: 'always_on' });
     await ask(url);
     // Only the API package may be loaded: it does nothing by itself, and the metrics use it too.
@@ -96,7 +96,7 @@ describe('A started gateway', () => {
     expect(program.output()).not.toContain('trace_id');
   });
 
-  test('sends the remaining spans at SIGTERM', async () => {
+  test('sends its remaining spans to the collector at SIGTERM', async () => {
     const collector = await startCollector();
     const { program, url } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     await ask(url);

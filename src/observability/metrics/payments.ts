@@ -57,13 +57,8 @@ export function paymentMetrics(registry: Registry) {
       mutationCounter.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
     /** Counts a recovery of an unknown outcome by lookup. */
     onRecovery: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
-<<<<<<< HEAD:src/observability/metrics/money.ts
-    /** Counts a run of the reconciler. `isDone`: false if the run failed. */
-    onRecoveryJobRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
-=======
     /** Counts a run of the job that recovers unknown outcomes. `isDone`: false if the run failed. */
-    onReconcilerRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
->>>>>>> 79b41d0183708286b44ce88b6a6828b4418ce90f:src/observability/metrics/payments.ts
+    onRecoveryJobRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
     /** Counts a jump of a clock: `system` (of this machine) or `journal` (of the journal's database). */
     onClockStep: registerLabelledCounter<string>(registry, {
       name: 'paygraph_clock_steps_total',

@@ -156,8 +156,8 @@ export function describeOwnership(store: StoreKind): void {
       return outcomes;
     }
 
-    describe.each(byName(CALLS_OF_EXISTING))('in the call "%s"', (_name, call) => {
-      test('does not exist for another caller, without a request to the service, and is shown to its owner', async () => {
+    describe.each(byName(CALLS_OF_EXISTING))('requested by the call "%s"', (_name, call) => {
+      test('is shown to its owner, and other callers get the same response as for a missing transaction', async () => {
         harness.logLines.length = 0;
         const [names, unused] = [own[call.kind], unusedNames()];
         let [foreign, missing]: [Outcome[], Outcome[]] = [[], []];
