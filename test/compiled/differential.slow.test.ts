@@ -129,7 +129,10 @@ describe('An HTTP request for a compiled operation', () => {
     ['too many lookups', given({ ids: missing(499) })],
     ['an incomplete JSON object', { body: '{' }],
     ['a repeated JSON name', { body: '{"query":"{ __typename }","query":"{ nosuch }"}' }],
-    ['the method GET', { method: 'GET', search, headers: { ...unpreflighted, 'apollo-require-preflight': '1' } }],
+    [
+      'the method GET',
+      { method: 'GET', search, headers: { ...unpreflighted, 'apollo-require-preflight': '1' } },
+    ],
     ['unknown credentials', headed({ authorization: 'Bearer nobody' })],
     ['no credentials', headed({ authorization: undefined })],
     ['two Authorization headers', headed({ authorization: ['Bearer a', 'Bearer b'] })],
@@ -223,17 +226,20 @@ describe('The response of a compiled operation', () => {
   test.each([
     ['payment', WHOLE_PAYMENT],
     ['payout', WHOLE_PAYOUT],
-  ] as const)('equals the response of Apollo Server for a %s with every field, method and state', async (kind, whole) => {
-    const ids = [...FOUND[kind], MISSING];
-    const type = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
-    const query = `query All($c: UUID!, $ids: [UUID!]!, $id: UUID!, $node: ID!) {
+  ] as const)(
+    'equals the response of Apollo Server for a %s with every field, method and state',
+    async (kind, whole) => {
+      const ids = [...FOUND[kind], MISSING];
+      const type = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
+      const query = `query All($c: UUID!, $ids: [UUID!]!, $id: UUID!, $node: ID!) {
       ${kind}s(channel: $c, transactionIds: $ids) ${whole} ${kind}(channel: $c, transactionId: $id) ${whole}
       node(id: $node) { id ... on ${type} { status } } }`;
-    const [id = ''] = ids;
-    const variables = { c: CHANNEL, ids, id, node: nodeId(kind, id) };
-    const { calls } = await plain.expectSame({ query, variables });
-    expect(calls).toHaveLength(ids.length);
-  });
+      const [id = ''] = ids;
+      const variables = { c: CHANNEL, ids, id, node: nodeId(kind, id) };
+      const { calls } = await plain.expectSame({ query, variables });
+      expect(calls).toHaveLength(ids.length);
+    },
+  );
 });
 
 describe('A failing lookup of a compiled operation', () => {

@@ -101,15 +101,18 @@ describeSqlite('A confirm', (harnesses) => {
     test.each([
       ['fails', status(503)],
       ['gets a 404 of a proxy', html(404)],
-    ])('is not sent while the lookup %s, nor when a lookup shows that the payment has moved on', async (_how, reply) => {
-      harness.service.ledger.confirm({ id });
-      harness.service.plan(failing('look-up-payment', reply));
-      expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
-      harness.service.plan(() => undefined);
-      for (const gateway of [other, harness])
-        expect(await gateway.confirm(id, utr(UTR))).toMatchObject(success(true));
-      expect(sent()).toBe(1);
-    });
+    ])(
+      'is not sent while the lookup %s, nor when a lookup shows that the payment has moved on',
+      async (_how, reply) => {
+        harness.service.ledger.confirm({ id });
+        harness.service.plan(failing('look-up-payment', reply));
+        expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
+        harness.service.plan(() => undefined);
+        for (const gateway of [other, harness])
+          expect(await gateway.confirm(id, utr(UTR))).toMatchObject(success(true));
+        expect(sent()).toBe(1);
+      },
+    );
 
     test('also has an unknown outcome if it has another input and its response is lost', async () => {
       harness.service.next('confirm', lost);

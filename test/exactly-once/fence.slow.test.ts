@@ -83,13 +83,16 @@ describeStores('A gateway whose journal may have lost attempts (fence up)', (har
     ['payment', {}],
     ['payment', WITHOUT_ID],
     ['payout', {}],
-  ] as const)('finds and records the %s of a lost attempt when its create is repeated: %o', async (kind, over) => {
-    const [key, { transactionId }] = await createThenLose(kind, over);
-    const found = { result: SUCCESS[kind], replayed: true, transactionId };
-    expect(await harness.create(kind, key, over)).toMatchObject(found);
-    expect(await harness.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED', transactionId });
-    expect(sent(harness.service, kind, key)).toBe(1);
-  });
+  ] as const)(
+    'finds and records the %s of a lost attempt when its create is repeated: %o',
+    async (kind, over) => {
+      const [key, { transactionId }] = await createThenLose(kind, over);
+      const found = { result: SUCCESS[kind], replayed: true, transactionId };
+      expect(await harness.create(kind, key, over)).toMatchObject(found);
+      expect(await harness.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED', transactionId });
+      expect(sent(harness.service, kind, key)).toBe(1);
+    },
+  );
 
   test('records a payment that a lookup found even if the journal does not answer its insert', async () => {
     const [key, { transactionId }] = await createThenLose('payment');

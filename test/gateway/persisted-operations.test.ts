@@ -159,7 +159,10 @@ describe('An operation outside the manifest', () => {
   test.each([
     ['a text that is not in the manifest', { query: FREE }],
     ['introspection', { query: INTROSPECTION }],
-    ['a document with a listed and another operation', { query: `${LISTED} ${FREE}`, operationName: 'Payment' }],
+    [
+      'a document with a listed and another operation',
+      { query: `${LISTED} ${FREE}`, operationName: 'Payment' },
+    ],
     ['a listed operation with another argument value', { query: LISTED.replace('none', 'some') }],
     ['text that is not GraphQL', { query: 'nonsense {"' }],
     ['a text with its hash', { query: FREE, extensions: hash(sha256(FREE)) }],

@@ -251,17 +251,14 @@ describe('A create request', () => {
     { connection: 'close' },
     { 'keep-alive': 'timeout=1' },
     { 'keep-alive': 'timeout=9, max=0' },
-  ])(
-    'is sent over a new connection, opened in advance, after a response with %j',
-    async (headers) => {
-      responseHeaders = headers;
-      await create(caller);
-      await opened(2);
-      await create(caller);
-      expect(used).toEqual([0, 1]);
-      expect(connections.length).toBeGreaterThan(2);
-    },
-  );
+  ])('is sent over a new connection, opened in advance, after a response with %j', async (headers) => {
+    responseHeaders = headers;
+    await create(caller);
+    await opened(2);
+    await create(caller);
+    expect(used).toEqual([0, 1]);
+    expect(connections.length).toBeGreaterThan(2);
+  });
 
   test.each<[string, (standby: Socket) => unknown]>([
     ['was then closed by the service', (standby) => standby.destroy()],

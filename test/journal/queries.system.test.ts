@@ -178,15 +178,18 @@ describeJournals('The search for transactions that a client created', (fixture) 
     await expect(idsFound(own, [])).resolves.toEqual([]);
   });
 
-  test.each(['service', 'client', 'kind', 'channel'] as const)('finds no transactions of another %s', async (name) => {
-    const own = someone();
-    const { channel, transactionId, externalId } = await created(own);
-    const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
-    const where = name === 'channel' ? other.channel : channel;
-    const refs = [{ transactionId }, { externalId }, { transactionId, externalId }];
-    const request = refs.map((ref) => ({ ...ref, channel: where }));
-    await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
-  });
+  test.each(['service', 'client', 'kind', 'channel'] as const)(
+    'finds no transactions of another %s',
+    async (name) => {
+      const own = someone();
+      const { channel, transactionId, externalId } = await created(own);
+      const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
+      const where = name === 'channel' ? other.channel : channel;
+      const refs = [{ transactionId }, { externalId }, { transactionId, externalId }];
+      const request = refs.map((ref) => ({ ...ref, channel: where }));
+      await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
+    },
+  );
 
   test('finds the newest succeeded or unknown attempt if an external id was used several times', async () => {
     const own = { ...someone(), externalId: randomUUID() };
