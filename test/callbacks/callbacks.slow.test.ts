@@ -24,7 +24,7 @@ import {
   type Created,
 } from './support/harness';
 
-describeSqlite('A callback to a gateway without polling', (harnesses) => {
+describeSqlite('A callback (polling is off)', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {

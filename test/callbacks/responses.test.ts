@@ -66,23 +66,20 @@ async function untilEnd(text: string) {
 
 describe('A request to /callbacks/<token>', () => {
   // Node.js closes the connection without a response to CONNECT.
-  test.each(METHODS.filter((method) => method !== 'CONNECT'))(
-    'gets 204 without a body when the method is %s',
-    async (method) => {
-      const line = `${method} /callbacks/token`;
-      const requests = [
-        bare(line),
-        withBody(line, '{"status":', ['Content-Type: application/json']),
-        withBody(line, bare('POST /callbacks/hidden'), ['Content-Type: no type at all;;;=']),
-      ];
-      const { statuses, received } = await exchange(requests);
-      expect(statuses).toEqual([204, 204, 204]);
-      // Only response heads were received: a body would be between two heads or at the end.
-      expect(received.match(/HTTP\/1\.1 204 No Content\r\n(?:[^\r\n]+\r\n)+\r\n/g)?.join('')).toBe(received);
-      expect(received).not.toMatch(/^(?:content-length|content-type|transfer-encoding):/im);
-      expect(read).toEqual(['token', 'token', 'token']);
-    },
-  );
+  test.each(METHODS.filter((method) => method !== 'CONNECT'))('by %s gets an empty 204', async (method) => {
+    const line = `${method} /callbacks/token`;
+    const requests = [
+      bare(line),
+      withBody(line, '{"status":', ['Content-Type: application/json']),
+      withBody(line, bare('POST /callbacks/hidden'), ['Content-Type: no type at all;;;=']),
+    ];
+    const { statuses, received } = await exchange(requests);
+    expect(statuses).toEqual([204, 204, 204]);
+    // Only response heads were received: a body would be between two heads or at the end.
+    expect(received.match(/HTTP\/1\.1 204 No Content\r\n(?:[^\r\n]+\r\n)+\r\n/g)?.join('')).toBe(received);
+    expect(received).not.toMatch(/^(?:content-length|content-type|transfer-encoding):/im);
+    expect(read).toEqual(['token', 'token', 'token']);
+  });
 
   test.each([
     ['expects 100 Continue', ['Expect: 100-continue']],
@@ -122,15 +119,12 @@ describe('The token in the path of a callback', () => {
     ['/callbacks/', []],
     ['/callbacks/token/more', []],
     ['/callbacks//token', []],
-  ])(
-    'is the only path segment after /callbacks/, without decoding: %s gives %j',
-    async (target, expected) => {
-      for (const method of ['GET', 'OPTIONS', 'PURGE']) {
-        expect((await exchange([bare(`${method} ${target}`)])).statuses).toEqual([204]);
-        expect(read.splice(0)).toEqual(expected);
-      }
-    },
-  );
+  ])('is the only segment after /callbacks/, without decoding: %s gives %j', async (target, expected) => {
+    for (const method of ['GET', 'OPTIONS', 'PURGE']) {
+      expect((await exchange([bare(`${method} ${target}`)])).statuses).toEqual([204]);
+      expect(read.splice(0)).toEqual(expected);
+    }
+  });
 
   test.each([
     '/callbacks?/callbacks/token',

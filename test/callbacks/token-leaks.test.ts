@@ -111,7 +111,7 @@ describe.each<[string, (address: string) => string]>([
 ])('The callback token that the service repeats as %s', (_what, write) => {
   const written = (): string => write(lastAddress());
 
-  test('is found by the search that the other tests use', async () => {
+  test('is detected by the check that the other tests use', async () => {
     await ask(createPayment('{ __typename }'), { input: newPayment() });
     expect(spellingsIn(written())).not.toEqual([]);
   });

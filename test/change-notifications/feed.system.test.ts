@@ -133,7 +133,7 @@ describePostgres('A change notification', () => {
       expect(received).toEqual(changes.filter((_, at) => at !== place));
   });
 
-  test('contains 250 of 5000 queued changes, which all arrive in order', async () => {
+  test('contains up to 250 of 5000 queued changes, and all changes arrive in order', async () => {
     const [one, two] = [start(), start()];
     await connected(one, two);
     const changes = newChanges(5_000);
@@ -324,7 +324,7 @@ describePostgres('Closing the change notifier', () => {
     await expectNoTimersOrConnections();
   });
 
-  test('cancels the next connection attempt after a refused one', async () => {
+  test('cancels the next connection attempt after a refused connection', async () => {
     const proxy = await closedProxy();
     const one = start(clock, proxy.through(store.url));
     await until(() => one.reached.length > 0);

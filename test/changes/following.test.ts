@@ -7,7 +7,7 @@ import { advance, advanceUntil, COMPLETED, CONFIRMED, FAILED, Recorded, WAITING 
 const FOLLOW = { env: { FOLLOW_DAYS: '1' } };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-describeSqlite('Background polling (FOLLOW_DAYS)', (harnesses) => {
+describeSqlite('Background polling', (harnesses) => {
   test.each([
     ['payment', [WAITING, CONFIRMED, 'COMPLETED']],
     ['payout', ['PROCESSING', 'COMPLETED']],
@@ -116,7 +116,7 @@ describeSqlite('The record of status changes', (harnesses) => {
     await expect(recorded.states()).resolves.toEqual([WAITING]);
   });
 
-  test('gets the changes of a journal outage as soon as the journal is writable again', async () => {
+  test('gets the changes that were seen during a journal outage once the journal is writable again', async () => {
     let isFailing = false;
     const recorded = await Recorded.start(harnesses, {
       wrap: (journal) => {

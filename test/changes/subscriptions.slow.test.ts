@@ -108,7 +108,7 @@ describeSqlite('A cursor older than CHANGES_RETENTION_DAYS', (harnesses) => {
     },
   });
 
-  test('is refused by the query changes with an error that contains the oldest valid cursor', async () => {
+  test('is refused by the query `changes` with an error that contains the oldest valid cursor', async () => {
     expect(await readPage(from(expired))).toMatchObject({ page: undefined, errors: [ERROR()] });
     const rest = await readAllPages(from(oldest));
     expect(rest.map(({ cursor }) => cursor)).toContain(kept);
@@ -123,16 +123,13 @@ describeSqlite('A cursor older than CHANGES_RETENTION_DAYS', (harnesses) => {
     expect(watching.values).toEqual([]);
   });
 
-  test.each(['GET', 'POST'] as const)(
-    'ends an event stream by %s with CURSOR_EXPIRED when it is sent as Last-Event-ID',
-    async (method) => {
-      const stream = await openStream(from(), { method, lastEventId: expired });
-      expect(await stream.rest()).toMatchObject([
-        { event: 'next', data: { errors: [ERROR()] } },
-        { event: 'complete' },
-      ]);
-    },
-  );
+  test.each(['GET', 'POST'] as const)('as Last-Event-ID ends an event stream by %s', async (method) => {
+    const stream = await openStream(from(), { method, lastEventId: expired });
+    expect(await stream.rest()).toMatchObject([
+      { event: 'next', data: { errors: [ERROR()] } },
+      { event: 'complete' },
+    ]);
+  });
 });
 
 /** Makes the result of each change large. */

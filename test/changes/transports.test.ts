@@ -98,7 +98,7 @@ describeSqlite('Changes', (harnesses) => {
       watching.leave();
     });
 
-    test('continue after a failed lookup of a payment', async () => {
+    test('are still sent after a failed lookup of a payment', async () => {
       const created = await Created.by(harness, 'payment');
       await created.move('completed');
       const start = await newest();
@@ -117,7 +117,7 @@ describeSqlite('Changes', (harnesses) => {
       watching.leave();
     });
 
-    test('of other clients are not sent to a client with the scope payments:read:own', async () => {
+    test('are sent to a client with the scope payments:read:own only if it created the payment', async () => {
       const watching = watchBy(await newest(), undefined, owner);
       await Created.by(harness, 'payment');
       const { transactionId } = await Created.by(harness, 'payment', owner);
@@ -189,7 +189,7 @@ describeSqlite('Changes', (harnesses) => {
       expect(created.otherLookups).toBe(1);
     });
 
-    test('of other clients advance the cursor of a client with the scope payments:read:own', async () => {
+    test('advance the cursor of a client with the scope payments:read:own even if other clients created the payments', async () => {
       const after = await newest();
       await Created.by(harness, 'payment');
       const { page } = await readPage({ ...from(after), credentials: owner });

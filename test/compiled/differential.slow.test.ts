@@ -129,10 +129,7 @@ describe('An HTTP request for a compiled operation', () => {
     ['too many lookups', given({ ids: missing(499) })],
     ['an incomplete JSON object', { body: '{' }],
     ['a repeated JSON name', { body: '{"query":"{ __typename }","query":"{ nosuch }"}' }],
-    [
-      'the method GET',
-      { method: 'GET', search, headers: { ...unpreflighted, 'apollo-require-preflight': '1' } },
-    ],
+    ['method GET', { method: 'GET', search, headers: { ...unpreflighted, 'apollo-require-preflight': '1' } }],
     ['unknown credentials', headed({ authorization: 'Bearer nobody' })],
     ['no credentials', headed({ authorization: undefined })],
     ['two Authorization headers', headed({ authorization: ['Bearer a', 'Bearer b'] })],
@@ -226,20 +223,17 @@ describe('The response of a compiled operation', () => {
   test.each([
     ['payment', WHOLE_PAYMENT],
     ['payout', WHOLE_PAYOUT],
-  ] as const)(
-    'equals the response of Apollo Server for a %s with every field, method and state',
-    async (kind, whole) => {
-      const ids = [...FOUND[kind], MISSING];
-      const type = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
-      const query = `query All($c: UUID!, $ids: [UUID!]!, $id: UUID!, $node: ID!) {
+  ] as const)('equals the response of Apollo Server for every %s method and state', async (kind, whole) => {
+    const ids = [...FOUND[kind], MISSING];
+    const type = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
+    const query = `query All($c: UUID!, $ids: [UUID!]!, $id: UUID!, $node: ID!) {
       ${kind}s(channel: $c, transactionIds: $ids) ${whole} ${kind}(channel: $c, transactionId: $id) ${whole}
       node(id: $node) { id ... on ${type} { status } } }`;
-      const [id = ''] = ids;
-      const variables = { c: CHANNEL, ids, id, node: nodeId(kind, id) };
-      const { calls } = await plain.expectSame({ query, variables });
-      expect(calls).toHaveLength(ids.length);
-    },
-  );
+    const [id = ''] = ids;
+    const variables = { c: CHANNEL, ids, id, node: nodeId(kind, id) };
+    const { calls } = await plain.expectSame({ query, variables });
+    expect(calls).toHaveLength(ids.length);
+  });
 });
 
 describe('A failing lookup of a compiled operation', () => {
@@ -362,7 +356,7 @@ describe('A mutation', () => {
   const posts = (calls: readonly string[]): string[] => calls.filter((call) => call.startsWith('POST'));
 
   test.each(CASES)(
-    '%s %s has the same result when compiled as by Apollo Server, and one audit entry',
+    '%s %s has the same result and audit entry when it is compiled as when Apollo Server executes it',
     async (mutation, _how, { input = (given) => given, reply = accepted, headers }, expected) => {
       ways.service.respond(repliesTo(reply));
       const [first, second] = [input(inputOf(mutation)), input(inputOf(mutation))];

@@ -21,7 +21,7 @@ interface Page {
   };
 }
 
-describeSqlite('The queries attempt and attempts', (harnesses) => {
+describeSqlite('The queries `attempt` and `attempts`', (harnesses) => {
   let harness: Harness;
   const keys: Record<string, string> = {};
 

@@ -48,7 +48,7 @@ async function lower(harness: Harness): Promise<void> {
 /** Longer than the time after a raise of the fence in which nothing is created. */
 const SETTLED_MS = 3000;
 
-describeStores('A gateway whose journal may have lost attempts (fence up)', (harnesses) => {
+describeStores('A gateway whose journal may have lost attempts', (harnesses) => {
   let harness: Harness;
 
   /** Whether the journal inserts attempts, but its calls fail. */
@@ -83,16 +83,13 @@ describeStores('A gateway whose journal may have lost attempts (fence up)', (har
     ['payment', {}],
     ['payment', WITHOUT_ID],
     ['payout', {}],
-  ] as const)(
-    'finds and records the %s of a lost attempt when its create is repeated: %o',
-    async (kind, over) => {
-      const [key, { transactionId }] = await createThenLose(kind, over);
-      const found = { result: SUCCESS[kind], replayed: true, transactionId };
-      expect(await harness.create(kind, key, over)).toMatchObject(found);
-      expect(await harness.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED', transactionId });
-      expect(sent(harness.service, kind, key)).toBe(1);
-    },
-  );
+  ] as const)('finds the %s of a lost attempt when the create is repeated: %o', async (kind, over) => {
+    const [key, { transactionId }] = await createThenLose(kind, over);
+    const found = { result: SUCCESS[kind], replayed: true, transactionId };
+    expect(await harness.create(kind, key, over)).toMatchObject(found);
+    expect(await harness.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED', transactionId });
+    expect(sent(harness.service, kind, key)).toBe(1);
+  });
 
   test('records a payment that a lookup found even if the journal does not answer its insert', async () => {
     const [key, { transactionId }] = await createThenLose('payment');
@@ -161,7 +158,7 @@ describeStores('A gateway whose journal may have lost attempts (fence up)', (har
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('does not match a create with a payment that is more than FENCE_SECONDS older than the loss', async () => {
+  test('does not match a create with a payment that was created more than FENCE_SECONDS earlier', async () => {
     const key = newKey();
     await harness.create('payment', key);
     harness.service.created(key)[0]!.createdAt -= 2 * 86_400_000;
@@ -172,7 +169,7 @@ describeStores('A gateway whose journal may have lost attempts (fence up)', (har
     expect(await harness.create('payment', key)).toMatchObject(CREATED);
   });
 
-  test('shows the reason and the end of the fence in /readyz until the fence is down', async () => {
+  test('shows reason and end of this state (fence) in /readyz until the end has passed', async () => {
     await createThenLose('payment');
     expect((await readiness(harness)).checks).toMatchObject({
       fence: 'up',
@@ -218,7 +215,7 @@ describeStores('A create in flight when the journal loses its attempt', (harness
     await expectRecorded();
   });
 
-  test('is written to the journal again when its outcome is recorded, and the fence is raised', async () => {
+  test('is written to the journal again when its outcome is recorded, which marks the journal as incomplete (fence)', async () => {
     await harness.store.rows('DELETE FROM stored_attempts');
     await expectRecorded();
     const reason = async (): Promise<unknown> =>

@@ -58,23 +58,17 @@ describeSqlite('An idempotency key', (harnesses) => {
       expect(await harness.create(kind, key)).toMatchObject({ replayed: true, transactionId });
     });
 
-    test.each(REFUSALS)(
-      'can be used again, also for another input, after the service has responded with %s',
-      async (_name, reply, end, outcome) => {
-        const key = newKey();
-        harness.service.next(`create-${kind}`, { acts: false, reply });
-        expect(await harness.create(kind, key)).toMatchObject(end);
-        expect(sent(harness.service, kind, key)).toBe(1);
-        expect(await harness.attempt(key)).toMatchObject({
-          outcome,
-          settledAt: expect.any(String) as unknown,
-        });
-        const again = await harness.create(kind, key, OTHER_AMOUNT);
-        expect(again).toMatchObject({ result: SUCCESS[kind], replayed: false });
-        expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
-        expect(await harness.create(kind, key)).toMatchObject(CONFLICT);
-      },
-    );
+    test.each(REFUSALS)('can be used again after the response %s', async (_name, reply, end, outcome) => {
+      const key = newKey();
+      harness.service.next(`create-${kind}`, { acts: false, reply });
+      expect(await harness.create(kind, key)).toMatchObject(end);
+      expect(sent(harness.service, kind, key)).toBe(1);
+      expect(await harness.attempt(key)).toMatchObject({ outcome, settledAt: expect.any(String) as unknown });
+      const again = await harness.create(kind, key, OTHER_AMOUNT);
+      expect(again).toMatchObject({ result: SUCCESS[kind], replayed: false });
+      expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
+      expect(await harness.create(kind, key)).toMatchObject(CONFLICT);
+    });
 
     test('can be used again after a refused connection', async () => {
       const key = newKey();
@@ -178,17 +172,14 @@ describeSqlite('An idempotency key that is used again', (harnesses) => {
     ['externalId', 'payment', { externalId: 'another order' }],
     ['method', 'payment', { method: { redirect: 'HAVALE' } }],
     ['operation', 'payout', {}],
-  ] as const)(
-    'causes a conflict error that names the changed field, not its value: %s',
-    async (part, kind, other) => {
-      const key = newKey();
-      await harness.create('payment', key);
-      const { result, message } = await harness.create(kind, key, other);
-      expect(result).toBe('IdempotencyConflictError');
-      expect(message).toContain(part);
-      expect(message).not.toMatch(/77\.70|another order/);
-    },
-  );
+  ] as const)('causes a conflict that names the field, not its value: %s', async (part, kind, other) => {
+    const key = newKey();
+    await harness.create('payment', key);
+    const { result, message } = await harness.create(kind, key, other);
+    expect(result).toBe('IdempotencyConflictError');
+    expect(message).toContain(part);
+    expect(message).not.toMatch(/77\.70|another order/);
+  });
 
   test.each(OTHER_INPUTS)('causes a conflict error when the input has %s', async (_name, input, other) => {
     const key = newKey();

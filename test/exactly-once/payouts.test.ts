@@ -85,7 +85,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
 });
 
 describeSqlite('A gateway with PAYOUT_PREFLIGHT=off', (harnesses) => {
-  test('leaves two payouts unknown that have the same external id, as a lookup cannot tell them apart', async () => {
+  test('leaves the outcome of two payouts with the same external id unknown, as a lookup cannot tell them apart', async () => {
     const harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
     const { service } = harness;
     const externalId = newKey();

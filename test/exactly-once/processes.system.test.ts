@@ -117,7 +117,7 @@ describeStores('A process that replaces a killed process', (harnesses) => {
     expect(service.created(neverRepeated)).toMatchObject([{ transactionId: attempt?.payout?.transactionId }]);
   });
 
-  test('sends a payment that was not executed again, once, after UNKNOWN_SETTLE_SECONDS', async () => {
+  test('sends a payment that was not executed once more after UNKNOWN_SETTLE_SECONDS', async () => {
     const key = notCarriedOut.payment;
     const { transactionId } = await untilCreated('payment', key);
     expect(service.created(key)).toMatchObject([{ transactionId }]);

@@ -296,7 +296,7 @@ const MISSING: [env: Record<string, string>, missing: Record<string, string[]>][
 ];
 
 test.each(MISSING)(
-  'With the settings %j exactly these are reported as missing, each with the related settings: %j',
+  'For the settings %j the error names these missing settings, each with the related settings: %j',
   (env, missing) => {
     const faults = faultsOf(env);
     expect(faults.map((fault) => fault.split(':')[0])).toEqual(Object.keys(missing));
@@ -342,26 +342,20 @@ describe('A credential that is read from a file', () => {
     SERVICE_SECRET_KEY_FILE: name,
   });
 
-  test.each(['from-file', 'from-file\n', 'from-file\r\n'])(
-    'does not include the final line break: %j',
-    (text) => {
-      expect(readConfig(fromFile(file('good', text))).service.secretKey.reveal()).toBe('from-file');
-    },
-  );
+  test.each(['from-file', 'from-file\n', 'from-file\r\n'])('has no final newline: %j', (text) => {
+    expect(readConfig(fromFile(file('good', text))).service.secretKey.reveal()).toBe('from-file');
+  });
 
   test.each([
     ['is empty', () => file('bad', ''), /^SERVICE_SECRET_KEY(_FILE)?: /],
     ['has two lines', () => file('bad', 'one\ntwo\n'), /^SERVICE_SECRET_KEY(_FILE)?: /],
     ['contains a blank', () => file('bad', 'one two'), /^SERVICE_SECRET_KEY(_FILE)?: /],
     ['cannot be read', () => path.join(folder, 'nosuch'), /^SERVICE_SECRET_KEY_FILE: /],
-  ])(
-    'is refused with an error that shows neither file name nor content when the file %s',
-    (_how, name, error) => {
-      const faults = faultsOf(fromFile(name()));
-      expect(faults).toEqual([expect.stringMatching(error)]);
-      for (const text of ['one', 'two', folder]) expect(faults[0]).not.toContain(text);
-    },
-  );
+  ])('is refused without printing file name and content when the file %s', (_how, name, error) => {
+    const faults = faultsOf(fromFile(name()));
+    expect(faults).toEqual([expect.stringMatching(error)]);
+    for (const text of ['one', 'two', folder]) expect(faults[0]).not.toContain(text);
+  });
 });
 
 test('The printed or serialized config contains no credential', () => {

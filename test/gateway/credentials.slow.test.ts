@@ -435,11 +435,7 @@ const FAULTS: [what: string, content: unknown, where: string][] = [
   ['two API keys', { default: { ...good, apiKeyFile: CANARY } }, 'default'],
   ['no secret key', { default: { apiKey: CANARY } }, 'default'],
   ['a number as API key', { default: { ...good, apiKey: 4111 } }, 'default: apiKey'],
-  [
-    'an API key with a line break',
-    { default: { ...good, apiKey: `${CANARY}\r\nx-evil: 1` } },
-    'default: apiKey',
-  ],
+  ['an API key of two lines', { default: { ...good, apiKey: `${CANARY}\r\nx-evil: 1` } }, 'default: apiKey'],
   ['an empty list of secret keys', inChannel([]), `channels.${A}: secretKeys`],
   ['three secret keys', inChannel([CANARY, '2', '3']), `channels.${A}: secretKeys`],
   ['null as second secret key', inChannel([CANARY, null]), `channels.${A}: secretKeys[1]`],
@@ -451,11 +447,7 @@ const FAULTS: [what: string, content: unknown, where: string][] = [
   ]),
   ['null as channels', { channels: null }, 'channels'],
   ['a channel that is not a UUID', { channels: { [A]: good, [CANARY]: good } }, 'channels: entry 2'],
-  [
-    'a channel in both upper and lower case',
-    { channels: { [A]: good, [A.toUpperCase()]: good } },
-    `channels.${A}`,
-  ],
+  ['a channel id twice', { channels: { [A]: good, [A.toUpperCase()]: good } }, `channels.${A}`],
 ];
 
 /** Returns an error with all its properties as text. */

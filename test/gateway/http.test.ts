@@ -48,13 +48,7 @@ const REFUSED: [string, RequestInit, number[], string, path?: string][] = [
     'OPERATION_RESOLUTION_FAILURE',
   ],
   ['a lookup without an id', json(query(NO_ID)), [200], 'BAD_USER_INPUT'],
-  [
-    'the method GET and a mutation',
-    { headers: PREFLIGHT },
-    [405],
-    BAD,
-    `/graphql?query=${encodeURIComponent(MUTATION)}`,
-  ],
+  ['a mutation by GET', { headers: PREFLIGHT }, [405], BAD, `/graphql?query=${encodeURIComponent(MUTATION)}`],
   ['an unknown path', {}, [404, 405], BAD, '/nosuch'],
 ];
 

@@ -223,14 +223,11 @@ test.each([
   ['createPayment', 'CreatePaymentInput'],
   ['createPayout', 'CreatePayoutInput'],
   ['confirmPayment', 'ConfirmPaymentInput'],
-] as const)(
-  'Every text field in the input of %s is tested with valid and invalid values',
-  (mutation, input) => {
-    const found = leaves(schema.getType(input));
-    expect(found.length).toBeGreaterThan(4);
-    expect([...new Set(covered(mutation))].sort()).toEqual(found.sort());
-  },
-);
+] as const)('Every text field of %s is tested with valid and invalid values', (mutation, input) => {
+  const found = leaves(schema.getType(input));
+  expect(found.length).toBeGreaterThan(4);
+  expect([...new Set(covered(mutation))].sort()).toEqual(found.sort());
+});
 
 test('One response reports all errors of an input, each with path and rule', async () => {
   const wrong: [string[], unknown][] = [
@@ -345,17 +342,13 @@ describe('The address of a card payment', () => {
     return { title: '', path, value: ADDRESS, rules: ['addressOrStructuredFields'], call };
   };
 
-  test.each(Object.entries(STRUCTURED))(
-    'is refused as a single text together with the structured field %s',
-    (name, value) => expectRefusal(withFields({ address: ADDRESS, [name]: value })),
+  test.each(Object.entries(STRUCTURED))('as a single text with the field %s is refused', (name, value) =>
+    expectRefusal(withFields({ address: ADDRESS, [name]: value })),
   );
 
   test.each([
     ['as a single text', { address: ADDRESS }],
-    [
-      'as a single text beside structured fields that are null',
-      { address: ADDRESS, city: null, street: null },
-    ],
+    ['as a single text if structured fields are null', { address: ADDRESS, city: null, street: null }],
     ['as structured fields beside a null address', { address: null, ...STRUCTURED }],
   ])('is accepted %s', (_how, fields) => expectAcceptance(withFields(fields)));
 });
@@ -460,19 +453,15 @@ const TAKEN_FIELDS: [title: string, fields: Json][] = [
 describe.each(CUSTOM_VARIANTS)('The custom fields of %s with the method %s', (mutation, variant) => {
   const place = { mutation, variant, field: 'fields' };
 
-  test.each(REFUSED_FIELDS)(
-    'are refused, without a request to the service, if they contain %s',
-    (_title, fields, rule) => expectRefusal(rowOf(place, fields, [rule])),
+  test.each(REFUSED_FIELDS)('are refused without a request if they contain %s', (_title, fields, rule) =>
+    expectRefusal(rowOf(place, fields, [rule])),
   );
 
-  test.each(TAKEN_FIELDS)(
-    'are sent unchanged after the type of the method if they contain %s',
-    async (_title, fields) => {
-      const method = await expectAcceptance(rowOf(place, fields));
-      expect(method).toEqual({ type: mutation === 'createPayout' ? 'new_method' : variant, ...fields });
-      expect(Object.keys(Object(method))[0]).toBe('type');
-    },
-  );
+  test.each(TAKEN_FIELDS)('are sent unchanged if they contain %s', async (_title, fields) => {
+    const method = await expectAcceptance(rowOf(place, fields));
+    expect(method).toEqual({ type: mutation === 'createPayout' ? 'new_method' : variant, ...fields });
+    expect(Object.keys(Object(method))[0]).toBe('type');
+  });
 });
 
 describe('The type of a payout with the method "other"', () => {

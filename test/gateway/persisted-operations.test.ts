@@ -89,7 +89,7 @@ describe.each(['allow', 'warn', 'require'] as const)('Persisted operations in th
   });
 
   test.each(['nobody-knows', '', 'constructor'])(
-    'cause the error PersistedQueryNotFound for the unknown id "%s"',
+    'are not found by the unknown id "%s" (PersistedQueryNotFound)',
     async (id) => {
       for (const body of [{ documentId: id }, { extensions: hash(id) }]) {
         const response = await gateway.ask(body);
@@ -159,10 +159,7 @@ describe('An operation outside the manifest', () => {
   test.each([
     ['a text that is not in the manifest', { query: FREE }],
     ['introspection', { query: INTROSPECTION }],
-    [
-      'a document with a listed and another operation',
-      { query: `${LISTED} ${FREE}`, operationName: 'Payment' },
-    ],
+    ['a listed and an unlisted operation', { query: `${LISTED} ${FREE}`, operationName: 'Payment' }],
     ['a listed operation with another argument value', { query: LISTED.replace('none', 'some') }],
     ['text that is not GraphQL', { query: 'nonsense {"' }],
     ['a text with its hash', { query: FREE, extensions: hash(sha256(FREE)) }],

@@ -81,7 +81,7 @@ describe('A gateway that cannot start', () => {
 });
 
 describe('Two gateways in one checkout', () => {
-  test('can compile concurrently', async () => {
+  test('can be compiled concurrently', async () => {
     const checkout = temporaryFolder();
     for (const part of ['bin', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'])
       cpSync(path.join(CHECKOUT, part), path.join(checkout, part), { recursive: true });
@@ -98,7 +98,7 @@ describe('Two gateways in one checkout', () => {
     expect(readdirSync(checkout).filter((name) => name.startsWith('dist'))).toEqual(['dist']);
   });
 
-  test('can start concurrently, each with its own sandbox', async () => {
+  test('can be started concurrently, each with its own sandbox', async () => {
     const folder = temporaryFolder();
     symlinkSync(path.join(CHECKOUT, 'bin'), path.join(folder, 'bin'));
     const programs = [1, 2].map(() => startProgram({ PORT: '0' }, folder));

@@ -443,24 +443,21 @@ describe('A secret of the gateway or the request that the payment service sends 
     }
   });
 
-  test.each(Object.entries(OWN))(
-    'does not appear in the response to a create that needs a lookup: %s',
-    async (_how, text) => {
-      const now = (): string => new Date(Date.now() + 1000).toISOString().replace('Z', '+00:00');
-      for (const type of ['card', 'other']) {
-        const echo = {
-          ...echoEverywhere({ type, text, paidTo: true }),
-          amount: { currency: 'EUR', value: '10.00' },
-        };
-        replyToGet = (request) => responseAbout({ ...echo, create_date: now() })(request);
-        replyToPost = responseAbout({ status: 'failed' });
-        expect(await send(payment())).toContain('"PaymentSuccess"');
-        replyToPost = () => (connection) => connection.reset();
-        const response = await send(payment());
-        if (type === 'card') expect(response).toContain('"replayed":true');
-      }
-    },
-  );
+  test.each(Object.entries(OWN))('is not in a create response after a lookup: %s', async (_how, text) => {
+    const now = (): string => new Date(Date.now() + 1000).toISOString().replace('Z', '+00:00');
+    for (const type of ['card', 'other']) {
+      const echo = {
+        ...echoEverywhere({ type, text, paidTo: true }),
+        amount: { currency: 'EUR', value: '10.00' },
+      };
+      replyToGet = (request) => responseAbout({ ...echo, create_date: now() })(request);
+      replyToPost = responseAbout({ status: 'failed' });
+      expect(await send(payment())).toContain('"PaymentSuccess"');
+      replyToPost = () => (connection) => connection.reset();
+      const response = await send(payment());
+      if (type === 'card') expect(response).toContain('"replayed":true');
+    }
+  });
 
   test.each(Object.entries(OWN))('does not appear in a decline: %s', async (_how, text) => {
     replyToPost = responseAbout({ ...declineOf('card', text), amount: undefined });
@@ -486,26 +483,20 @@ describe('The redaction of responses of the payment service', () => {
   const { plain = PAID_PAN, spaced = PAID_PAN } = writtenCardNumbers(PAID_PAN);
   const FOREIGN = { 'card number': plain, 'card number with blanks': spaced, token: TOKEN };
 
-  test.each(Object.entries(FOREIGN))(
-    'removes a secret of another request from the free texts of a lookup: %s',
-    async (_how, text) => {
-      for (const type of ECHOED_TYPES) {
-        replyToGet = () => ({ status: 200, json: echoEverywhere({ type, text, paidTo: false }) });
-        for (const response of await sendAll(lookups())) expect(response).toContain(TRANSACTION_ID);
-      }
-    },
-  );
+  test.each(Object.entries(FOREIGN))('removes a secret from a lookup result: %s', async (_how, text) => {
+    for (const type of ECHOED_TYPES) {
+      replyToGet = () => ({ status: 200, json: echoEverywhere({ type, text, paidTo: false }) });
+      for (const response of await sendAll(lookups())) expect(response).toContain(TRANSACTION_ID);
+    }
+  });
 
-  test.each(Object.entries(FOREIGN))(
-    'removes a secret of another request from a decline, rejection or error: %s',
-    async (_how, text) => {
-      replyToGet = () => ({ status: 200, json: declineOf('card', text) });
-      const [declined = ''] = await sendAll(lookups().slice(0, 1));
-      expect(declined).toContain('insufficient funds on [redacted]');
-      const responses = await sendForEach(refusalsWith(text), ['confirm', 'lookups']);
-      expect(responses.join().split('"BAD_USER_INPUT"').length).toBeGreaterThan(5);
-    },
-  );
+  test.each(Object.entries(FOREIGN))('removes a secret from a decline or error: %s', async (_how, text) => {
+    replyToGet = () => ({ status: 200, json: declineOf('card', text) });
+    const [declined = ''] = await sendAll(lookups().slice(0, 1));
+    expect(declined).toContain('insufficient funds on [redacted]');
+    const responses = await sendForEach(refusalsWith(text), ['confirm', 'lookups']);
+    expect(responses.join().split('"BAD_USER_INPUT"').length).toBeGreaterThan(5);
+  });
 
   const NUMBER = '8808000000000007';
   const LINK = `upi://pay?pa=${NUMBER}@bank&am=1`;
@@ -537,7 +528,7 @@ describe('The redaction of responses of the payment service', () => {
     ['5398********1527', '5398********1527'],
     ['539822xxxxxx1527', '539822xxxxxx1527'],
     ['5398228707871*27', null],
-  ])('shows the card mask %s as %s', async (sent, shown) => {
+  ])('returns the card mask %s as %s', async (sent, shown) => {
     for (const type of ['card', 'c2c']) {
       replyToGet = openPayment(type, { payment_method: { type, card_mask: sent } });
       const response = await send(graphql(lookUpPayment(), IDS));

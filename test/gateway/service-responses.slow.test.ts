@@ -314,20 +314,17 @@ describe('The reason of a rejection', () => {
     silent = (await resultOf(lookUpPayment, withJson({}))).errors?.[0]?.message;
   });
 
-  test.each(SHAPES)(
-    'is shown to the caller only if it is short plain text: %s',
-    async (_shape, reply, text) => {
-      const message = text ?? silent ?? '';
-      for (const call of MONEY_CALLS) {
-        const { result } = await resultOf(call, reply);
-        expect(result).toMatchObject({ __typename: REJECTED, code: 'REJECTED_BY_SERVICE', httpStatus: 400 });
-        // The message of a confirm also contains advice.
-        expect(result?.message?.startsWith(message)).toBe(true);
-      }
-      const { errors } = await resultOf(lookUpPayment, reply);
-      expect(errors?.[0]).toMatchObject({ message, extensions: { code: REFUSED } });
-    },
-  );
+  test.each(SHAPES)('is shown only if it is short plain text: %s', async (_shape, reply, text) => {
+    const message = text ?? silent ?? '';
+    for (const call of MONEY_CALLS) {
+      const { result } = await resultOf(call, reply);
+      expect(result).toMatchObject({ __typename: REJECTED, code: 'REJECTED_BY_SERVICE', httpStatus: 400 });
+      // The message of a confirm also contains advice.
+      expect(result?.message?.startsWith(message)).toBe(true);
+    }
+    const { errors } = await resultOf(lookUpPayment, reply);
+    expect(errors?.[0]).toMatchObject({ message, extensions: { code: REFUSED } });
+  });
 });
 
 describe('The response status', () => {

@@ -249,7 +249,7 @@ describePostgresJournal('Reading status changes in order', (fixture) => {
     await expect(fixture.journal.recordObservation(observationOf(second))).resolves.toBe('recorded');
   });
 
-  test('starts with a lookup if the outcome was recorded just after the move to another database server', async () => {
+  test('starts with the first lookup if the outcome was recorded just after the move to another database server', async () => {
     await fixture.store.rows("UPDATE change_epoch SET identity = 'another server'");
     const payment = await created(fixture.journal);
     const due = await fixture.journal.claimFollowed(claimOf(payment, { now: 3_000 }));

@@ -32,7 +32,7 @@ const ids = (attempts: readonly { id: string }[]): string[] => attempts.map(({ i
 
 const OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 
-describeJournals('Reading attempts', (fixture) => {
+describeJournals('The journal', (fixture) => {
   test('returns keys, ids and details unchanged, whatever their length and characters', async () => {
     const { service } = newAttempt();
     const texts = Array.from({ length: 40 }, (_, place) => 'key-ÄöÜ€'.repeat(8).slice(0, place + 1));
@@ -127,7 +127,7 @@ describePostgresJournal('Database connections for lists', (fixture) => {
 });
 
 describeSqliteJournal('Database connections for lists', (fixture) => {
-  test('return a list while a create waits for the file lock', async () => {
+  test('serve a list while a create waits for the file lock', async () => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const release = await fixture.store.hold();
     let isBegun = false;
@@ -178,18 +178,15 @@ describeJournals('The search for transactions that a client created', (fixture) 
     await expect(idsFound(own, [])).resolves.toEqual([]);
   });
 
-  test.each(['service', 'client', 'kind', 'channel'] as const)(
-    'finds no transactions of another %s',
-    async (name) => {
-      const own = someone();
-      const { channel, transactionId, externalId } = await created(own);
-      const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
-      const where = name === 'channel' ? other.channel : channel;
-      const refs = [{ transactionId }, { externalId }, { transactionId, externalId }];
-      const request = refs.map((ref) => ({ ...ref, channel: where }));
-      await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
-    },
-  );
+  test.each(['service', 'client', 'kind', 'channel'] as const)('skips those of another %s', async (name) => {
+    const own = someone();
+    const { channel, transactionId, externalId } = await created(own);
+    const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
+    const where = name === 'channel' ? other.channel : channel;
+    const refs = [{ transactionId }, { externalId }, { transactionId, externalId }];
+    const request = refs.map((ref) => ({ ...ref, channel: where }));
+    await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
+  });
 
   test('finds the newest succeeded or unknown attempt if an external id was used several times', async () => {
     const own = { ...someone(), externalId: randomUUID() };

@@ -31,7 +31,7 @@ const timesOf = ({ service }: Harness, id: string): number[] => service.lookupsO
 const addOldPayment = (harness: Harness, agoMs: number, fields: Json = {}): string =>
   harness.addPayment({ create_date: new Date(harness.clock.now() - agoMs).toISOString(), ...fields });
 
-describe('A transaction with subscribers', () => {
+describe('A subscribed transaction', () => {
   const CARD = { payment_method: { type: 'card' } };
   const PHASES: [what: string, fields: Json, ago: number, every: number][] = [
     ['that waits for the payer', { payment_method: WAITING }, 0, 2],

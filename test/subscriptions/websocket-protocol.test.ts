@@ -35,13 +35,10 @@ describe('The upgrade to a WebSocket', () => {
       expect(await statusOf({ Origin: origin && new URL(at).origin }, at)).toBe(101);
   });
 
-  test.each([SHOP, 'https://other.example:8443'])(
-    'is accepted from the origin %s only if CORS_ORIGINS lists it',
-    async (Origin) => {
-      expect(await statusOf({ Origin }, listed)).toBe(101);
-      expect(await statusOf({ Origin })).toBe(403);
-    },
-  );
+  test.each([SHOP, 'https://other.example:8443'])('is accepted from the listed origin %s', async (Origin) => {
+    expect(await statusOf({ Origin }, listed)).toBe(101);
+    expect(await statusOf({ Origin })).toBe(403);
+  });
 
   test.each(['null', '', `${SHOP}.evil.example`, 'http://shop.example', `${SHOP}:444`])(
     'is refused from the origin %j',
@@ -153,16 +150,13 @@ describe('A WebSocket', () => {
     },
   );
 
-  test.each([true, false])(
-    'is closed with 1009 by a message of more than 100 KB (initialised: %s)',
-    async (isReady) => {
-      const [whole, parts] = [1, 2].map(() => (isReady ? ready() : WireClient.open(url)));
-      (await whole)!.say({ ...INIT, payload: { filler: 'x'.repeat(100 * 1024) } });
-      for (let part = 0; part < 11; part += 1)
-        (await parts)!.socket.send('x'.repeat(10 * 1024), { fin: false }, () => undefined);
-      for (const client of [whole, parts]) expect((await (await client)!.closed).code).toBe(1009);
-    },
-  );
+  test.each([true, false])('gets 1009 for a message over 100 KB (initialised: %s)', async (isReady) => {
+    const [whole, parts] = [1, 2].map(() => (isReady ? ready() : WireClient.open(url)));
+    (await whole)!.say({ ...INIT, payload: { filler: 'x'.repeat(100 * 1024) } });
+    for (let part = 0; part < 11; part += 1)
+      (await parts)!.socket.send('x'.repeat(10 * 1024), { fin: false }, () => undefined);
+    for (const client of [whole, parts]) expect((await (await client)!.closed).code).toBe(1009);
+  });
 
   test('works for another client after the invalid messages of the other tests, and no error was logged', async () => {
     const client = await ready();
