@@ -36,7 +36,7 @@ describe('The callback URL of a create', () => {
     });
   });
 
-  test('is new for each create, also with callbackUrl null, in the signed body, and need not match ALLOWED_URL_HOSTS', async () => {
+  test('is a new URL below PUBLIC_URL for each create without a callbackUrl, whatever ALLOWED_URL_HOSTS is', async () => {
     const calls = CREATES.flatMap((call) => [again(call), again(call), again(call, { callbackUrl: null })]);
     const sent = await requestsOf(harness, calls);
     const addresses = sent.map(({ json }) => json['callback_url']);
@@ -45,7 +45,7 @@ describe('The callback URL of a create', () => {
     sent.forEach(expectSigned);
   });
 
-  test('is the callbackUrl of the caller, unchanged, with and without PUBLIC_URL', async () => {
+  test('is the unchanged callbackUrl of the input if there is one, with and without PUBLIC_URL', async () => {
     for (const one of [harness, await startRuleHarness()]) {
       const calls = CREATES.map((call) => again(call, { callbackUrl: OWN }));
       const sent = await requestsOf(one, calls);
@@ -55,7 +55,7 @@ describe('The callback URL of a create', () => {
     }
   });
 
-  test('is absent without PUBLIC_URL, and always absent in a confirm', async () => {
+  test('is not sent without PUBLIC_URL, and is never sent in a confirm', async () => {
     const confirms = await requestsOf(harness, [validCall('confirmPayment', 'upi')]);
     expect(confirms.filter(({ method }) => method === 'POST')).toHaveLength(1);
     const calls = CREATES.map((call) => again(call));
@@ -65,8 +65,8 @@ describe('The callback URL of a create', () => {
   });
 });
 
-describeSqlite('A retry with the same key', (harnesses) => {
-  test('replays the create when PUBLIC_URL was set, changed, removed or kept meanwhile', async () => {
+describeSqlite('A repeated create with the same key', (harnesses) => {
+  test('is replayed even if PUBLIC_URL was set, changed or removed meanwhile', async () => {
     const none = await harnesses.start();
     const { service, clock } = none;
     const start = (PUBLIC_URL: string) => harnesses.start({ env: { PUBLIC_URL }, service, clock });
@@ -89,7 +89,7 @@ describeSqlite('A retry with the same key', (harnesses) => {
   });
 });
 
-test('The sandbox calls back when the payer pays on the hosted page, and one lookup updates the subscriber', async () => {
+test('A callback of the sandbox after a payment on the hosted page updates the subscriber with one lookup', async () => {
   const clock = fakeClock(Date.now());
   const PORT = String(await freePort());
   const sandbox = await testSandbox();
@@ -128,8 +128,8 @@ const bytesOf = (text: string): Buffer => Buffer.from(text, 'base64url');
 const withCharacter = (text: string, place: number, character: string): string =>
   text.slice(0, place) + character + text.slice(place + 1);
 
-describe('The token of an attempt', () => {
-  test('has 43 URL-safe characters, and identifies its attempt in every instance with the secret', () => {
+describe('The callback token of an attempt', () => {
+  test('has 43 URL-safe characters, and identifies the attempt on every instance with the same secret', () => {
     fc.assert(
       fc.property(attemptId, fc.string(), (id, secret) => {
         const [one, other] = [new CallbackTokens(secret), new CallbackTokens(secret)];
@@ -139,14 +139,14 @@ describe('The token of an attempt', () => {
     );
   });
 
-  test('is a fixed function of id and secret, so that tokens stay valid after an upgrade', () => {
+  test('depends only on id and secret, so that tokens stay valid after an upgrade', () => {
     // The token was computed with HKDF and HMAC by Python's hmac and hashlib.
     const given = '-1L4hO-VlXfsA4IPYJxaMfh7V7aMX__r9lqvtFZh4M0';
     const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
     expect([tokens.encode(id), tokens.decode(given)]).toEqual([given, id]);
   });
 
-  test('differs in both halves from the token of an id with one other digit, and contains no part of the id', () => {
+  test('reveals no part of the id, and has no half in common with the token of a similar id', () => {
     fc.assert(
       fc.property(attemptId, fc.nat(31), fc.integer({ min: 1, max: 15 }), (id, place, change) => {
         const digits = id.replaceAll('-', '');
@@ -163,8 +163,8 @@ describe('The token of an attempt', () => {
   });
 });
 
-describe('No attempt is identified by', () => {
-  test('a token with one bit or one character changed', () => {
+describe('An invalid callback token', () => {
+  test('with one changed bit or character is rejected', () => {
     fc.assert(
       fc.property(token, (text) => {
         for (let bit = 0; bit < 256; bit += 1) {
@@ -181,7 +181,7 @@ describe('No attempt is identified by', () => {
     );
   });
 
-  test('a token made with another secret, or parts of two tokens joined', () => {
+  test('that was made with another secret, or from parts of two tokens, is rejected', () => {
     fc.assert(
       fc.property(
         attemptId,
@@ -199,7 +199,7 @@ describe('No attempt is identified by', () => {
     );
   });
 
-  test('another encoding of the bytes of a token', () => {
+  test('with the bytes of a valid token in another encoding is rejected', () => {
     fc.assert(
       fc.property(token, (text) => {
         const last = ALPHABET.indexOf(text.at(-1) ?? '');
@@ -214,7 +214,7 @@ describe('No attempt is identified by', () => {
     );
   });
 
-  test('any other text, and reading it does not throw', () => {
+  test('that is arbitrary text is rejected without an exception', () => {
     const characters = fc.constantFrom(...ALPHABET);
     const junk = fc.oneof(
       fc.string({ unit: 'binary' }),

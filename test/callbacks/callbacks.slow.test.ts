@@ -24,7 +24,7 @@ import {
   type Created,
 } from './support/harness';
 
-describeSqlite('Without polling, a callback', (harnesses) => {
+describeSqlite('A callback (polling is off)', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
   test.each<[Kind, string, string]>([
     ['payment', 'completed', 'COMPLETED'],
     ['payout', 'failed', 'FAILED'],
-  ])('for a %s that is %s updates its subscribers by one lookup', async (kind, status, seen) => {
+  ])('for a %s that is now %s updates its subscribers with one lookup', async (kind, status, seen) => {
     const created = await createTransaction(harness, kind);
     const watching = await watch(harness, created);
     expect(lookups(harness, created)).toBe(1);
@@ -45,7 +45,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
     expect(lookups(harness, created)).toBe(2);
   });
 
-  test('causes one lookup, also if nobody has subscribed or nothing has changed', async () => {
+  test('causes one lookup even if nobody has subscribed or nothing has changed', async () => {
     const unwatched = await createTransaction(harness, 'payout');
     const unchanged = await createTransaction(harness);
     const watching = await watch(harness, unchanged);
@@ -57,7 +57,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
     expect(watching.outcome).toEqual(ongoingWith('PROCESSING'));
   });
 
-  test('is only a hint: the status and the transaction in its body are ignored', async () => {
+  test('only triggers a lookup: status and transaction id in its body are ignored', async () => {
     const [created, other] = [await createTransaction(harness), await createTransaction(harness)];
     const [watching, elsewhere] = [await watch(harness, created), await watch(harness, other)];
     for (const [place, { transactionId, channel, amount }] of [created.entry, other.entry].entries()) {
@@ -76,7 +76,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
   });
 
   test.each<Kind>(['payment', 'payout'])(
-    'that arrives before the response to the create of a %s is ignored; subscribers get the final state',
+    'that arrives before the response to the create of a %s is ignored, and later subscribers get the final state',
     async (kind) => {
       const key = newKey();
       const held = harness.service.hold();
@@ -97,7 +97,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
 });
 
 describeSqlite('A callback after a lost response to a create', (harnesses) => {
-  test.each<Kind>(['payment', 'payout'])('resolves the unknown %s at once', async (kind) => {
+  test.each<Kind>(['payment', 'payout'])('settles the %s of unknown outcome at once', async (kind) => {
     // A fixed clock stops periodic work.
     const harness = await harnesses.start({ env: LOSING_CREATES, clock: fakeClock(Date.now()) });
     const { key, entry, callbackUrl: address } = await loseCreate(harness, kind);
@@ -136,7 +136,7 @@ describeSqlite('Callbacks', (harnesses) => {
     expect(watching.outcome).toEqual(ongoingWith('PROCESSING'));
   });
 
-  test('during a lookup cause another lookup, so that the new status arrives', async () => {
+  test('during a lookup cause another lookup, so that subscribers get the new status', async () => {
     const created = await createTransaction(harness);
     const watching = await watch(harness, created);
     const held = harness.service.hold();
@@ -149,7 +149,7 @@ describeSqlite('Callbacks', (harnesses) => {
     expect(watching.outcome).toEqual(completedWith('PROCESSING', 'COMPLETED'));
   });
 
-  test('at 20 a second cause at most two lookups a second, and the last status arrives', async () => {
+  test('at 20 per second cause about two lookups per second, and subscribers get the last status', async () => {
     const clock = fakeClock(Date.now());
     const steady = await harnesses.start({ env: CALLBACKS_ONLY, clock });
     const created = await createTransaction(steady);
@@ -171,7 +171,7 @@ describeSqlite('Callbacks', (harnesses) => {
     expect(watching.outcome).toEqual(completedWith('PROCESSING', 'COMPLETED'));
   });
 
-  test('for 200 transactions leave capacity for lookups of callers, and later callbacks work', async () => {
+  test('for 200 transactions at once leave capacity for lookups by callers', async () => {
     const created: Created[] = [];
     for (let round = 0; round < 10; round += 1)
       created.push(...(await Promise.all(Array.from({ length: 20 }, () => createTransaction(harness)))));

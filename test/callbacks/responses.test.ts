@@ -64,9 +64,9 @@ async function untilEnd(text: string) {
   return wire.write(text).end();
 }
 
-describe('A request to /callbacks/<token> gets 204 without a body', () => {
+describe('A request to /callbacks/<token>', () => {
   // Node.js closes the connection without a response to CONNECT.
-  test.each(METHODS.filter((method) => method !== 'CONNECT'))('with the method %s', async (method) => {
+  test.each(METHODS.filter((method) => method !== 'CONNECT'))('by %s gets an empty 204', async (method) => {
     const line = `${method} /callbacks/token`;
     const requests = [
       bare(line),
@@ -88,7 +88,7 @@ describe('A request to /callbacks/<token> gets 204 without a body', () => {
       ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'],
     ],
     ['sends a CORS preflight', ['Origin: https://shop.example', 'Access-Control-Request-Method: POST']],
-  ])('also when the client %s', async (_what, headers) => {
+  ])('gets 204 when the client %s', async (_what, headers) => {
     for (const method of ['POST', 'OPTIONS']) {
       const { received } = await exchange([withBody(`${method} /callbacks/token`, '', headers)]);
       const lines = received.split('\r\n').filter((text) => text.startsWith('HTTP/'));
@@ -97,7 +97,7 @@ describe('A request to /callbacks/<token> gets 204 without a body', () => {
     expect(read).toEqual(['token', 'token']);
   });
 
-  test('with the same bytes for a valid token, a forged one and none', async () => {
+  test('gets the same response for a valid, a forged and a missing token', async () => {
     const good = tokens.encode(randomUUID());
     const forged = `${good.startsWith('A') ? 'B' : 'A'}${good.slice(1)}`;
     expect([tokens.decode(good) === null, tokens.decode(forged)]).toEqual([false, null]);
@@ -111,7 +111,7 @@ describe('A request to /callbacks/<token> gets 204 without a body', () => {
   });
 });
 
-describe('The token of a callback', () => {
+describe('The token in the path of a callback', () => {
   test.each<[string, string[]]>([
     ['/callbacks/token?a=b/c', ['token']],
     ['https://other.example:8443/callbacks/token?a', ['token']],
@@ -119,7 +119,7 @@ describe('The token of a callback', () => {
     ['/callbacks/', []],
     ['/callbacks/token/more', []],
     ['/callbacks//token', []],
-  ])('is the single path segment below /callbacks/, not decoded: %s gives %j', async (target, expected) => {
+  ])('is the only segment after /callbacks/, without decoding: %s gives %j', async (target, expected) => {
     for (const method of ['GET', 'OPTIONS', 'PURGE']) {
       expect((await exchange([bare(`${method} ${target}`)])).statuses).toEqual([204]);
       expect(read.splice(0)).toEqual(expected);
@@ -132,14 +132,14 @@ describe('The token of a callback', () => {
     '//callbacks/token',
     '/graphql/callbacks/token',
     'http://gateway?/callbacks/token',
-  ])('is not read from %s, which is not found', async (target) => {
+  ])('is not read from %s, which gets 404', async (target) => {
     expect((await exchange([bare(`POST ${target}`)])).statuses).toEqual([404]);
     expect(read).toEqual([]);
   });
 });
 
-describe('A client that asks for a WebSocket', () => {
-  test('below /callbacks/ gets 204, even if the gateway serves WebSockets', async () => {
+describe('A WebSocket upgrade request', () => {
+  test('below /callbacks/ gets 204 and no WebSocket', async () => {
     const { gateway } = await testGateway('http://127.0.0.1:9/');
     for (const below of ['token?a=b', '', 'more/than/that', '%zz'])
       for (const url of [gateway.url, base]) {
@@ -153,13 +153,13 @@ describe('A client that asks for a WebSocket', () => {
   });
 });
 
-describe('A long body', () => {
+describe('A large callback body', () => {
   const piece = 'x'.repeat(LIMIT_BYTES);
 
   test.each([
     ['in chunks that never end', 'Transfer-Encoding: chunked', `${LIMIT_BYTES.toString(16)}\r\n${piece}\r\n`],
     ['with a Content-Length of a gigabyte', 'Content-Length: 1000000000', piece],
-  ])('%s gets a response at once, and the connection ends', async (_how, header, part) => {
+  ])('%s gets a response at once, and the connection is closed', async (_how, header, part) => {
     const wire = await Wire.open(base);
     wire.write(bare('POST /callbacks/token', [header]));
     let sent = 0;
@@ -175,7 +175,7 @@ describe('A long body', () => {
     expect(read).toEqual(['token']);
   });
 
-  test('of 64 KB keeps the connection open, and one byte more ends it', async () => {
+  test('of 64 KB keeps the connection open, and a larger body closes it', async () => {
     const kept = await Wire.open(base);
     const two = withBody('POST /callbacks/a', piece) + bare('POST /callbacks/b');
     const both = await kept.write(two).responses(2);
@@ -190,7 +190,7 @@ describe('A long body', () => {
   });
 });
 
-describe('The log', () => {
+describe('The log of the gateway', () => {
   const CARD = '4111111111111111';
   const line = `POST /callbacks/${tokens.encode(randomUUID())}`;
   const close = 'Connection: close';
@@ -201,12 +201,12 @@ describe('The log', () => {
     ['a card number in its address', bare(`GET /callbacks/${CARD}?number=${CARD}`, [close])],
     ['a card number in its headers', bare(line, [close, `User-Agent: ${CARD}`, `X-Request-Id: ${CARD}`])],
     ['a line that is not HTTP', `${line} ${CARD}\r\n\r\n`],
-  ])('has no line for a callback with %s', async (_name, text) => {
+  ])('has no entry for a callback with %s', async (_name, text) => {
     await untilEnd(text);
     expect(logLines).toEqual([]);
   });
 
-  test('has a line for an error of a request to another path', async () => {
+  test('has an entry for an internal error on another path', async () => {
     await untilEnd(bare('GET /broken', [close]));
     expect(logLines).toHaveLength(1);
   });

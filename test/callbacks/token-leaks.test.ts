@@ -105,18 +105,18 @@ async function ask(query: string, variables: object): Promise<string> {
 }
 
 describe.each<[string, (address: string) => string]>([
-  ['the callback URL within a sentence', (address) => `Calling ${address}, please wait.`],
-  ['the callback URL, percent-encoded', encodeURIComponent],
-  ['the token', tokenIn],
-])('The callback token does not leak if the service repeats %s', (_what, write) => {
+  ['a URL within a sentence', (address) => `Calling ${address}, please wait.`],
+  ['a percent-encoded URL', encodeURIComponent],
+  ['a bare token', tokenIn],
+])('The callback token that the service repeats as %s', (_what, write) => {
   const written = (): string => write(lastAddress());
 
-  test('although the search of this test finds it in that text', async () => {
+  test('is detected by the check that the other tests use', async () => {
     await ask(createPayment('{ __typename }'), { input: newPayment() });
     expect(spellingsIn(written())).not.toEqual([]);
   });
 
-  test('in the response to a create', async () => {
+  test('is not in the response to a create', async () => {
     for (const type of ECHOED_TYPES) {
       onPost = (request) => about({ ...echoOf(type, written()), amount: undefined })(request);
       expect(await ask(createPayment(), { input: newPayment() })).toContain('"PaymentSuccess"');
@@ -125,13 +125,13 @@ describe.each<[string, (address: string) => string]>([
     }
   });
 
-  test('in a decline', async () => {
+  test('is not in the response to a declined create', async () => {
     onPost = (request) => about({ ...declineWith(written()), amount: undefined })(request);
     expect(await ask(createPayment(), { input: newPayment() })).toContain('insufficient funds');
     expect(await ask(createPayout(), { input: newPayout() })).toContain('insufficient funds');
   });
 
-  test('in a rejection, an error or a broken response', async () => {
+  test('is not in the response after the service sent a rejection, an error or a broken response', async () => {
     const rows = (text: string) => [...refusalsWith(text), ...brokenWith(text)];
     onPost = ({ json }) => {
       const [, reply] = rows(write(String(json['callback_url'])))[Number(json['description'])] ?? [];
@@ -150,7 +150,7 @@ describe.each<[string, (address: string) => string]>([
     await until(create, (text) => text.includes('"PaymentSuccess"'));
   });
 
-  test('in the lookup that completes a short response or recovers a lost one', async () => {
+  test('is not in the response to a create that needs a lookup', async () => {
     for (const type of TYPES) {
       onPost = about({ status: 'failed' });
       onGet = (request) => about(echoOf(type, written()))(request);
@@ -162,7 +162,7 @@ describe.each<[string, (address: string) => string]>([
     expect(await ask(createPayment(), { input: newPayment() })).toContain('"replayed":true');
   });
 
-  test('in a replay, and in a lookup of a payment or a payout', async () => {
+  test('is not in a replay, nor in the lookup of a payment or payout', async () => {
     const [input, transactionId] = [newPayment(), randomUUID()];
     const ids = { channel: CHANNEL, transactionId };
     onPost = about({ status: 'processing' }, transactionId);

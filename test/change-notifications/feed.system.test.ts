@@ -114,12 +114,12 @@ async function closedProxy(): Promise<TcpProxy> {
   return proxy;
 }
 
-/** Intervals of the feed: batch window, response timeout, health check. */
+/** Intervals of the change notifier: batch window, response timeout, health check. */
 const BATCH_WINDOW_MS = 10;
 const RESPONSE_TIMEOUT_MS = 5_000;
 const HEALTH_CHECK_MS = 30_000;
 
-describePostgres('A change', () => {
+describePostgres('A change notification', () => {
   test('reaches all other instances, but not its sender', async () => {
     const instances = [start(), start(), start()];
     await connected(...instances);
@@ -133,7 +133,7 @@ describePostgres('A change', () => {
       expect(received).toEqual(changes.filter((_, at) => at !== place));
   });
 
-  test('arrives in order with 5000 others, which are sent in notifications of 250', async () => {
+  test('contains up to 250 of 5000 queued changes, and all changes arrive in order', async () => {
     const [one, two] = [start(), start()];
     await connected(one, two);
     const changes = newChanges(5_000);
@@ -149,7 +149,7 @@ describePostgres('A change', () => {
     expect(messages).toEqual(Array.from({ length: 20 }, () => 16 + 250 * 30));
   });
 
-  test('is ignored in a malformed notification', async () => {
+  test('is ignored if it is malformed', async () => {
     const [one, two] = [start(), start()];
     await connected(one, two);
     const text = textOf(newChange());
@@ -175,7 +175,7 @@ describePostgres('A change', () => {
   });
 });
 
-describePostgres('The connection of a feed', () => {
+describePostgres('The PostgreSQL connection for change notifications', () => {
   test('is replaced each time the server closes it', async () => {
     const [one, two] = [start(), start()];
     for (let round = 1; round <= 2; round += 1) {
@@ -190,7 +190,7 @@ describePostgres('The connection of a feed', () => {
     ]);
   });
 
-  test('sends the last 20,000 changes once it is established', async () => {
+  test('sends the last 20,000 queued changes once it is established', async () => {
     const proxy = await closedProxy();
     const clock = new AdvancingClock(systemClock);
     const [two, three] = [start(), start()];
@@ -206,7 +206,7 @@ describePostgres('The connection of a feed', () => {
     expect([one.reached, two.reached]).toEqual([[false, true], []]);
   });
 
-  test('is retried with exponential backoff and jitter, starting anew after a connection that lasted', async () => {
+  test('is retried with exponential backoff and jitter, and the backoff restarts after a stable connection', async () => {
     const proxy = await closedProxy();
     const clock = fakeClock(0);
     const timers = jest.spyOn(clock, 'after');
@@ -292,7 +292,7 @@ describePostgres('The connection of a feed', () => {
   });
 });
 
-describePostgres('Closing a feed', () => {
+describePostgres('Closing the change notifier', () => {
   let clock: AdvancingClock;
 
   beforeEach(() => void (clock = new AdvancingClock(systemClock)));
@@ -303,7 +303,7 @@ describePostgres('Closing a feed', () => {
     expect(clock.advance(DAY_MS)).toBe(0);
   };
 
-  test('ends its one connection, and leaves no timers', async () => {
+  test('ends its connection and leaves no timer', async () => {
     const [one, two] = [start(clock), start(clock)];
     await connected(one, two);
     expect(await connections()).toHaveLength(2);
@@ -313,7 +313,7 @@ describePostgres('Closing a feed', () => {
     expect([...one.reached, ...two.reached]).toEqual([]);
   });
 
-  test('leaves no connection or timer, at whatever moment of a connection attempt it happens', async () => {
+  test('leaves no connection or timer at any moment of a connection attempt', async () => {
     for (let turns = 0; turns < 40; turns += 1) {
       const one = start(clock);
       one.feed.publish(newChange());
@@ -324,7 +324,7 @@ describePostgres('Closing a feed', () => {
     await expectNoTimersOrConnections();
   });
 
-  test('cancels the next connection attempt after a refused one', async () => {
+  test('cancels the next connection attempt after a refused connection', async () => {
     const proxy = await closedProxy();
     const one = start(clock, proxy.through(store.url));
     await until(() => one.reached.length > 0);
@@ -353,7 +353,7 @@ describePostgres('Closing a feed', () => {
 test.each([
   ['a missing certificate file', 'postgres://postgres@127.0.0.1/test?sslrootcert=/nowhere/ca.pem'],
   ['a database that does not exist', `${new URL('/nowhere', POSTGRES_URL).href}`],
-])('A feed opens, reports that it is not connected, and closes, even with %s', async (_, url) => {
+])('A change notifier with %s opens, reports that it is not connected, and closes', async (_, url) => {
   const one = start(systemClock, url);
   expect(one.feed.hasPeers).toBe(true);
   one.feed.publish(newChange());
@@ -362,7 +362,7 @@ test.each([
   await one.feed.close();
 });
 
-test('A feed with a SQLite journal reaches no other instance', async () => {
+test('A change notifier for a SQLite journal delivers no changes', async () => {
   const feed = createNotifier({ databaseUrl: 'file:data/nothing-is-opened.db', clock: systemClock });
   expect(feed.hasPeers).toBe(false);
   const received = jest.fn();

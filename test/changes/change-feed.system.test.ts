@@ -110,7 +110,7 @@ describeJournals('The change feed', (fixture) => {
   });
 });
 
-describeJournals('A watcher of the change feed', (fixture) => {
+describeJournals('A subscriber to the change feed', (fixture) => {
   test('gets a change within two seconds even if no notification announces it', async () => {
     const instance = new Instance(fixture);
     const other = new Instance(fixture, instance.service);
@@ -122,7 +122,7 @@ describeJournals('A watcher of the change feed', (fixture) => {
     await expect(next).resolves.toMatchObject({ value: { status: 'PENDING' } });
   });
 
-  test('shares its reads with other watchers at the same position', async () => {
+  test('shares its journal reads with other subscribers at the same position', async () => {
     const instance = new Instance(fixture);
     const channel = randomUUID();
     const { end } = await instance.feed.read(readerOf(channel), null, 1);
@@ -136,7 +136,7 @@ describeJournals('A watcher of the change feed', (fixture) => {
     await Promise.all(watchers.map((watching) => watching.return!()));
   });
 
-  test('continues after an outage of the journal, without a gap', async () => {
+  test('misses no change during an outage of the journal', async () => {
     const instance = new Instance(fixture);
     const channel = randomUUID();
     const next = takeTwo(instance.watch(channel));
@@ -156,8 +156,8 @@ describeJournals('A watcher of the change feed', (fixture) => {
   });
 });
 
-describePostgresJournal('Watchers on two instances', (fixture) => {
-  test('learn of a change of the other instance by a notification, before the next periodic read', async () => {
+describePostgresJournal('A subscriber to the change feed', (fixture) => {
+  test('gets a change of another instance by a notification, before the next periodic read', async () => {
     const clock = fakeClock();
     const one = new Instance(fixture, undefined, undefined, fixture.store.url);
     const other = new Instance(fixture, one.service, clock, fixture.store.url);

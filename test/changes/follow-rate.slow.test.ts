@@ -6,7 +6,7 @@ const create = async (harness: Harness, count: number): Promise<string[]> => {
   return created.map(({ transactionId }) => String(transactionId));
 };
 
-describeSqlite('The lookups of followed transactions', (harnesses) => {
+describeSqlite('The lookups of background polling', (harnesses) => {
   const follow = (env: Record<string, string> = {}): Promise<Recorded> =>
     Recorded.start(harnesses, { env: { FOLLOW_DAYS: '1', ...env } });
 
@@ -20,7 +20,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     expect(lookupsOf(harness, ids)).toBeLessThanOrEqual(2 * (elapsed + 1));
   });
 
-  test('are mostly for transactions that changed recently, but also for older ones', async () => {
+  test('are more frequent for transactions that changed recently than for older transactions', async () => {
     const harness = await harnesses.start({ env: { FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '1' } });
     const old = await create(harness, 40);
     await advance(harness, 20 * 60_000, 60_000);
@@ -30,7 +30,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     expect(lookupsOf(harness, young)).toBeGreaterThan(lookupsOf(harness, old));
   });
 
-  test('are rare for a MISPAID payment, but its next change is recorded', async () => {
+  test('are rare for a MISPAID payment, and still record its next change', async () => {
     const recorded = await follow({ POLL_INTERVALS_MISPAID: '60s' });
     recorded.move({ status: 'mispaid', state: null });
     await recorded.advanceUntil('MISPAID');
@@ -52,7 +52,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     expect(recorded.lookups).toBeLessThanOrEqual(calls + 1);
   });
 
-  test('become rarer while they fail, and find the last state afterwards', async () => {
+  test('become less frequent while they fail, and record the final state afterwards', async () => {
     const recorded = await follow();
     const { service } = recorded.harness;
     service.respond(({ method }) => (method === 'GET' ? { status: 500 } : undefined));
@@ -66,7 +66,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     expect(await recorded.advanceUntil('FAILED')).toEqual([WAITING, 'FAILED']);
   });
 
-  test('wait for the Retry-After of the service', async () => {
+  test('are not sent before the time in Retry-After', async () => {
     const recorded = await follow();
     const { harness } = recorded;
     const headers = { 'retry-after': '120' };

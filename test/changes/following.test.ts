@@ -7,12 +7,12 @@ import { advance, advanceUntil, COMPLETED, CONFIRMED, FAILED, Recorded, WAITING 
 const FOLLOW = { env: { FOLLOW_DAYS: '1' } };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-describeSqlite('Following transactions', (harnesses) => {
+describeSqlite('Background polling', (harnesses) => {
   test.each([
     ['payment', [WAITING, CONFIRMED, 'COMPLETED']],
     ['payout', ['PROCESSING', 'COMPLETED']],
   ] as const)(
-    'records each status of a %s that nobody watches, until it is completed',
+    'records each status of a %s without subscribers until it is completed',
     async (kind, states) => {
       const recorded = await Recorded.start(harnesses, FOLLOW, kind);
       await expect(recorded.states()).resolves.toEqual(states.slice(0, 1));
@@ -38,7 +38,7 @@ describeSqlite('Following transactions', (harnesses) => {
     expect(await first.advanceUntil('FAILED')).toEqual([WAITING, 'FAILED']);
   });
 
-  test('ends after FOLLOW_DAYS, but a later lookup still records the change', async () => {
+  test('ends after FOLLOW_DAYS, but a later lookup by a caller still records the change', async () => {
     const recorded = await Recorded.start(harnesses, FOLLOW);
     const { harness } = recorded;
     await advance(harness, DAY_MS, 10 * 60_000);
@@ -51,7 +51,7 @@ describeSqlite('Following transactions', (harnesses) => {
     await recorded.advanceUntil('COMPLETED');
   });
 
-  test('is off with FOLLOW_DAYS=0, but a change that a lookup of a caller shows is recorded', async () => {
+  test('is off when FOLLOW_DAYS is 0, but a lookup by a caller still records the change', async () => {
     const recorded = await Recorded.start(harnesses);
     recorded.harness.service.takeRequests();
     await advance(recorded.harness, 60_000);
@@ -74,9 +74,9 @@ describeSqlite('Following transactions', (harnesses) => {
   });
 });
 
-describeSqlite('The record of changes', (harnesses) => {
+describeSqlite('The record of status changes', (harnesses) => {
   test.each(['payment', 'payout'] as const)(
-    'has the state of a %s that was looked up after a callback',
+    'contains the new state of a %s after a callback',
     async (kind) => {
       const harness = await harnesses.start({ env: CALLBACKS_ONLY });
       const { entry, callbackUrl } = await createTransaction(harness, kind);
@@ -87,13 +87,13 @@ describeSqlite('The record of changes', (harnesses) => {
     },
   );
 
-  test('has the state that a confirm changed', async () => {
+  test('contains the new state of a payment after a confirm', async () => {
     const recorded = await Recorded.start(harnesses);
     await recorded.harness.confirm(recorded.entry.transactionId);
     expect(await recorded.advanceUntil(CONFIRMED)).toEqual([WAITING, CONFIRMED]);
   });
 
-  test('gets no entry from a response that has no sub-state, and this response triggers no lookup', async () => {
+  test('gets no entry from a confirm response without a sub-state, which causes no lookup either', async () => {
     const recorded = await Recorded.start(harnesses);
     const { harness } = recorded;
     const { transactionId } = recorded.entry;
@@ -108,7 +108,7 @@ describeSqlite('The record of changes', (harnesses) => {
     expect(await recorded.advanceUntil('FAILED')).toEqual([WAITING, 'FAILED']);
   });
 
-  test('begins with what a lookup found, if the response to the create was lost', async () => {
+  test('begins with the state that a lookup found if the response to the create was lost', async () => {
     const harness = await harnesses.start();
     harness.service.next('create-payment', { acts: true, reply: reset });
     const { entry } = await createTransaction(harness);
@@ -116,7 +116,7 @@ describeSqlite('The record of changes', (harnesses) => {
     await expect(recorded.states()).resolves.toEqual([WAITING]);
   });
 
-  test('gets the changes seen during an outage of the journal once the journal can be written again', async () => {
+  test('gets the changes that were seen during a journal outage once the journal is writable again', async () => {
     let isFailing = false;
     const recorded = await Recorded.start(harnesses, {
       wrap: (journal) => {

@@ -15,7 +15,7 @@ import { Created } from './support/transactions';
 
 const PAYLOAD = { query: subscriptionQuery(), variables: { channel: CHANNEL } };
 
-describeSqlite('A subscription that waits for changes', (harnesses) => {
+describeSqlite('A subscription to changes', (harnesses) => {
   /** Creates payments until the subscription receives one. */
   const connected = (harness: Harness, watching: Watching): Promise<unknown> =>
     until(async () => {
@@ -23,7 +23,7 @@ describeSqlite('A subscription that waits for changes', (harnesses) => {
       return watching.values.length > 0 || watching.errors;
     });
 
-  test.each(TRANSPORTS)('over %s frees its quota when the client leaves', async (_name, connect) => {
+  test.each(TRANSPORTS)('over %s releases its quota when the client disconnects', async (_name, connect) => {
     const harness = await harnesses.start({ env: { MAX_SUBSCRIPTIONS_PER_CLIENT: '1' } });
     const client = connect(harness);
     const first = new Watching(client, PAYLOAD, 'changes');
@@ -40,7 +40,7 @@ describeSqlite('A subscription that waits for changes', (harnesses) => {
     });
   });
 
-  test('gets a change without its payment, and RATE_LIMITED, if the caller has no points left for the lookup', async () => {
+  test('gets a change with payment null and RATE_LIMITED if the rate limit does not allow the lookup', async () => {
     // The query, four creates of 5 points and the subscription leave 2 points.
     const harness = await harnesses.start({ env: { RATE_LIMIT_PER_MINUTE: '24' } });
     const after = await newestCursor({ url: harness.url });
@@ -55,7 +55,7 @@ describeSqlite('A subscription that waits for changes', (harnesses) => {
     for (const data of [shown, shown, limited, limited]) expect(await stream.next()).toMatchObject({ data });
   });
 
-  test('ends at shutdown, so that clients reconnect', async () => {
+  test('ends without a completion message when the gateway shuts down, so that clients reconnect', async () => {
     const harness = await harnesses.start();
     const watching = new Watching(webSocketClient(harness), PAYLOAD, 'changes');
     const wire = await WireClient.ready(harness.url, AUTHORIZED);
@@ -108,14 +108,14 @@ describeSqlite('A cursor older than CHANGES_RETENTION_DAYS', (harnesses) => {
     },
   });
 
-  test('is refused by the query; the error names the oldest cursor after which no change was deleted', async () => {
+  test('is refused by the query `changes` with an error that contains the oldest valid cursor', async () => {
     expect(await readPage(from(expired))).toMatchObject({ page: undefined, errors: [ERROR()] });
     const rest = await readAllPages(from(oldest));
     expect(rest.map(({ cursor }) => cursor)).toContain(kept);
     expect(rest).toEqual(await readAllPages(from()));
   });
 
-  test.each(TRANSPORTS)('ends a subscription over %s', async (_name, connect) => {
+  test.each(TRANSPORTS)('ends a subscription over %s with CURSOR_EXPIRED', async (_name, connect) => {
     const variables = { channel: CHANNEL, after: expired };
     const watching = new Watching(connect(harness), { query: subscriptionQuery(), variables }, 'changes');
     await watching.ended();
@@ -123,7 +123,7 @@ describeSqlite('A cursor older than CHANGES_RETENTION_DAYS', (harnesses) => {
     expect(watching.values).toEqual([]);
   });
 
-  test.each(['GET', 'POST'] as const)('ends a stream that resumes by %s', async (method) => {
+  test.each(['GET', 'POST'] as const)('as Last-Event-ID ends an event stream by %s', async (method) => {
     const stream = await openStream(from(), { method, lastEventId: expired });
     expect(await stream.rest()).toMatchObject([
       { event: 'next', data: { errors: [ERROR()] } },
@@ -171,7 +171,7 @@ describeSqlite('A client that does not read its changes', (harnesses) => {
   }
 
   test.each(Object.entries(SLOW_CLIENTS))(
-    'over %s leaves them in the journal, not in memory, and gets all later',
+    'over %s does not fill the memory of the gateway, and gets all changes later',
     async (_name, open) => {
       const harness = await harnesses.start({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
       const { url } = harness;

@@ -65,7 +65,7 @@ describeSqlite('Changes', (harnesses) => {
       watching.leave();
     });
 
-    test('without a cursor begin with new changes', async () => {
+    test('begin with new changes when no cursor is given', async () => {
       await Created.by(harness, 'payment');
       const watching = watchBy();
       const later: string[] = [];
@@ -77,7 +77,7 @@ describeSqlite('Changes', (harnesses) => {
       watching.leave();
     });
 
-    test('end with BAD_USER_INPUT for a malformed cursor', async () => {
+    test('are refused with BAD_USER_INPUT for a malformed cursor', async () => {
       for (const after of MALFORMED) {
         const watching = watchBy(after);
         await watching.ended();
@@ -85,7 +85,7 @@ describeSqlite('Changes', (harnesses) => {
       }
     });
 
-    test('show the current state of the payment if it is selected, with one lookup for each change', async () => {
+    test('contain the current state of the payment if it is selected, which costs one lookup for each change', async () => {
       const created = await Created.by(harness, 'payment');
       const start = await newest();
       const watching = watchBy(start, subscriptionQuery(WITH_PAYMENT));
@@ -98,7 +98,7 @@ describeSqlite('Changes', (harnesses) => {
       watching.leave();
     });
 
-    test('continue after a failed lookup of a payment', async () => {
+    test('are still sent after a failed lookup of a payment', async () => {
       const created = await Created.by(harness, 'payment');
       await created.move('completed');
       const start = await newest();
@@ -117,7 +117,7 @@ describeSqlite('Changes', (harnesses) => {
       watching.leave();
     });
 
-    test('of other clients are not sent to a client with an :own scope', async () => {
+    test('are sent to a client with the scope payments:read:own only if it created the payment', async () => {
       const watching = watchBy(await newest(), undefined, owner);
       await Created.by(harness, 'payment');
       const { transactionId } = await Created.by(harness, 'payment', owner);
@@ -150,7 +150,7 @@ describeSqlite('Changes', (harnesses) => {
       ]);
     });
 
-    test('are the same with pages of any size; an empty page returns the given cursor', async () => {
+    test('are the same for any page size, and an empty page returns the given cursor', async () => {
       const start = await newest();
       for (let count = 0; count < 5; count += 1) await Created.by(harness, 'payment');
       const all = await readAllPages(from(start));
@@ -178,7 +178,7 @@ describeSqlite('Changes', (harnesses) => {
         expect((await readPage(from(after))).errors).toMatchObject([REFUSED_CURSOR]);
     });
 
-    test('cause one lookup for each payment if it is selected, else none', async () => {
+    test('cause one lookup for each payment if the payment is selected, and no lookup otherwise', async () => {
       const start = await newest();
       const created = await Created.by(harness, 'payment');
       await created.move('mispaid');
@@ -189,14 +189,14 @@ describeSqlite('Changes', (harnesses) => {
       expect(created.otherLookups).toBe(1);
     });
 
-    test('of other clients advance the cursor of a client with an :own scope, so that it does not read them again', async () => {
+    test('advance the cursor of a client with the scope payments:read:own even if other clients created the payments', async () => {
       const after = await newest();
       await Created.by(harness, 'payment');
       const { page } = await readPage({ ...from(after), credentials: owner });
       expect(page).toEqual({ changes: [], endCursor: await newest(), hasMore: false });
     });
 
-    test('are only those whose kind and creator the caller may read; others do not affect the paging', async () => {
+    test('are only those that the scopes of the caller allow, and other changes do not affect the paging', async () => {
       const start = await newest();
       const { transactionId: first } = await Created.by(harness, 'payment', owner);
       const foreign = await Created.by(harness, 'payment');
@@ -214,7 +214,7 @@ describeSqlite('Changes', (harnesses) => {
   });
 
   describe.each(['GET', 'POST'] as const)('as server-sent events by %s', (method) => {
-    test('have their cursor as event id; Last-Event-ID resumes after it, whatever `after` is', async () => {
+    test('have their cursor as event id, and Last-Event-ID takes precedence over `after`', async () => {
       const start = await newest();
       const created = await Created.by(harness, 'payment');
       await created.move('mispaid');
@@ -231,7 +231,7 @@ describeSqlite('Changes', (harnesses) => {
       resumed.disconnect();
     });
 
-    test('end with BAD_USER_INPUT for a malformed Last-Event-ID', async () => {
+    test('are refused with BAD_USER_INPUT for a malformed Last-Event-ID', async () => {
       const stream = await openStream(from(), { method, lastEventId: 'no-cursor' });
       expect(await stream.rest()).toMatchObject([
         { event: 'next', data: { errors: [REFUSED_CURSOR] } },
@@ -239,7 +239,7 @@ describeSqlite('Changes', (harnesses) => {
       ]);
     });
 
-    test('are the only subscription that has event ids and reads Last-Event-ID', async () => {
+    test('are the only subscription with event ids, and the only one that reads Last-Event-ID', async () => {
       const { transactionId } = await Created.by(harness, 'payment');
       const query = `subscription { paymentUpdated(channel: "${CHANNEL}", transactionId: "${transactionId}") { ... on PaymentResource { status } } }`;
       const stream = await openStream(from(), { method, query, lastEventId: 'no-cursor' });
@@ -249,7 +249,7 @@ describeSqlite('Changes', (harnesses) => {
     });
   });
 
-  test('reach an EventSource once and in order, although it has to reconnect', async () => {
+  test('reach an EventSource once and in order even if its connection is cut repeatedly', async () => {
     const proxy = await TcpProxy.to(harness.url);
     harnesses.closeAtEnd(() => proxy.refuse());
     const variables = { channel: CHANNEL, after: await newest() };

@@ -10,7 +10,7 @@ const MAX_LAG_MS = 1500;
 
 const REPLIES = Object.entries(LOST_RESPONSES);
 /** A confirm has no amount and no external id: the gateway cannot notice that these differ in its response. */
-const CONFIRM_REPLIES = REPLIES.filter(([name]) => !name.startsWith('answers for another'));
+const CONFIRM_REPLIES = REPLIES.filter(([name]) => !name.startsWith('responds with another'));
 
 const REFUSALS = [html(400), status(422), status(401), status(429, { 'retry-after': '0' })];
 

@@ -17,7 +17,7 @@ function validated(query: string) {
   return { schema, document, operation: getOperationAST(document)! };
 }
 
-test('Variables of a compiled operation are not validated beyond the first few errors', () => {
+test('The validation of the variables of a compiled operation stops after the first few errors', () => {
   const parsed = jest.spyOn(schema.getType('UUID') as GraphQLScalarType, 'parseValue');
   const operation = new PreparedOperation(
     validated('query ($ids: [UUID!]!) { payments(channel: "x", transactionIds: $ids) { __typename } }'),
@@ -54,7 +54,7 @@ describe('The cache of compiled operations', () => {
 
   const documentOf = (place: number): string => `query Q${place} { n${place}: __typename }`;
 
-  test('holds the last thousand documents, and does not grow with more', async () => {
+  test('keeps the last thousand documents, and does not grow beyond them', async () => {
     const { compile, has } = emptyCache();
     const compileAll = async (from: number, to: number): Promise<void> => {
       for (let place = from; place < to; place += 1) await compile(documentOf(place));
@@ -76,7 +76,7 @@ describe('The cache of compiled operations', () => {
   });
 });
 
-test('A compiled operation takes less than 200 times the size of a document with nested fragments', () => {
+test('A compiled operation with nested fragments takes less than 200 times the memory of its document', () => {
   const times = (write: (place: number) => string): string =>
     Array.from({ length: 22 }, (_, place) => write(place)).join(' ');
   const query = `query ($c: UUID!) { attempts(channel: $c, first: 1) { ...C } }

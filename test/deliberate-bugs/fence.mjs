@@ -11,7 +11,7 @@ export const bugs = [
     find: 'return (await this.payouts.lookUp({ channel, transactionId }, () => details)) !== null;',
     replace: 'return details.isPartial;',
     tests: fence,
-    name: 'another one that the journal knows',
+    name: 'an earlier transaction of the journal',
   },
   {
     id: 'fence-found-payment-not-recorded',

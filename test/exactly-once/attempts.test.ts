@@ -21,7 +21,7 @@ interface Page {
   };
 }
 
-describeSqlite('The list of attempts', (harnesses) => {
+describeSqlite('The queries `attempt` and `attempts`', (harnesses) => {
   let harness: Harness;
   const keys: Record<string, string> = {};
 
@@ -47,7 +47,7 @@ describeSqlite('The list of attempts', (harnesses) => {
   };
   const keysOf = ({ edges }: Page['attempts']): string[] => edges.map(({ node }) => node.idempotencyKey);
 
-  test('shows the input and the outcome of each attempt', async () => {
+  test('return input and outcome of each attempt', async () => {
     const [{ transactionId } = { transactionId: '' }] = harness.service.created(keys['paid']!);
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/) as unknown;
     const paid = {
@@ -80,7 +80,7 @@ describeSqlite('The list of attempts', (harnesses) => {
     expect(await harness.attempt(keys['paid']!)).toMatchObject({ payment: { status: 'COMPLETED' } });
   });
 
-  test('is read only from the journal, without a request to the service', async () => {
+  test('read only the journal, without a request to the service, unless payment or payout is selected', async () => {
     harness.service.requests.length = 0;
     const { data } = await harness.request<Page>(attemptsWith(RECORDED), { channel: CHANNEL });
     const [paidOut] = harness.service.created(keys['paidOut']!);
@@ -90,7 +90,7 @@ describeSqlite('The list of attempts', (harnesses) => {
     expect(harness.service.requests).toEqual([]);
   });
 
-  test('is sorted newest first, and read page by page with any filters', async () => {
+  test('return attempts newest first, page by page, with any filters', async () => {
     const all = (await page()).edges.map(({ node }) => node);
     const [, notSent, rejected, , paid] = all;
     const cases: [object, string[]][] = [
@@ -113,7 +113,7 @@ describeSqlite('The list of attempts', (harnesses) => {
     }
   });
 
-  test('accepts times with any UTC offset and with fractions of a millisecond', async () => {
+  test('accept times with any UTC offset and with fractions of a millisecond', async () => {
     const [newest] = (await page({ first: 1 })).edges;
     const { startedAt, idempotencyKey } = newest!.node;
     const inIndia = `${new Date(Date.parse(startedAt) + 330 * 60_000).toISOString().slice(0, -1)}+05:30`;
@@ -130,13 +130,13 @@ describeSqlite('The list of attempts', (harnesses) => {
     ['first', { first: 0 }],
     ['first', { first: 101 }],
     ['after', { after: 'nonsense' }],
-  ])('names the invalid argument %s in its error: %o', async (name, variables) => {
+  ])('name the invalid argument %s in the error: %o', async (name, variables) => {
     const { errors } = await harness.request(ATTEMPTS, { channel: CHANNEL, ...variables });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(errors?.[0]?.message).toContain(name);
   });
 
-  test('is empty for an unused key, and on another channel', async () => {
+  test('return nothing for an unused key and on another channel', async () => {
     expect(await harness.attempt(newKey())).toBeNull();
     const elsewhere = await page({ channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11' });
     expect(elsewhere).toEqual({ edges: [], pageInfo: { hasNextPage: false, endCursor: null } });

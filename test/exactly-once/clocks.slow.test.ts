@@ -43,7 +43,7 @@ const refusing =
     connection.send({ status: 401, json: {}, headers: { date } });
 const dateOf = (ms: number): string => new Date(ms).toUTCString();
 
-describeSqlite('When the clock of the service', (harnesses) => {
+describeSqlite('The gateway', (harnesses) => {
   let harness: Harness;
 
   beforeEach(async () => {
@@ -55,12 +55,12 @@ describeSqlite('When the clock of the service', (harnesses) => {
       .requestsTo('create-payment')
       .map(({ headers }) => Number(headers['x-timestamp']) * SECOND);
 
-  describe.each([10, -600])('is %i minutes off', (minutes) => {
+  describe.each([10, -600])('with a service clock that is %i minutes off', (minutes) => {
     beforeEach(() => {
       harness.service.clockOffsetMs = minutes * MINUTE;
     });
 
-    test.each(KINDS)('a %s is created once, and later creates cause no refused request', async (kind) => {
+    test.each(KINDS)('creates a %s once, and later creates cause no refused request', async (kind) => {
       const key = newKey();
       expect(await harness.create(kind, key)).toMatchObject({ replayed: false });
       expect(harness.service.created(key)).toHaveLength(1);
@@ -71,9 +71,9 @@ describeSqlite('When the clock of the service', (harnesses) => {
       expect(await harness.create(kind, newKey())).toMatchObject({ replayed: false });
     });
 
-    test('a payment whose response was lost is found', async () => {
+    test('finds a payment whose response was lost', async () => {
       const key = newKey();
-      // The service refuses the first request because of its timestamp, and carries out the second.
+      // The service refuses the first request because of its timestamp, and executes the second.
       const lost: Fault = {
         acts: true,
         reply: (connection, response) =>
@@ -86,7 +86,7 @@ describeSqlite('When the clock of the service', (harnesses) => {
     });
   });
 
-  test('is forged in the Date of a 401, one more request is sent, and later creates have the right time', async () => {
+  test('retries once after a 401 with a forged Date, and signs later creates with the right time', async () => {
     const reply = refusing(dateOf(harness.service.now() + 20 * MINUTE));
     harness.service.next('create-payment', { acts: false, reply }, { acts: false, reply });
     expect(await harness.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
@@ -96,9 +96,9 @@ describeSqlite('When the clock of the service', (harnesses) => {
   });
 
   test.each([
-    ['is right', () => dateOf(harness.service.now())],
-    ['is years off', () => dateOf(0)],
-  ])('%s by the Date of a 401, the create is sent once', async (_name, date) => {
+    ['correct', () => dateOf(harness.service.now())],
+    ['years off', () => dateOf(0)],
+  ])('does not retry a create after a 401 whose Date is %s', async (_name, date) => {
     harness.service.plan(() => ({ acts: false, reply: refusing(date()) }));
     expect(await harness.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
     expect(timestamps()).toHaveLength(1);
@@ -109,7 +109,7 @@ describeSqlite('A Date header from a proxy in front of the service', (harnesses)
   test.each([
     ['an hour ahead', 60 * MINUTE],
     ['a day behind', -DAY],
-  ])('that is %s does not change which payments match', async (_name, offsetMs) => {
+  ])('that is %s does not change which payment matches a lost create', async (_name, offsetMs) => {
     const harness = await harnesses.start();
     await harness.create('payment', newKey());
     const [lost, reused] = [newKey(), newKey()];
@@ -149,7 +149,7 @@ const clockCheck = async ({ parts }: Harness): Promise<unknown> => {
 /** Whether the journal shares the clock of the gateway's machine (SQLite) or has one that does not step (PostgreSQL). */
 const JOURNAL_CLOCKS = [true, false];
 
-describeSqlite('When the wall clock steps', (harnesses) => {
+describeSqlite('A step of the wall clock', (harnesses) => {
   describe.each(JOURNAL_CLOCKS)('(the clock of the journal steps too: %s)', (isShared) => {
     // If the clock of the journal does not step, a small step has the same effect as a large one.
     const steps = isShared ? STEPS : STEPS.slice(1);
@@ -167,7 +167,7 @@ describeSqlite('When the wall clock steps', (harnesses) => {
       return { harness, wall };
     };
 
-    test.each(steps)('by %s, a payment that lookups show late is created once', async (_name, stepMs) => {
+    test.each(steps)('by %s does not duplicate a payment that lookups show late', async (_name, stepMs) => {
       const { harness, wall } = await start();
       const key = newKey();
       const show = await loseHiddenResponse(harness, 'payment', key);
@@ -181,7 +181,7 @@ describeSqlite('When the wall clock steps', (harnesses) => {
       expect(sent(harness.service, 'payment', key)).toBe(1);
     });
 
-    test('the step is reported, and a lost create is sent again only after the settling time', async () => {
+    test('is reported, and delays the second sending of a lost create by UNKNOWN_SETTLE_SECONDS', async () => {
       const { harness, wall } = await start();
       const key = newKey();
       await loseResponse(harness, 'payment', key);
@@ -199,8 +199,8 @@ describeSqlite('When the wall clock steps', (harnesses) => {
   });
 });
 
-describeSqlite('When the clock of the journal steps', (harnesses) => {
-  test('the step is logged, counted and reported, and no lost create is sent again', async () => {
+describeSqlite('A step of the clock of the journal', (harnesses) => {
+  test('is logged, counted and reported, and no lost create is sent again', async () => {
     const journalClock = steppingClock();
     const logLines: string[] = [];
     const harness = await harnesses.start({ journalClock, logLines });
@@ -237,7 +237,7 @@ function suspendedAfterBegin(journal: Journal, resumed: Promise<unknown>): Journ
 }
 
 describeSqlite('A create that was not yet sent when its process was suspended', (harnesses) => {
-  test('creates nothing if another instance has created the payment meanwhile', async () => {
+  test('creates no second payment if another instance has created the payment meanwhile', async () => {
     const other = await harnesses.start();
     const wall = steppingClock();
     const resumed = latch();
@@ -262,7 +262,7 @@ describeSqlite('A create that was not yet sent when its process was suspended', 
   });
 });
 
-describeSqlite('Another gateway', (harnesses) => {
+describeSqlite('A second instance', (harnesses) => {
   let harness: Harness;
   let other: Harness;
 

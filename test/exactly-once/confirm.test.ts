@@ -35,7 +35,7 @@ describeSqlite('A confirm', (harnesses) => {
 
   const sent = (): number =>
     harness.service.requestsTo('confirm').filter(({ json }) => json['id'] === id).length;
-  /** Returns how many confirms were sent, and how many the service carried out. */
+  /** Returns how many confirms were sent, and how many the service executed. */
   const sentAndCarriedOut = (): unknown[] => [sent(), harness.service.ledger.byId('payment', id)?.confirms];
   const success = (replayed: boolean): CallResult => ({
     result: 'PaymentSuccess',
@@ -49,7 +49,7 @@ describeSqlite('A confirm', (harnesses) => {
   const lost: Fault = { acts: true, reply: reset };
   const dropped: Fault = { acts: false, reply: reset };
 
-  test('is carried out once if it is sent 40 times through two gateways', async () => {
+  test('is executed once when it is sent 40 times through two gateways', async () => {
     const ends = await Promise.all(
       Array.from({ length: 40 }, (_, place) => (place % 2 ? harness : other).confirm(id, utr(UTR))),
     );
@@ -62,14 +62,14 @@ describeSqlite('A confirm', (harnesses) => {
     ['400 in HTML', html(400), refused],
     ['401', status(401), { error: 'SERVICE_AUTH_FAILED' }],
     ['429', status(429, { 'retry-after': '3' }), { error: 'SERVICE_UNAVAILABLE', retryAfterMs: 3000 }],
-  ])('that gets the response %s can be repeated', async (_name, reply, end) => {
+  ])('can be repeated after the service has responded with %s', async (_name, reply, end) => {
     harness.service.next('confirm', { acts: false, reply });
     expect(await first()).toMatchObject(end);
     expect(await first()).toMatchObject(success(false));
     expect(sentAndCarriedOut()).toEqual([2, 1]);
   });
 
-  test('for another method than that of the payment is refused and not sent', async () => {
+  test('for a method other than that of the payment is refused and not sent', async () => {
     const fields = [{ path: ['confirmation', 'c2c'] }];
     const end = await harness.confirm(id, { c2c: 'TRANSFER_MADE' });
     expect(end).toMatchObject({ result: 'InvalidInputError', fields });
@@ -87,7 +87,7 @@ describeSqlite('A confirm', (harnesses) => {
     expect(await harness.confirm(id, { dcb: { code: '1234' } })).toMatchObject(success(false));
   });
 
-  describe('after a confirm of unknown outcome', () => {
+  describe('that follows a confirm of unknown outcome', () => {
     beforeEach(async () => {
       harness.service.next('confirm', dropped);
       expect(await first()).toMatchObject(unknown);
@@ -101,7 +101,7 @@ describeSqlite('A confirm', (harnesses) => {
     test.each([
       ['fails', status(503)],
       ['gets a 404 of a proxy', html(404)],
-    ])('is not sent while the lookup %s, nor if the payment no longer waits for it', async (_how, reply) => {
+    ])('is not sent while the lookup %s, nor if the payment has moved on', async (_how, reply) => {
       harness.service.ledger.confirm({ id });
       harness.service.plan(failing('look-up-payment', reply));
       expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
@@ -111,13 +111,13 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sent()).toBe(1);
     });
 
-    test('has an unknown outcome if it has another input and loses its response: either input may be the cause', async () => {
+    test('also has an unknown outcome if it has another input and its response is lost', async () => {
       harness.service.next('confirm', lost);
       expect(await second()).toMatchObject(unknown);
       expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
 
-    test('leaves the outcome of the first confirm unknown if it has another input and the service refuses it', async () => {
+    test('does not settle the first confirm if it has another input and the service refuses it', async () => {
       harness.service.next('confirm', { acts: false, reply: status(400) });
       expect(await second()).toMatchObject(refused);
       harness.service.ledger.confirm({ id });
@@ -127,7 +127,7 @@ describeSqlite('A confirm', (harnesses) => {
   });
 
   describe('with the input of a successful confirm', () => {
-    test('is not sent, and returns the state of one lookup; if it fails, the last known state', async () => {
+    test('is not sent, and returns the state of a lookup, or the last known state if the lookup fails', async () => {
       harness.service.ledger.acceptsRepeats = true;
       expect(await first()).toMatchObject(success(false));
       harness.service.plan(lookupsDown);
@@ -141,7 +141,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
 
-    test('is not sent if the caller of the first confirm disconnected', async () => {
+    test('is not sent even if the caller of the first confirm has disconnected', async () => {
       const hold = latch();
       harness.service.next('confirm', { acts: true, first: hold.opened });
       const input = { channel: CHANNEL, transactionId: id, confirmation: utr(UTR) };
@@ -154,7 +154,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
 
-    test('is not sent if a lookup, after a lost response, showed that the first confirm was carried out', async () => {
+    test('is not sent if the response to the first confirm was lost, but a lookup showed its effect', async () => {
       harness.service.next('confirm', lost);
       expect(await first()).toMatchObject(success(true));
       harness.service.plan(lookupsDown);
@@ -163,7 +163,7 @@ describeSqlite('A confirm', (harnesses) => {
     });
   });
 
-  describe('after a confirm that was carried out, but whose response was lost,', () => {
+  describe('that follows an executed confirm whose response was lost', () => {
     beforeEach(async () => {
       harness.service.plan(lookupsDown);
       harness.service.next('confirm', lost);
@@ -171,14 +171,14 @@ describeSqlite('A confirm', (harnesses) => {
       harness.service.plan(() => undefined);
     });
 
-    test('is not sent if a lookup shows its effect', async () => {
+    test('is not sent if a lookup shows that the first confirm was executed', async () => {
       expect(await first()).toMatchObject(success(true));
       harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject(success(true));
       expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
 
-    test('is sent with another input, and the refusal of the service is returned', async () => {
+    test('is sent if it has another input, and returns the refusal of the service', async () => {
       expect(await second()).toMatchObject(refused);
       expect(await first()).toMatchObject(success(true));
       expect(sentAndCarriedOut()).toEqual([2, 1]);
@@ -188,7 +188,7 @@ describeSqlite('A confirm', (harnesses) => {
   describe('with an input other than that of a successful confirm', () => {
     beforeEach(first);
 
-    test('is sent; if the service accepts it, a repeat of either input returns its success without a request', async () => {
+    test('is sent, and once it has succeeded both inputs are replayed without a request', async () => {
       harness.service.ledger.acceptsRepeats = true;
       expect(await second()).toMatchObject(success(false));
       for (const again of [first, second]) expect(await again()).toMatchObject(success(true));
@@ -204,7 +204,7 @@ describeSqlite('A confirm', (harnesses) => {
   });
 
   describe('that the service rejects with 400', () => {
-    test('succeeds if the payment was confirmed without the gateway', async () => {
+    test('succeeds if the payment was already confirmed outside the gateway', async () => {
       harness.service.ledger.confirm({ id });
       expect(await first()).toMatchObject(success(true));
       expect(sentAndCarriedOut()).toEqual([1, 1]);
@@ -214,19 +214,19 @@ describeSqlite('A confirm', (harnesses) => {
       ['failed', null],
       ['mispaid', null],
       ['processing', 'a_state_that_the_gateway_does_not_know'],
-    ])('is refused if the payment is %s, in the state %s', async (ended, state) => {
+    ])('returns the rejection if the payment has the status %s and the state %s', async (ended, state) => {
       Object.assign(harness.service.ledger.byId('payment', id)!, { status: ended, state });
       expect(await first()).toMatchObject(refused);
     });
 
-    test('is refused if the payment cannot be looked up', async () => {
+    test('returns the rejection if the payment cannot be looked up', async () => {
       harness.service.ledger.confirm({ id });
       harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject(refused);
     });
   });
 
-  test('after a change of FINGERPRINT_KEY is sent only if a lookup shows that the payment waits for it', async () => {
+  test('is sent after a change of FINGERPRINT_KEY only if a lookup shows that the payment waits for a confirm', async () => {
     const env = { FINGERPRINT_KEY: 'another-key' };
     const changed = await harnesses.start({ env, service: harness.service, clock: harness.clock });
     await first();

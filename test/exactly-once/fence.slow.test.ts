@@ -48,10 +48,10 @@ async function lower(harness: Harness): Promise<void> {
 /** Longer than the time after a raise of the fence in which nothing is created. */
 const SETTLED_MS = 3000;
 
-describeStores('While the fence is up', (harnesses) => {
+describeStores('A gateway whose journal may have lost attempts', (harnesses) => {
   let harness: Harness;
 
-  /** Whether the journal writes attempts but loses its answer. */
+  /** Whether the journal inserts attempts, but its calls fail. */
   let loseAnswer = false;
 
   beforeEach(async () => {
@@ -78,12 +78,12 @@ describeStores('While the fence is up', (harnesses) => {
     return [key, first];
   }
 
-  // Without an external id, the key determines it.
+  // If the input has no external id, the gateway derives it from the key.
   test.each([
     ['payment', {}],
     ['payment', WITHOUT_ID],
     ['payout', {}],
-  ] as const)('a repeated create finds and records the %s of a lost attempt: %o', async (kind, over) => {
+  ] as const)('finds the %s of a lost attempt when the create is repeated: %o', async (kind, over) => {
     const [key, { transactionId }] = await createThenLose(kind, over);
     const found = { result: SUCCESS[kind], replayed: true, transactionId };
     expect(await harness.create(kind, key, over)).toMatchObject(found);
@@ -91,7 +91,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(sent(harness.service, kind, key)).toBe(1);
   });
 
-  test('a payment that a lookup found is recorded even if the journal does not answer its insert', async () => {
+  test('records a payment that a lookup found even if the journal does not answer its insert', async () => {
     const [key, { transactionId }] = await createThenLose('payment');
     loseAnswer = true;
     expect(await harness.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
@@ -102,7 +102,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('a confirm stays unknown if an earlier one of unknown outcome may have caused the state', async () => {
+  test('leaves a confirm unknown if an earlier confirm of unknown outcome may have caused the state', async () => {
     const { transactionId } = await harness.create('payment', newKey());
     harness.service.next('confirm', { acts: true, reply: reset });
     harness.service.plan(failing('look-up-payment'));
@@ -116,7 +116,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 
-  test('no confirm is sent or succeeds if the journal lost the confirm that moved the payment on', async () => {
+  test('does not send a confirm, and leaves it unknown, if the journal lost the confirm that was executed', async () => {
     const { transactionId } = await harness.create('payment', newKey());
     expect(await confirm(transactionId, '111111111111')).toMatchObject(CREATED);
     for (const table of ['confirms', 'confirmed']) await harness.store.rows(`DELETE FROM ${table}`);
@@ -128,7 +128,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 
-  test('a create is refused if a lost attempt used its key with another amount', async () => {
+  test('refuses a create if a lost attempt used its key with another amount', async () => {
     const [key] = await createThenLose('payment');
     const amount = { currency: 'INR', value: '777.00' };
     const { result } = await harness.create('payment', key, { amount });
@@ -137,7 +137,7 @@ describeStores('While the fence is up', (harnesses) => {
   });
 
   test.each(KINDS)(
-    'a new %s is sent only after lookups find another one that the journal knows',
+    'sends a new %s only when a lookup finds an earlier transaction of the journal',
     async (kind) => {
       await createThenLose(kind);
       const [known, key] = [newKey(), newKey()];
@@ -151,14 +151,14 @@ describeStores('While the fence is up', (harnesses) => {
     },
   );
 
-  test('a create is not sent if the lookup at the payment service fails', async () => {
+  test('does not send a create if the lookup at the payment service fails', async () => {
     const [key] = await createThenLose('payment');
     harness.service.plan(failing('look-up-payment'));
     expect(await harness.create('payment', key)).toMatchObject(UNAVAILABLE);
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('a payment created more than FENCE_SECONDS before the fence went up belongs to no lost attempt', async () => {
+  test('does not match a create with a payment that was created more than FENCE_SECONDS earlier', async () => {
     const key = newKey();
     await harness.create('payment', key);
     harness.service.created(key)[0]!.createdAt -= 2 * 86_400_000;
@@ -169,7 +169,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(await harness.create('payment', key)).toMatchObject(CREATED);
   });
 
-  test('/readyz names the reason and the end of the fence, and then that the fence is down', async () => {
+  test('shows reason and end of this state (fence) in /readyz until the end has passed', async () => {
     await createThenLose('payment');
     expect((await readiness(harness)).checks).toMatchObject({
       fence: 'up',
@@ -181,7 +181,7 @@ describeStores('While the fence is up', (harnesses) => {
   });
 });
 
-describeStores('When an instance notices that the journal has lost attempts', (harnesses) => {
+describeStores('A create in flight when the journal loses its attempt', (harnesses) => {
   let harness: Harness;
   let key: string;
   let creating: Promise<CallResult>;
@@ -208,14 +208,14 @@ describeStores('When an instance notices that the journal has lost attempts', (h
     await untilOutcome(harness, key, 'SUCCEEDED');
   }
 
-  test('a create in flight is written again, and its outcome is recorded', async () => {
+  test('is written to the journal again when the instance notices the loss, and its outcome is recorded', async () => {
     await loseAttempts(harness);
     await untilFence(harness, 'up');
     expect(await until(() => harness.attempt(key))).toMatchObject({ outcome: 'IN_PROGRESS' });
     await expectRecorded();
   });
 
-  test('an outcome whose attempt is missing writes the attempt again, and the fence goes up', async () => {
+  test('is written to the journal again when its outcome is recorded, which marks the journal as incomplete (fence)', async () => {
     await harness.store.rows('DELETE FROM stored_attempts');
     await expectRecorded();
     const reason = async (): Promise<unknown> =>
@@ -227,7 +227,7 @@ describeStores('When an instance notices that the journal has lost attempts', (h
 });
 
 describeStores('An attempt that another attempt has replaced', (harnesses) => {
-  test('does not raise the fence when its lookup ends', async () => {
+  test('does not mark the journal as incomplete (fence) when its lookup ends', async () => {
     const harness = await harnesses.start();
     await lower(harness);
     const key = newKey();

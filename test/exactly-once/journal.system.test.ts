@@ -30,7 +30,7 @@ async function timed(call: Promise<CallResult>): Promise<CallResult & { ms: numb
   return { ...(await call), ms: performance.now() - startedAt };
 }
 
-describeStores('While the journal is unreachable', (harnesses) => {
+describeStores('An unreachable journal', (harnesses) => {
   describe.each(Object.entries(OUTAGES[harnesses.kind]))('(%s)', (_name, prepare) => {
     const logLines: string[] = [];
     let harness: Harness;
@@ -66,7 +66,7 @@ describeStores('While the journal is unreachable', (harnesses) => {
         ({ error, result }) => error !== 'SERVICE_UNAVAILABLE' && result !== 'RequestInProgressError',
       );
 
-    test('creates and confirms are refused in time and not sent, also by a gateway that starts, and lookups work', async () => {
+    test('makes the gateway refuse creates and confirms in time, without a request, while lookups still work', async () => {
       const ids = { payment: '', payout: '' };
       for (const kind of KINDS) ids[kind] = (await harness.create(kind, newKey())).transactionId ?? '';
       const refused = { payment: newKey(), payout: newKey() };
@@ -103,7 +103,7 @@ describeStores('While the journal is unreachable', (harnesses) => {
       expect(harness.service.requestsTo('confirm')).toHaveLength(1);
     });
 
-    test('a create in flight completes, and is found afterwards, also if its response was lost', async () => {
+    test('does not stop a create in flight, which is replayed afterwards even if its response was lost', async () => {
       const hold = latch();
       const creates = KINDS.flatMap((kind) =>
         [undefined, reset].map((reply) => ({ kind, key: newKey(), reply })),
@@ -128,7 +128,7 @@ describeStores('While the journal is unreachable', (harnesses) => {
       }
     });
 
-    test('a confirm in flight completes, and is recorded once the journal is back', async () => {
+    test('does not stop a confirm in flight, which is recorded once the journal is back', async () => {
       const { transactionId } = await harness.create('payment', newKey());
       const confirm = (): Promise<CallResult> => harness.confirm(transactionId ?? '');
       const before = harness.service.requestsTo('confirm').length;
@@ -154,7 +154,7 @@ describeStores('While the journal is unreachable', (harnesses) => {
 });
 
 describeSqlite('A create that the journal records only after it was refused', (harnesses) => {
-  test('is withdrawn, so that its key is free', async () => {
+  test('is marked as not sent, so that its key can be used again', async () => {
     const late = latch();
     const harness = await harnesses.start({
       wrap: replacing('insertAttempt', (insert) => (attempt) => late.opened.then(() => insert(attempt))),
@@ -162,7 +162,7 @@ describeSqlite('A create that the journal records only after it was refused', (h
     const key = newKey();
     expect(await harness.create('payout', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
     late.open();
-    // A payout that is not withdrawn would stay unknown.
+    // A payout that is not marked as not sent would stay unknown.
     expect(await untilOutcome(harness, key, 'NOT_SENT')).toMatchObject({ payout: null });
     expect(await harness.create('payout', key)).toMatchObject({ replayed: false });
   });
@@ -189,7 +189,7 @@ describeSqlite('A gateway that stops', (harnesses) => {
 });
 
 describeSqlite('The purge of the journal', (harnesses) => {
-  test('deletes what is older than JOURNAL_RETENTION_DAYS: attempts, their reservations, and confirms; continues within a minute of a failure', async () => {
+  test('deletes attempts and confirms older than JOURNAL_RETENTION_DAYS, and is retried within a minute of a failure', async () => {
     let steps = 0;
     const harness = await harnesses.start({
       env: { JOURNAL_RETENTION_DAYS: '30' },
@@ -230,7 +230,7 @@ const ACCOUNT = '000987612345';
 
 describeSqlite('The journal and the log', (harnesses) => {
   // gateway/secrets.system.test.ts tests card numbers, security codes and credentials.
-  test('contain no account number and no confirmation', async () => {
+  test('contain no account number and no UTR of a confirm', async () => {
     const logLines: string[] = [];
     const harness = await harnesses.start({ logLines });
     const { method } = createInput('payout', '') as { method: { imps: object } };

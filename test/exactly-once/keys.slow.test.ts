@@ -21,7 +21,7 @@ const REFUSALS: [string, FaultReply, CallResult, string][] = [
   ],
 ];
 
-describeSqlite('A key', (harnesses) => {
+describeSqlite('An idempotency key', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describeSqlite('A key', (harnesses) => {
   });
 
   describe.each(KINDS)('of a %s', (kind) => {
-    test('creates once; later calls return the current state, or the last known state', async () => {
+    test('creates one transaction, and later calls return its current state or its last known state', async () => {
       const key = newKey();
       const first = await harness.create(kind, key);
       expect(first).toMatchObject({ result: SUCCESS[kind], replayed: false });
@@ -41,7 +41,7 @@ describeSqlite('A key', (harnesses) => {
       expect(harness.service.created(key)).toHaveLength(1);
     });
 
-    test('cannot be used by a second call during the first, and conflicts with another input', async () => {
+    test('cannot be used by another call while the first call is in flight', async () => {
       const key = newKey();
       const hold = latch();
       harness.service.next(`create-${kind}`, { acts: true, first: hold.opened });
@@ -58,7 +58,7 @@ describeSqlite('A key', (harnesses) => {
       expect(await harness.create(kind, key)).toMatchObject({ replayed: true, transactionId });
     });
 
-    test.each(REFUSALS)('is free after %s, also for another input', async (_name, reply, end, outcome) => {
+    test.each(REFUSALS)('can be used again after the response %s', async (_name, reply, end, outcome) => {
       const key = newKey();
       harness.service.next(`create-${kind}`, { acts: false, reply });
       expect(await harness.create(kind, key)).toMatchObject(end);
@@ -70,7 +70,7 @@ describeSqlite('A key', (harnesses) => {
       expect(await harness.create(kind, key)).toMatchObject(CONFLICT);
     });
 
-    test('is free after a refused connection', async () => {
+    test('can be used again after a refused connection', async () => {
       const key = newKey();
       await harness.service.close();
       const refused = await harness.create(kind, key).finally(() => harness.service.listen());
@@ -79,7 +79,7 @@ describeSqlite('A key', (harnesses) => {
       expect(harness.service.created(key)).toHaveLength(1);
     });
 
-    test('creates once if the caller disconnects; the outcome is recorded before the gateway closes', async () => {
+    test('creates one transaction even if the caller disconnects and the gateway shuts down', async () => {
       const key = newKey();
       const closing = await harnesses.start();
       const hold = latch();
@@ -100,7 +100,7 @@ describeSqlite('A key', (harnesses) => {
     });
   });
 
-  test('of a payment without external id leads to a unique external id, which replays and lookups use', async () => {
+  test('of a payment without external id determines a unique external id, which replays use too', async () => {
     const ids: string[] = [];
     for (const isLost of [false, true, false]) {
       const key = newKey();
@@ -160,7 +160,7 @@ const OTHER_NOTATIONS: [string, Json, Json][] = [
   ['another security code, which is not stored', card(), card({ cvc: '838' })],
 ];
 
-describeSqlite('A key that is used again', (harnesses) => {
+describeSqlite('An idempotency key that is used again', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {
@@ -172,7 +172,7 @@ describeSqlite('A key that is used again', (harnesses) => {
     ['externalId', 'payment', { externalId: 'another order' }],
     ['method', 'payment', { method: { redirect: 'HAVALE' } }],
     ['operation', 'payout', {}],
-  ] as const)('gets a conflict that names the field, not its value: %s', async (part, kind, other) => {
+  ] as const)('causes a conflict that names the field, not its value: %s', async (part, kind, other) => {
     const key = newKey();
     await harness.create('payment', key);
     const { result, message } = await harness.create(kind, key, other);
@@ -181,14 +181,14 @@ describeSqlite('A key that is used again', (harnesses) => {
     expect(message).not.toMatch(/77\.70|another order/);
   });
 
-  test.each(OTHER_INPUTS)('conflicts with %s', async (_name, input, other) => {
+  test.each(OTHER_INPUTS)('causes a conflict error when the input has %s', async (_name, input, other) => {
     const key = newKey();
     expect(await harness.create('payment', key, input)).toMatchObject({ result: 'PaymentSuccess' });
     expect(await harness.create('payment', key, { ...input, ...other })).toMatchObject(CONFLICT);
     expect(harness.service.created(key)).toHaveLength(1);
   });
 
-  test.each(OTHER_NOTATIONS)('is replayed with %s', async (_name, input, other) => {
+  test.each(OTHER_NOTATIONS)('replays the create when the input has %s', async (_name, input, other) => {
     const key = newKey();
     const { transactionId } = await harness.create('payment', key, input);
     const again = await harness.create('payment', key, { ...input, ...other });
@@ -197,8 +197,8 @@ describeSqlite('A key that is used again', (harnesses) => {
   });
 });
 
-describeSqlite('An input that was accepted, but breaks a rule after a change of settings,', (harnesses) => {
-  test.each(KINDS)('still returns the %s that it created, and is refused under a free key', async (kind) => {
+describeSqlite('An input that breaks a rule only since a change of settings', (harnesses) => {
+  test.each(KINDS)('still replays the %s that it created, but cannot create another', async (kind) => {
     const before = await harnesses.start();
     const { clock, service } = before;
     const env = { ALLOWED_URL_HOSTS: 'other.example' };

@@ -15,13 +15,13 @@ import {
   untilSent,
 } from './support/creates';
 
-/** Number of faults that are checked at once. With more, a slow machine exceeds the time in which a call recovers. */
+/** Number of faults that are checked at once. With more, calls on a slow machine exceed the time limit of the recovery. */
 const AT_ONCE = 8;
 const TIMEOUT_MS = 4000;
 /** Allowance for a busy machine. */
 const SLACK_MS = 5000;
 
-describeSqlite('When the response of the service is lost in any way', (harnesses) => {
+describeSqlite('A create whose response is lost or wrong', (harnesses) => {
   /** Faults by key. */
   const faultOf = new Map<unknown, Fault>();
   let harness: Harness;
@@ -31,7 +31,7 @@ describeSqlite('When the response of the service is lost in any way', (harnesses
     harness.service.plan((_endpoint, { json }) => faultOf.get(json['description']));
   });
 
-  test.each(KINDS)('a %s that was created is found by the same call and by a repeated call', async (kind) => {
+  test.each(KINDS)('finds the created %s in the same call, and replays it in later calls', async (kind) => {
     const check = async (reply: FaultReply): Promise<void> => {
       const key = newKey();
       faultOf.set(key, { acts: true, reply });
@@ -55,7 +55,7 @@ describeSqlite('When the response of the service is lost in any way', (harnesses
     expect(failed).toEqual(new Map());
   });
 
-  test.each(KINDS)('a %s is found although the response has the id of another transaction', async (kind) => {
+  test.each(KINDS)('finds the %s if the response has the id of another transaction', async (kind) => {
     const [key, other] = [newKey(), newKey()];
     const { transactionId } = await harness.create(kind, other);
     harness.service.next(`create-${kind}`, { acts: true, reply: altered({ transaction_id: transactionId }) });
@@ -67,14 +67,14 @@ describeSqlite('When the response of the service is lost in any way', (harnesses
   });
 });
 
-describeSqlite('A connection to the service', (harnesses) => {
+describeSqlite('A late second response to a create', (harnesses) => {
   let harness: Harness;
 
   beforeEach(async () => {
     harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
   });
 
-  test.each(KINDS)('does not use a late second response for the next %s', async (kind) => {
+  test.each(KINDS)('is not used for the next %s on the same connection', async (kind) => {
     const [key, next] = [newKey(), newKey()];
     const [late, written] = [latch(), latch()];
     harness.service.next(
@@ -118,9 +118,9 @@ const lookupsAnswer =
   (endpoint) =>
     endpoint.startsWith('look-up') ? { acts: true, reply } : undefined;
 
-describeSqlite('A 404 response to a lookup, not sent by the service itself,', (harnesses) => {
+describeSqlite('A 404 for a lookup that a proxy or another backend sends', (harnesses) => {
   test.each(FOREIGN)(
-    'does not allow a payment whose response was lost to be sent again, and a payout is refused: %s',
+    'neither releases the key of a payment whose response was lost nor allows a payout: %s',
     async (_, reply) => {
       const harness = await harnesses.start();
       const [payment, payout] = [newKey(), newKey()];
@@ -140,7 +140,7 @@ describeSqlite('A 404 response to a lookup, not sent by the service itself,', (h
     },
   );
 
-  test.each(['', 'code,message'])('never frees the key as JSON of another backend (%j)', async (fields) => {
+  test.each(['', 'code,message'])('does not release the key, even in JSON (fields: %j)', async (fields) => {
     const harness = await harnesses.start({ env: { SERVICE_NOT_FOUND_FIELDS: fields } });
     // Without expected fields, the gateway needs an earlier transaction, which the other backend does not know.
     if (fields === '') await harness.create('payment', newKey());
@@ -152,8 +152,8 @@ describeSqlite('A 404 response to a lookup, not sent by the service itself,', (h
   });
 });
 
-describeSqlite('Many 404s of the service within a moment', (harnesses) => {
-  test('do not free the key of a lost payment', async () => {
+describeSqlite('Many 404s for lookups within a short time', (harnesses) => {
+  test('do not release the key of a payment whose response was lost', async () => {
     const harness = await harnesses.start();
     const key = newKey();
     await loseHiddenResponse(harness, 'payment', key);

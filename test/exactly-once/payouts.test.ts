@@ -39,7 +39,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
     harness = await harnesses.start();
   });
 
-  test('is refused with rule `unused` if the service has it already; nothing is sent, and the key stays free', async () => {
+  test('is refused, without a create request, if the service already has a payout with it', async () => {
     const [key, externalId] = [newKey(), newKey()];
     paidElsewhere(harness, externalId);
     expect(await harness.create('payout', key, { externalId })).toMatchObject(TAKEN);
@@ -48,7 +48,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
     expect(await harness.create('payout', key)).toMatchObject(CREATED);
   });
 
-  test('is refused for another key while the payout is in flight or its outcome is unknown', async () => {
+  test('cannot be used with another key while the payout is in flight or its outcome is unknown', async () => {
     const [key, other] = [newKey(), newKey()];
     const hold = latch();
     harness.service.next('create-payout', { acts: false, first: hold.opened, reply: reset });
@@ -74,7 +74,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
     ['responds with 503', status(503), 'SERVICE_UNAVAILABLE'],
     ['does not respond', () => undefined, 'SERVICE_TIMEOUT'],
     ['responds with 401', status(401), 'SERVICE_AUTH_FAILED'],
-  ])('is not sent or reserved if the preflight lookup fails: the service %s', async (_name, reply, error) => {
+  ])('is not sent if the lookup before the create fails: the service %s', async (_name, reply, error) => {
     const key = newKey();
     const other = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
     other.service.plan(failing('look-up-payout', reply));
@@ -84,8 +84,8 @@ describeSqlite('The external id of a payout', (harnesses) => {
   });
 });
 
-describeSqlite('With PAYOUT_PREFLIGHT=off', (harnesses) => {
-  test('two payouts of unknown outcome with one external id stay unknown: a lookup cannot tell them apart', async () => {
+describeSqlite('A gateway with PAYOUT_PREFLIGHT=off', (harnesses) => {
+  test('leaves the outcome of two payouts with the same external id unknown, as a lookup cannot tell them apart', async () => {
     const harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
     const { service } = harness;
     const externalId = newKey();
@@ -99,7 +99,7 @@ describeSqlite('With PAYOUT_PREFLIGHT=off', (harnesses) => {
     expect(await harness.create('payout', newKey(), { externalId, amount })).toMatchObject(unknown);
   });
 
-  test('the details of another payout with its external id are not shown to the subscribers of a payout', async () => {
+  test('does not show the subscribers of a payout the details of another payout with the same external id', async () => {
     const harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
     const externalId = newKey();
     const { transactionId } = await harness.create('payout', newKey(), { externalId });
@@ -117,7 +117,7 @@ describeSqlite('With PAYOUT_PREFLIGHT=off', (harnesses) => {
     expect(await stream.next()).toEqual({ event: 'complete' });
   });
 
-  test('a payout takes one request to the service', async () => {
+  test('creates a payout with a single request to the service', async () => {
     const harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
     expect(await harness.create('payout', newKey())).toMatchObject(CREATED);
     expect(harness.service.requests.map(({ endpoint }) => endpoint)).toEqual(['create-payout']);
@@ -131,7 +131,7 @@ describeSqlite('A payout that is looked up', (harnesses) => {
     harness = await harnesses.start();
   });
 
-  test('shows its method and masked details from the journal, after a lost response and through another gateway', async () => {
+  test('has its method and masked details from the journal, also after a lost response and on another gateway', async () => {
     const other = await harnesses.start({ service: harness.service, clock: harness.clock });
     const key = newKey();
     harness.service.next('create-payout', { acts: true, reply: reset });

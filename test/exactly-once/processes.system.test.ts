@@ -44,8 +44,8 @@ describeStores('Two processes on one journal', (harnesses) => {
   });
 });
 
-describeStores('After a process was killed', (harnesses) => {
-  /** Keys of creates in flight at that time. */
+describeStores('A process that replaces a killed process', (harnesses) => {
+  /** Keys of creates in flight when the process was killed. */
   const carriedOut = { payment: newKey(), payout: newKey() };
   const notCarriedOut = { payment: newKey(), payout: newKey() };
   const neverRepeated = newKey();
@@ -98,7 +98,7 @@ describeStores('After a process was killed', (harnesses) => {
     );
 
   test.each(KINDS)(
-    'a repeated create finds the %s that was carried out, and sends no second create',
+    'finds a %s that was executed when its create is repeated, and sends no second create',
     async (kind) => {
       const key = carriedOut[kind];
       const { replayed, transactionId } = await untilCreated(kind, key);
@@ -108,7 +108,7 @@ describeStores('After a process was killed', (harnesses) => {
     },
   );
 
-  test('the next process recovers a payout without a repeated call', async () => {
+  test('recovers a payout that was executed even if its create is not repeated', async () => {
     const attempt = await until(
       () => successor.attempt(neverRepeated),
       (seen) => seen?.outcome === 'SUCCEEDED',
@@ -117,14 +117,14 @@ describeStores('After a process was killed', (harnesses) => {
     expect(service.created(neverRepeated)).toMatchObject([{ transactionId: attempt?.payout?.transactionId }]);
   });
 
-  test('a payment that was not carried out is created again, once, after the settling time', async () => {
+  test('sends a payment that was not executed once more after UNKNOWN_SETTLE_SECONDS', async () => {
     const key = notCarriedOut.payment;
     const { transactionId } = await untilCreated('payment', key);
     expect(service.created(key)).toMatchObject([{ transactionId }]);
     expect(sent(service, 'payment', key)).toBe(2);
   });
 
-  test('a payout that was not carried out stays unknown and is not sent again', async () => {
+  test('leaves a payout that was not executed unknown, and does not send it again', async () => {
     const key = notCarriedOut.payout;
     const end = await until(
       () => successor.create('payout', key),
@@ -134,7 +134,7 @@ describeStores('After a process was killed', (harnesses) => {
     expect(sent(service, 'payout', key)).toBe(1);
   });
 
-  test('a repeated confirm looks the payment up and sends no second confirm', async () => {
+  test('looks the payment up when its confirm is repeated, and sends no second confirm', async () => {
     const end = await until(
       () => successor.confirm(confirmed),
       ({ result }) => result !== 'RequestInProgressError',

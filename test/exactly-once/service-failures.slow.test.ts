@@ -24,7 +24,7 @@ async function lookUp(harness: Harness, externalId = newKey()): Promise<LookupEn
 const always = ({ service }: Harness, starts: string, fault: Fault): void =>
   service.plan((endpoint) => (endpoint.startsWith(starts) ? fault : undefined));
 
-describeSqlite('A lookup', (harnesses) => {
+describeSqlite('A lookup at the payment service', (harnesses) => {
   let harness: Harness;
 
   beforeEach(async () => {
@@ -45,7 +45,7 @@ describeSqlite('A lookup', (harnesses) => {
     expect(lookups()).toBe(times);
   });
 
-  test('is retried when the time of Retry-After has passed', async () => {
+  test('is retried after the time in Retry-After', async () => {
     harness.service.next('look-up-payment', { acts: false, reply: status(503, { 'retry-after': '1' }) });
     const { ms, code } = await lookUp(harness);
     expect(code).toBeUndefined();
@@ -53,13 +53,13 @@ describeSqlite('A lookup', (harnesses) => {
     expect(lookups()).toBe(2);
   });
 
-  test('is not retried if Retry-After is beyond its deadline, and retryAfterMs reports it', async () => {
+  test('is not retried, and returns retryAfterMs, if Retry-After is beyond its deadline', async () => {
     harness.service.next('look-up-payment', { acts: false, reply: status(503, { 'retry-after': '60' }) });
     expect(await lookUp(harness)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterMs: 60_000 });
     expect(lookups()).toBe(1);
   });
 
-  test('ends at its deadline, including retries', async () => {
+  test('fails at its deadline, which includes the retries', async () => {
     harness.service.next('look-up-payment', { acts: false, reply: reset });
     always(harness, 'look-up', { acts: false, reply: noResponse });
     const { ms, code } = await lookUp(harness);
@@ -67,7 +67,7 @@ describeSqlite('A lookup', (harnesses) => {
     expect(ms).toBeLessThan(2 * 2000);
   });
 
-  test('is retried only within a budget while all lookups fail', async () => {
+  test('is retried only within a retry budget while all lookups fail', async () => {
     always(harness, 'look-up', { acts: false, reply: status(503) });
     await Promise.all(Array.from({ length: 40 }, () => lookUp(harness)));
     // The budget is ten retries, and a tenth of the calls.
@@ -83,7 +83,7 @@ describeSqlite('The circuit breaker', (harnesses) => {
     return harness;
   }
 
-  test('refuses calls at once while it is open, and sends at most one probe', async () => {
+  test('refuses calls while it is open, and lets at most one probe through', async () => {
     const harness = await silenced();
     const { length } = harness.service.requests;
     const calls = [lookUp(harness), harness.create('payment', newKey()), harness.create('payout', newKey())];
@@ -95,7 +95,7 @@ describeSqlite('The circuit breaker', (harnesses) => {
     expect(harness.service.requests).toHaveLength(length + probes);
   });
 
-  test('sends one probe after a while, and closes when it gets a response', async () => {
+  test('lets one probe through after a while, and closes when the probe gets a response', async () => {
     const harness = await silenced();
     harness.service.plan(() => undefined);
     const hold = latch();
@@ -120,12 +120,12 @@ describeSqlite('The circuit breaker', (harnesses) => {
   });
 });
 
-describeSqlite('When the service stalls', (harnesses) => {
+describeSqlite('A payment service that does not respond', (harnesses) => {
   test.each([
     ['payout', 'payment', 32],
     ['payment', 'payout', 96],
   ] as const)(
-    'on creates of a %s, lookups, replays and creates of a %s work, and only %i stalled creates are recorded',
+    'to creates of a %s does not block lookups, replays and creates of a %s, and at most %i creates are recorded',
     async (stalled, other, slots) => {
       const env = { SERVICE_TIMEOUT_MS: '20000', PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0' };
       const harness = await harnesses.start({ env, store: await openStore('SQLite') });

@@ -27,7 +27,7 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
     harness = await harnesses.start();
   });
 
-  test('is created again under the same key after UNKNOWN_SETTLE_SECONDS, not before', async () => {
+  test('can be sent again under the same key after UNKNOWN_SETTLE_SECONDS, but not before', async () => {
     const key = newKey();
     await loseResponse(harness, 'payment', key);
     await repeatFor(harness, key, SETTLE - 2 * MINUTE);
@@ -40,7 +40,7 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
     expect(await harness.create('payment', key)).toMatchObject({ replayed: true, transactionId });
   });
 
-  test('is not created again while lookups fail, however long that takes', async () => {
+  test('is not sent again while lookups fail, however long that takes', async () => {
     const key = newKey();
     harness.service.plan(failing('look-up-payment'));
     await loseResponse(harness, 'payment', key, true);
@@ -56,8 +56,8 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
 
   test.each([
     ['only seconds older', 5 * SECOND, {}],
-    ['of another currency', 0, { amount: { currency: 'EUR', value: '10.00' } }],
-    ['by another method', 0, { payment_method: { type: 'card' } }],
+    ['in another currency', 0, { amount: { currency: 'EUR', value: '10.00' } }],
+    ['made with another method', 0, { payment_method: { type: 'card' } }],
   ])('is not matched with a payment of the same external id that is %s', async (_name, ago, over) => {
     const key = newKey();
     paidBefore(harness, key, ago, over);
@@ -135,7 +135,7 @@ describeSqlite('A payout of unknown outcome', (harnesses) => {
 });
 
 describeSqlite('A create', (harnesses) => {
-  test('that was refused for its timestamp is not sent again if another instance has taken it over', async () => {
+  test('that was refused for its timestamp is not retried if another instance has taken over the attempt', async () => {
     const harness = await harnesses.start();
     const taken = (): Promise<unknown> =>
       harness.store.rows("UPDATE stored_attempts SET state = 'u', owner = 'another' RETURNING seq");
@@ -154,7 +154,7 @@ describeSqlite('A create', (harnesses) => {
     expect(harness.service.requestsTo('create-payment')).toHaveLength(1);
   });
 
-  test('of unknown outcome matches no payment after JOURNAL_RETENTION_DAYS: a purged attempt may own it', async () => {
+  test('of unknown outcome is not matched with a payment after JOURNAL_RETENTION_DAYS, as a purged attempt may own it', async () => {
     const harness = await harnesses.start({ env: { JOURNAL_RETENTION_DAYS: '30' } });
     const [kept, expired] = [newKey(), newKey()];
     for (const key of [kept, expired]) {
@@ -169,7 +169,7 @@ describeSqlite('A create', (harnesses) => {
     }
   });
 
-  test('of unknown outcome is not matched with a payment of another key, even one not yet recorded', async () => {
+  test('of unknown outcome is not matched with a payment of another key, even if that is not yet recorded', async () => {
     let isRecording = false;
     const harness = await harnesses.start({
       wrap: replacing('recordOutcome', (record) => async (...args) => {

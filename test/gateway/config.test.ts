@@ -30,7 +30,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
   return [];
 }
 
-test('Without settings the gateway listens on loopback, with a sandbox and introspection', () => {
+test('A gateway without settings listens on loopback, starts the sandbox and allows introspection', () => {
   const config = readConfig({});
   expect(config).toMatchObject({
     host: '127.0.0.1',
@@ -53,7 +53,7 @@ test('Without settings the gateway listens on loopback, with a sandbox and intro
   expect(config.journal.url.reveal()).toBe('file:data/paygraph.db');
 });
 
-test('With a real service there is no sandbox, and no introspection unless it is switched on', () => {
+test('With SERVICE_BASE_URL set no sandbox is started, and introspection is off unless INTROSPECTION=on', () => {
   const config = readConfig(REAL);
   expect(config).toMatchObject({ sandbox: null, introspection: false });
   expect(config.service.baseUrl).toBe('https://pay.example/');
@@ -134,11 +134,11 @@ const TAKEN: [env: Record<string, string>, property: string, value: unknown][] =
   [{ ...REAL, SERVICE_BASE_URL: 'HTTPS://Pay.Example/A/' }, 'service.baseUrl', 'https://pay.example/A/'],
 ];
 
-test.each(TAKEN)('The settings %j are read as %s = %j', (env, property, value) => {
+test.each(TAKEN)('The environment variables %j set the config property %s to %j', (env, property, value) => {
   expect(readConfig(env)).toHaveProperty(property, value);
 });
 
-test('DATABASE_URL and FINGERPRINT_KEY are read unchanged; the default of the latter is SERVICE_SECRET_KEY', () => {
+test('DATABASE_URL and FINGERPRINT_KEY are read unchanged, and FINGERPRINT_KEY defaults to SERVICE_SECRET_KEY', () => {
   for (const url of [
     'file:elsewhere/my.db',
     'postgresql://u:%23%2F%3F%40@db.example/paygraph?sslmode=no-verify&application_name=shop&connect_timeout=5',
@@ -250,14 +250,14 @@ const WRONG: [string, string[]][] = [
   ],
 ];
 
-test('The error for DATABASE_URL names an unknown parameter or value, and tells how to encode a password', () => {
+test('The error for an invalid DATABASE_URL suggests the right parameter, the right value or the encoding of a password', () => {
   const faultOf = (rest: string) => faultsOf({ ...REAL, DATABASE_URL: `postgres://u${rest}` })[0];
   expect(faultOf('@db.example/paygraph?sslmod=require')).toMatch(/\bsslmod\b.*\bsslmode\b/);
   expect(faultOf('@db.example/paygraph?sslmode=dissable')).toMatch(/\bsslmode\b.*\bdisable\b/);
   expect(faultOf(':se/cret@db.example/paygraph')).toContain('%2F');
 });
 
-test.each(WRONG)('An invalid %s is refused, and the error does not repeat its value: %j', (name, values) => {
+test.each(WRONG)('The error for an invalid %s does not repeat the value: %j', (name, values) => {
   const others = name.startsWith('AUTH_') ? { ...REAL, ...TOKENS } : REAL;
   for (const value of values) {
     const faults = faultsOf({ ...others, [name]: value });
@@ -267,7 +267,7 @@ test.each(WRONG)('An invalid %s is refused, and the error does not repeat its va
   }
 });
 
-test('All invalid settings are reported at once, in one error', () => {
+test('One error reports all invalid settings', () => {
   const env = Object.fromEntries(WRONG.map(([name, [value = '']]) => [name, value]));
   const faults = faultsOf(env);
   expect(faults.map((fault) => fault.split(':')[0]).sort()).toEqual(Object.keys(env).sort());
@@ -279,7 +279,7 @@ const { SERVICE_API_KEY: _key, SERVICE_SECRET_KEY: _secret, ...KEYLESS } = REAL;
 const { AUTH_JWKS_URL, ...TOKEN_NAMES } = TOKENS;
 const NO_CALLERS = { CLIENT_KEYS_FILE: Object.keys(TOKENS) };
 
-/** Settings, and those that are reported as missing, each with the other settings that its error names. */
+/** Settings, and the missing settings that are reported, each with the other settings that its error names. */
 const MISSING: [env: Record<string, string>, missing: Record<string, string[]>][] = [
   [KEYLESS, { SERVICE_API_KEY: [], SERVICE_SECRET_KEY: [] }],
   [{ ...KEYLESS, SERVICE_CREDENTIALS_FILE: 'credentials.json' }, { FINGERPRINT_KEY: [] }],
@@ -296,7 +296,7 @@ const MISSING: [env: Record<string, string>, missing: Record<string, string[]>][
 ];
 
 test.each(MISSING)(
-  'With a real service and the settings %j these are reported as missing: %j',
+  'For the settings %j the error names these missing settings, each with the related settings: %j',
   (env, missing) => {
     const faults = faultsOf(env);
     expect(faults.map((fault) => fault.split(':')[0])).toEqual(Object.keys(missing));
@@ -306,7 +306,7 @@ test.each(MISSING)(
   },
 );
 
-test('HOST may be a public address only with client keys or tokens, and always a loopback address', () => {
+test('HOST must be a loopback address unless client keys or tokens are configured', () => {
   for (const HOST of ['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example', 'localhost.example']) {
     const fault = expect.stringMatching(/^HOST: .*CLIENT_KEYS_FILE or AUTH_JWKS_URL/) as unknown;
     expect({ HOST, faults: faultsOf({ HOST }) }).toEqual({ HOST, faults: [fault] });
@@ -316,7 +316,7 @@ test('HOST may be a public address only with client keys or tokens, and always a
   for (const HOST of ['127.0.0.1', '127.8.9.10', '::1', 'localhost']) expect(faultsOf({ HOST })).toEqual([]);
 });
 
-test('The default limits of a real service differ from those of the sandbox', () => {
+test('The default limits are stricter for a real service than for the sandbox', () => {
   expect(readConfig(REAL).limits).toMatchObject({
     corsOrigins: [],
     ratePerMinute: 60_000,
@@ -329,7 +329,7 @@ test('The default limits of a real service differ from those of the sandbox', ()
   expect(ratePerMinute).toBe(0);
 });
 
-describe('A credential in a file', () => {
+describe('A credential that is read from a file', () => {
   const folder = temporaryFolder();
   const file = (name: string, text: string): string => {
     writeFileSync(path.join(folder, name), text);
@@ -342,7 +342,7 @@ describe('A credential in a file', () => {
     SERVICE_SECRET_KEY_FILE: name,
   });
 
-  test.each(['from-file', 'from-file\n', 'from-file\r\n'])('is read without its last newline: %j', (text) => {
+  test.each(['from-file', 'from-file\n', 'from-file\r\n'])('has no final newline: %j', (text) => {
     expect(readConfig(fromFile(file('good', text))).service.secretKey.reveal()).toBe('from-file');
   });
 
@@ -351,14 +351,14 @@ describe('A credential in a file', () => {
     ['has two lines', () => file('bad', 'one\ntwo\n'), /^SERVICE_SECRET_KEY(_FILE)?: /],
     ['contains a blank', () => file('bad', 'one two'), /^SERVICE_SECRET_KEY(_FILE)?: /],
     ['cannot be read', () => path.join(folder, 'nosuch'), /^SERVICE_SECRET_KEY_FILE: /],
-  ])('is refused, and neither its name nor its content is printed, when the file %s', (_how, name, error) => {
+  ])('is refused without printing file name and content when the file %s', (_how, name, error) => {
     const faults = faultsOf(fromFile(name()));
     expect(faults).toEqual([expect.stringMatching(error)]);
     for (const text of ['one', 'two', folder]) expect(faults[0]).not.toContain(text);
   });
 });
 
-test('Printing the settings in any way reveals no credential', () => {
+test('The printed or serialized config contains no credential', () => {
   const config = readConfig({
     ...REAL,
     SERVICE_API_KEY: 'hidden-key-1',
@@ -379,7 +379,7 @@ test.each([
   ['SERVICE_TIMOUT_MS', 'SERVICE_TIMEOUT_MS'],
   ['SUBSCRIPTION_SOMETHING_ELSE', 'docs/configuration.md'],
   ['CHANGES_SOMETHING_ELSE', 'docs/configuration.md'],
-])('The misspelt setting %s causes one warning, which suggests %s', (name, hint) => {
+])('The unknown setting %s causes one warning, which refers to %s', (name, hint) => {
   const others = { HOSTNAME: 'pod-1', PATH: '/bin', LOGNAME: 'root', PORTS: '1', HOSTS: 'a' };
   const { warnings } = readConfig({ ...others, [name]: 'x' });
   expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\b${hint}\\b`))]);
@@ -394,7 +394,7 @@ const misspelt = (name: string): string[] =>
     return [before + after, before + letter + letter + after, swapped, `${before}X${after}`];
   });
 
-test('A name that is one letter off a setting causes a warning, for every setting', () => {
+test('Every misspelling of a setting name by one letter causes a warning', () => {
   const known = new Set(Object.keys(SETTINGS).flatMap((each) => [each, `${each}_FILE`]));
   const names = Object.keys(SETTINGS).filter((name) => name.length >= 7);
   const typos = [...new Set(names.flatMap(misspelt))].filter((typo) => !known.has(typo) && typo.length >= 6);
@@ -402,7 +402,7 @@ test('A name that is one letter off a setting causes a warning, for every settin
   expect(warnings.map((warning) => warning.split(' ')[0]).sort()).toEqual(typos.sort());
 });
 
-test('The error for invalid settings also suggests the right name of a misspelt one', () => {
+test('The error for an invalid setting also suggests the right name of a misspelt setting', () => {
   expect(() => readConfig({ ...REAL, PORT: 'any', SHUTDWN_DELAY_MS: '5' })).toThrow(
     /PORT: [^]*SHUTDOWN_DELAY_MS\?/,
   );
@@ -414,13 +414,13 @@ const FOREIGN = `PATH HOME LOGNAME HOSTNAME HOSTTYPE NODE_ENV http_proxy SSL_CER
   KUBERNETES_SERVICE_HOST KUBERNETES_PORT_443_TCP_ADDR METRICS_SERVICE_HOST METRICS_PORT_9090_TCP AUDIT_LOG_SERVICE_HOST
   AUDIT_LOG_SERVICE_PORT_HTTP AUTH_PORT_80_TCP_PROTO SANDBOX_SERVICE_PORT`;
 
-test('Variables of other programs cause no warning', () => {
+test('Environment variables of other programs cause no warning', () => {
   const env = Object.fromEntries(words(FOREIGN).map((name) => [name, 'x']));
   const links = { DATABASE_PORT: 'tcp://10.0.0.1:5432', AUTH_PORT: 'tcp://10.0.0.2:80' };
   expect(readConfig({ ...env, ...links }).warnings).toEqual([]);
 });
 
-test('The sandbox as a separate program ignores settings of a gateway, even invalid ones', () => {
+test('The standalone sandbox ignores the settings of the gateway, even invalid settings', () => {
   const settings = { ...REAL, PORT: 'any', SANDBOX_PORT: '4301', SANDBOX_CONTROL: 'on' };
   const { sandbox } = readStandaloneSandboxConfig(settings);
   expect(sandbox).toEqual({ port: 4301, anyPortIfTaken: false, control: true });

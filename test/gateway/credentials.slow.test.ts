@@ -12,7 +12,7 @@ import type {
   Reply,
 } from '../support/payment-service/fake-payment-service';
 
-/** Channels of two merchants with an entry of their own; CHANNEL, of a third one, has none. */
+/** Channels of two merchants that have an entry in the credentials file. CHANNEL belongs to a third merchant, without an entry. */
 const A = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
 const B = 'bbbbbbbb-2222-4222-8222-bbbbbbbbbbbb';
 
@@ -181,8 +181,8 @@ async function everyCall(harness: Harness, channel: string): Promise<string[]> {
 const ALL_WELL = ['PaymentSuccess', 'PayoutSuccess', 'PaymentSuccess', 'found', 'found'];
 const AUTH_FAILED = 'SERVICE_AUTH_FAILED';
 
-describe('A channel', () => {
-  test('signs its calls with its own key and secret, or with the default ones if it has none', async () => {
+describe('Calls on a channel', () => {
+  test('are signed with the key and secret of the channel, or with the default credentials if it has none', async () => {
     const harness = await Harness.start({
       default: entry('default'),
       channels: { [A]: entry('a'), [B.toUpperCase()]: entry('b') },
@@ -199,7 +199,7 @@ describe('A channel', () => {
     }
   });
 
-  test('may have its key and secrets in separate files', async () => {
+  test('are signed with a key and secrets that are read from separate files', async () => {
     const elsewhere = path.join(temporaryFolder(), 'key');
     writeFileSync(elsewhere, keyOf('a'));
     const harness = await Harness.start(
@@ -212,15 +212,15 @@ describe('A channel', () => {
   });
 
   test.each([
-    ['the settings if the file has none', { channels: { [A]: entry('a') } }, 'env'],
-    ['the file even if the settings have one', { default: entry('default') }, 'default'],
-  ])('uses the default credentials of %s', async (_where, content, name) => {
+    ['the environment if the credentials file has none', { channels: { [A]: entry('a') } }, 'env'],
+    ['the credentials file even if the environment has some', { default: entry('default') }, 'default'],
+  ])('are signed with the default credentials of %s', async (_where, content, name) => {
     const harness = await Harness.start(content, SETTINGS);
     expect(await everyCall(harness, CHANNEL)).toEqual(ALL_WELL);
     expect(harness.secretKeys()).toEqual([secretOf(name)]);
   });
 
-  test('gets SERVICE_AUTH_FAILED, and nothing is sent, until it has credentials', async () => {
+  test('fail with SERVICE_AUTH_FAILED, without a request, until the channel has credentials', async () => {
     const harness = await Harness.start({ channels: { [A]: entry('a') } });
     const calls = CALLS.map(([mutation, variant]) => validCall(mutation, variant));
     for (const call of calls) expect(await harness.sendMutation(call)).toBe(AUTH_FAILED);
@@ -251,8 +251,8 @@ async function expectManyAtOnce(harness: Harness, times: number): Promise<void> 
     expect(harness.service.created(String(input['externalId']))).toHaveLength(1);
 }
 
-describe('During a key rotation', () => {
-  test('no call fails from the first step to the last, and the switch of keys is logged', async () => {
+describe('A call during a rotation of the secret key', () => {
+  test('succeeds at every step, and the switch to the new key is logged', async () => {
     const harness = await Harness.start(rotating(OLD));
     harness.accept([OLD]);
     await expectManyAtOnce(harness, 2);
@@ -282,7 +282,7 @@ describe('During a key rotation', () => {
     expect(harness.secretKeys()).toEqual([NEW]);
   });
 
-  test('a switch of keys for one channel does not affect the others', async () => {
+  test('uses the keys of its own channel although another channel has switched keys', async () => {
     const harness = await Harness.start({
       default: { apiKey: keyOf('default'), secretKeys: [NEW, OLD] },
       channels: { [A]: { apiKey: keyOf('a'), secretKeys: [secretOf('a'), OLD] } },
@@ -294,7 +294,7 @@ describe('During a key rotation', () => {
     expect(harness.attempts()).toEqual([[secretOf('a'), false]]);
   });
 
-  test('a call that is refused with both secret keys is sent once with each, then fails', async () => {
+  test('is sent once with each secret key, then fails, when the service refuses both', async () => {
     const harness = await Harness.start(rotating(NEW, OLD), { ...NO_SETTINGS, PAYOUT_PREFLIGHT: 'off' });
     harness.accept([NEWER]);
     const sending = CALLS.map((call) => () => harness.sendMutation(validCall(...call)));
@@ -310,9 +310,9 @@ describe('During a key rotation', () => {
 
 const MINUTE = 60_000;
 
-describe('With a wrong service clock', () => {
+describe('A clock difference to the payment service', () => {
   test.each([10, -10])(
-    'that is %i minutes off, the first call corrects clock and key for later calls',
+    'of %i minutes is corrected by the first call, which also finds the accepted secret key',
     async (minutes) => {
       const harness = await Harness.start(rotating(NEW, OLD));
       harness.accept([OLD]);
@@ -328,7 +328,7 @@ describe('With a wrong service clock', () => {
     },
   );
 
-  test('no call is sent more than three times when the service refuses all signatures', async () => {
+  test('causes at most three requests for a call when the service refuses all signatures', async () => {
     const harness = await Harness.start(rotating(NEW, OLD));
     harness.accept([NEWER]);
     harness.service.dateOffsetMs = 20 * MINUTE;
@@ -336,7 +336,7 @@ describe('With a wrong service clock', () => {
     expect(harness.service.requests).toHaveLength(3);
   });
 
-  test('a channel with bad credentials does not change the clock correction', async () => {
+  test('stays corrected when the service refuses the credentials of another channel', async () => {
     const harness = await Harness.start({ default: entry('default'), channels: { [A]: entry('unused') } });
     harness.accept([], keyOf('unused'));
     harness.service.clockOffsetMs = 10 * MINUTE;
@@ -363,7 +363,7 @@ describe('A change of the credentials file', () => {
     expect(harness.secretKeys()).toEqual([NEW, OLD, NEWER]);
   });
 
-  test('keeps all keys of file and settings redacted in responses, even keys that are not used for signing', async () => {
+  test('keeps every configured key redacted in responses, even a key that signs no request', async () => {
     const contentWith = (second: string): Json => ({
       default: { apiKey: keyOf('default'), secretKeys: [secretOf('default'), second] },
       channels: { [A]: entry('a'), [B]: { apiKey: keyOf('b'), secretKeys: [secretOf('b'), NEW] } },
@@ -381,7 +381,7 @@ describe('A change of the credentials file', () => {
     expect(harness.texts.at(-1)).toContain('you may not do that');
   });
 
-  test('by a swapped symlink, as with mounted secrets, is applied as a whole', async () => {
+  test('by a replaced symlink, as Kubernetes does for mounted secrets, is applied atomically', async () => {
     const mount = temporaryFolder();
     const publish = (version: string, name: string): void => {
       mkdirSync(path.join(mount, version));
@@ -401,7 +401,7 @@ describe('A change of the credentials file', () => {
     expect(harness.secretKeys()).toEqual([OLD, NEW]);
   });
 
-  test('to an invalid file keeps the previous credentials until the file is valid again', async () => {
+  test('is not applied while the new file is invalid or missing', async () => {
     const harness = await Harness.start({ default: entry('default') });
     const broken: [change: () => void, where: string][] = [
       [() => harness.write({ default: { ...entry('a'), more: CANARY } }), 'default: '],
@@ -426,11 +426,11 @@ const twice = `"${A}": ${JSON.stringify(good)}`;
 /** Invalid files: description, content, and the entry and field with which the error starts. */
 const FAULTS: [what: string, content: unknown, where: string][] = [
   ['broken JSON', `{"default": {"apiKey": "${CANARY}"`, ''],
-  ['a list', [good], ''],
+  ['a list in place of an object', [good], ''],
   ['an unknown field', { default: good, [CANARY]: 1 }, ''],
   ['no entry', {}, ''],
-  ['a name twice', `{"channels": {${twice}, ${twice}}}`, ''],
-  ['a text as default', { default: CANARY }, 'default'],
+  ['a repeated JSON name', `{"channels": {${twice}, ${twice}}}`, ''],
+  ['a text as default entry', { default: CANARY }, 'default'],
   ['an unknown field in an entry', { default: { ...good, [CANARY]: 1 } }, 'default'],
   ['two API keys', { default: { ...good, apiKeyFile: CANARY } }, 'default'],
   ['no secret key', { default: { apiKey: CANARY } }, 'default'],
@@ -447,7 +447,7 @@ const FAULTS: [what: string, content: unknown, where: string][] = [
   ]),
   ['null as channels', { channels: null }, 'channels'],
   ['a channel that is not a UUID', { channels: { [A]: good, [CANARY]: good } }, 'channels: entry 2'],
-  ['a channel in both cases', { channels: { [A]: good, [A.toUpperCase()]: good } }, `channels.${A}`],
+  ['a channel id twice', { channels: { [A]: good, [A.toUpperCase()]: good } }, `channels.${A}`],
 ];
 
 /** Returns an error with all its properties as text. */
@@ -473,11 +473,11 @@ describe('A credentials file', () => {
     ['it is invalid', {}, /^SERVICE_CREDENTIALS_FILE: default: /],
     ['it is missing', { SERVICE_CREDENTIALS_FILE: '/nowhere' }, /^SERVICE_CREDENTIALS_FILE: .*ENOENT/],
     [
-      'only one of the two default keys is set',
+      'only one of SERVICE_API_KEY and SERVICE_SECRET_KEY is set',
       { SERVICE_API_KEY: CANARY },
       /^SERVICE_API_KEY and SERVICE_SECRET_KEY: /,
     ],
-  ])('prevents the start when %s', async (_when, env, fault) => {
+  ])('prevents the start of the gateway when %s', async (_when, env, fault) => {
     const file = fileWith({ default: CANARY });
     const started = testGateway('http://127.0.0.1:9/', {
       env: { ...NO_SETTINGS, SERVICE_CREDENTIALS_FILE: file, ...env },
@@ -487,7 +487,7 @@ describe('A credentials file', () => {
     expect(printed(error)).not.toContain(CANARY);
   });
 
-  test('is not read by a gateway with the embedded sandbox', async () => {
+  test('is ignored, with a log entry, by a gateway with the embedded sandbox', async () => {
     const sandbox = await testSandbox();
     const logLines: string[] = [];
     const env = { ...NO_SETTINGS, SERVICE_CREDENTIALS_FILE: fileWith({ default: CANARY }) };

@@ -47,12 +47,12 @@ const REAL_DOCUMENTS: [what: string, document: string][] = [
     'the standard introspection query with most options',
     getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true, oneOf: true }),
   ],
-  ['the document of the landing page', STARTER_DOCUMENT],
-  ["our clients' operations, all in one document", clientDocuments.join('\n')],
+  ['the document that Apollo Sandbox shows at first', STARTER_DOCUMENT],
+  ['one document with all operations of the client package', clientDocuments.join('\n')],
 ];
 
 test.each(REAL_DOCUMENTS)(
-  'A document of a real client passes, as written and pretty-printed: %s',
+  'The document limits accept %s, as written and pretty-printed',
   (_what, document) => {
     expect(validate(schema, parse(document))).toEqual([]);
     expect(check(document)).toEqual({ ok: true });
@@ -124,7 +124,7 @@ const pairing = (count: number): number => Math.floor((1 + Math.sqrt(1 + 8 * cou
 const STEPS: Partial<Record<DocumentLimitName, number>> = { selections: 101, introspected: 10 };
 
 test.each(SHAPES)(
-  'The document rule %s accepts a document at its limit, and refuses one beyond it',
+  'The document limit %s accepts a document at the limit, and refuses a larger document',
   (rule, shape) => {
     const { limit } = DOCUMENT_LIMITS[rule];
     const within = rule === 'selections' ? limit - ((limit - 103) % 101) : limit;
@@ -157,7 +157,7 @@ test.each(NEVER)('A document with %s is refused', (_what, rule, document) => {
   expect(JSON.stringify(check(document))).not.toContain('4111');
 });
 
-test('The refused documents above cover every rule in DOCUMENT_LIMITS', () => {
+test('Every rule in DOCUMENT_LIMITS is tested with a refused document', () => {
   const refused = new Set([...SHAPES.map(([rule]) => rule), ...NEVER.map(([, rule]) => rule)]);
   expect([...refused].sort()).toEqual(Object.keys(DOCUMENT_LIMITS).sort());
 });
@@ -168,13 +168,13 @@ test('A lookup that occurs in several fragments counts as one root field', () =>
 });
 
 test.each(['', '{', '{ a(b: "', '}', 'type A { a: Int } extend schema @a', 'fragment', '{ \u0000 }'])(
-  'A document with syntax or validation errors passes the check of its limits: %j',
+  'The document limits do not refuse a document for a syntax or validation error: %j',
   (document) => {
     expect(check(document)).toEqual({ ok: true });
   },
 );
 
-test('Tokens are counted as the parser counts them', () => {
+test('The token limit counts tokens as the parser of graphql-js does', () => {
   for (const [, document] of REAL_DOCUMENTS) {
     const { tokenCount = 0 } = parse(document);
     const filler = (count: number) => `{ a(b: [${'1 '.repeat(count)}]) } #`.replace('1 1', '1,1');
@@ -186,7 +186,7 @@ test('Tokens are counted as the parser counts them', () => {
 const PIECES =
   '{ } [ ] ( ) ! $ @ : = & | , . " # ... """ \\u query fragment ...F on type __schema a 1 -0.5e7'.split(' ');
 
-test('The check of any text returns a result and does not throw', () => {
+test('The check of the document limits never throws, whatever the text', () => {
   const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((parts) => parts.join(' '));
   const repeated = fc.tuple(text, fc.integer({ min: 1, max: 400 }), text).map(([a, n, b]) => a.repeat(n) + b);
   fc.assert(
@@ -223,7 +223,7 @@ const EXPENSIVE_DOCUMENTS: [what: string, document: string][] = [
 ];
 
 test.each(EXPENSIVE_DOCUMENTS)(
-  'A small document that is expensive to parse or validate is refused before validation: %s',
+  'The document limits refuse a small document that is expensive to parse or validate: %s',
   (_what, document) => {
     expect(check(document)).toMatchObject({ ok: false });
   },
@@ -274,7 +274,7 @@ beforeAll(async () => {
   harness = await startRuleHarness();
 });
 
-test.each(BODIES)('Deep nesting of %s causes a client error', async (_what, body) => {
+test.each(BODIES)('Deep nesting of %s causes a client error, not an internal error', async (_what, body) => {
   for (const depth of DEPTHS) await expectClientError(body(depth));
   expect(harness.service.requests).toHaveLength(0);
   expect(harness.logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([]);

@@ -13,7 +13,7 @@ const query = (text: string): string => JSON.stringify({ query: text });
 const NO_ID = `{ payment(channel: "${CHANNEL}") { __typename } }`;
 const BAD = 'BAD_REQUEST';
 
-test('The health checks respond with 200 although the payment service is down', async () => {
+test('The health checks respond with 200 even if the payment service is down', async () => {
   const { service, client } = await startRuleHarness();
   await service.close();
   for (const path of ['/healthz', '/readyz']) expect((await raw(client.gateway.url + path)).status).toBe(200);
@@ -26,16 +26,16 @@ const sent = (body: string | Blob, type?: string): RequestInit => ({
 });
 const json = (body: string): RequestInit => sent(body, 'application/json');
 
-/** Description, request, statuses, code, and the path if it is not /graphql. */
 const PREFLIGHT = { 'apollo-require-preflight': '1' };
 const MUTATION = 'mutation { __typename }';
 
+/** Description, request, statuses, code, and the path if it is not /graphql. */
 const REFUSED: [string, RequestInit, number[], string, path?: string][] = [
   // Requests that a page of another origin could send without a preflight request.
-  ['a form', sent('query=%7B__typename%7D', 'application/x-www-form-urlencoded'), [400, 415], BAD],
-  ['plain text', sent(query(HELLO), 'text/plain'), [400, 415], BAD],
+  ['a form as body', sent('query=%7B__typename%7D', 'application/x-www-form-urlencoded'), [400, 415], BAD],
+  ['plain text as body', sent(query(HELLO), 'text/plain'), [400, 415], BAD],
   ['no content type', sent(new Blob([query(HELLO)])), [400, 415], BAD],
-  ['a GET without the preflight header', {}, [400], BAD, `/graphql?query=${encodeURIComponent(HELLO)}`],
+  ['the method GET and no preflight header', {}, [400], BAD, `/graphql?query=${encodeURIComponent(HELLO)}`],
   ['a batch of operations', json(JSON.stringify([{ query: HELLO }, { query: HELLO }])), [400], BAD],
   ['broken JSON', json('{"query": '), [400], BAD],
   ['an empty document', json(query('')), [400], '(BAD_REQUEST|GRAPHQL_PARSE_FAILED)'],
@@ -53,7 +53,7 @@ const REFUSED: [string, RequestInit, number[], string, path?: string][] = [
 ];
 
 test.each(REFUSED)(
-  '%s gets the documented status and code, and a request id that the caller cannot choose',
+  'A request with %s gets the documented status and error code, and a request id from the gateway',
   async (...[, init, statuses, code, path = '/graphql']) => {
     const headers = { ...(init.headers as Record<string, string>), 'x-request-id': 'chosen-by-the-caller' };
     const response = await raw(harness.client.gateway.url + path, { ...init, headers });
@@ -64,7 +64,7 @@ test.each(REFUSED)(
   },
 );
 
-test('A body may have 100 KB, and a larger one is refused', async () => {
+test('A request body of 100 KB is accepted, and a larger body gets 413', async () => {
   const filler = (size: number): string => `# ${'x'.repeat(size)}\n${HELLO}`;
   const most = 100 * 1024 - Buffer.byteLength(query(filler(0)));
   const largest = await post(harness.client.url, query(filler(most)));
@@ -74,7 +74,7 @@ test('A body may have 100 KB, and a larger one is refused', async () => {
   expectErrors(larger, /^(BAD_REQUEST|OPERATION_TOO_LARGE)$/);
 });
 
-test('Introspection is off with a real service unless it is switched on', async () => {
+test('Introspection of a gateway with a real service is refused unless INTROSPECTION=on', async () => {
   const ask = query('{ __schema { queryType { name } } }');
   expect((await post(harness.client.url, ask)).errors).toBeUndefined();
   const { client } = await startRuleHarness({ INTROSPECTION: '' });

@@ -223,13 +223,13 @@ test.each([
   ['createPayment', 'CreatePaymentInput'],
   ['createPayout', 'CreatePayoutInput'],
   ['confirmPayment', 'ConfirmPaymentInput'],
-] as const)('The tables of this test cover every text field of %s', (mutation, input) => {
+] as const)('Every text field of %s is tested with valid and invalid values', (mutation, input) => {
   const found = leaves(schema.getType(input));
   expect(found.length).toBeGreaterThan(4);
   expect([...new Set(covered(mutation))].sort()).toEqual(found.sort());
 });
 
-test('All errors of an input are reported at once, each with its path', async () => {
+test('One response reports all errors of an input, each with path and rule', async () => {
   const wrong: [string[], unknown][] = [
     [['idempotencyKey'], ''],
     [['externalId'], 'a\tb'],
@@ -288,25 +288,25 @@ const ROWS = [
   currency('BHD', []),
 ];
 
-describe('A field of an input', () => {
+describe('An input field', () => {
   test.each(ROWS.filter(({ rules }) => rules.length > 0))(
-    'is refused, not repeated in the error, and not sent when it is invalid: $title',
+    'with an invalid value is refused, and the value is neither sent nor repeated in the error: $title',
     expectRefusal,
   );
 
   test.each(ROWS.filter(({ rules }) => rules.length === 0))(
-    'is accepted when it is valid: $title',
+    'with a valid value is accepted: $title',
     expectAcceptance,
   );
 
   test.each(PAN_FIELDS.flatMap((place) => GOOD_PANS.map((pan) => rowOf(place, pan))))(
-    'is accepted and sent as digits when it is a valid card number: $title',
+    'with a valid card number is sent to the service as digits only: $title',
     async (row) =>
       expect(await expectAcceptance(row)).toMatchObject({ pan: String(row.value).replace(/\D/g, '') }),
   );
 });
 
-describe('The expiry of a card', () => {
+describe('The expiry date of a card', () => {
   afterEach(() => jest.restoreAllMocks());
 
   const expiry = (month: string, year: string, rules: string[]): RuleRow => {
@@ -317,21 +317,21 @@ describe('The expiry of a card', () => {
 
   const setDate = (iso: string): void => void jest.spyOn(Date, 'now').mockReturnValue(Date.parse(iso));
 
-  test('is accepted until its month is over everywhere on Earth', () => {
+  test('is accepted until the month has ended in every time zone', () => {
     setDate('2030-07-01T11:59:59Z');
     return expectAcceptance(expiry('06', '2030', []));
   });
 
   test.each([
-    ['once its month is over everywhere', '2030-07-01T12:00:00Z', '06', '2030'],
-    ['once its year is over', '2031-01-01T12:00:00Z', '12', '2030'],
+    ['once the month has ended in every time zone', '2030-07-01T12:00:00Z', '06', '2030'],
+    ['once the year has ended in every time zone', '2031-01-01T12:00:00Z', '12', '2030'],
   ])('is refused %s', (_when, now, month, year) => {
     setDate(now);
     return expectRefusal(expiry(month, year, ['notExpired']));
   });
 });
 
-describe('An address', () => {
+describe('The address of a card payment', () => {
   const ADDRESS = 'Main Street 1, 10115 Berlin';
   const STRUCTURED = { countryCode: 'DE', city: 'Berlin', street: 'Main Street 1', postalCode: '10115' };
   const withFields = (fields: object): RuleRow => {
@@ -342,13 +342,13 @@ describe('An address', () => {
     return { title: '', path, value: ADDRESS, rules: ['addressOrStructuredFields'], call };
   };
 
-  test.each(Object.entries(STRUCTURED))('is refused together with the structured field %s', (name, value) =>
+  test.each(Object.entries(STRUCTURED))('as a single text with the field %s is refused', (name, value) =>
     expectRefusal(withFields({ address: ADDRESS, [name]: value })),
   );
 
   test.each([
-    ['alone', { address: ADDRESS }],
-    ['beside structured fields that are null', { address: ADDRESS, city: null, street: null }],
+    ['as a single text', { address: ADDRESS }],
+    ['as a single text if structured fields are null', { address: ADDRESS, city: null, street: null }],
     ['as structured fields beside a null address', { address: null, ...STRUCTURED }],
   ])('is accepted %s', (_how, fields) => expectAcceptance(withFields(fields)));
 });
@@ -392,7 +392,7 @@ test.each(
     callsIn(names).map(([name, newCall]) => [name, currency, newCall()] as const),
   ),
 )(
-  'The method %s is accepted in %s, and refused in other currencies before anything is sent',
+  'The method %s is accepted in %s, and refused in other currencies without a request to the service',
   async (_method, currency, call) => {
     for (const another of ['EUR', 'INR', 'USD'].filter((code) => code !== currency)) {
       const { mutation, input } = inCurrency(call, another);
@@ -430,49 +430,49 @@ const REFUSED_FIELDS: [title: string, fields: Json, rule: string][] = [
   ['a field named type', { type: 'card' }, 'noType'],
   ['more than 8192 characters', { text: 'x'.repeat(8200) }, 'size'],
   ['a control character in a value', { text: 'before\u0007after' }, 'printable'],
-  ['a control character in a name', { 'before\nafter': 'x' }, 'printable'],
+  ['a control character in a field name', { 'before\nafter': 'x' }, 'printable'],
   ['half of a surrogate pair', { list: ['lone\ud800'] }, 'printable'],
-  ['ten levels', nested(10), 'printable'],
+  ['ten levels of nesting', nested(10), 'printable'],
   ['a card number', { pan: '4111111111111111' }, 'noCardNumber'],
   ['a card number as a JSON number', { number: 4111111111111111 }, 'noCardNumber'],
   ['a card number in a list', { list: ['a', ['4111111111111111']] }, 'noCardNumber'],
-  ['a card number deep down', nested(5, '4111111111111111'), 'noCardNumber'],
-  ['a card number as a name', { '4111111111111111': 'x' }, 'noCardNumber'],
+  ['a deeply nested card number', nested(5, '4111111111111111'), 'noCardNumber'],
+  ['a card number as a field name', { '4111111111111111': 'x' }, 'noCardNumber'],
   ['a card number in an invalid IBAN', { iban: 'TR56 0006 1075 2703 7774 7790 18' }, 'noCardNumber'],
 ];
 
 const TAKEN_FIELDS: [title: string, fields: Json][] = [
   ['numbers, booleans, null and lists', { n: 1.5, yes: true, none: null, list: [1, 'two', { three: 3 }] }],
-  ['eight levels', nested(6)],
-  ['a phone number with the check digit of a card number', { phone: '+628193155551' }],
+  ['eight levels of nesting', nested(6)],
+  ['a phone number that passes the Luhn check', { phone: '+628193155551' }],
   ['an IBAN whose groups form a card number', { iban: 'TR56 0006 1075 2703 7774 7790 19' }],
   ['almost 8192 characters', { text: 'x'.repeat(8100) }],
   ['names of properties that every JavaScript object has', { constructor: 'a', toString: 'b', toJSON: 'c' }],
 ];
 
-describe.each(CUSTOM_VARIANTS)('The custom fields of %s %s', (mutation, variant) => {
+describe.each(CUSTOM_VARIANTS)('The custom fields of %s with the method %s', (mutation, variant) => {
   const place = { mutation, variant, field: 'fields' };
 
-  test.each(REFUSED_FIELDS)('are refused with %s, and nothing is sent', (_title, fields, rule) =>
+  test.each(REFUSED_FIELDS)('are refused without a request if they contain %s', (_title, fields, rule) =>
     expectRefusal(rowOf(place, fields, [rule])),
   );
 
-  test.each(TAKEN_FIELDS)('are sent unchanged beside the type: %s', async (_title, fields) => {
+  test.each(TAKEN_FIELDS)('are sent unchanged if they contain %s', async (_title, fields) => {
     const method = await expectAcceptance(rowOf(place, fields));
     expect(method).toEqual({ type: mutation === 'createPayout' ? 'new_method' : variant, ...fields });
     expect(Object.keys(Object(method))[0]).toBe('type');
   });
 });
 
-describe('The type of a payout by "other"', () => {
+describe('The type of a payout with the method "other"', () => {
   const withType = (type: string): RuleRow =>
     rowOf({ mutation: 'createPayout', variant: 'other', field: 'type' }, type, ['knownMethod']);
 
   test.each('bank_transfer imps easy_paisa jazz_cash dcb bkash nagad rocket card scheme'.split(' '))(
-    'is refused, and not repeated, if it is a method with its own input field: %s',
+    'is refused, and not repeated in the error, if the schema has this method: %s',
     (type) => expectRefusal(withType(type)),
   );
 
-  test('is sent unchanged if it is not a method with its own input field', async () =>
+  test('is sent unchanged if the schema does not have this method', async () =>
     expect(await expectAcceptance(withType('upi'))).toEqual({ type: 'upi', anything: 'goes' }));
 });

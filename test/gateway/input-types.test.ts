@@ -224,22 +224,22 @@ async function expectFields(code: string, ...[, query, variables, fields]: Row):
 }
 
 // test/properties/messages.test.ts shows that no invalid value is in a response or log.
-describe('An invalid value', () => {
-  test.each(CALLS)('has path and rule in the error when it is in a variable: %s', (...row) =>
+describe('The error for an invalid input value', () => {
+  test.each(CALLS)('names path and rule when the value is in a variable: %s', (...row) =>
     expectFields('BAD_USER_INPUT', ...row),
   );
 
-  test.each(LITERALS)('has path and rule in the error when it is a literal or is missing: %s', (...row) =>
+  test.each(LITERALS)('names path and rule when the value is a literal or missing: %s', (...row) =>
     expectFields('GRAPHQL_VALIDATION_FAILED', ...row),
   );
 
-  test('has `fields` in its error, unlike an unknown field of a selection', async () => {
+  test('has the extension `fields`, unlike the error for an unknown field in a selection', async () => {
     const { errors } = await harness.client.request('{ nosuch }');
     expect(errors?.[0]?.extensions).not.toHaveProperty('fields');
   });
 
   test.each([PAN, '737', 'a b'])(
-    'is redacted when it is an unknown field name that may be a secret: %s',
+    'redacts the name of an unknown input field that may be a secret: %s',
     (name) => {
       const variables = { input: { ...validCall('createPayment', 'upi').input, [name]: 1 } };
       const fields = [field('[redacted]', 'unknownField')];
@@ -261,7 +261,7 @@ describe('An invalid value', () => {
       { c: null, b: true },
       [field('channel', 'required'), field('transactionId', 'required')],
     ],
-  ])('has path and rule in the error over WebSocket and SSE: %s', async (_what, variables, fields) => {
+  ])('names path and rule over WebSocket and server-sent events: %s', async (_what, variables, fields) => {
     const { url } = harness.client;
     const client = await WireClient.ready(url, AUTHORIZED);
     client.subscribe('1', { query: WATCH, variables });
@@ -274,7 +274,7 @@ describe('An invalid value', () => {
 });
 
 describe('A @oneOf input', () => {
-  test('is accepted as a literal with one field', async () => {
+  test('is accepted when it is a literal with one field', async () => {
     const { errors } = await harness.client.request(literal(`${PAYS} { other: { fields: { a: "b" } } }`)[1]);
     expect(errors).toBeUndefined();
     expect(harness.service.requests).toHaveLength(1);
@@ -290,7 +290,7 @@ describe('A @oneOf input', () => {
   });
 
   test.each(['upi', 'c2c'])(
-    'is refused when the object in its field %s is empty, although all fields of that object are optional',
+    'is refused when the object in its field %s has no value, although all fields of the object are optional',
     async (variant) => {
       const { mutation, input } = validCall('createPayment', variant);
       for (const empty of [{}, { email: null }, { firstName: null, email: null }]) {
@@ -303,7 +303,7 @@ describe('A @oneOf input', () => {
   );
 });
 
-test('A JSONObject accepts numbers that JavaScript represents exactly, and refuses others', () => {
+test('The scalar JSONObject accepts numbers that JavaScript represents exactly, and refuses all others', () => {
   const text = '{a: 9007199254740991, b: -9007199254740991, c: 1.50, d: 1e3, e: 0.1, f: 0, g: 2.5e-7}';
   const read = { a: 2 ** 53 - 1, b: 1 - 2 ** 53, c: 1.5, d: 1000, e: 0.1, f: 0, g: 2.5e-7 };
   expect(JSONObject.parseLiteral(parseValue(text))).toEqual(read);

@@ -41,8 +41,8 @@ const lookUpMany = (ids: string[]) => client.request<{ payments: Found[] }>(MANY
 
 const calls = (id: string): number => service.requests.filter((request) => idIn(request) === id).length;
 
-describe('In one operation,', () => {
-  test('a hundred ids, of which ten are distinct, cause ten lookups and keep their order', async () => {
+describe('Lookups in one operation', () => {
+  test('are sent once for each distinct id, and their results have the order of the ids', async () => {
     const ids = Array.from({ length: 100 }, (_, place) => idOf((place * 7) % 10));
     const { data } = await lookUpMany(ids);
     expect(data.payments.map((payment) => payment?.transactionId)).toEqual(ids);
@@ -51,7 +51,7 @@ describe('In one operation,', () => {
     expect(service.requests).toHaveLength(10);
   });
 
-  test('at most sixteen lookups are in flight, and another operation is not blocked by them', async () => {
+  test('are limited to sixteen at a time, and do not block another operation', async () => {
     let inFlight = 0;
     let most = 0;
     const sixteen = latch(16);
@@ -77,7 +77,7 @@ describe('In one operation,', () => {
     expect(most).toBe(17);
   });
 
-  test('a missing payment is null, and a failed lookup is null with one error at its path', async () => {
+  test('return null for a missing payment, and null with an error for a failed lookup', async () => {
     service.respond((request) => {
       if (idIn(request) === idOf(2)) return { status: 500, json: {} };
       return idIn(request) === idOf(3) ? { status: 404, json: {} } : found(request);
@@ -96,7 +96,7 @@ describe('In one operation,', () => {
     expect(errors).toHaveLength(1);
   });
 
-  test('aliases, lists and node share one lookup of the same payment', async () => {
+  test('share one request when aliases, lists and node name the same payment', async () => {
     const first = await client.request<{ payment: { id: string } }>(
       `{ payment(channel: "${CHANNEL}", transactionId: "${idOf(1)}") { ... on PaymentResource { id } } }`,
     );
@@ -110,7 +110,7 @@ describe('In one operation,', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test('lookups with different ids, kinds or channels share nothing', async () => {
+  test('do not share a request when id, kind or channel differs', async () => {
     const query = `query Q($c: UUID!, $d: UUID!, $id: UUID!) {
       a: payment(channel: $c, transactionId: $id) { __typename } b: payment(channel: $d, transactionId: $id) { __typename }
       c: payout(channel: $c, transactionId: $id) { __typename } d: payment(channel: $c, externalId: "d") { __typename }
@@ -123,7 +123,7 @@ describe('In one operation,', () => {
   });
 });
 
-describe('Across several operations,', () => {
+describe('Lookups in several operations', () => {
   const SHARED = idOf(500);
 
   /** Holds lookups of SHARED until the returned latch opens. Responds to others at once; `markers` counts those. */
@@ -143,7 +143,7 @@ describe('Across several operations,', () => {
   test.each<[string, (request: ReceivedRequest) => Reply, object]>([
     ['response', found, { data: { payments: [{ transactionId: SHARED }, {}] } }],
     ['failure', () => ({ status: 401, json: {} }), { errors: [{ path: ['payments', 0] }] }],
-  ])('identical lookups in flight share one request and its %s', async (_what, reply, expected) => {
+  ])('share one request and its %s when they are identical and in flight', async (_what, reply, expected) => {
     const markers = latch(5);
     const hold = holdShared(markers, reply);
     const request = [1, 2, 3, 4, 5].map((place) => lookUpMany([SHARED, idOf(place)]));
@@ -153,7 +153,7 @@ describe('Across several operations,', () => {
     expect(calls(SHARED)).toBe(1);
   });
 
-  test('a lookup after a create does not share the request of an earlier lookup', async () => {
+  test('do not share a request when a create was sent between them', async () => {
     const markers = latch(1);
     const hold = holdShared(markers);
     const before = lookUpMany([SHARED, idOf(1)]);
@@ -166,7 +166,7 @@ describe('Across several operations,', () => {
       expect(data.payments[0]?.transactionId).toBe(SHARED);
   });
 
-  test('a caller that disconnects does not cancel the request that its lookup shares with another caller', async () => {
+  test('continue to share a request when one of the callers disconnects', async () => {
     const first = latch(1);
     const hold = holdShared(first);
     const disconnecting = new AbortController();
@@ -189,7 +189,7 @@ describe('Across several operations,', () => {
     expect(calls(SHARED)).toBe(1);
   });
 
-  test('responses are not cached: the next lookup sees the new state', async () => {
+  test('are not cached: the next lookup returns the new state', async () => {
     service.respond(() => ({ status: 403, json: {} }));
     expect((await client.request(ONE, { c: CHANNEL, id: SHARED })).errors).toHaveLength(1);
     for (const status of ['pending', 'completed']) {
@@ -200,7 +200,7 @@ describe('Across several operations,', () => {
   });
 });
 
-describe('node', () => {
+describe('The query node', () => {
   const NODE = `query Q($id: ID!) { node(id: $id) { __typename id
     ... on PaymentResource { transactionId channel method } ... on PayoutResource { transactionId channel } } }`;
 
@@ -239,14 +239,14 @@ describe('node', () => {
     },
   );
 
-  test('returns an OtherPayout if the journal of the gateway does not have the payout', async () => {
+  test('returns an OtherPayout if the payout is not in the journal of the gateway', async () => {
     const { id, transactionId } = await created('Payout');
     const { data, errors } = await find(id, await testGateway(sandboxUrl));
     expect(errors).toBeUndefined();
     expect(data.node).toMatchObject({ __typename: 'OtherPayout', id, transactionId, channel: CHANNEL });
   });
 
-  test('accepts an id of an earlier version', async () => {
+  test('accepts an id that an earlier version of the gateway returned', async () => {
     const { data, errors } = await find('AQB8G9HgaxtMip1-D1pKPCsQC3ocUmpVTQ6cVW8fPg0qEQ');
     expect({ data, errors }).toEqual({ data: { node: null }, errors: undefined });
   });

@@ -61,7 +61,7 @@ describe('A manifest that npm run persist writes', () => {
     const older = { 'persisted-operations.json': 'x'.repeat(100_000) };
     const { status, stdout, folder, read } = persist([SHOP], older);
     expect(status).toBe(0);
-    // It replaces the older manifest, and creates no other file.
+    // The new manifest replaces the older one, and no other file is created.
     expect(readdirSync(folder)).toEqual(['persisted-operations.json']);
     expect(read()).toBe(readFileSync(APOLLO_GENERATED, 'utf8'));
     const { Pay } = idsByName((JSON.parse(read()) as { operations: ClientOperation[] }).operations);
@@ -69,14 +69,14 @@ describe('A manifest that npm run persist writes', () => {
     expect(stdout).toContain('PERSISTED_OPERATIONS=persisted-operations.json');
   });
 
-  test("does not depend on the order of the files, and is in graphql-codegen's format on request", () => {
+  test('does not depend on the order of the files, and has the format of graphql-codegen with --format codegen', () => {
     const places = ['status', 'fragments.graphql', 'pay.graphql', '.'].map((name) => path.join(SHOP, name));
     const { read } = persist(['--out', 'other.json', '--format', 'codegen', ...places]);
     const expected = operationsIn(SHOP).map(({ id, body }) => [id, body]);
     expect(JSON.parse(read('other.json'))).toEqual(Object.fromEntries(expected));
   });
 
-  test('contains nothing from node_modules and hidden folders', () => {
+  test('contains no operations from node_modules or hidden folders', () => {
     const folder = folderOf({
       'a.graphql': 'query A { __typename }',
       'node_modules/b.graphql': 'query B { __typename }',
@@ -87,7 +87,7 @@ describe('A manifest that npm run persist writes', () => {
     expect(operationsIn(folder).map(({ name }) => name)).toEqual(['A', 'D']);
   });
 
-  test('for plain clients contains the original text, with the fragments that each operation needs', () => {
+  test('for --client plain contains the original text of each operation, with the fragments that it needs', () => {
     const operations = operationsIn(SHOP, 'plain');
     const [attempts] = operations;
     expect(attempts?.body).toMatch(/^query Attempts[^]*fragment AmountFacts[^]*fragment PaymentFacts/);
@@ -97,7 +97,7 @@ describe('A manifest that npm run persist writes', () => {
   });
 });
 
-describe('The ids of a manifest equal those that are sent', () => {
+describe('The operation ids in a manifest', () => {
   /** Returns the persisted-query id that Apollo Client sends for each operation, by operation name. */
   async function sentByApollo(documents: readonly DocumentNode[], hash: (document: DocumentNode) => string) {
     const sent: Record<string, unknown> = {};
@@ -124,14 +124,14 @@ describe('The ids of a manifest equal those that are sent', () => {
     return { ...document, definitions: document.definitions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
   };
 
-  test('by Apollo Client, which hashes every operation at run time', async () => {
+  test('equal the ids that Apollo Client sends when it hashes operations at run time', async () => {
     const ids = idsByName(operationsIn(OPERATIONS));
     const sent = await sentByApollo(ALL, (document) => sha256(print(inApollosOrder(document))));
     expect(Object.keys(sent)).toHaveLength(ALL.length);
     expect(ids).toEqual(sent);
   });
 
-  test('by Apollo Client, which removes some directives', async () => {
+  test('equal the ids that Apollo Client sends after it has removed client-only directives', async () => {
     const text = `
       query Masked($channel: UUID!, $ids: [UUID!]!) {
         payments(channel: $channel, transactionIds: $ids) @connection(key: "shop") {
@@ -145,7 +145,7 @@ describe('The ids of a manifest equal those that are sent', () => {
     expect(await sentByApollo([parse(text)], (document) => sha256(print(document)))).toEqual(ids);
   });
 
-  test('by urql, which hashes the text of its requests', async () => {
+  test('equal the hashes of the operation texts that urql sends', async () => {
     const ids = idsByName(operationsIn(OPERATIONS, 'urql'));
     const sent: Record<string, string> = {};
     const client = new Client({
@@ -168,7 +168,7 @@ describe('The ids of a manifest equal those that are sent', () => {
   });
 });
 
-describe('A mistake in a document', () => {
+describe('An error in a document', () => {
   /** Returns the error lines, with paths relative to the folder. */
   function faultsIn(text: string): string[] {
     const folder = folderOf({ 'a.graphql': text });
@@ -180,7 +180,7 @@ describe('A mistake in a document', () => {
     return [];
   }
 
-  test('makes the program write nothing and exit with 1', () => {
+  test('makes npm run persist exit with 1 and write no manifest', () => {
     const text = 'query A {\n  wrong\n}';
     const files = { 'shop/a.graphql': text, 'b.graphql': text };
     const { status, stdout, stderr, folder } = persist(['.'], files);
@@ -200,18 +200,18 @@ describe('A mistake in a document', () => {
       /^a\.graphql:2: FieldsOnCorrectTypeRule: .*"wrong"/,
     ],
     ['a schema among the documents', 'type Query { a: Int }', /^a\.graphql:1: ExecutableDefinitionsRule: /],
-  ])('is named by file, line and rule: %s', (_, text, fault) => {
+  ])('is reported with its file, line and cause: %s', (_, text, fault) => {
     expect(faultsIn(text)).toContainEqual(expect.stringMatching(fault));
   });
 
-  test('is named without a card number that the document contains', () => {
+  test('is reported without the card number that the document contains', () => {
     const faults = faultsIn('query A {\n  attempts(channel: 4111111111111111) { __typename }\n}');
     expect(faults).toContainEqual(expect.stringMatching(/^a\.graphql:2: ValuesOfCorrectTypeRule/));
     expect(faults.join()).not.toContain('4111');
   });
 });
 
-describe('A usage error', () => {
+describe('A usage error of npm run persist', () => {
   const DOCUMENT = { 'a.graphql': 'query A { __typename }' };
 
   test.each([
@@ -220,7 +220,7 @@ describe('A usage error', () => {
     ['an unknown option', ['a.graphql', '--typename'], '--typename'],
     ['an output in a folder that does not exist', ['a.graphql', '--out', 'gone/m.json'], 'gone/m.json'],
     ['a folder without documents', ['empty'], 'empty'],
-  ])('is named, and the program exits with 2: %s', (_, args, named) => {
+  ])('is reported, and the exit code is 2: %s', (_, args, named) => {
     const { status, stdout, stderr, folder } = persist(args, { ...DOCUMENT, 'empty/notes.txt': '' });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(named);

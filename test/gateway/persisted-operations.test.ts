@@ -41,7 +41,7 @@ const MANIFEST = apolloManifest(
   { id: '__proto__', name: 'Proto', body: 'query Proto { proto: __typename }' },
 );
 
-/** Expects that an operation runs, and is found by its hash only after its text was sent with it. */
+/** Expects that an operation runs by its text, and by its hash only after text and hash were sent together. */
 async function expectAutomatic(url: string): Promise<void> {
   const ask = (body: object) => post(url, JSON.stringify(body));
   const extensions = hash(sha256(FREE));
@@ -53,7 +53,7 @@ async function expectAutomatic(url: string): Promise<void> {
   expectErrors(await ask({ query: FREE, extensions: hash(sha256('other')) }), 'BAD_REQUEST');
 }
 
-describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) => {
+describe.each(['allow', 'warn', 'require'] as const)('Persisted operations in the mode %s', (mode) => {
   let gateway: Awaited<ReturnType<typeof gatewayIn>>;
   beforeAll(async () => {
     gateway = await gatewayIn(mode);
@@ -61,22 +61,22 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
 
   test.each([
     ['as the hash of a persisted query', { extensions: hash(sha256(LISTED)) }],
-    ['as a documentId with the prefix of GraphQL over HTTP', { documentId: `sha256:${sha256(LISTED)}` }],
+    ['as a documentId with the prefix sha256:', { documentId: `sha256:${sha256(LISTED)}` }],
     ['as text with its documentId', { query: LISTED, documentId: sha256(LISTED) }],
     ['as a documentId and as a hash', { documentId: sha256(LISTED), extensions: hash(sha256(LISTED)) }],
     ['as text with other white space and comments', { query: `# hi\n${LISTED.replaceAll(' ', '\n,')}` }],
-  ])('an operation of the manifest runs when it is sent %s', async (_, body) => {
+  ])('run when they are sent %s', async (_, body) => {
     const { data, errors, status } = await gateway.ask({ ...body, variables });
     expect({ data, errors, status }).toEqual({ data: ANSWER, errors: undefined, status: 200 });
   });
 
-  test('an operation is found by an id that is not a hash, even in the field for hashes', async () => {
+  test('are found by an id that is not a hash, even in the field sha256Hash', async () => {
     for (const body of [{ documentId: 'status-1' }, { extensions: hash('status-1') }])
       expect((await gateway.ask(body)).data).toEqual({ payments: [] });
     expect((await gateway.ask({ documentId: '__proto__' })).data).toEqual({ proto: 'Query' });
   });
 
-  test('an operation of the manifest can be sent by GET, with a header that no form can send', async () => {
+  test('can be sent by GET only with the header apollo-require-preflight', async () => {
     for (const [name, id] of [
       ['documentId', sha256(LISTED)],
       ['extensions', JSON.stringify(hash(sha256(LISTED)))],
@@ -89,7 +89,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
   });
 
   test.each(['nobody-knows', '', 'constructor'])(
-    'the unknown id "%s" is refused, and the error asks for the text',
+    'are not found by the unknown id "%s" (PersistedQueryNotFound)',
     async (id) => {
       for (const body of [{ documentId: id }, { extensions: hash(id) }]) {
         const response = await gateway.ask(body);
@@ -100,7 +100,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
     },
   );
 
-  test('a text or a second id that does not belong to the id is refused', async () => {
+  test('are refused when the text or a second id does not match the id', async () => {
     const [listed, unknown] = [sha256(LISTED), 'nobody-knows'];
     for (const body of [
       { query: FREE, documentId: listed },
@@ -117,7 +117,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
   });
 
   test.each([{}, { query: null }, { documentId: 7 }, { extensions: { persistedQuery: 'a' } }])(
-    'a request with neither text nor id is refused: %j',
+    'are refused when the request has neither text nor id: %j',
     async (body) => {
       const response = await gateway.ask(body);
       expect(response.data).toBeUndefined();
@@ -132,13 +132,13 @@ describe('An operation outside the manifest', () => {
     required = await gatewayIn('require');
   });
 
-  test('runs in the mode allow, where automatic persisted queries work too', async () => {
+  test('runs in the mode allow, also as an automatic persisted query', async () => {
     const { url, logLines } = await gatewayIn('allow');
     await expectAutomatic(url);
     expect(logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
   });
 
-  test('runs in the mode warn, and is logged with its name, not its text', async () => {
+  test('runs in the mode warn, and its name is logged without its text', async () => {
     const { ask, logLines } = await gatewayIn('warn');
     const name = 'Order12345678';
     for (const [body, warnings] of [
@@ -157,21 +157,21 @@ describe('An operation outside the manifest', () => {
   });
 
   test.each([
-    ['another text', { query: FREE }],
+    ['a text that is not in the manifest', { query: FREE }],
     ['introspection', { query: INTROSPECTION }],
-    ['a listed operation beside another one', { query: `${LISTED} ${FREE}`, operationName: 'Payment' }],
-    ['an operation of the manifest with another value', { query: LISTED.replace('none', 'some') }],
+    ['a listed and an unlisted operation', { query: `${LISTED} ${FREE}`, operationName: 'Payment' }],
+    ['a listed operation with another argument value', { query: LISTED.replace('none', 'some') }],
     ['text that is not GraphQL', { query: 'nonsense {"' }],
     ['a text with its hash', { query: FREE, extensions: hash(sha256(FREE)) }],
-    ['an unknown id and another text', { query: FREE, documentId: 'nobody-knows' }],
-    ['deep text', { query: `{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}` }],
+    ['a text with an unknown id', { query: FREE, documentId: 'nobody-knows' }],
+    ['deeply nested text', { query: `{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}` }],
   ])('is refused in the mode require: %s', async (_, body) => {
     const response = await required.ask({ ...body, variables });
     expect({ status: response.status, data: response.data }).toEqual({ status: 400, data: undefined });
     expectErrors(response, REQUIRED);
   });
 
-  test('is refused by GET, too, in the mode `require`, also if a parameter is repeated or malformed', async () => {
+  test('is refused by GET in the mode require, also if a query parameter is repeated or malformed', async () => {
     const [free, listed] = [FREE, LISTED].map(encodeURIComponent);
     for (const [search, code] of [
       [`query=${free}`, REQUIRED],
@@ -186,7 +186,7 @@ describe('An operation outside the manifest', () => {
   });
 });
 
-test('With only a manifest configured, frontends are restricted to it and internal services are not', async () => {
+test('A manifest restricts by default frontends, but not internal services, to its operations', async () => {
   const key = await newKey('ES256');
   const issuer = await Issuer.start(key);
   const { url } = await testGateway((await testSandbox()).url, {
@@ -203,17 +203,17 @@ test('With only a manifest configured, frontends are restricted to it and intern
   expect((await ask({ documentId: sha256(LISTED), variables }, frontend)).data).toEqual(ANSWER);
 });
 
-test('Without a manifest all operations and automatic persisted queries run, whatever the modes are', async () => {
+test('Without a manifest all operations run, also as automatic persisted queries, even in the mode require', async () => {
   const sandbox = await testSandbox();
   const { url } = await testGateway(sandbox.url, { env: { PERSISTED_OPERATIONS_SERVICES: 'require' } });
   await expectAutomatic(url);
 });
 
-describe('A manifest that a common tool generated', () => {
+describe('A generated manifest', () => {
   test.each([
     ["Apollo's generator", APOLLO_GENERATED],
     ["graphql-codegen's client preset", CODEGEN_GENERATED],
-  ])('is accepted: %s', async (_, file) => {
+  ])('from %s is accepted', async (_, file) => {
     const text = readFileSync(file, 'utf8');
     const { ask } = await gatewayIn('require', text);
     const ids = [...text.matchAll(/"(?:id": ")?((?:sha256:)?[0-9a-f]{64})"/g)].map(([, id = '']) => id);
@@ -247,7 +247,7 @@ describe('A manifest', () => {
   test.each([
     ['text that is not JSON', 'id: abc', /^/],
     ['text in Latin-1', Buffer.from(codegen('{ __typename } # \u00fc'), 'latin1'), /^/],
-    ['another format', '{"format":"other","version":1,"operations":[]}', /^/],
+    ['an unknown format', '{"format":"other","version":1,"operations":[]}', /^/],
     ['no operation', apolloManifest(), /^/],
     [
       'an operation without an id',
@@ -273,13 +273,13 @@ describe('A manifest', () => {
     expect(faults.join()).not.toContain('4111');
   });
 
-  test('is refused with every faulty operation named', () => {
+  test('is refused with an error that names every invalid operation', () => {
     const faults = faultsOf(JSON.stringify({ a: '{ x }', b: '{ __typename }', c: '{ y }' }));
     expect(faults.map((fault) => fault.split(':')[0])).toEqual(['operation a', 'operation c']);
   });
 
   test.each([fileOf('{}'), '/nowhere/manifest.json'])(
-    'that is invalid or missing prevents the start: %s',
+    'that is invalid or missing prevents the start of the gateway: %s',
     async (file) => {
       const starting = testGateway('http://127.0.0.1:9/', { env: { PERSISTED_OPERATIONS: file } });
       await expect(starting).rejects.toMatchObject({

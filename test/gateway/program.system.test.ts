@@ -16,7 +16,7 @@ import { post, raw } from '../support/raw';
 
 const ANY_PORTS = { PORT: '0', SANDBOX_PORT: '0' };
 
-test('A gateway with nothing configured listens on loopback, prints its addresses and a query that works, and exits with 0 when it is interrupted', async () => {
+test('A gateway without settings prints its addresses and a working example request, and exits with 0 on SIGINT', async () => {
   const program = startProgram(ANY_PORTS);
   const url = await listening(program);
   await program.printed(/Ctrl\+C/);
@@ -31,7 +31,7 @@ test('A gateway with nothing configured listens on loopback, prints its addresse
   expect(await program.exited).toBe(0);
 });
 
-test('A running program serves requests and exits with 0 when its standard output is closed', async () => {
+test('A gateway whose standard output is closed still serves requests, and exits with 0 on SIGTERM', async () => {
   const port = await freePort();
   const settings = { SERVICE_API_KEY: 'key-that-is-not-used', ...ANY_PORTS, PORT: String(port) };
   const program = startProgram({ ...testSettings(), ...settings });
@@ -45,8 +45,8 @@ test('A running program serves requests and exits with 0 when its standard outpu
   expect(await program.exited).toBe(0);
 });
 
-describe('A program that cannot start', () => {
-  test('names every invalid setting and file at once, prints none of their values, and exits with 1', async () => {
+describe('A gateway that cannot start', () => {
+  test('names every invalid setting without its value, and exits with 1', async () => {
     const folder = path.join(__dirname, 'fixtures');
     const settings = {
       AUDIT_LOG_FILE: folder,
@@ -69,7 +69,7 @@ describe('A program that cannot start', () => {
     expect(output).not.toMatch(/hunter2|fingerprint key|seventy|secret key|secret-path|bad host|^\s+at /m);
   });
 
-  test('names the port that is in use', async () => {
+  test('names the port that is in use, and exits with 1', async () => {
     const taken = await testService();
     const { port } = new URL(taken.url);
     const program = startProgram({ ...ANY_PORTS, SANDBOX_PORT: port });
@@ -80,8 +80,8 @@ describe('A program that cannot start', () => {
   });
 });
 
-describe('Several programs started in one checkout', () => {
-  test('compile at the same time', async () => {
+describe('Two gateways in one checkout', () => {
+  test('can be compiled concurrently', async () => {
     const checkout = temporaryFolder();
     for (const part of ['bin', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'])
       cpSync(path.join(CHECKOUT, part), path.join(checkout, part), { recursive: true });
@@ -98,7 +98,7 @@ describe('Several programs started in one checkout', () => {
     expect(readdirSync(checkout).filter((name) => name.startsWith('dist'))).toEqual(['dist']);
   });
 
-  test('start at the same time, each with its own sandbox', async () => {
+  test('can be started concurrently, each with its own sandbox', async () => {
     const folder = temporaryFolder();
     symlinkSync(path.join(CHECKOUT, 'bin'), path.join(folder, 'bin'));
     const programs = [1, 2].map(() => startProgram({ PORT: '0' }, folder));
@@ -112,7 +112,7 @@ describe('Several programs started in one checkout', () => {
   });
 });
 
-describe('The demo', () => {
+describe('npm run demo', () => {
   const DEMO = `"${process.execPath}" scripts/demo.mjs`;
 
   function isAlive(group: number): boolean {
@@ -140,7 +140,7 @@ describe('The demo', () => {
     return { output, errors, exitCode, isGroupAlive: isAlive(pid) };
   }
 
-  test('starts its gateway on PORT, and leaves no process behind when its output is closed', async () => {
+  test('starts a gateway on PORT, and leaves no process behind when its output is closed', async () => {
     const port = await freePort();
     const commands = `set -o pipefail; ${DEMO} | head -n 1`;
     const { output, ...end } = await inShell(commands, { PORT: String(port) });
@@ -156,8 +156,8 @@ describe('The demo', () => {
   });
 });
 
-// An unhandled rejection ends a process, but not a test.
-describe('A gateway process with failing lookups', () => {
+// In a separate process, because an unhandled rejection would end that process, but not fail a test.
+describe('A gateway process', () => {
   const READER = 'pgk_reader-0123456789abcdef0123';
   let service: FakePaymentService;
   let program: ChildProgram;
@@ -179,7 +179,7 @@ describe('A gateway process with failing lookups', () => {
     ['a lookup fails', 'payment(channel: $channel, transactionId: $id) { __typename }'],
     ['a lookup has no id', 'payment(channel: $channel) { __typename }'],
   ])(
-    'does not exit after an operation in which %s and another lookup is forbidden',
+    'does not exit after an operation in which %s and another lookup is forbidden to the caller',
     async (_what, lookup) => {
       const query = `query Q($channel: UUID!, $id: UUID!) { ${lookup} payout(channel: $channel, transactionId: $id) { __typename } }`;
       const reader = { authorization: `Bearer ${READER}` };
@@ -189,7 +189,7 @@ describe('A gateway process with failing lookups', () => {
     },
   );
 
-  test('still serves requests after it looked up an attempt while the circuit breaker was open, and exits with 0 on SIGTERM', async () => {
+  test('keeps serving requests after the open circuit breaker has refused the lookup of an attempt', async () => {
     service.respond(() => ({ status: 200, json: { status: 'pending', transaction_id: TRANSACTION_ID } }));
     const CREATE = 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }';
     const input = { ...redirectCall('CARD').input, idempotencyKey: 'key-1' };

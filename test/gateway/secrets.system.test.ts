@@ -284,8 +284,8 @@ function misplacedValue(secret: string): LeakCase[] {
   ];
 }
 
-describe('A card number in a valid call', () => {
-  test('reaches the service, and the caller gets at most the last four digits', async () => {
+describe('A card number', () => {
+  test('in a create reaches the payment service, and the response contains at most the last four digits', async () => {
     service.requests.length = 0;
     const responses = await sendAll([payment(), payout()]);
     expect(responses.join()).toContain('"PaymentSuccess"');
@@ -302,7 +302,7 @@ describe('A card number in a valid call', () => {
     expect(sent.join()).toContain(`"pan":"${PAID_PAN}"`);
   });
 
-  test('of the recipient of a card-to-card payment, which the service returns, is shown to authenticated callers only', async () => {
+  test('of a card-to-card recipient is shown to authenticated callers only', async () => {
     const payment_method = { type: 'c2c', card_number: C2C_PAN, state: 'waiting_for_confirm' };
     replyToGet = openPayment('c2c', { payment_method });
     const request = graphql(lookUpPayment(), IDS);
@@ -312,12 +312,12 @@ describe('A card number in a valid call', () => {
 });
 
 describe.each(Object.entries(SECRETS))('A secret (%s)', (_name, text) => {
-  test('is not in the response, and causes no internal error, if sent in place of another value', async () => {
+  test('in place of another value is not repeated in the response, and causes no internal error', async () => {
     const responses = await sendAll(misplacedValue(text));
     responses.forEach(expectNoInternalError);
   });
 
-  test('is not in the response if it is sent in an unusual part of a request', async () => {
+  test('in a header, an address or a body that is too large is not repeated in the response', async () => {
     const plain = text.replaceAll(' ', '%20');
     const query = graphql('{ __typename }');
     const inHeader = Object.entries({
@@ -344,7 +344,7 @@ describe.each(Object.entries(SECRETS))('A secret (%s)', (_name, text) => {
     ]);
   });
 
-  test('is not in the response if it is sent as an id or a cursor', async () => {
+  test('as an id or a cursor is not repeated in the response', async () => {
     replyToGet = () => ({ status: 404, json: { message: text } });
     const by = `channel: "${CHANNEL}"`;
     await sendAll(
@@ -359,7 +359,7 @@ describe.each(Object.entries(SECRETS))('A secret (%s)', (_name, text) => {
   });
 });
 
-test('A cardholder is not in the response, and causes no internal error, if sent in place of another value', async () => {
+test('A cardholder name in place of another value is not repeated in the response, and causes no internal error', async () => {
   (await sendAll(misplacedValue(CARDHOLDER))).forEach(expectNoInternalError);
 });
 
@@ -379,7 +379,7 @@ describe('A card number in a GraphQL name', () => {
   ];
 
   test.each([`pan${PAN}`, `_${PAN.replace(/(.{4})(?=.)/g, '$1_')}`, `x${PAN.slice(0, 4)}_${PAN.slice(4)}`])(
-    'is not shown: %s',
+    'is not repeated in the response: %s',
     async (name) => {
       const invalid = [
         ...DOCUMENTS.map((document) => graphql(document.replaceAll('§', name))),
@@ -396,10 +396,10 @@ describe('A card number in a GraphQL name', () => {
   );
 });
 
-describe('A stored field', () => {
+describe('An input field that the journal stores', () => {
   const { 'an API key': _key, ...refused } = SECRETS;
 
-  test.each(Object.entries(refused))('refuses %s', async (_name, text) => {
+  test.each(Object.entries(refused))('is refused if it contains %s', async (_name, text) => {
     service.requests.length = 0;
     const ofPayout = (field: string): LeakCase => payout(cardPayout({ [field]: `no. ${text}` }));
     const ofBank = (field: string): LeakCase => {
@@ -413,13 +413,13 @@ describe('A stored field', () => {
     expect(service.requests).toEqual([]);
   });
 
-  test('refuses a card number as the type of a payout', async () => {
+  test('is refused if it is the type of a payout and contains a card number', async () => {
     const type = { other: { type: `pan${PAN}`, fields: { a: 'b' } } };
     expect(await send(payout(cardPayout({ method: type })))).toContain('"InvalidInputError"');
   });
 });
 
-describe('If the service sends a secret of the gateway or of the request,', () => {
+describe('A secret of the gateway or the request that the payment service sends back', () => {
   const OWN: Record<string, string> = {
     'card number': PLAIN_PAN,
     'card number with blanks': SPACED_PAN,
@@ -433,7 +433,7 @@ describe('If the service sends a secret of the gateway or of the request,', () =
 
   const isCredential = (text: string): boolean => /key/.test(text + Buffer.from(text, 'hex').toString());
 
-  test.each(Object.entries(OWN))('no field of the response to a create shows it: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('does not appear in the response to a create: %s', async (_how, text) => {
     for (const type of typesFor(text)) {
       // Without the amount, because a response that contradicts the request is discarded.
       const echo = { ...echoEverywhere({ type, text, paidTo: true }), amount: undefined };
@@ -443,7 +443,7 @@ describe('If the service sends a secret of the gateway or of the request,', () =
     }
   });
 
-  test.each(Object.entries(OWN))('no create response based on a lookup shows it: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('is not in a create response after a lookup: %s', async (_how, text) => {
     const now = (): string => new Date(Date.now() + 1000).toISOString().replace('Z', '+00:00');
     for (const type of ['card', 'other']) {
       const echo = {
@@ -459,14 +459,14 @@ describe('If the service sends a secret of the gateway or of the request,', () =
     }
   });
 
-  test.each(Object.entries(OWN))('no decline shows it: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('does not appear in a decline: %s', async (_how, text) => {
     replyToPost = responseAbout({ ...declineOf('card', text), amount: undefined });
     const response = await send(payment());
     expect(response).toContain('insufficient funds on ');
     expect(response).toContain('"reason":"INSUFFICIENT_FUNDS"');
   });
 
-  test.each(Object.entries(OWN))('no rejection or error shows it: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('does not appear in a rejection or an error: %s', async (_how, text) => {
     // Errors of earlier tests may have opened the circuit breaker, which rejects creates before they are sent.
     replyToPost = accepted;
     await until(
@@ -479,18 +479,18 @@ describe('If the service sends a secret of the gateway or of the request,', () =
   });
 });
 
-describe('If the service sends a card number or token of another request,', () => {
+describe('The redaction of responses of the payment service', () => {
   const { plain = PAID_PAN, spaced = PAID_PAN } = writtenCardNumbers(PAID_PAN);
   const FOREIGN = { 'card number': plain, 'card number with blanks': spaced, token: TOKEN };
 
-  test.each(Object.entries(FOREIGN))('no free text of a lookup shows it: %s', async (_how, text) => {
+  test.each(Object.entries(FOREIGN))('removes a secret from a lookup result: %s', async (_how, text) => {
     for (const type of ECHOED_TYPES) {
       replyToGet = () => ({ status: 200, json: echoEverywhere({ type, text, paidTo: false }) });
       for (const response of await sendAll(lookups())) expect(response).toContain(TRANSACTION_ID);
     }
   });
 
-  test.each(Object.entries(FOREIGN))('no decline, rejection or error shows it: %s', async (_how, text) => {
+  test.each(Object.entries(FOREIGN))('removes a secret from a decline or error: %s', async (_how, text) => {
     replyToGet = () => ({ status: 200, json: declineOf('card', text) });
     const [declined = ''] = await sendAll(lookups().slice(0, 1));
     expect(declined).toContain('insufficient funds on [redacted]');
@@ -517,13 +517,10 @@ describe('If the service sends a card number or token of another request,', () =
     ['other', { account: NUMBER, iban: `DE${NUMBER}00` }, {}, `"account":"${NUMBER}","iban":"DE${NUMBER}00"`],
     ['card', { user_ip: '192.168.100.208' }, {}, '"userIp":"192.168.100.208"'],
     ['card', {}, { redirect_url: PAGE, external_id: NUMBER }, `"redirectUrl":"${PAGE}"`],
-  ])(
-    'payment details, IP addresses and links are left unredacted: %s %j',
-    async (type, method, more, shown) => {
-      replyToGet = openPayment(type, { payment_method: { type, ...method }, ...more });
-      expect(await exchange(graphql(lookUpPayment(), IDS))).toContain(shown);
-    },
-  );
+  ])('does not change payment details, IP addresses and links: %s %j', async (type, method, more, shown) => {
+    replyToGet = openPayment(type, { payment_method: { type, ...method }, ...more });
+    expect(await exchange(graphql(lookUpPayment(), IDS))).toContain(shown);
+  });
 
   test.each([
     ['5398228707871527', '5398********1527'],
@@ -531,7 +528,7 @@ describe('If the service sends a card number or token of another request,', () =
     ['5398********1527', '5398********1527'],
     ['539822xxxxxx1527', '539822xxxxxx1527'],
     ['5398228707871*27', null],
-  ])('a number in a card mask is masked or removed: %s is shown as %s', async (sent, shown) => {
+  ])('returns the card mask %s as %s', async (sent, shown) => {
     for (const type of ['card', 'c2c']) {
       replyToGet = openPayment(type, { payment_method: { type, card_mask: sent } });
       const response = await send(graphql(lookUpPayment(), IDS));
@@ -547,7 +544,7 @@ test.each([
   'https://pay.example/\u0001',
   'https:\\\\pay.example',
   `https://pay.example/?k=${API_KEY.replace(/./g, (character) => `%${character.charCodeAt(0).toString(16)}`)}`,
-])('An unsafe URL in a response of the service is not shown as redirectUrl: %j', async (page) => {
+])('An unsafe URL that the payment service sends is not returned as redirectUrl: %j', async (page) => {
   replyToGet = openPayment('card', { status: 'pending', redirect_url: page });
   const response = await send(graphql(lookUpPayment(), IDS));
   expect(response).toContain('"redirectUrl":null');
@@ -555,7 +552,7 @@ test.each([
 });
 
 test.each(Object.entries({ 'a card number': PAN, 'a secret key': SECRET_KEY }))(
-  'If the service sends %s in a broken response, the caller gets no part of it',
+  'A broken response of the payment service that contains %s is not shown to the caller',
   async (_name, text) => {
     const rows = brokenWith(text).flatMap((row) => [row, ['a good one', { status: 404, json: {} }] as const]);
     const responses = await sendForEach(rows, ['payment', 'confirm', 'lookups']);
@@ -564,7 +561,7 @@ test.each(Object.entries({ 'a card number': PAN, 'a secret key': SECRET_KEY }))(
   },
 );
 
-test('No secret is in the output or a file of the program, while it runs and when it has ended', async () => {
+test('Neither the log nor a file of the gateway contains a secret, while it runs and after it has stopped', async () => {
   replyToPost = accepted;
   const { idempotencyKey } = newIds();
   await send(payment(cardPayment({ idempotencyKey })));

@@ -74,9 +74,9 @@ const VECTORS: [what: string, query: string, variables: Json, data: string, sign
   ],
 ];
 
-describe('The signature', () => {
+describe('The signature of a request to the payment service', () => {
   test.each(VECTORS)(
-    'of %s equals that of openssl over the bytes that were sent',
+    'for %s equals the signature that openssl computes over the sent bytes',
     async (...[, query, variables, data, signature]) => {
       now = NOW;
       service.respond(accepted);
@@ -87,7 +87,7 @@ describe('The signature', () => {
     },
   );
 
-  test('covers the time of sending in whole seconds, new for every request', async () => {
+  test('covers the time at which the request is sent, in whole seconds', async () => {
     const times = [NOW, NOW + 1, NOW + 999, NOW + 600_000, NOW - 86_400_000];
     for (const time of times) {
       now = time;
@@ -99,7 +99,7 @@ describe('The signature', () => {
     service.requests.forEach(expectSigned);
   });
 
-  test('does not cover the path of SERVICE_BASE_URL, which precedes the paths of the service', async () => {
+  test('is valid when SERVICE_BASE_URL has a path, which precedes the paths of the service', async () => {
     const env = { PAYOUT_PREFLIGHT: 'off' };
     const other = await testGateway(`${service.url}merchant/eu/`, { env });
     await sendCall(other, validCall('createPayout', 'other'));
@@ -114,7 +114,7 @@ describe('The signature', () => {
   });
 
   test.each([`"quoted" \\ / `, '漢字 \u00e9 e\u0301 😀', '</script>', '\u2060\ufeff', '{"json": true}'])(
-    'covers exactly the bytes of a create with the text %j',
+    'covers exactly the sent bytes of a create with the text %j',
     async (text) => {
       const fields = {
         text,
@@ -134,12 +134,12 @@ describe('The signature', () => {
   );
 });
 
-describe('A value of the caller', () => {
+describe('An input value', () => {
   test('is sent in lower case when it is a UUID', async () => {
     expect((await sentWith({ channel: CHANNEL.toUpperCase() }))?.['channel']).toBe(CHANNEL);
   });
 
-  test('is sent with GraphQL variables filled in when it is a JSON object written in the document', async () => {
+  test('is sent with the values of its GraphQL variables when it is a JSON literal in the document', async () => {
     const query = `mutation M($inner: String!) { createPayment(input: { idempotencyKey: "literal", channel: "${CHANNEL}",
       amount: { currency: "USD", value: "1" }, method: { other: { fields: { a: [1, 2.5, true, null, WORD], b: { c: $inner } } } }
     }) { __typename } }`;
@@ -150,7 +150,7 @@ describe('A value of the caller', () => {
   });
 });
 
-test('Decimals, times and unknown currencies of the service reach the caller unchanged', async () => {
+test('Decimals, times and unknown currencies of the payment service are returned to the caller unchanged', async () => {
   const amount = { currency: 'XYZ', value: '10', received: '9.990' };
   const createDate = '2024-05-31T09:12:45.123456+02:30';
   const transaction_id = TRANSACTION_ID.toUpperCase();
@@ -171,7 +171,7 @@ async function create(caller: TestClient): Promise<void> {
   expect((await sendCall(caller, redirectCall('CARD'))).result?.__typename).toBe('PaymentSuccess');
 }
 
-test('A service with TLS and HTTP/2 gets creates over HTTP/1.1, with resumed TLS sessions if it closes each connection', async () => {
+test('A payment service that offers HTTP/2 gets creates over HTTP/1.1, and TLS sessions are resumed', async () => {
   const pem = readFileSync(path.join(__dirname, 'fixtures', 'localhost.pem'), 'utf8');
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, pem.slice(pem.indexOf('-----BEGIN CERTIFICATE'))]);
@@ -200,7 +200,7 @@ test('A service with TLS and HTTP/2 gets creates over HTTP/1.1, with resumed TLS
   expect(resumed.slice(2)).toContain(true);
 });
 
-describe('A create', () => {
+describe('A create request', () => {
   let server: Server;
   /** The connections of the gateway, in the order in which they were opened. */
   let connections: Socket[];
@@ -232,7 +232,7 @@ describe('A create', () => {
     while (connections.length < count) await once(server, 'connection');
   }
 
-  test('reuses the connection of a create that has just ended', async () => {
+  test('is sent over the connection of a create that has just ended', async () => {
     for (let count = 0; count < 3; count += 1) {
       await create(caller);
       // A real wait, because sockets have no simulated time; a connection is reused after 5 ms.
@@ -241,7 +241,7 @@ describe('A create', () => {
     expect(used).toEqual([0, 0, 0]);
   });
 
-  test('is not lost when the service closes each connection after its response without announcing it', async () => {
+  test('succeeds when the service closes each connection after its response without "Connection: close"', async () => {
     server.on('request', ({ socket }, response) => response.on('finish', () => socket.end()));
     for (let count = 0; count < 20; count += 1) await create(caller);
     expect(new Set(used).size).toBe(20);
@@ -251,22 +251,19 @@ describe('A create', () => {
     { connection: 'close' },
     { 'keep-alive': 'timeout=1' },
     { 'keep-alive': 'timeout=9, max=0' },
-  ])(
-    'does not reuse a connection after a response with %j, and uses one that was opened in advance',
-    async (headers) => {
-      responseHeaders = headers;
-      await create(caller);
-      await opened(2);
-      await create(caller);
-      expect(used).toEqual([0, 1]);
-      expect(connections.length).toBeGreaterThan(2);
-    },
-  );
+  ])('is sent over a new connection, opened in advance, after a response with %j', async (headers) => {
+    responseHeaders = headers;
+    await create(caller);
+    await opened(2);
+    await create(caller);
+    expect(used).toEqual([0, 1]);
+    expect(connections.length).toBeGreaterThan(2);
+  });
 
   test.each<[string, (standby: Socket) => unknown]>([
-    ['was closed by the service', (standby) => standby.destroy()],
+    ['was then closed by the service', (standby) => standby.destroy()],
     [
-      'got bytes before a request',
+      'received bytes before any request',
       (standby) => standby.write('HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}'),
     ],
   ])('is not sent over a connection that was opened in advance and %s', async (_what, spoil) => {
@@ -281,7 +278,7 @@ describe('A create', () => {
     expect(used).not.toContain(1);
   });
 
-  test('does not reuse a connection that has been idle for more than a second', async () => {
+  test('is not sent over a connection that has been idle for more than a second', async () => {
     await create(caller);
     await once(connections[0]!, 'close');
     await create(caller);

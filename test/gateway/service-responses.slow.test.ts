@@ -122,12 +122,12 @@ const FAULTS: [fault: string, reply: FaultReply, lookup: string, money: string][
 
 /** Returns the error of a lookup after one of LOST_RESPONSES. */
 function lostLookup(fault: string): string {
-  if (/nothing|drips|head/.test(fault)) return TIMEOUT;
+  if (/nothing|slowly|head/.test(fault)) return TIMEOUT;
   if (/connection|cuts|speak|50\d/.test(fault)) return UNAVAILABLE;
-  return fault === 'answers 409' ? REFUSED : INVALID;
+  return fault === 'responds with 409' ? REFUSED : INVALID;
 }
 
-/** Without contradictions of values that a lookup does not have. */
+/** Without the faults that change a value which the response to a lookup does not have. */
 const LOST = Object.entries(LOST_RESPONSES)
   .filter(([fault]) => !/currency|value|external id/.test(fault))
   .map(([fault, reply]) => [fault, lostLookup(fault), reply] as const);
@@ -158,9 +158,9 @@ describe('A faulty payment service', () => {
     },
   );
 
-  // After LOST_RESPONSES: test/exactly-once/lost-responses.slow.test.ts.
+  // Creates after each of LOST_RESPONSES are tested in test/exactly-once/lost-responses.slow.test.ts.
   test.each(FAULTS.map(([fault, reply, , end]) => [fault, end, reply] as const))(
-    'that %s makes a create or confirm end with %s, sent once',
+    'that %s makes a create or confirm return %s after a single request',
     async (_fault, end, reply) => {
       const { client, service } = end === UNKNOWN ? short : longTimeout;
       service.respond((request) => (request.method === 'POST' ? faulty(reply)(request) : NOTHING));
@@ -171,7 +171,7 @@ describe('A faulty payment service', () => {
   );
 });
 
-describe('A request that was not sent', () => {
+describe('A call that cannot be sent to the payment service', () => {
   const overTls = (url: string): string => url.replace('http:', 'https:');
   const stalledHandshake = async (): Promise<string> => {
     const proxy = closeAfterTests(await TcpProxy.to(longTimeout.service.url));
@@ -194,7 +194,7 @@ describe('A request that was not sent', () => {
       /^SERVICE_(TIMEOUT|UNAVAILABLE)$/,
     ],
     ['the TLS handshake stalls', SHORT_MS, stalledHandshake, /^SERVICE_(TIMEOUT|UNAVAILABLE)$/],
-  ])('is retryable when %s (SERVICE_TIMEOUT_MS: %i)', async (_what, ms, url, code) => {
+  ])('fails with a retryable error when %s (SERVICE_TIMEOUT_MS: %i)', async (_what, ms, url, code) => {
     const env = { SERVICE_TIMEOUT_MS: String(ms), PAYOUT_PREFLIGHT: 'off' };
     const client = await testGateway(await url(), { env });
     for (const ending of await callAll(MONEY_CALLS, client)) expectEnd(ending, UNAVAILABLE);
@@ -214,7 +214,7 @@ const json = (request: ReceivedRequest, more: Json): Reply => ({
 const amount = (currency: string, value: unknown): Json => ({ amount: { currency, value } });
 
 // exactly-once/lost-responses.slow.test.ts and unknown-outcomes.slow.test.ts have more contradictions.
-describe('A response that contradicts the request', () => {
+describe('A service response that contradicts the request', () => {
   test.each([
     [
       'a lookup by transaction id returns another transaction',
@@ -228,7 +228,7 @@ describe('A response that contradicts the request', () => {
   });
 
   test.each([
-    ['a create returns an amount that is no number', createPayment, amount('USD', 'ten')],
+    ['a create returns an amount that is not a number', createPayment, amount('USD', 'ten')],
     ['a confirm returns another payment', confirm, { transaction_id: randomUUID() }],
   ])('leaves the outcome unknown when %s', async (_call, call, more) => {
     short.service.respond((request) => (request.method === 'POST' ? json(request, more) : NOTHING));
@@ -237,10 +237,10 @@ describe('A response that contradicts the request', () => {
   });
 });
 
-describe('A response that differs only in form', () => {
+describe('A service response in an unusual but valid form', () => {
   test.each<[string, Call, (request: ReceivedRequest) => Reply]>([
     [
-      'capital letters',
+      'a transaction id in upper case',
       confirm,
       (request) => json(request, { transaction_id: String(request.json['id']).toUpperCase() }),
     ],
@@ -252,7 +252,7 @@ describe('A response that differs only in form', () => {
       (request) => json(request, { external_id: null, amount: null, channel: null }),
     ],
     [
-      'another content type of JSON',
+      'the content type application/problem+json',
       createPayment,
       (request) => ({
         status: 201,
@@ -261,14 +261,14 @@ describe('A response that differs only in form', () => {
       }),
     ],
     [
-      'early hints before it',
+      'a 103 Early Hints response before it',
       createPayment,
       (request) => (connection) => {
         connection.write('HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n');
         connection.send({ status: 201, json: goodFor(request) });
       },
     ],
-  ])('is accepted: %s', async (_what, call, script) => {
+  ])('is accepted with %s', async (_what, call, script) => {
     longTimeout.service.respond(script);
     expect((await call(longTimeout.client)).result?.__typename).toMatch(/Success$/);
     expect(longTimeout.service.requests.map(({ method }) => method)).toEqual(['POST']);
@@ -287,8 +287,8 @@ describe('The reason of a rejection', () => {
 
   /** Shape, reply, and the message that callers get; null if the reply has no message that may be shown. */
   const SHAPES: [string, Reply, string | null][] = [
-    ['message', withJson({ message: SMALL }), SMALL],
-    ['detail', withJson({ detail: SMALL }), SMALL],
+    ['a field message', withJson({ message: SMALL }), SMALL],
+    ['a field detail', withJson({ detail: SMALL }), SMALL],
     ['an error object', withJson({ error: { code: 'X', message: SMALL } }), SMALL],
     [
       'a list of error objects',
@@ -305,8 +305,8 @@ describe('The reason of a rejection', () => {
     ['HTML in a message', withJson({ message: HTML }), null],
     ['a very long message', withJson({ message: 'x'.repeat(5000) }), null],
     ['control characters', withJson({ message: 'a\u001b[31mb' }), null],
-    ['a number', withJson({ message: 17 }), null],
-    ['a deep object', { status: 400, body: `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}` }, null],
+    ['a number as message', withJson({ message: 17 }), null],
+    ['a deeply nested object', { status: 400, body: `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}` }, null],
   ];
 
   let silent: string | undefined;
@@ -314,7 +314,7 @@ describe('The reason of a rejection', () => {
     silent = (await resultOf(lookUpPayment, withJson({}))).errors?.[0]?.message;
   });
 
-  test.each(SHAPES)('reaches the caller only if it can be shown: %s', async (_shape, reply, text) => {
+  test.each(SHAPES)('is shown only if it is short plain text: %s', async (_shape, reply, text) => {
     const message = text ?? silent ?? '';
     for (const call of MONEY_CALLS) {
       const { result } = await resultOf(call, reply);
@@ -327,16 +327,16 @@ describe('The reason of a rejection', () => {
   });
 });
 
-describe('The status', () => {
+describe('The response status', () => {
   const expectNothing = ({ found, errors }: CallResult): void =>
     expect({ found, errors }).toEqual({ found: null });
 
-  test('404 rejects a create or confirm, and in a lookup means that there is no such transaction', async () => {
+  test('404 rejects a create or confirm, and makes a lookup return null', async () => {
     for (const call of MONEY_CALLS) expectEnd(await resultOf(call, NOTHING), REJECTED);
     for (const call of LOOKUPS) expectNothing(await resultOf(call, NOTHING));
   });
 
-  test('in SERVICE_NOT_FOUND_STATUS means in a lookup that there is no such transaction', async () => {
+  test('in SERVICE_NOT_FOUND_STATUS makes a lookup return null, in place of 404', async () => {
     const { client, service } = await startRuleHarness({ SERVICE_NOT_FOUND_STATUS: '400' });
     service.respond(() => ({ status: 400, json: {} }));
     expectNothing(await lookUpPayment(client));
@@ -349,7 +349,7 @@ describe('The status', () => {
     ['70', 70_000],
     ['soon', undefined],
     ['-1', undefined],
-  ])('429 with Retry-After %s gives retryAfterMs %s', async (header, retryAfterMs) => {
+  ])('429 with Retry-After: %s sets retryAfterMs to %s', async (header, retryAfterMs) => {
     const reply = { status: 429, json: {}, headers: { 'retry-after': header } };
     for (const call of [...LOOKUPS, ...MONEY_CALLS]) {
       const { errors } = await resultOf(call, reply);

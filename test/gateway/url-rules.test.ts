@@ -94,15 +94,15 @@ beforeAll(async () => {
 
 beforeEach(() => clear(harness));
 
-describe.each(Object.entries(REFUSED))('With a real service, URLs that %s', (_what, rows) => {
-  test.each(rows)('are refused, such as %j by the rule %s', async (url, rule) => {
+describe.each(Object.entries(REFUSED))('URLs that %s', (_what, rows) => {
+  test.each(rows)('are refused with a real service: %j (%s)', async (url, rule) => {
     expect(await rulesBroken(harness.client, url)).toContain(rule);
     expect(harness.service.requests).toEqual([]);
     expect(harness.logLines.join('')).not.toContain(url);
   });
 
   test.each(rows.slice(0, 1))(
-    'are also refused in the callbackUrl of a payout, such as %j by the rule %s',
+    'are refused as callbackUrl of a payout with a real service: %j (%s)',
     async (url, rule) => {
       const { mutation, input } = validCall('createPayout', 'other');
       const response = await sendCall(harness.client, { mutation, input: { ...input, callbackUrl: url } });
@@ -112,13 +112,13 @@ describe.each(Object.entries(REFUSED))('With a real service, URLs that %s', (_wh
   );
 });
 
-test.each(PUBLIC)('With a real service the URL %s is accepted, and sent unchanged', async (url) => {
+test.each(PUBLIC)('The URL %s is accepted with a real service, and sent unchanged', async (url) => {
   expect(await rulesBroken(harness.client, url)).toEqual([]);
   const sent = harness.service.requests.map(({ json }) => [json['return_url'], json['callback_url']]);
   expect(sent).toEqual([[url, url]]);
 });
 
-test('Every broken rule of every URL is reported at once, without the URL', async () => {
+test('One response reports every broken rule of every URL, without the URL', async () => {
   const { mutation, input } = validCall('createPayment', 'other');
   const { result } = await sendCall(harness.client, {
     mutation,
@@ -134,7 +134,7 @@ test('Every broken rule of every URL is reported at once, without the URL', asyn
   expect(result?.message).not.toMatch(/@|10\.0/);
 });
 
-describe('With a list of allowed hosts,', () => {
+describe('ALLOWED_URL_HOSTS', () => {
   let listed: LoggedGateway;
 
   beforeAll(async () => {
@@ -144,7 +144,7 @@ describe('With a list of allowed hosts,', () => {
   });
 
   test.each(['https://SHOP.example:444/x', 'https://a.b.pay.example/', 'https://8.8.8.8/'])(
-    'the URL %s is accepted',
+    'accepts the URL %s',
     async (url) => expect(await rulesBroken(listed.client, url)).toEqual([]),
   );
 
@@ -153,15 +153,15 @@ describe('With a list of allowed hosts,', () => {
     ['shop.example.evil.example', 'allowedHost'],
     ['pay.example', 'allowedHost'],
     ['evilpay.example', 'allowedHost'],
-    // These hosts are listed.
+    // These hosts are in ALLOWED_URL_HOSTS, but are not public.
     ['localhost', 'publicAddress'],
     ['10.0.0.1', 'publicAddress'],
-  ])('the host %s is refused by the rule %s', async (host, rule) =>
+  ])('refuses the host %s by the rule %s', async (host, rule) =>
     expect(await rulesBroken(listed.client, `https://${host}/?shop.example`)).toEqual([rule]),
   );
 });
 
-describe('With the embedded sandbox,', () => {
+describe('A gateway with the embedded sandbox', () => {
   let client: TestClient;
 
   beforeAll(async () => {
@@ -170,7 +170,7 @@ describe('With the embedded sandbox,', () => {
   });
 
   test.each(['http://shop.localhost:8080/healthz', 'https://127.8.9.1/', 'http://[::1]:3000/'])(
-    'the URL %s is accepted',
+    'accepts the URL %s',
     async (url) => expect(await rulesBroken(client, url)).toEqual([]),
   );
 
@@ -182,12 +182,12 @@ describe('With the embedded sandbox,', () => {
     ['http://0.0.0.0/', 'publicAddress'],
     ['http://user@localhost/', 'noCredentials'],
     ['http://127.1/', 'plainUrl'],
-  ])('the URL %s is refused by the rule %s', async (url, rule) =>
+  ])('refuses the URL %s by the rule %s', async (url, rule) =>
     expect(await rulesBroken(client, url)).toContain(rule),
   );
 });
 
-describe('An IPv4 address in any notation', () => {
+describe('A URL with a non-public IPv4 address', () => {
   const RANGES = `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
     192.168.0.0/16 198.18.0.0/15 224.0.0.0/4 240.0.0.0/4`.split(/\s+/);
 
@@ -207,24 +207,24 @@ describe('An IPv4 address in any notation', () => {
   const encoded = (text: string): string => text.replace(/[0-9]/g, (digit) => `%${hex(digit.charCodeAt(0))}`);
 
   const NOTATIONS: Record<string, (address: number) => string> = {
-    'the usual one': (address) => octetsOf(address).join('.'),
+    'four decimal numbers': (address) => octetsOf(address).join('.'),
     'one decimal number': String,
     'one hexadecimal number': (address) => `0x${hex(address)}`,
     'one octal number': octal,
-    'octal parts': (address) => octetsOf(address).map(octal).join('.'),
-    'three parts': (address) => `${address >>> 24}.${(address >>> 16) & 255}.${address & 0xffff}`,
-    'a dot at its end': (address) => `${octetsOf(address).join('.')}.`,
-    'percent-encoded digits': (address) => encoded(octetsOf(address).join('.')),
-    'ideographic dots': (address) => octetsOf(address).join('。'),
-    'IPv4-mapped': (address) => `[::ffff:${octetsOf(address).join('.')}]`,
-    'IPv4-mapped, in hexadecimal': (address) => `[::ffff:${groups(address)}]`,
-    'IPv4-compatible': (address) => `[::${octetsOf(address).join('.')}]`,
-    NAT64: (address) => `[64:ff9b::${octetsOf(address).join('.')}]`,
-    '6to4': (address) => `[2002:${groups(address)}::1]`,
-    Teredo: (address) => `[2001:0:4136:e378:8000:63bf:${groups(~address >>> 0)}]`,
+    'four octal numbers': (address) => octetsOf(address).map(octal).join('.'),
+    'three decimal numbers': (address) => `${address >>> 24}.${(address >>> 16) & 255}.${address & 0xffff}`,
+    'four decimal numbers with a dot at the end': (address) => `${octetsOf(address).join('.')}.`,
+    'numbers with percent-encoded digits': (address) => encoded(octetsOf(address).join('.')),
+    'numbers with ideographic dots between them': (address) => octetsOf(address).join('。'),
+    'an IPv4-mapped IPv6 address': (address) => `[::ffff:${octetsOf(address).join('.')}]`,
+    'an IPv4-mapped IPv6 address in hexadecimal': (address) => `[::ffff:${groups(address)}]`,
+    'an IPv4-compatible IPv6 address': (address) => `[::${octetsOf(address).join('.')}]`,
+    'a NAT64 address': (address) => `[64:ff9b::${octetsOf(address).join('.')}]`,
+    'a 6to4 address': (address) => `[2002:${groups(address)}::1]`,
+    'a Teredo address': (address) => `[2001:0:4136:e378:8000:63bf:${groups(~address >>> 0)}]`,
   };
 
-  test.each(Object.entries(NOTATIONS))('is refused when it is not public: %s', (_name, write) => {
+  test.each(Object.entries(NOTATIONS))('is refused when the address is written as %s', (_name, write) => {
     fc.assert(
       fc.property(inRange, fc.constantFrom('', '/', ':8443/x?y'), (address, rest) => {
         const urls = { callbackUrl: `https://${write(address)}${rest}` };

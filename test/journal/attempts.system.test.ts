@@ -2,7 +2,7 @@ import type { InsertResult, Journal, NewAttempt } from '../../src/datasources/jo
 import { describeJournals } from './support/fixture';
 import { asBegun, begunAs, newAttempt, newClaim, newPayout, OUTCOMES, tally } from './support/samples';
 
-// journal-model.system.test.ts tests the result of every single call; these are tests of concurrent and batched calls.
+// Tests of concurrent and batched calls; test/simulation/journal-model.system.test.ts tests the result of each single call.
 
 /** Returns attempts of one service, with these fields in common. */
 const several = (count: number, given: Partial<NewAttempt> = {}): NewAttempt[] => {
@@ -32,13 +32,13 @@ describeJournals('Inserting an attempt', (fixture) => {
   const insertInTwo = (attempts: NewAttempt[]): Promise<InsertResult>[] =>
     attempts.map((attempt, place) => two[place % 2]!.insertAttempt(attempt));
   describe('with an idempotency key', () => {
-    test('does not confuse client and key, whatever characters they contain', async () => {
+    test('distinguishes client and key, whatever characters they contain', async () => {
       const service = newAttempt().service;
       await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a', key: 'b","c' }));
       await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a","b', key: 'c' }));
     });
 
-    test('starts only one of 200 concurrent payments or payouts under one key', async () => {
+    test('starts only one of 200 concurrent payments or payouts with the same key', async () => {
       for (const attempts of [several(200, SAME_KEY), several(200, { ...SAME_KEY, ...SAME_ORDER })]) {
         const responses = await Promise.all(insertInTwo(attempts));
         expect(tally(responses)).toEqual({ started: 1, exists: 199 });
@@ -46,7 +46,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       }
     });
 
-    test.each([2, 100])('starts one of %i concurrent attempts if it is free again', async (count) => {
+    test.each([2, 100])('starts only one of %i concurrent attempts with a released key', async (count) => {
       for (let round = 0; round < 120 / count; round += 1) {
         const [freed, ...attempts] = several(1 + count, SAME_KEY);
         await begunAs(fixture.journal, 'not_sent', freed!);
@@ -56,7 +56,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       }
     });
 
-    test('leaves the key free if the attempt is refused because its external id is reserved', async () => {
+    test('does not use up the key when another attempt has reserved the external id', async () => {
       const { service, externalId } = await begunAs(fixture.journal, 'in_progress', newPayout());
       const refused = newPayout({ service, externalId });
       const other = newAttempt({ service, key: refused.key });
@@ -66,14 +66,14 @@ describeJournals('Inserting an attempt', (fixture) => {
   });
 
   describe('with an external id', () => {
-    test('refuses, in a batch, only the payouts whose external id is taken', async () => {
+    test('refuses only those payouts of a batch whose external id is reserved', async () => {
       const [first, taken] = several(2, SAME_ORDER);
       await begunAs(fixture.journal, 'in_progress', first!);
       const responses = await Promise.all(insertAll([newPayout(), taken!, newPayout(), newPayout()]));
       expect(responses.map(({ kind }) => kind)).toEqual(['started', 'reserved', 'started', 'started']);
     });
 
-    test.each(['new', 'reusable'])('that is %s starts one of two concurrent payouts', async (was) => {
+    test.each(['new', 'reusable'])('that is %s starts only one of two concurrent payouts', async (was) => {
       for (let round = 0; round < 40; round += 1) {
         const [before, ...both] = several(3, SAME_ORDER);
         if (was === 'reusable') await begunAs(fixture.journal, 'rejected', before!);
@@ -86,7 +86,7 @@ describeJournals('Inserting an attempt', (fixture) => {
 const SUCCEEDED = { outcome: 'succeeded', transactionId: 'tx-1', status: 'CHECKOUT', settledAt: 3_000 };
 
 describeJournals('Recording an outcome', (fixture) => {
-  test('makes only one of six concurrent attempts on two instances the creator of a transaction', async () => {
+  test('assigns a transaction to only one of six concurrent attempts on two instances', async () => {
     const other = await fixture.open();
     for (let round = 0; round < 5; round += 1) {
       const attempts = several(6);
@@ -103,7 +103,7 @@ describeJournals('Recording an outcome', (fixture) => {
     await other.close();
   });
 
-  test('applies concurrent outcomes of one attempt one after the other', async () => {
+  test('applies four concurrent outcomes of one attempt in the order of the calls', async () => {
     const attempt = await begunAs(fixture.journal, 'in_progress', newAttempt());
     await Promise.all([
       fixture.journal.recordOutcome(attempt.id, OUTCOMES.unknown),
@@ -114,7 +114,7 @@ describeJournals('Recording an outcome', (fixture) => {
     await expect(fixture.journal.find(attempt)).resolves.toMatchObject({ ...SUCCEEDED, recheckCount: 2 });
   });
 
-  test('succeeds for an attempt in the same batch as one whose status cannot be stored unchanged', async () => {
+  test('succeeds for both attempts of a batch when the status of one cannot be stored unchanged', async () => {
     const odd = await begunAs(fixture.journal, 'in_progress', newAttempt());
     const beside = await begunAs(fixture.journal, 'in_progress', newAttempt());
     await Promise.allSettled([
@@ -125,7 +125,7 @@ describeJournals('Recording an outcome', (fixture) => {
     await expect(fixture.journal.find(odd)).resolves.toMatchObject({ outcome: 'succeeded' });
   });
 
-  test('does not deadlock with renewals and with inserts of the same keys in another order', async () => {
+  test('does not deadlock with lease renewals and with inserts of the same keys in another order', async () => {
     const other = await fixture.open();
     for (let round = 0; round < 3; round += 1) {
       const { id: owner } = newAttempt();
@@ -145,8 +145,8 @@ describeJournals('Recording an outcome', (fixture) => {
   });
 });
 
-describeJournals('A claim', (fixture) => {
-  test('gets attempts of dead owners first, then those due for longest, up to the limit', async () => {
+describeJournals('Claiming attempts for recovery', (fixture) => {
+  test('returns attempts of dead instances first, then those that are due longest, up to the limit', async () => {
     const [left, late, early] = several(3) as [NewAttempt, NewAttempt, NewAttempt];
     await begunAs(fixture.journal, 'in_progress', late);
     await fixture.journal.recordOutcome(late.id, { outcome: 'unknown', nextRecheckAt: 9_000 });
@@ -160,7 +160,7 @@ describeJournals('A claim', (fixture) => {
   });
 
   test.each(['unknown', 'in_progress'] as const)(
-    'is granted to one of 20 claimants at once, if the attempt is %s',
+    'succeeds for only one of 20 concurrent claimants when the attempt is %s',
     async (outcome) => {
       const two = [fixture.journal, await fixture.open()];
       const attempt = await begunAs(fixture.journal, outcome, newAttempt());
@@ -173,7 +173,7 @@ describeJournals('A claim', (fixture) => {
     },
   );
 
-  test('gives each due attempt to one of two instances', async () => {
+  test('gives each due attempt to exactly one of two instances', async () => {
     const two = [fixture.journal, await fixture.open()];
     const attempts = several(60);
     await Promise.all(attempts.map((attempt) => begunAs(fixture.journal, 'unknown', attempt)));
@@ -185,7 +185,7 @@ describeJournals('A claim', (fixture) => {
     expect(claimed.map(({ id }) => id).sort()).toEqual(attempts.map(({ id }) => id).sort());
   });
 
-  test('treats a lease with an impossibly late end as expired', async () => {
+  test('treats a lease that ends impossibly late as expired', async () => {
     const attempt = await begunAs(fixture.journal, 'in_progress', newAttempt({ leaseUntil: 300_000_000 }));
     const claimedAt = (now: number) =>
       fixture.journal.claim(attempt.id, newClaim(attempt.service, { now, leaseUntil: now + 1000 }));
@@ -193,7 +193,7 @@ describeJournals('A claim', (fixture) => {
     await expect(claimedAt(10_000)).resolves.toMatchObject({ outcome: 'unknown' });
   });
 
-  test('uses the clock of the database server, or of the machine for SQLite', async () => {
+  test('uses the current time of the database server, or of the machine for SQLite', async () => {
     const before = Date.now();
     const time = await fixture.journal.time();
     // PostgreSQL may run on another machine than the tests.
@@ -201,9 +201,9 @@ describeJournals('A claim', (fixture) => {
   });
 });
 
-describeJournals('The recorded absence of a transaction', (fixture) => {
+describeJournals('The proof that the service has no transaction for an attempt', (fixture) => {
   test.each([{ currency: 'INR' }, { method: 'upi' }, { service: 'another' }])(
-    'is proof unless an attempt with the same external id is unknown; one that differs in %o is no obstacle',
+    'is prevented by another unknown attempt with the same external id, but not if it differs in %o',
     async (difference) => {
       const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
       const { service, externalId } = attempt;
@@ -215,7 +215,7 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
     },
   );
 
-  test('is controlled by a lookup of the newest transaction on the channel, preferably of the same client', async () => {
+  test('requires a lookup of the newest transaction on the channel, preferably of the same client', async () => {
     const { service } = newAttempt();
     const create = async (given: { client?: string; channel?: string; startedAt?: number }, id: string) => {
       const attempt = newAttempt({ service, ...given });

@@ -16,8 +16,8 @@ import {
 } from './support/observations';
 import { newAttempt, OUTCOMES, purgeAll } from './support/samples';
 
-describeJournals('The record of changes', (fixture) => {
-  test('has the status of a create, and each later status or state once', async () => {
+describeJournals('The recorded status changes', (fixture) => {
+  test('contain the first status and each later status or sub-state once', async () => {
     const payment = await created(fixture.journal, { currency: 'INR', value: '12.50', method: 'upi' });
     let now = 4_000;
     const observe = (given = {}) => {
@@ -46,7 +46,7 @@ describeJournals('The record of changes', (fixture) => {
     expect([hasMore, readUntil, isBehind]).toEqual([false, changes.at(-1)?.position, false]);
   });
 
-  test('begins with the first lookup if the response of the create is not known', async () => {
+  test('begin with the first lookup if the response to the create was lost', async () => {
     const payment = await created(fixture.journal, {}, null);
     await expect(readPage(fixture.journal, rangeOf(payment))).resolves.toMatchObject({ changes: [] });
     const [followed] = await fixture.journal.claimFollowed(claimOf(payment, { now: 3_000 }));
@@ -57,7 +57,7 @@ describeJournals('The record of changes', (fixture) => {
     expect(changes).toMatchObject([{ previousStatus: null, status: 'PROCESSING' }]);
   });
 
-  test('ends with the create if the transaction was completed at once', async () => {
+  test('contain only the create if the transaction was completed at once', async () => {
     const payment = await created(fixture.journal, {}, COMPLETED);
     const page = await readPage(fixture.journal, rangeOf(payment));
     expect(statusesOf(page)).toEqual(['COMPLETED']);
@@ -65,7 +65,7 @@ describeJournals('The record of changes', (fixture) => {
     await expect(fixture.journal.recordObservation(observationOf(payment))).resolves.toBe('not_followed');
   });
 
-  test('has a create only once, and nothing about rejected creates and transactions that the gateway did not create', async () => {
+  test('contain a create once, and neither rejected creates nor transactions that the gateway did not create', async () => {
     const payment = await created(fixture.journal);
     const { service, channel, transactionId } = payment;
     const outcome = { ...OUTCOMES.succeeded, transactionId, observed: CREATED };
@@ -83,7 +83,7 @@ describeJournals('The record of changes', (fixture) => {
     await expect(fixture.journal.countFollowed(service)).resolves.toMatchObject({ followed: 1 });
   });
 
-  test('does not take an older response for a new status, unless that status is final', async () => {
+  test('contain no response that is older than the last recorded status, unless it has a final status', async () => {
     const payment = await created(fixture.journal);
     const observe = (given: object) => fixture.journal.recordObservation(observationOf(payment, given));
     await expect(observe({ requestedAt: 4_000, observedAt: 4_100 })).resolves.toBe('recorded');
@@ -96,7 +96,7 @@ describeJournals('The record of changes', (fixture) => {
     expect(statusesOf(page)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
   });
 
-  test('is read in pages, by channel, kind, client and service', async () => {
+  test('can be read page by page, filtered by channel, kind, client and service', async () => {
     const [service, channel, client] = [randomUUID(), randomUUID(), 'shop 2'];
     const first = await created(fixture.journal, { service, channel });
     const second = await created(fixture.journal, { service, channel, client });
@@ -125,7 +125,7 @@ describeJournals('The record of changes', (fixture) => {
     await expect(read({ after: newest })).resolves.toEqual([]);
   });
 
-  test('refuses a position after which changes of the channel were deleted, and no other position', async () => {
+  test('cannot be read from a position after which changes of the channel were purged', async () => {
     await purgeAll(fixture.journal, 'changes', 1e13);
     const [service, channel] = [randomUUID(), randomUUID()];
     const first = await created(fixture.journal, { service, channel });
@@ -152,8 +152,8 @@ describeJournals('The record of changes', (fixture) => {
   });
 });
 
-describeJournals('The order of changes', (fixture) => {
-  test('continues after the fence was raised, with a later epoch', async () => {
+describeJournals('Reading status changes in order', (fixture) => {
+  test('continues with later positions after the journal was marked as possibly incomplete (fence)', async () => {
     const payment = await created(fixture.journal);
     await fixture.journal.setFence('operator');
     await fixture.journal.setFence(null);
@@ -164,8 +164,8 @@ describeJournals('The order of changes', (fixture) => {
   });
 });
 
-describeSqliteJournal('The order of changes', (fixture) => {
-  test('is written to disk before a reader gets new changes, and not again for the same changes', async () => {
+describeSqliteJournal('Reading status changes in order', (fixture) => {
+  test('syncs new changes to disk before a reader gets them, and syncs them only once', async () => {
     const payment = await created(fixture.journal);
     using database = new DatabaseSync(fixture.store.url.slice('file:'.length), { readOnly: true });
     const version = (): unknown => database.prepare('PRAGMA data_version').get();
@@ -179,8 +179,8 @@ describeSqliteJournal('The order of changes', (fixture) => {
   });
 });
 
-describePostgresJournal('The order of changes', (fixture) => {
-  test('shows no change before the changes of earlier database transactions that are still in progress', async () => {
+describePostgresJournal('Reading status changes in order', (fixture) => {
+  test('returns no change while an earlier database transaction that writes changes is in progress', async () => {
     const early = await created(fixture.journal);
     const waiting = await created(fixture.journal);
     const late = await created(fixture.journal);
@@ -204,7 +204,7 @@ describePostgresJournal('The order of changes', (fixture) => {
       const behind = await other.readChanges(rangeOf(late));
       expect(statusesOf(behind)).toEqual(['PENDING']);
       expect(behind.isBehind).toBe(true);
-      // Also when the reader examines the transaction that delays it.
+      // Repeated, because the reader also examines the database transaction that delays it.
       const endsAt = performance.now() + 200;
       while (performance.now() < endsAt)
         expect(statusesOf(await other.readChanges(rangeOf(late)))).toEqual(['PENDING']);
@@ -222,7 +222,7 @@ describePostgresJournal('The order of changes', (fixture) => {
     expect(Math.min(...xids)).toBeLessThan(rest.changes[0]!.position.transaction);
   });
 
-  test('is not delayed by transactions that write no changes', async () => {
+  test('is not delayed by database transactions that write no changes', async () => {
     await withClient(fixture.store.url, async (client) => {
       await client.query('BEGIN; CREATE TABLE others (id INTEGER)');
       const payment = await created(fixture.journal);
@@ -233,7 +233,7 @@ describePostgresJournal('The order of changes', (fixture) => {
     });
   });
 
-  test('has a later epoch when the journal was last written to another database', async () => {
+  test('continues with later positions when the journal has moved to another database server', async () => {
     const [first, second] = [await created(fixture.journal), await created(fixture.journal)];
     // As after a failover to a server whose database transaction ids are lower.
     await fixture.store.rows('UPDATE changes SET xid = xid + 1000000');
@@ -249,7 +249,7 @@ describePostgresJournal('The order of changes', (fixture) => {
     await expect(fixture.journal.recordObservation(observationOf(second))).resolves.toBe('recorded');
   });
 
-  test('starts from a lookup instead of an outcome recorded just after the move to another database', async () => {
+  test('starts with the first lookup if the outcome was recorded just after the move to another database server', async () => {
     await fixture.store.rows("UPDATE change_epoch SET identity = 'another server'");
     const payment = await created(fixture.journal);
     const due = await fixture.journal.claimFollowed(claimOf(payment, { now: 3_000 }));

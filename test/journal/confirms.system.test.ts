@@ -14,9 +14,9 @@ const next = (before: ConfirmClaim, given: Partial<ConfirmClaim> = {}): ConfirmC
     ...given,
   });
 
-describeJournals('A confirm', (fixture) => {
+describeJournals('A confirm in the journal', (fixture) => {
   test.each(['service', 'channel', 'transactionId'] as const)(
-    'is independent of those with another %s',
+    'is independent of confirms with another %s',
     async (scope) => {
       const first = newConfirm();
       await fixture.journal.endConfirm(newConfirm().id, {
@@ -30,7 +30,7 @@ describeJournals('A confirm', (fixture) => {
     },
   );
 
-  test('stays in progress while its owner renews the lease, which is not renewed after its end', async () => {
+  test('stays in progress while its lease is renewed, and its lease cannot be renewed after it has ended', async () => {
     const first = newConfirm({ owner: newConfirm().id });
     await fixture.journal.beginConfirm(first);
     await fixture.journal.renew(first.owner, 8_000);
@@ -48,7 +48,7 @@ describeJournals('A confirm', (fixture) => {
     await expect(fixture.journal.beginConfirm({ ...later, now: later.now - 1 })).resolves.toEqual(UNKNOWN);
   });
 
-  test('is granted to one of 30 concurrent claims on two instances, also after a lease has expired', async () => {
+  test('can be started by only one of 30 concurrent calls on two instances, also after a lease has expired', async () => {
     const two = [fixture.journal, await fixture.open()];
     const first = newConfirm();
     for (const [now, granted] of [
@@ -62,7 +62,7 @@ describeJournals('A confirm', (fixture) => {
     }
   });
 
-  test('gets a bounded list of the inputs of earlier confirms, with "unknown" in place of dropped inputs', async () => {
+  test('gets the inputs of earlier confirms in a list of limited size, with "unknown" in place of omitted inputs', async () => {
     const first = newConfirm();
     let started = await fixture.journal.beginConfirm(first);
     for (let times = 0, last = first; times < 100; times += 1) {
@@ -74,7 +74,7 @@ describeJournals('A confirm', (fixture) => {
     expect(started?.unresolvedInputHashes).toContain('unknown');
   });
 
-  test('on another instance reads the inputs that the previous confirm recorded', async () => {
+  test('reads the input that the previous confirm has recorded on another instance', async () => {
     const other = await fixture.open();
     const payments = Array.from({ length: 40 }, () => newConfirm());
     await Promise.all(payments.map((claim) => fixture.journal.beginConfirm(claim)));

@@ -51,7 +51,7 @@ describeJournals('A journal', (fixture) => {
     await expect(next).resolves.toMatchObject({ previousOutcomeUnknown: false });
   });
 
-  test('refuses everything once it is closed, and can be closed again', async () => {
+  test('refuses every call after it was closed, and can be closed again', async () => {
     const journal = await fixture.open();
     await Promise.all([journal.close(), journal.close()]);
     await journal.close();
@@ -60,7 +60,7 @@ describeJournals('A journal', (fixture) => {
 });
 
 describeSqliteJournal('Group commit', (fixture) => {
-  test('writes 500 concurrent attempts with fewer pages than attempts', async () => {
+  test('writes fewer database pages than attempts for 500 concurrent attempts', async () => {
     const walBytes = (): number => statSync(`${fixture.store.url.slice('file:'.length)}-wal`).size;
     const before = walBytes();
     await Promise.all(fresh(500).map((attempt) => fixture.journal.insertAttempt(attempt)));
@@ -70,7 +70,7 @@ describeSqliteJournal('Group commit', (fixture) => {
 });
 
 describePostgresJournal('Group commit', (fixture) => {
-  test('writes 500 concurrent attempts in at most 5 transactions', async () => {
+  test('writes 500 concurrent attempts in at most 5 database transactions', async () => {
     const attempts = fresh(500);
     await Promise.all(attempts.map((attempt) => fixture.journal.insertAttempt(attempt)));
     const { service } = attempts[0]!;
@@ -84,7 +84,7 @@ describePostgresJournal('Group commit', (fixture) => {
 });
 
 describeSmallDisk('A disk', '1m', (disk) => {
-  test('that is full makes the journal refuse new attempts and store nothing of them, until there is space again', async () => {
+  test('that is full makes the journal refuse new attempts until there is space again', async () => {
     const url = `file:${path.join(disk.folder, 'journal.db')}`;
     const journal = await openJournal(url, JOURNAL_TIMEOUT_MS);
     const before = await begunAs(journal, 'in_progress', newAttempt({ service: 'full' }));
@@ -113,7 +113,7 @@ describeSmallDisk('A disk', '1m', (disk) => {
     await reopened.close();
   });
 
-  test('that is read-only makes opening the journal fail with a JournalOpenError that names the folder and EROFS', async () => {
+  test('that is read-only makes opening the journal fail with an error that names the folder and EROFS', async () => {
     disk.remount('ro');
     const opened = openJournal(`file:${path.join(disk.folder, 'journal.db')}`);
     const error = await opened.catch((fault: Error) => fault);

@@ -6,8 +6,8 @@ import { COMPLETED, created, observationOf, rangeOf, readPage } from './support/
 import { begunAs, newAttempt } from './support/samples';
 import { reasonOf } from './support/unavailable';
 
-describeJournals('The fence of a journal', (fixture) => {
-  test('is seen by other instances when it is raised and lowered', async () => {
+describeJournals('The fence of a journal that may have lost attempts', (fixture) => {
+  test('is visible to other instances when it is raised and when it is lowered', async () => {
     const other = await fixture.open();
     const before = Math.floor(await fixture.journal.time());
     await fixture.journal.setFence('operator');
@@ -18,7 +18,7 @@ describeJournals('The fence of a journal', (fixture) => {
     await expect(fixture.journal.readState()).resolves.toMatchObject({ fence: null });
   });
 
-  test('prevents inserts by an instance that has not read it', async () => {
+  test('prevents inserts by an instance that has not read its current state', async () => {
     await fixture.journal.setFence('operator');
     const { fence } = await fixture.journal.readState();
     const attempt = newAttempt();
@@ -32,7 +32,7 @@ describeJournals('The fence of a journal', (fixture) => {
     ).resolves.toEqual({ kind: 'fence_changed' });
   });
 
-  test('prevents only those inserts of a batch whose fenceSince differs', async () => {
+  test('prevents only those inserts of a batch that are based on another state of the fence', async () => {
     const attempts = [newAttempt(), newAttempt({ fenceSince: 1 }), newAttempt({ reserve: true })];
     const results = await Promise.all(attempts.map((attempt) => fixture.journal.insertAttempt(attempt)));
     expect(results.map(({ kind }) => kind)).toEqual(['started', 'fence_changed', 'started']);
@@ -46,8 +46,8 @@ describeJournals('The fence of a journal', (fixture) => {
   });
 });
 
-describeSqliteJournal('The fence of a journal', (fixture) => {
-  test('is raised, and changes get a later epoch, when a backup replaces the file, not when it is opened again', async () => {
+describeSqliteJournal('The fence of a journal that may have lost attempts', (fixture) => {
+  test('is raised when a backup has replaced the database file, but not when the same file is opened again', async () => {
     const file = fixture.store.url.slice('file:'.length).replace(/[^/]+$/, 'restored.db');
     const open = () => openJournal(`file:${file}`, JOURNAL_TIMEOUT_MS);
     const first = await open();
@@ -70,11 +70,11 @@ describeSqliteJournal('The fence of a journal', (fixture) => {
   });
 });
 
-describePostgresJournal('The fence of a journal', (fixture) => {
+describePostgresJournal('The fence of a journal that may have lost attempts', (fixture) => {
   test.each([
     ['another server', "'7000000000000000000/00000001/' || split_part(identity, '/', 3)", 'restored'],
-    ['another timeline', "regexp_replace(identity, '/[0-9A-F]+/', '/0000000A/')", 'failover'],
-    ['another table, as of a restored dump', "regexp_replace(identity, '[0-9]+$', '1')", 'restored'],
+    ['a timeline before a failover', "regexp_replace(identity, '/[0-9A-F]+/', '/0000000A/')", 'failover'],
+    ['another table, as before a restore', "regexp_replace(identity, '[0-9]+$', '1')", 'restored'],
   ])('is raised when the journal was last written to %s', async (_what, identity, reason) => {
     await fixture.journal.setFence(null);
     await fixture.store.rows(`UPDATE journal_state SET identity = ${identity}`);

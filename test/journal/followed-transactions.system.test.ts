@@ -20,7 +20,7 @@ import { begunAs, newAttempt, OUTCOMES, purgeAll } from './support/samples';
 const idsOf = (payments: readonly (Created | undefined)[]): string[] =>
   payments.map((payment) => payment!.transactionId).sort();
 
-describeJournals('Followed transactions', (fixture) => {
+describeJournals('Transactions that the gateway polls for status changes', (fixture) => {
   /** Creates payments that are due at the given times. */
   const dueAt = (service: string, times: readonly (number | null)[]): Promise<Created[]> =>
     Promise.all(
@@ -30,7 +30,7 @@ describeJournals('Followed transactions', (fixture) => {
   const claimed = async (journal: Journal, claim: FollowedClaim): Promise<string[]> =>
     (await journal.claimFollowed(claim)).map(({ transactionId }) => transactionId).sort();
 
-  test('are claimed when they are due, and returned with the fields that their lookup needs', async () => {
+  test('are claimed when they are due, with the fields that a lookup needs', async () => {
     const service = randomUUID();
     const payments = await dueAt(service, [9_000, 10_000, 10_001, null]);
     await dueAt(randomUUID(), [1]);
@@ -48,7 +48,7 @@ describeJournals('Followed transactions', (fixture) => {
     });
   });
 
-  test('are claimed by one instance at a time, and again after the lease if that instance died', async () => {
+  test('are claimed by one instance at a time, and again when the lease has expired', async () => {
     const service = randomUUID();
     const payments = await dueAt(service, Array<number>(30).fill(9_000));
     const other = await fixture.open();
@@ -60,7 +60,7 @@ describeJournals('Followed transactions', (fixture) => {
     await expect(claimed(other, { ...claim, now: 20_000, limit: 30 })).resolves.toEqual(idsOf(payments));
   });
 
-  test('are claimed in this order: young ones up to their limit, then those that have been due longest', async () => {
+  test('are claimed in this order: recently changed transactions up to a limit, then those that have been due longest', async () => {
     const service = randomUUID();
     const payments = await dueAt(service, [1_000, 2_000, 3_000, 9_000, 9_100, 9_200]);
     const [old, young] = [payments.slice(0, 3), payments.slice(3)];
@@ -76,7 +76,7 @@ describeJournals('Followed transactions', (fixture) => {
     expect(second).toEqual(idsOf([...old.slice(1), ...left]));
   });
 
-  test('are due at the scheduled time, with their number of failures', async () => {
+  test('are due again at the scheduled time, with the number of failed lookups since the last success', async () => {
     const [first, second] = await dueAt(randomUUID(), [9_000, 9_000]);
     const claim = claimOf(first!);
     const [one, two] = await fixture.journal.claimFollowed(claim);
@@ -92,7 +92,7 @@ describeJournals('Followed transactions', (fixture) => {
     await expect(fixture.journal.claimFollowed(later)).resolves.toMatchObject([{ id: one!.id, failures: 0 }]);
   });
 
-  test('are counted while the gateway looks them up', async () => {
+  test('are counted until their status is final', async () => {
     const service = randomUUID();
     const count = () => fixture.journal.countFollowed(service);
     await expect(count()).resolves.toEqual({ followed: 0, due: 0, oldestDueAt: null });
@@ -102,7 +102,7 @@ describeJournals('Followed transactions', (fixture) => {
     await expect(count()).resolves.toEqual({ followed: 2, due: 1, oldestDueAt: 3_500 });
   });
 
-  test('are deleted after the retention time, oldest first, in steps', async () => {
+  test('are purged after the retention time, in steps', async () => {
     const service = randomUUID();
     const purge = (settledBefore: number) => purgeAll(fixture.journal, 'followed', settledBefore, 4);
     await purge(1e13);
@@ -114,7 +114,7 @@ describeJournals('Followed transactions', (fixture) => {
     await expect(fixture.journal.recordObservation(late)).resolves.toBe('not_followed');
   });
 
-  test('have each state once when several instances observe, schedule and claim them, without a deadlock', async () => {
+  test('have each state recorded once, without a deadlock, when three instances process them concurrently', async () => {
     const service = randomUUID();
     const observed: ObservedState = { ...CREATED, nextLookupAt: 1 };
     const payments = await Promise.all(
@@ -162,8 +162,8 @@ async function removeChanges(store: Store): Promise<void> {
 
 const open = (store: Store): Promise<Journal> => openJournal(store.url, JOURNAL_TIMEOUT_MS);
 
-describeEmptyStores('A journal without the record of changes', (store) => {
-  test('follows once what it created in the 7 days before its upgrade, even if that is interrupted', async () => {
+describeEmptyStores('The upgrade of a journal without recorded status changes', (store) => {
+  test('adds the transactions of the last 7 days to polling exactly once, even if it is interrupted', async () => {
     const service = 'service-1';
     const before = await open(store());
     const succeeded = async (settledAt: number): Promise<Created> => {

@@ -32,7 +32,7 @@ const find = (journal: Journal, key: string) => journal.find({ service, client: 
 const fileOf = ({ url }: Store): string => url.slice('file:'.length);
 
 describeEmptyStores('Migrations', (store) => {
-  test('are applied once among concurrent processes', async () => {
+  test('are applied only once when three processes start concurrently', async () => {
     const children = await Promise.all([1, 2, 3].map(() => startChild(store().url)));
     const responses = await Promise.all(children.map((child) => child.call('begin', [newAttempt()])));
     expect(responses.flat()).toEqual(children.map(() => STARTED));
@@ -44,7 +44,7 @@ describeEmptyStores('Migrations', (store) => {
 });
 
 describePostgres('Migrations (PostgreSQL)', () => {
-  test('roll back a failed step, and are retried', async () => {
+  test('are rolled back when one of them fails, and are retried', async () => {
     const store = await emptyPostgres();
     await store.rows('CREATE TABLE confirms (in_the_way TEXT)');
     const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
@@ -58,7 +58,7 @@ describePostgres('Migrations (PostgreSQL)', () => {
 });
 
 describeEmptyStores('A journal from before the first release', (store) => {
-  test('keeps its attempts, with outcomes and reserved external ids', async () => {
+  test('is migrated with its attempts, outcomes and reserved external ids', async () => {
     await createFirstJournal(store());
     const uuid = '01234567-89ab-4def-8123-456789abcdef';
     const absence = { absent_lookups: 2, absent_ms: 70, absent_observer: 'a' };
@@ -105,7 +105,7 @@ describeEmptyStores('A journal from before the first release', (store) => {
 });
 
 describePostgres('A journal from before the first release', () => {
-  test('is copied with what an old gateway writes meanwhile', async () => {
+  test('is migrated with the attempts that an old gateway writes during the migration', async () => {
     const store = await emptyPostgres();
     await createFirstJournal(store);
     await insertFirst(store, [firstUnknown('open 1'), firstUnknown('open 2')]);
@@ -152,7 +152,7 @@ describePostgres('A journal from before the first release', () => {
   });
 });
 
-describe('A SQLite file', () => {
+describe('The file of a SQLite journal', () => {
   let store: Store;
 
   beforeEach(async () => {

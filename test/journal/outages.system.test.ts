@@ -38,7 +38,7 @@ describeJournals('A locked journal', (fixture) => {
 
   afterAll(() => journal.close());
 
-  test('refuses every write in time, and accepts writes again when it is unlocked', async () => {
+  test('refuses every write within the time limit, and accepts writes after it is unlocked', async () => {
     const unlock = await fixture.store.hold();
     const refused = Object.values(WRITES).map((write) => expectUnavailable(write(journal)));
     const reads = async (): Promise<void> => {
@@ -50,7 +50,7 @@ describeJournals('A locked journal', (fixture) => {
     for (const write of Object.values(WRITES)) await write(journal);
   });
 
-  test('accepts the outcome "not sent" for refused attempts, whether they were written or not', async () => {
+  test('accepts the outcome "not sent" for refused attempts after it is unlocked, so that their keys are free', async () => {
     const unlock = await fixture.store.hold();
     const attempts = some(50);
     await Promise.allSettled(attempts.map((attempt) => journal.insertAttempt(attempt))).finally(unlock);
@@ -76,7 +76,7 @@ describeJournals('A locked journal', (fixture) => {
   });
 });
 
-describePostgresJournal('Connections that the server closes', (fixture) => {
+describePostgresJournal('Database connections that the server closes', (fixture) => {
   const closeAll = async (): Promise<number> => {
     const closed = await withClient(POSTGRES_URL, (client) =>
       client.query(
@@ -105,7 +105,7 @@ describePostgresJournal('Connections that the server closes', (fixture) => {
   });
 });
 
-describePostgresJournal('A network that holds back all packets', (fixture) => {
+describePostgresJournal('A network that delivers no packets', (fixture) => {
   let proxy: TcpProxy;
   let journal: Journal;
 
@@ -123,7 +123,7 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
     await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(journal))));
   };
 
-  test('makes the journal refuse everything in time, until packets arrive again', async () => {
+  test('makes the journal refuse every call within the time limit until packets arrive again', async () => {
     await recovered(journal);
     proxy.pause();
     await refusesEverything();
@@ -132,7 +132,7 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
     await recovered(journal, EVERYTHING);
   });
 
-  test('makes the journal replace connections that are dead once new ones work', async () => {
+  test('makes the journal replace its dead connections as soon as new connections work', async () => {
     // Opens the maximum number of connections.
     await Promise.allSettled(EVERYTHING.map((ask) => ask(journal)));
     await recovered(journal);
@@ -152,7 +152,7 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
     await onTwoHosts.close();
   });
 
-  test('does not prevent a journal from closing', async () => {
+  test('does not prevent the journal from closing in time', async () => {
     await recovered(journal);
     proxy.pause();
     const started = expectUnavailable(journal.insertAttempt(newAttempt()));
@@ -169,7 +169,7 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, body]);
 }
 
-test('A server that ends new connections makes the journal unavailable, and does not crash the process', async () => {
+test('A PostgreSQL server that ends each new connection makes the journal unavailable without a crash', async () => {
   const fatal = ['SFATAL', 'C57P01', 'Mterminating connection', ''].map((field) => `${field}\0`).join('');
   const ready = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
   const server = createServer((socket) => {
@@ -221,7 +221,7 @@ describeCluster('A journal on a PostgreSQL server', () => {
     await Promise.all([journal?.close(), shortTimeout?.close()]);
   });
 
-  test('refuses everything in time while the server is stopped, and loses nothing', async () => {
+  test('refuses every call within the time limit while the server is stopped, and loses no attempt', async () => {
     const attempt = await begunAs(journal, 'in_progress', newAttempt());
     primary.stop();
     for (let round = 0; round < 2; round += 1)
@@ -269,7 +269,7 @@ describeCluster('A journal on a PostgreSQL server', () => {
       await client.query('SELECT pg_sleep(0.2)');
     });
 
-  test('keeps a change that a reader has received, even if the server crashes before it would have written its log', async () => {
+  test('keeps a status change that a reader has received even if the server crashes before its next regular log flush', async () => {
     await configure('wal_writer_delay', '10s');
     const [read, unread] = [await created(journal), await created(journal)];
     await expect(journal.recordObservation(observationOf(read, COMPLETED))).resolves.toBe('recorded');
@@ -314,7 +314,7 @@ describeCluster('A connection string with two hosts', () => {
   const urlOf = (hosts: Cluster[], attributes = 'read-write'): string =>
     `postgres://postgres:hunter2@${hosts.map(({ host }) => host).join()}/postgres?target_session_attrs=${attributes}`;
 
-  test('connects the journal and the doctor to the primary, in either order of the hosts', async () => {
+  test('connects the journal and npm run doctor to the primary, in either order of the hosts', async () => {
     for (const [hosts, attributes] of [
       [[primary, standby], 'primary'],
       [[standby, primary], 'read-write'],

@@ -14,13 +14,13 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) 
 const LEFT_OVER =
   'SELECT * FROM reserved_external_ids WHERE attempt_id NOT IN (SELECT id FROM stored_attempts)';
 
-describeJournals('A purge', (fixture) => {
+describeJournals('A purge of the journal', (fixture) => {
   const idsOf = async (service: string): Promise<unknown[]> =>
     (await fixture.store.rows(`SELECT id FROM attempts WHERE service = '${service}' ORDER BY seq`)).map(
       ({ id }) => id,
     );
 
-  test('deletes the oldest attempts up to the limit of a step, with their reservations', async () => {
+  test('deletes the oldest attempts, with their reserved external ids, up to the limit of a step', async () => {
     await purge(fixture.journal, 1e13);
     const { service } = newPayout();
     await generateAttempts(fixture.store, { count: 25, service, settledFrom: 10_000 });
@@ -36,7 +36,7 @@ describeJournals('A purge', (fixture) => {
     await expect(fixture.store.rows(LEFT_OVER)).resolves.toEqual([]);
   });
 
-  test('deletes the oldest inputs of confirms up to the limit of a step', async () => {
+  test('deletes the oldest recorded confirms up to the limit of a step', async () => {
     await purgeAll(fixture.journal, 'confirmed', 1e13);
     const payment = newConfirm();
     const confirmed = Array.from({ length: 21 }, (_, place) =>
@@ -48,7 +48,7 @@ describeJournals('A purge', (fixture) => {
     await expect(fixture.journal.confirmedInputs(payment)).resolves.toEqual(confirmed.slice(20));
   });
 
-  test('deletes reservations whose attempt is gone, and no others', async () => {
+  test('deletes only those reserved external ids whose attempt is gone', async () => {
     const held = await begunAs(fixture.journal, 'in_progress', newPayout());
     await fixture.journal.insertAttempt(newPayout({ service: held.service, key: held.key }));
     const { service } = newPayout();
@@ -64,7 +64,7 @@ describeJournals('A purge', (fixture) => {
     await expect(fixture.journal.insertAttempt(rival)).resolves.toEqual({ kind: 'reserved' });
   });
 
-  test('deletes each attempt once when two instances purge during creates', async () => {
+  test('deletes each expired attempt only once when two instances purge during creates', async () => {
     await purge(fixture.journal, 1e13);
     const { service } = newPayout();
     await generateAttempts(fixture.store, { count: 1_000, service, settledFrom: 10_000 });

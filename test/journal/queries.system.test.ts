@@ -32,8 +32,8 @@ const ids = (attempts: readonly { id: string }[]): string[] => attempts.map(({ i
 
 const OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 
-describeJournals('Reading attempts', (fixture) => {
-  test('returns keys, external ids and transaction ids of every length, UUIDs, and details, unchanged', async () => {
+describeJournals('The journal', (fixture) => {
+  test('returns keys, ids and details unchanged, whatever their length and characters', async () => {
     const { service } = newAttempt();
     const texts = Array.from({ length: 40 }, (_, place) => 'key-ÄöÜ€'.repeat(8).slice(0, place + 1));
     const quoted = 'a "key" of \\ ünusual 文字 🔑 %_';
@@ -50,7 +50,7 @@ describeJournals('Reading attempts', (fixture) => {
     }
   });
 
-  test('finds an attempt for the operator by its id, and by its key when only one client used the key', async () => {
+  test('finds an attempt by its id, and by its key if only one client has used the key', async () => {
     const [own, shared] = [newAttempt(), newAttempt()];
     const other = newAttempt({ service: shared.service, key: shared.key, client: 'another client' });
     for (const attempt of [own, shared, other]) await begunAs(fixture.journal, 'unknown', attempt);
@@ -62,7 +62,7 @@ describeJournals('Reading attempts', (fixture) => {
     await expect(by('another service', own.id)).resolves.toBeUndefined();
   });
 
-  test('lists newest first, by any combination of filters, on any page', async () => {
+  test('lists attempts newest first, page by page, with any combination of filters', async () => {
     const { service, client, channel } = newAttempt();
     const attempts: NewAttempt[] = [];
     for (let place = 0; place < 20; place += 1) {
@@ -95,7 +95,7 @@ describeJournals('Reading attempts', (fixture) => {
             }
   });
 
-  test('refuses lists beyond the queue limit, but no creates', async () => {
+  test('refuses lists beyond the queue limit, but accepts creates meanwhile', async () => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const page = { service, client, channel, limit: 10 };
     const lists = Array.from({ length: 50 }, () => fixture.journal.list(page));
@@ -108,8 +108,8 @@ describeJournals('Reading attempts', (fixture) => {
   });
 });
 
-describePostgresJournal('Connections for lists', (fixture) => {
-  test('are two, and other connections are free while lists are blocked', async () => {
+describePostgresJournal('Database connections for lists', (fixture) => {
+  test('are limited to two, so that other calls continue while lists are blocked', async () => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const release = await fixture.store.hold();
     const page = { service, client, channel, limit: 10 };
@@ -126,8 +126,8 @@ describePostgresJournal('Connections for lists', (fixture) => {
   });
 });
 
-describeSqliteJournal('Connections for lists', (fixture) => {
-  test('read a list while a create waits for the lock of the file', async () => {
+describeSqliteJournal('Database connections for lists', (fixture) => {
+  test('serve a list while a create waits for the file lock', async () => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const release = await fixture.store.hold();
     let isBegun = false;
@@ -143,7 +143,7 @@ describeSqliteJournal('Connections for lists', (fixture) => {
   });
 });
 
-describeJournals('findCreated', (fixture) => {
+describeJournals('The search for transactions that a client created', (fixture) => {
   const someone = (): Creator & { channel: string } => ({
     service: randomUUID(),
     client: 'user-1',
@@ -160,7 +160,7 @@ describeJournals('findCreated', (fixture) => {
   const idsFound = async (creator: Creator, refs: TransactionRef[]): Promise<(string | null)[]> =>
     (await fixture.journal.findCreated(creator, refs)).map((attempt) => attempt?.id ?? null);
 
-  test('finds transactions of the client by exact transaction id, external id and both, in the requested order', async () => {
+  test('finds them by exact transaction id, external id or both, and keeps the requested order', async () => {
     const own = someone();
     const { channel } = own;
     const [a, b] = [await created({ ...own, externalId: 'caf\u00e9' }), await created(own)];
@@ -178,7 +178,7 @@ describeJournals('findCreated', (fixture) => {
     await expect(idsFound(own, [])).resolves.toEqual([]);
   });
 
-  test.each(['service', 'client', 'kind', 'channel'] as const)('finds none of another %s', async (name) => {
+  test.each(['service', 'client', 'kind', 'channel'] as const)('skips those of another %s', async (name) => {
     const own = someone();
     const { channel, transactionId, externalId } = await created(own);
     const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
@@ -188,7 +188,7 @@ describeJournals('findCreated', (fixture) => {
     await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
   });
 
-  test('finds, among the succeeded and unknown attempts of this client with an external id, the newest one', async () => {
+  test('finds the newest succeeded or unknown attempt if an external id was used several times', async () => {
     const own = { ...someone(), externalId: randomUUID() };
     await created(own);
     const newer = await created(own);
@@ -230,7 +230,7 @@ describePostgresJournal('Query plans', (fixture) => {
     await begunAs(fixture.journal, 'succeeded', newAttempt({ ...PAGE, externalId: 'order 100' }));
   });
 
-  test('read at most the rows of seven pages for a list, whatever its filters', async () => {
+  test('for a list read at most seven times the rows of a page, whatever the filters', async () => {
     for (const filters of FILTERS) {
       const { text, values } = listStatement({ ...PAGE, ...filters }, () => 'stored_attempts');
       // For each attempt of a page, this reads an index entry, the row by its id, and four times its group.
@@ -241,7 +241,7 @@ describePostgresJournal('Query plans', (fixture) => {
     }
   });
 
-  test('for a purge step have no sequential scan, and read at most five rows for each deleted row', async () => {
+  test('for a purge step use no sequential scan, and read at most five rows for each deleted row', async () => {
     for (const from of [0, 25_000]) {
       const attempts = await rowsRead(fixture.store, PURGE_ATTEMPTS, [from, COUNT, 100]);
       expect(attempts).toMatchObject({ sequentialScans: 0 });
@@ -252,7 +252,7 @@ describePostgresJournal('Query plans', (fixture) => {
     expect(reservations.rows).toBeLessThanOrEqual(500);
   });
 
-  test('for a page by start time have no sequential scan', async () => {
+  test('for a page of attempts by start time use no sequential scan', async () => {
     const values = [PAGE.service, 1000, 2000, 1000, 0];
     const page = await rowsRead(fixture.store, pageStatement('postgres', false), values);
     expect(page).toMatchObject({ sequentialScans: 0 });
@@ -265,7 +265,7 @@ describeSqliteJournal('Query plans', (fixture) => {
   const stepsOf = async (text: string): Promise<string[]> =>
     (await fixture.store.rows(`EXPLAIN QUERY PLAN ${text}`)).map(({ detail }) => String(detail));
 
-  test('read one index range in index order for a list, whatever its filters', async () => {
+  test('for a list read only an index range, in the order of the index, whatever the filters', async () => {
     for (const filters of FILTERS) {
       const page = { ...PAGE, ...filters };
       const { text } = listStatement(page, (index) => `stored_attempts INDEXED BY stored_${index}`);
@@ -279,7 +279,7 @@ describeSqliteJournal('Query plans', (fixture) => {
     }
   });
 
-  test('read an index range for a purge step and for a page by start time', async () => {
+  test('for a purge step and for a page of attempts by start time read only an index range', async () => {
     const purge = await stepsOf(`SELECT seq ${FROM_EXPIRED}`);
     expect(purge).toEqual([expect.stringMatching(/^SEARCH .*stored_attempts_settled .*settled_at/)]);
     const page = await stepsOf(pageStatement('sqlite', true));
@@ -304,7 +304,7 @@ async function readAll({ store }: JournalFixture, given: Partial<StartTimeRange>
 }
 
 describeJournals('Reading attempts by start time', (fixture) => {
-  test('returns each attempt once, however many started in one millisecond, and continues after a position', async () => {
+  test('returns each attempt once even if many started in the same millisecond, and can continue after a position', async () => {
     const service = randomUUID();
     await generateAttempts(fixture.store, { service, count: 3000, settledFrom: DAY_MS });
     const group = `group_id = (SELECT id FROM attempt_groups WHERE service = '${service}')`;

@@ -46,12 +46,12 @@ async function show({ shown, exited, errors }: RunningSamples, status: string): 
   if (!isShown()) throw new Error(`Exit code ${code}, shown ${JSON.stringify([...shown])}: ${errors()}`);
 }
 
-test('Every sample of docs/live-updates.md is run by a test', () => {
+test('Every code sample in docs/live-updates.md is run by a test', () => {
   expect([...SAMPLES.keys()]).toEqual([SOCKET, ...IN_DOCS, 'browser']);
   expect([...LANGUAGES]).toEqual(['graphql', 'ts']);
 });
 
-test('The samples show each state, continue with a new token when the old one expires, and end', async () => {
+test('The client samples in docs/live-updates.md show each state, and get a new token when the old token expires', async () => {
   const key = await newKey('ES256');
   const issuer = await Issuer.start(key);
   const harness = await startHarness({ env: issuer.settings });
@@ -79,7 +79,7 @@ test('The samples show each state, continue with a new token when the old one ex
   expect(samples.errors()).toBe('');
 });
 
-test('The samples continue when another gateway replaces the one they are connected to', async () => {
+test('The client samples in docs/live-updates.md continue when another gateway replaces their gateway', async () => {
   const harness = await startHarness();
   const tokenUrl = await tokenServer(() => Promise.resolve(CLIENT_KEY));
   const { ids, samples } = await started(harness, tokenUrl, true);

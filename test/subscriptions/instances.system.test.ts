@@ -11,7 +11,7 @@ import { type Watching, watchByBoth, watchPayment, webSocketClient } from './sup
 const MISPAID = { status: 'mispaid' };
 const amount = (received: string) => ({ amount: { currency: 'INR', value: '100.00', received } });
 
-describePostgres('Gateways on one PostgreSQL', () => {
+describePostgres('Gateways on one PostgreSQL database', () => {
   let store: Store;
   let service: FakePaymentService;
   let gateways: SubscriptionHarness<Clock>[];
@@ -78,7 +78,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     ['query', 'MISPAID', 3, (id: string) => a!.change(id, MISPAID)],
     ['confirm', 'PROCESSING', 2, (id: string) => a!.confirm(id)],
   ] as const)(
-    'send a change that a %s finds to the clients of the other gateways',
+    'send a change that a %s finds to the subscribers of the other gateways',
     async (_what, status, count, change) => {
       const { id, watching } = await watchedOnB();
       await change(id);
@@ -89,7 +89,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     },
   );
 
-  test('look a change up once per instance', async () => {
+  test('look up each change once per gateway', async () => {
     const id = a!.addPayment();
     const subscribers = (await Promise.all(gateways.map((gateway) => watchByBoth(gateway, id)))).flat();
     await settled();
@@ -103,7 +103,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(subscribers.map(({ values }) => values.length)).toEqual(subscribers.map(() => 4));
   });
 
-  test('repeat a lookup whose response is older than a known change, and do not send that response', async () => {
+  test('do not send a lookup response that is older than a known change', async () => {
     const { id, watching } = await watchedOnB({ order: 'order-late' });
     const held = service.hold();
     const late = a!.client.request(
@@ -121,7 +121,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(a!.lookups(id)).toBeLessThanOrEqual(4);
   });
 
-  test('do not repeat lookups endlessly if the service returns another state each time', async () => {
+  test('do not trigger lookups of each other endlessly if the service shows each gateway another state', async () => {
     const one = await start(store.url, { SERVICE_API_KEY: 'key-of-one' });
     const two = await start(store.url, { SERVICE_API_KEY: 'key-of-two' });
     const id = a!.addPayment();
@@ -142,7 +142,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(a!.lookups(id)).toBeLessThanOrEqual(8);
   });
 
-  test('send changes to their own clients while PostgreSQL is down, and to all when it is back', async () => {
+  test('send changes to their own subscribers while PostgreSQL is down, and to all subscribers afterwards', async () => {
     const away = await openStore('PostgreSQL');
     const proxy = closeAfterTests(await TcpProxy.to(away.url));
     const databaseUrl = proxy.through(away.url);

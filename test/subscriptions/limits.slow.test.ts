@@ -34,7 +34,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     expect((await watchStatus(two, id)).codes).toEqual(['RATE_LIMITED']);
   });
 
-  test('free their subscription quota however they end, and use none if they are refused', async () => {
+  test('release their quota however they end, and use no quota if they are refused', async () => {
     const harness = await limited(1);
     const client = () => connect(harness, of('one'));
     const done = harness.addPayment({ status: 'completed' });
@@ -86,7 +86,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     expect((await watchStatus(connect(harness, of('one')), id)).statuses).toEqual(['COMPLETED']);
   });
 
-  test('do not begin when the client disconnects while its token is being verified', async () => {
+  test('do not begin if the client disconnects while its token is being verified', async () => {
     const key = await newKey('ES256');
     const issuer = await Issuer.start(key);
     let answer: (() => void) | undefined;
@@ -108,7 +108,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
   });
 });
 
-test('Pipelined streams end their subscriptions and polling when their connection is closed', async () => {
+test('Event streams that were pipelined on one connection end their polling when the connection is closed', async () => {
   const harness = await startHarness();
   const transactions = [1, 2, 3].map(() => harness.addPayment());
   const wire = await Wire.open(harness.url);
@@ -122,7 +122,7 @@ test('Pipelined streams end their subscriptions and polling when their connectio
   for (const id of transactions) await harness.expectNotPolled(id);
 });
 
-describe('WebSockets', () => {
+describe('WebSocket connections', () => {
   const connectAs = (harness: SubscriptionHarness, id: string): Promise<WireClient> =>
     WireClient.ready(harness.url, of(id));
 

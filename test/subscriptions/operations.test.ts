@@ -51,7 +51,7 @@ const WRONG: [what: string, code: string, payload: SubscribePayload][] = [
     { query: `subscription { paymentUpdated(channel: "${PAN}x", transactionId: "${PAN}") { __typename } }` },
   ],
   [
-    'that is one of two, without a name',
+    'that is one of two, without operationName',
     'OPERATION_RESOLUTION_FAILURE',
     { query: `subscription S { ${FIELD} { __typename } } subscription T { ${FIELD} { __typename } }` },
   ],
@@ -66,7 +66,7 @@ const WRONG: [what: string, code: string, payload: SubscribePayload][] = [
     { query: WATCH, variables: { channel: PAN, transactionId: {} } },
   ],
   [
-    'of an unknown hash',
+    'with an unknown persisted-query hash',
     'PERSISTED_QUERY_NOT_FOUND',
     { query: '', extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } },
   ],
@@ -82,7 +82,7 @@ describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
     return watching;
   };
 
-  test.each(WRONG)('%s is refused with %s, as by POST', async (_what, code, payload) => {
+  test.each(WRONG)('%s is refused with %s, as over HTTP POST', async (_what, code, payload) => {
     const { codes, errors } = await refused(payload);
     expect(new Set(codes)).toEqual(new Set([code]));
     expect(known(errors)).toEqual(await byPost(payload, harness.url));
@@ -101,7 +101,7 @@ describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
       { query: `${WATCH} ${DOCUMENTS.createPayment}`, operationName: 'Call', variables: { input } },
     ],
     [
-      'has a single field, which is skipped,',
+      'skips its only field',
       'GRAPHQL_VALIDATION_FAILED',
       { query: `subscription { ${FIELD} @skip(if: true) { __typename } }` },
     ],
@@ -125,14 +125,14 @@ describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
   });
 });
 
-test('A subscription by POST to /graphql is refused, and the error names the URL of streams', async () => {
+test('A subscription by POST to /graphql is refused with an error that names /graphql/stream', async () => {
   const { errors } = await post(harness.url, JSON.stringify(subscription(id)));
   expect(errors).toMatchObject([
     { message: expect.stringContaining('/graphql/stream') as unknown, extensions: { code: 'BAD_REQUEST' } },
   ]);
 });
 
-describe('With PERSISTED_OPERATIONS,', () => {
+describe('A manifest of persisted operations', () => {
   const MUTATION = 'mutation Pay { __typename }';
   const MANIFEST = fileOf(apolloManifest(...[WATCH, MUTATION].map((body) => ({ body, name: 'Watch' }))));
   const persistedQuery = { version: 1, sha256Hash: sha256(WATCH) };
@@ -149,7 +149,7 @@ describe('With PERSISTED_OPERATIONS,', () => {
     frontend = bearer(await tokenBy(key, { claims }));
   });
 
-  describe.each(TRANSPORTS)('operations over %s', (_name, connect) => {
+  describe.each(TRANSPORTS)('over %s', (_name, connect) => {
     const send = (payload: SubscribePayload, credentials?: typeof frontend): Promise<Watching> => {
       const { variables } = subscription(persisted.addPayment());
       return firstOf(connect(persisted, credentials), { ...payload, variables });
@@ -159,11 +159,11 @@ describe('With PERSISTED_OPERATIONS,', () => {
       ['a hash', { query: '', extensions: { persistedQuery } }],
       ['a documentId', byId(WATCH)],
       ['text without an id', { query: WATCH }],
-    ])('of the manifest are executed when they are sent as %s', async (_how, payload) => {
+    ])('allows its subscriptions when they are sent as %s', async (_how, payload) => {
       expect((await send(payload, frontend)).statuses).toEqual(['PENDING']);
     });
 
-    test('outside the manifest are executed for internal services, and refused to frontends', async () => {
+    test('restricts frontends, but not internal services, to its subscriptions', async () => {
       const free = { query: WATCH.replace('Watch', 'Free') };
       expect((await send(free)).statuses).toEqual(['PENDING']);
       expect((await send(free, frontend)).codes).toEqual(['PERSISTED_OPERATION_REQUIRED']);
@@ -171,7 +171,7 @@ describe('With PERSISTED_OPERATIONS,', () => {
       expect((await send(withHash, frontend)).codes).toEqual(['BAD_REQUEST']);
     });
 
-    test('that are mutations are refused, although they are in the manifest', async () => {
+    test('does not allow its mutations', async () => {
       expect((await send(byId(MUTATION), frontend)).codes).toEqual(['BAD_REQUEST']);
     });
   });

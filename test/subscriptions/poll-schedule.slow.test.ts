@@ -31,15 +31,15 @@ const timesOf = ({ service }: Harness, id: string): number[] => service.lookupsO
 const addOldPayment = (harness: Harness, agoMs: number, fields: Json = {}): string =>
   harness.addPayment({ create_date: new Date(harness.clock.now() - agoMs).toISOString(), ...fields });
 
-describe('A transaction with a subscription', () => {
+describe('A subscribed transaction', () => {
   const CARD = { payment_method: { type: 'card' } };
   const PHASES: [what: string, fields: Json, ago: number, every: number][] = [
-    ['that waits for its payer', { payment_method: WAITING }, 0, 2],
-    ['that waits for its payer', { payment_method: WAITING }, 11 * 60, 15],
-    ['of the hosted page', CARD, 0, 2],
+    ['that waits for the payer', { payment_method: WAITING }, 0, 2],
+    ['that waits for the payer', { payment_method: WAITING }, 11 * 60, 15],
+    ['that waits for the payer on the hosted page', CARD, 0, 2],
     ['in an unknown state', { status: 'dreaming' }, 0, 2],
     ['that waits for the provider', { payment_method: AT_PROVIDER }, 0, 1],
-    ['that has left the hosted page', { status: 'processing', ...CARD }, 0, 1],
+    ['whose payer has left the hosted page', { status: 'processing', ...CARD }, 0, 1],
     ['that is MISPAID', { status: 'mispaid' }, 0, 15],
     ['that is MISPAID', { status: 'mispaid' }, 20 * 60, 60],
   ];
@@ -84,7 +84,7 @@ describe('A transaction with a subscription', () => {
     }
   });
 
-  test('is looked up after a confirm as often as a new transaction', async () => {
+  test('is looked up as often after a confirm as after its create', async () => {
     const harness = await startStepped();
     const id = addOldPayment(harness, 120 * MINUTE);
     const watching = await watchPayment(webSocketClient(harness), id).received(1);
@@ -99,7 +99,7 @@ describe('A transaction with a subscription', () => {
     expect(times.length).toBeGreaterThanOrEqual(8);
   });
 
-  test('is looked up at the intervals of the settings', async () => {
+  test('is looked up at the intervals of POLL_INTERVALS_PAYER', async () => {
     const harness = await startStepped({ POLL_INTERVALS_PAYER: '10s/1m 30s' });
     const id = harness.addPayment();
     await watchStatus(webSocketClient(harness), id);
@@ -111,7 +111,7 @@ describe('A transaction with a subscription', () => {
     expectEvery(times.slice(early.length), 30_000);
   });
 
-  test('is not looked up at the same times as others whose subscriptions began at the same moment', async () => {
+  test('is not looked up at the same time as other transactions whose subscriptions began together', async () => {
     const harness = await startStepped();
     const client = webSocketClient(harness);
     const ids = Array.from({ length: 20 }, () => harness.addPayment());
@@ -135,7 +135,7 @@ const OUTAGE_SETTING = { SUBSCRIPTION_OUTAGE_SECONDS: String(OUTAGE_MS / 1000) }
 const startFailing = (): Promise<SubscriptionHarness> =>
   startHarness({ env: { SERVICE_TIMEOUT_MS: '1000', ...OUTAGE_SETTING } });
 
-describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
+describe.each(FAULTS)('A subscription while the service %s', (_what, code, fault) => {
   let harness: SubscriptionHarness;
 
   beforeAll(async () => {
@@ -145,7 +145,7 @@ describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
   const fail = (): void => harness.service.respond(() => fault);
   const recover = (): void => harness.service.respond(() => undefined);
 
-  test('clients stay subscribed, receive nothing, and receive the change afterwards', async () => {
+  test('stays open without results, and gets the change afterwards', async () => {
     const id = harness.addPayment();
     const subscribers = await watchByBoth(harness, id);
     fail();
@@ -159,7 +159,7 @@ describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
     for (const { statuses } of subscribers) expect(statuses).toEqual(['PENDING', 'COMPLETED']);
   });
 
-  test('for longer than SUBSCRIPTION_OUTAGE_SECONDS, clients receive the error code, and polling ends', async () => {
+  test('ends with an error after SUBSCRIPTION_OUTAGE_SECONDS, and polling ends too', async () => {
     const id = harness.addPayment();
     const subscribers = await watchByBoth(harness, id);
     fail();
@@ -173,7 +173,7 @@ describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
     await harness.expectNotPolled(id);
   });
 
-  test('clients that subscribe receive the error code at once, and may subscribe again', async () => {
+  test('fails at once if it is new, and succeeds when it is repeated afterwards', async () => {
     const id = harness.addPayment();
     const client = webSocketClient(harness);
     fail();
@@ -183,7 +183,7 @@ describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
   });
 });
 
-test('An outage is measured from the last successful lookup', async () => {
+test('SUBSCRIPTION_OUTAGE_SECONDS counts from the last successful lookup', async () => {
   const harness = await startFailing();
   const id = harness.addPayment();
   const watching = await watchPayment(webSocketClient(harness), id).received(1);
@@ -199,8 +199,8 @@ test('An outage is measured from the last successful lookup', async () => {
   expect(watching.codes).toEqual([]);
 });
 
-describe('A failing service', () => {
-  test('gets lookups with exponential backoff, without end if SUBSCRIPTION_OUTAGE_SECONDS is 0', async () => {
+describe('Polling of a service that fails', () => {
+  test('uses exponential backoff, and continues forever if SUBSCRIPTION_OUTAGE_SECONDS is 0', async () => {
     const harness = await startStepped({ SUBSCRIPTION_OUTAGE_SECONDS: '0' });
     const { clock, service } = harness;
     const id = harness.addPayment({ payment_method: AT_PROVIDER });
@@ -219,7 +219,7 @@ describe('A failing service', () => {
     expect(watching.outcome).toEqual({ statuses: ['PENDING', 'COMPLETED'], completed: true, codes: [] });
   });
 
-  test('gets no lookups before its Retry-After, but an outage ends subscriptions nevertheless', async () => {
+  test('waits for the time in Retry-After, but subscriptions still end after SUBSCRIPTION_OUTAGE_SECONDS', async () => {
     const harness = await startStepped(OUTAGE_SETTING);
     const id = harness.addPayment();
     const watching = await watchStatus(webSocketClient(harness), id);

@@ -41,7 +41,7 @@ describe.each(TRANSPORTS)('A subscription over %s', (_name, connect) => {
   ];
 
   test.each(STATES)(
-    'sends each status of a %s that goes through %j, by one lookup each, and completes',
+    'sends each status of a %s that goes through %j, with one lookup per status, and completes',
     async (kind, statuses) => {
       const id = harness.add(kind, { status: statuses[0] });
       const watching = new Watching(connect(harness), subscription(id, kind), `${kind}Updated`);
@@ -57,7 +57,7 @@ describe.each(TRANSPORTS)('A subscription over %s', (_name, connect) => {
     },
   );
 
-  test('sends each change once, though lookups between them find nothing new', async () => {
+  test('sends each change once although other lookups find no change', async () => {
     const id = harness.addPayment();
     const watching = await watchPayment(connect(harness), id).received(1);
     const changes: Json[] = [{ status: 'processing' }, { payment_method: AT_PROVIDER }];
@@ -109,7 +109,7 @@ describe('A subscription to a payment', () => {
     expect(watching.values.map(({ externalId }) => externalId)).toEqual([null, null, null]);
   });
 
-  test('is logged in one line when it has ended, without ids and document', async () => {
+  test('is logged once when it has ended, without ids and document', async () => {
     const lone = await startHarness();
     const client = webSocketClient(lone);
     const [done, open] = [lone.addPayment({ status: 'completed' }), lone.addPayment()];
@@ -204,7 +204,7 @@ describe('Subscribers to one payment', () => {
   test.each<[string, (id: string, client: SubscriptionClient) => Promise<unknown>]>([
     ['a query', (id) => harness.lookUp(id)],
     ['a subscription', (id, client) => watchStatus(client, id)],
-  ])('share a lookup in flight with queries, even if %s started it', async (_who, start) => {
+  ])('share a lookup in flight with queries when %s has started it', async (_who, start) => {
     const id = harness.addPayment();
     const client = webSocketClient(harness);
     const held = harness.service.hold();
@@ -268,7 +268,7 @@ describe('Subscribers to one payment', () => {
   });
 });
 
-describe('A change is sent at once', () => {
+describe('A change of a payment', () => {
   const MISPAID = { status: 'mispaid' };
   let still: SubscriptionHarness;
 
@@ -295,7 +295,7 @@ describe('A change is sent at once', () => {
     ['attempt', (_id, key) => `attempt(idempotencyKey: "${key}") { payment { ${STATUS} } }`],
   ];
 
-  test.each(QUERIES)('when the query %s finds it, by one lookup', async (what, query) => {
+  test.each(QUERIES)('is sent to subscribers at once when the query %s finds it', async (what, query) => {
     const { id } = await created(what);
     const subscribers = await watchByBoth(still, id);
     still.service.update(id, { ...MISPAID, order: `order-${id}` });
@@ -305,7 +305,7 @@ describe('A change is sent at once', () => {
     expect(still.service.requests.length).toBe(before + 1);
   });
 
-  test('when a create is repeated with its key', async () => {
+  test('is sent to subscribers at once when a repeated create finds it', async () => {
     const { id, call } = await created('key-again');
     const subscribers = await watchByBoth(still, id);
     still.service.update(id, MISPAID);
@@ -314,7 +314,7 @@ describe('A change is sent at once', () => {
     await Promise.all(subscribers.map((watching) => watching.shows({ status: 'MISPAID' })));
   });
 
-  test('when the response to a confirm is lost and a lookup finds the change', async () => {
+  test('is sent to subscribers at once when the lookup after a confirm with a lost response finds it', async () => {
     const id = still.addPayment();
     const subscribers = await watchByBoth(still, id);
     still.service.respond(({ method }) => {

@@ -32,8 +32,8 @@ async function complete(id: string, ...subscribers: readonly Watching[]): Promis
   await Promise.all(subscribers.map((watching) => watching.ended()));
 }
 
-describe('A response older than the known state', () => {
-  test('is not sent if its lookup began before a confirm, and causes another lookup at once', async () => {
+describe('A lookup response that is older than the known state', () => {
+  test('is not sent after a confirm, and causes another lookup at once', async () => {
     const id = harness.addPayment();
     const subscribers = await watchByBoth(harness, id);
     const release = await holdLookup(id);
@@ -52,7 +52,7 @@ describe('A response older than the known state', () => {
     }
   });
 
-  test('does not reopen a completed payment', async () => {
+  test('does not change a completed payment', async () => {
     const id = harness.addPayment();
     const [watching] = await watchByBoth(harness, id);
     const release = await holdLookup(id);
@@ -67,7 +67,7 @@ describe('A response older than the known state', () => {
     expect(harness.lookups(id)).toBe(before);
   });
 
-  test('is not the first result of a subscription that began after the request for this response', async () => {
+  test('is not sent as the first result of a new subscription', async () => {
     const order = 'order-early';
     const id = harness.addPayment({ order });
     const early = harness.service.hold();
@@ -89,7 +89,7 @@ describe('A response older than the known state', () => {
   });
 });
 
-describe('The short response to a confirm', () => {
+describe('A confirm response without all fields of the payment', () => {
   const WHOLE = `... on PaymentResource { status createDate amount { value } nextAction { __typename } }
     ... on UpiPayment { state upiId }`;
   const SHORT = { payment_method: { type: 'upi', state: 'waiting_for_provider' } };
@@ -129,7 +129,7 @@ describe('The short response to a confirm', () => {
     expect(harness.lookups(id)).toBe(1);
   });
 
-  test('is completed with a later lookup when the first one fails', async () => {
+  test('is completed with a later lookup when the first lookup fails', async () => {
     const id = harness.addPayment();
     const watching = await watchPayment(webSocketClient(harness), id, WHOLE).received(1);
     harness.service.plan((endpoint) =>

@@ -51,8 +51,8 @@ const REFUSED: [string, () => Promise<{ authorization?: string }>][] = [
   ['an expired token that queries accept within the leeway', () => token(seconds(-5))],
 ];
 
-describe.each(TRANSPORTS)('Over %s', (name, connect) => {
-  test.each(REFUSED)('a client with %s is refused, and no credentials are logged', async (_what, forged) => {
+describe.each(TRANSPORTS)('A subscription over %s', (name, connect) => {
+  test.each(REFUSED)('is refused with %s, and the log has no credentials', async (_what, forged) => {
     const [credentials, id] = [await forged(), harness.addPayment()];
     const { refusedWith, codes, data } = await watchStatus(connect(harness, credentials), id);
     expect([4401, 401, 'UNAUTHENTICATED']).toContain(refusedWith ?? codes[0]);
@@ -61,7 +61,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
       expect(harness.logLines.join('')).not.toContain(part);
   });
 
-  test('a token is refused as unavailable while the keys of its issuer cannot be loaded', async () => {
+  test('is refused as unavailable while the keys of the token issuer cannot be loaded', async () => {
     const down = await Issuer.start(key);
     await down.down();
     const lone = await startHarnessOn(harness.clock, { env: down.settings });
@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect([refusedWith, data]).toEqual([name === 'WebSocket' ? 1013 : 503, []]);
   });
 
-  test("a client gets the same error for another merchant's channel as for a query", async () => {
+  test("to another merchant's channel gets the same error as a query", async () => {
     const before = harness.service.requests.length;
     const payload = subscription(randomUUID(), 'payment', THEIRS);
     const { errors, data } = await firstOf(connect(harness, bearer(keyOf('ours'))), payload);
@@ -82,7 +82,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect(harness.subscriptionLines().at(-1)).toMatchObject({ results: 0, errors: ['FORBIDDEN'] });
   });
 
-  test('a subscription ends without leeway when its token expires, and causes no polling and uses no quota any more', async () => {
+  test('ends without leeway when its token expires, and then causes no polling and uses no quota', async () => {
     const lone = await startHarnessOn(harness.clock, {
       env: { ...issuer.settings, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });
@@ -99,7 +99,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect((await watchStatus(connect(lone, await token()), id)).statuses).toEqual(['PENDING']);
   });
 
-  test('a change in the second in which a token expires is sent only to clients with other tokens', async () => {
+  test('gets no change in the second in which its token expires', async () => {
     const still = await startHarnessOn(harness.clock, { env: { ...issuer.settings, ...NO_POLLING } });
     const id = still.addPayment();
     const short = await watchStatus(connect(still, await token()), id);
@@ -113,7 +113,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect(long.outcome).toEqual({ statuses: ['PENDING', 'COMPLETED'], completed: true, codes: [] });
   });
 
-  test('a subscription ends when the key that signed its token is withdrawn', async () => {
+  test('ends when the key that signed its token is withdrawn', async () => {
     const next = await newKey('ES256');
     const rotating = await Issuer.start(key, next);
     const lone = await startHarnessOn(harness.clock, { env: rotating.settings });
@@ -131,8 +131,8 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
   });
 });
 
-describe.each(TRANSPORTS)('When CLIENT_KEYS_FILE changes, subscriptions over %s', (name, connect) => {
-  test('with a changed key end, others continue, and new ones have the new rights', async () => {
+describe.each(TRANSPORTS)('A change of CLIENT_KEYS_FILE, with subscriptions over %s,', (name, connect) => {
+  test('ends only the subscriptions of changed keys, and new subscriptions have the new rights', async () => {
     const all = ['revoked', 'renamed', 'fewer-scopes', 'other-channels', 'unchanged'];
     const [revoked, renamed, fewer, other, unchanged] = all.map((id) =>
       clientOf(id, { channels: [CHANNEL] }),
@@ -167,7 +167,7 @@ describe.each(TRANSPORTS)('When CLIENT_KEYS_FILE changes, subscriptions over %s'
   });
 });
 
-describe('A WebSocket', () => {
+describe('A WebSocket connection', () => {
   /** Sends these credentials. Returns the close event; expects no message before it. */
   async function closing(payload: unknown, headers: Record<string, string> = {}): Promise<Closing> {
     const client = await WireClient.open(harness.url, { headers });
@@ -177,7 +177,7 @@ describe('A WebSocket', () => {
     return closed;
   }
 
-  test('is acknowledged for credentials in the payload or, without those, in the request header', async () => {
+  test('is accepted with credentials in connection_init or, if that has none, in the request header', async () => {
     await WireClient.ready(harness.url, { other: 1, AUTHORIZATION: shop.authorization, more: { a: [] } });
     for (const payload of [undefined, { authorization: null }])
       await WireClient.ready(harness.url, payload, { headers: shop });
@@ -200,7 +200,7 @@ describe('A WebSocket', () => {
     expect(status).toBe(400);
   });
 
-  test('is closed with 4403 by the next subscription after its token expired', async () => {
+  test('is closed with 4403 when it subscribes again after its token has expired', async () => {
     const client = await WireClient.ready(harness.url, await token());
     const id = harness.addPayment();
     client.subscribe('a', subscription(id));

@@ -9,8 +9,8 @@ async function opened(url: string, payload: object): Promise<EventStream> {
   return stream;
 }
 
-describe('A gateway that is closing', () => {
-  test('closes WebSockets with 1001 and streams without a completion event, refuses new ones, and sends no lookups', async () => {
+describe('A gateway that shuts down', () => {
+  test('closes WebSockets with 1001 and event streams without a completion, and stops polling', async () => {
     const harness = await startHarness();
     const { gateway, url } = harness.client;
     const payload = subscription(harness.addPayment());

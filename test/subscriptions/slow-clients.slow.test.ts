@@ -34,7 +34,7 @@ describe('The heartbeat of a WebSocket', () => {
     return { client, pings: () => pings.mock.calls.length };
   }
 
-  test('closes a connection that does not respond to a ping before the next ping, and ends its polling', async () => {
+  test('closes a connection that has not responded to a ping when the next ping is due', async () => {
     const id = harness.addPayment();
     const { client, pings } = await withoutPongs(id);
     const uninitialised = await WireClient.open(harness.url, { autoPong: false });
@@ -50,7 +50,7 @@ describe('The heartbeat of a WebSocket', () => {
     await harness.expectNotPolled(id);
   });
 
-  test('keeps connections that send pongs or messages', async () => {
+  test('keeps a connection open that sends pongs or messages', async () => {
     const id = harness.addPayment();
     const library = await watchStatus(webSocketClient(harness), id);
     const wire = await WireClient.ready(harness.url, AUTHORIZED);
@@ -72,7 +72,7 @@ describe('The heartbeat of a WebSocket', () => {
   });
 });
 
-test('A stream gets a comment, not an event, every SUBSCRIPTION_PING_SECONDS', async () => {
+test('An event stream gets a comment, not an event, every SUBSCRIPTION_PING_SECONDS', async () => {
   const harness = await startHarness({ env: { SUBSCRIPTION_PING_SECONDS: '3' } });
   const payload = subscription(harness.addPayment());
   const stream = await EventStream.open(`${harness.url}/stream`, payload);
@@ -144,7 +144,7 @@ describe('A client that does not read', () => {
     ['a WebSocket', slowWebSocket],
     ['server-sent events', slowStream],
   ])(
-    'over %s gets the newest state later, has at most one queued result, and delays no other client',
+    'over %s delays no other client, and gets the newest state when it reads again',
     async (_name, slowClient) => {
       const id = harness.addPayment(withAddress(0));
       const slow = await slowClient(id);
@@ -167,7 +167,7 @@ describe('A client that does not read', () => {
     },
   );
 
-  test('is disconnected from a stream at the second heartbeat, and frees its subscription quota', async () => {
+  test('is disconnected from an event stream at the second heartbeat, which releases its quota', async () => {
     const limited = await startHarness({
       env: { ...NO_POLLING, ...HEARTBEAT, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });

@@ -30,7 +30,7 @@ describe.each(METHODS)('A request %s /graphql/stream', (method) => {
   const open = (payload: object, headers?: Record<string, string>): Promise<EventStream> =>
     EventStream.open(url, payload, { method, headers });
 
-  test('gets a comment, each state and the completion', async () => {
+  test('gets a comment, an event for each state, and a completion event', async () => {
     const watched = harness.addPayment();
     const stream = await open(subscription(watched));
     expect(await stream.nextData()).toEqual({ status: 'PENDING' });
@@ -42,7 +42,7 @@ describe.each(METHODS)('A request %s /graphql/stream', (method) => {
     expect(stream.text).toMatch(/^:\n\nevent: next\ndata: \{/);
   });
 
-  test('gets errors with the request id of the header, then the completion', async () => {
+  test('gets an error event with the request id of the response header, then a completion event', async () => {
     for (const payload of [
       { query: 'subscription {' },
       { query: subscription(id).query, variables: { channel: id } },
@@ -57,7 +57,7 @@ describe.each(METHODS)('A request %s /graphql/stream', (method) => {
     }
   });
 
-  test('gets the headers of a stream, and the security headers of a query', async () => {
+  test('gets the headers of an event stream, and the same security headers as a query', async () => {
     const stream = await open(subscription(id));
     expect(stream.status).toBe(200);
     expect(stream.headers).toMatchObject({
@@ -72,7 +72,7 @@ describe.each(METHODS)('A request %s /graphql/stream', (method) => {
     stream.disconnect();
   });
 
-  test('allows only pages of allowed origins to read its response', async () => {
+  test('gets CORS headers only if its origin is allowed', async () => {
     const own = await open(subscription(id), { origin: SHOP });
     expect(own.headers).toMatchObject({
       'access-control-allow-origin': SHOP,
@@ -96,11 +96,11 @@ describe.each(METHODS)('A request %s /graphql/stream', (method) => {
   });
 });
 
-describe('A request that is refused before the stream begins', () => {
+describe('An invalid request to /graphql/stream', () => {
   const body = JSON.stringify(subscription('00000000-0000-4000-8000-000000000000'));
   const INVALID: [what: string, status: number, body: string, headers?: Record<string, string>][] = [
     ['an unknown key', 401, body, bearer('nobody')],
-    ['a body that is no JSON', 400, '{"query":'],
+    ['a body that is not JSON', 400, '{"query":'],
     ['a list', 400, `[${body}]`],
     ['a number as query', 400, '{"query":5}'],
     ['a text as variables', 400, '{"query":"{ a }","variables":"x"}'],
@@ -108,7 +108,7 @@ describe('A request that is refused before the stream begins', () => {
     ['a body that is too large', 413, JSON.stringify({ query: 'x'.repeat(200_000) })],
   ];
 
-  test.each(INVALID)('with %s gets %i, as a query does', async (_what, status, text, headers = {}) => {
+  test.each(INVALID)('with %s gets %i, like a query', async (_what, status, text, headers = {}) => {
     const code = status === 401 ? 'UNAUTHENTICATED' : 'BAD_REQUEST';
     const stream = await post(url, text, { ...EVENTS, ...headers });
     const query = await post(harness.url, text, headers);
@@ -127,7 +127,7 @@ describe('A request that is refused before the stream begins', () => {
       expect(stream.headers.get(name)).toBe(value);
   });
 
-  test('by GET with variables that are no object gets 400', async () => {
+  test('by GET with variables that are not an object gets 400', async () => {
     for (const variables of ['{', '[]']) {
       const tail = new URLSearchParams({ query: subscription(id).query, variables }).toString();
       const { status, errors } = await raw(`${url}?${tail}`, { headers: EVENTS });

@@ -66,7 +66,7 @@ describe('The upgrade to a WebSocket', () => {
 });
 
 describe('A WebSocket', () => {
-  test('sends each result and the completion as separate messages; the id can then be used again', async () => {
+  test('sends each result and the completion as separate messages, after which the subscription id can be used again', async () => {
     const client = await ready();
     const id = harness.addPayment({ status: 'completed' });
     for (let round = 0; round < 3; round += 1) {
@@ -78,7 +78,7 @@ describe('A WebSocket', () => {
     }
   });
 
-  test('sends nothing after a message of type complete, even if the message names an unknown subscription', async () => {
+  test('sends no results after a complete message, and ignores a complete message with an unknown id', async () => {
     const client = await ready();
     const id = harness.addPayment();
     client.subscribe('a', subscription(id));
@@ -89,7 +89,7 @@ describe('A WebSocket', () => {
     expect(await client.settled()).toEqual([]);
   });
 
-  test('accepts any id of up to 256 characters, and messages of 100 KB', async () => {
+  test('accepts any subscription id of up to 256 characters, and messages of 100 KB', async () => {
     const client = await ready();
     const { query, variables } = subscription(payment);
     for (const id of ['__proto__', '\u0000', '💸', 'x'.repeat(256)]) {
@@ -107,7 +107,7 @@ describe('A WebSocket', () => {
     expect(client.messages).toEqual([]);
   });
 
-  test('is closed with 4409 if it uses one id for two subscriptions at a time, and its subscriptions end', async () => {
+  test('is closed with 4409 if it uses one id for two subscriptions at a time', async () => {
     const client = await ready();
     client.subscribe('a', subscription(payment));
     await client.next();
@@ -139,7 +139,7 @@ describe('A WebSocket', () => {
   ];
 
   test.each(INVALID)(
-    'is closed with %i by a message %s; neither the close reason nor the log quotes it',
+    'is closed with %i by a message %s, which neither the close reason nor the log repeats',
     async (code, _what, message) => {
       const client = await ready();
       client.socket.send(message);
@@ -150,7 +150,7 @@ describe('A WebSocket', () => {
     },
   );
 
-  test.each([true, false])('is closed with 1009 by more than 100 KB (initialised: %s)', async (isReady) => {
+  test.each([true, false])('gets 1009 for a message over 100 KB (initialised: %s)', async (isReady) => {
     const [whole, parts] = [1, 2].map(() => (isReady ? ready() : WireClient.open(url)));
     (await whole)!.say({ ...INIT, payload: { filler: 'x'.repeat(100 * 1024) } });
     for (let part = 0; part < 11; part += 1)
@@ -158,7 +158,7 @@ describe('A WebSocket', () => {
     for (const client of [whole, parts]) expect((await (await client)!.closed).code).toBe(1009);
   });
 
-  test('of another client still works after these tests, and no error was logged', async () => {
+  test('works for another client after the invalid messages of the other tests, and no error was logged', async () => {
     const client = await ready();
     client.subscribe('a', subscription(payment));
     expect((await client.next()).type).toBe('next');

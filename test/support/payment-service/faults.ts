@@ -38,35 +38,35 @@ const endless =
 export const LOST_RESPONSES: Record<string, FaultReply> = {
   'resets the connection': reset,
   'closes the connection': closeConnection,
-  'says nothing': noResponse,
-  drips: endless(20, ' '),
+  'sends nothing': noResponse,
+  'sends an endless body slowly': endless(20, ' '),
   'stops in the middle of the head': (connection) => connection.write('HTTP/1.1 201 Created\r\ncontent-ty'),
-  'cuts the answer': (connection, response) => connection.end(httpResponse(response).subarray(0, -20)),
+  'cuts off the response': (connection, response) => connection.end(httpResponse(response).subarray(0, -20)),
   'sends half of the JSON': (connection, response) =>
     connection.send(response, JSON.stringify(response.json).slice(0, -20)),
-  'sends JSON as text': (connection, response) =>
+  'sends JSON with the content type text/plain': (connection, response) =>
     connection.send({ ...response, headers: { 'content-type': 'text/plain' } }),
   // A parser that takes the last value would read a wrong transaction id.
-  'sends a key twice': (connection, response) => {
+  'sends JSON with a repeated name': (connection, response) => {
     const json = JSON.stringify(response.json);
     connection.send(response, json.replace(/}$/, `,"transaction_id":"${randomUUID()}"}`));
   },
-  'never ends its answer': endless(1, 'x'.repeat(0x10000)),
+  'sends an endless body fast': endless(1, 'x'.repeat(0x10000)),
   'sends a gzip bomb': ({ socket }, response) => {
     const document = gzipSync(`${JSON.stringify(response.json)}${' '.repeat(20_000_000)}`);
     socket.write(`${HEAD}content-encoding: gzip\r\ncontent-length: ${document.length}\r\n\r\n`);
     socket.write(document);
   },
   'does not speak HTTP': (connection) => connection.write('SSH-2.0-OpenSSH_9.2\r\n'),
-  'answers 202': status(202),
-  'answers 301': status(301, { location: '/elsewhere/' }),
-  'answers 409': status(409),
-  'answers 500': status(500),
-  'answers 502 in HTML': html(502),
-  'answers 503 with Retry-After': status(503, { 'retry-after': '1' }),
-  'answers with an id that is none': altered({ transaction_id: 'order-1' }),
-  'answers for another channel': altered({ channel: randomUUID() }),
-  'answers for another currency': altered({ amount: { currency: 'XAF', value: '10.00' } }),
-  'answers for another value': altered({ amount: { currency: 'INR', value: '999999.99' } }),
-  'answers for another external id': altered({ external_id: 'another order' }),
+  'responds with 202': status(202),
+  'responds with 301': status(301, { location: '/elsewhere/' }),
+  'responds with 409': status(409),
+  'responds with 500': status(500),
+  'responds with 502 in HTML': html(502),
+  'responds with 503 and Retry-After': status(503, { 'retry-after': '1' }),
+  'responds with a transaction id that is no UUID': altered({ transaction_id: 'order-1' }),
+  'responds with another channel': altered({ channel: randomUUID() }),
+  'responds with another currency': altered({ amount: { currency: 'XAF', value: '10.00' } }),
+  'responds with another value of the amount': altered({ amount: { currency: 'INR', value: '999999.99' } }),
+  'responds with another external id': altered({ external_id: 'another order' }),
 };
