@@ -304,12 +304,12 @@ test('The operation Changes returns the changes that changes() yields, and Watch
   const variables = { channel: CHANNEL, after: own[0]?.cursor };
   const input = { channel: CHANNEL, transactionId, confirmation: { upi: { utr: '412345678901' } } };
   await overApollo()(ConfirmPaymentDocument, { input });
+  const next: unknown[] = [];
   for await (const { data } of iterate({ query: print(WatchChangesDocument), variables })) {
     const change = (data as kit.WatchChangesSubscription).changes;
-    if (change.transactionId !== transactionId) continue;
-    expect(change).toMatchObject({ previousStatus: 'PROCESSING', status: 'COMPLETED' });
-    break;
+    if (change.transactionId === transactionId && next.push(change) === 1) break;
   }
+  expect(next).toMatchObject([{ previousStatus: 'PROCESSING', status: 'COMPLETED' }]);
 });
 
 test('changes() sends only operations that are in the persisted-operations manifest for plain clients', async () => {

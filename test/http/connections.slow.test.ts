@@ -248,7 +248,7 @@ test('A client that never completes its request is disconnected after CLIENT_TIM
     // Status 100 asks for the body; 200 belongs to an earlier request.
     const final = responses.filter(({ status }) => ![100, 200].includes(status));
     const seen = final.map((response) => ({ name, status: response.status, faults: httpProblems(response) }));
-    expect(seen).toEqual(final.slice(0, 1).map(() => ({ name, status: 408, faults: [] })));
+    expect(seen).toEqual([{ name, status: 408, faults: [] }]);
   }
   await until(openSockets, (count) => count <= before + 5);
 });

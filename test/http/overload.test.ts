@@ -119,7 +119,7 @@ describe('A rate limit of 24 points per minute', () => {
     [1, 'a page of 500 changes without payments', [`{ ${changes('cursor status')} }`]],
     [1, 'a document that does not parse', ['{']],
     [1, 'a missing variable', ['query ($c: UUID!) { payment(channel: $c) { __typename } }']],
-  ])('charges %d point(s) for %s, whether or not the operation is compiled', async (points, _what, one) => {
+  ])('charges %d point(s) for %s, each time', async (points, _what, one) => {
     const client = newClient();
     let count = 0;
     while (count <= POINTS && !isLimited(await send(one, client))) count += 1;

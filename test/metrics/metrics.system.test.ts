@@ -16,6 +16,9 @@ import { scrape } from './support/scrape';
 
 const LOOK = 'query Look($c: UUID!, $e: String) { payment(channel: $c, externalId: $e) { __typename } }';
 
+/** Last metrics page that was read, for promtool. */
+let metricsText = '';
+
 interface Readiness {
   httpStatus: number;
   checks: { journalReason?: string; service: string };
@@ -120,14 +123,13 @@ describeStores('/readyz', (harnesses) => {
     );
     expect(await readiness()).toMatchObject({ httpStatus: 200, status: 'ready' });
     const page = await scrape(base());
+    metricsText = page.text;
     expect(page.sum('paygraph_service_breaker_open', { breaker: 'timeouts' })).toBe(1);
     expect(page.sum('paygraph_service_breaker_open', { breaker: 'failures' })).toBe(0);
     const timeouts = page.sum('paygraph_service_request_duration_seconds_count', { result: 'timeout' });
     expect(timeouts).toBeGreaterThanOrEqual(10);
   });
 });
-
-let page = '';
 
 (POSTGRES_URL ? describe : describe.skip)('Two instances with REUSE_PORT=on', () => {
   let programs: Program[];
@@ -172,7 +174,7 @@ let page = '';
       expect((await raw(`${url}/readyz`)).status).toBe(200);
       expect((await raw(`${url}/graphql`)).status).toBe(404);
     }
-    page = (await scrape(metricsUrls[0]!)).text;
+    metricsText = (await scrape(metricsUrls[0]!)).text;
   });
 
   test('continue to serve on the shared port when one of them exits', async () => {
@@ -194,7 +196,12 @@ const PROMTOOL = process.env['PROMTOOL'] ?? 'promtool';
       ['the configuration of Prometheus', ['check', 'config', '--syntax-only', 'prometheus.yml']],
     ])('accepts %s', (_what, args) => {
       const cwd = path.resolve(__dirname, '../../deploy/prometheus');
-      const { status, stdout, stderr } = spawnSync(PROMTOOL, args, { cwd, input: page, encoding: 'utf8' });
+      expect(metricsText).not.toBe('');
+      const { status, stdout, stderr } = spawnSync(PROMTOOL, args, {
+        cwd,
+        input: metricsText,
+        encoding: 'utf8',
+      });
       const warnings = args[1] === 'metrics' ? stdout + stderr : '';
       expect({ status, warnings }).toEqual({ status: 0, warnings: '' });
     });
