@@ -216,7 +216,10 @@ function createConnections({ config, metrics, log, clock }: SharedDependencies):
   const maxConnections = Math.min(wantedConnections ?? capacity, capacity);
   if (wantedConnections !== null && wantedConnections > capacity) {
     const facts = { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections };
-    log.warn(facts, 'MAX_CONNECTIONS reduced: at most 18000, or fewer if the file descriptor limit is low');
+    log.warn(
+      facts,
+      'MAX_CONNECTIONS reduced to the maximum of one instance: 18000, or fewer if the file descriptor limit is low',
+    );
   }
   const perAddress = maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_FRACTION_PER_ADDRESS);
   return new Connections(

@@ -71,7 +71,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     onRetry: () => metrics.service.lookupRetried(),
   });
   metrics.registerServiceGauges({
-    breakers: () => transport.policy.breakers(),
+    openBreakers: () => transport.policy.openBreakers(),
     bulkheads: () => transport.policy.bulkheads(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
@@ -86,7 +86,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     payouts: new PayoutService(client),
     callbackTokens,
     /** Whether a circuit breaker is open or half open. */
-    isDown: (): boolean => Object.values(transport.policy.breakers()).includes(true),
+    isDown: (): boolean => Object.values(transport.policy.openBreakers()).includes(true),
     /** Whether lookups wait because all slots for lookups are in use. */
     isBusy: (): boolean => transport.policy.bulkheads().lookups.waiting > 0,
     /** Closes the client. Resolves when requests in flight have ended. */

@@ -19,7 +19,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { validateDocument, type DocumentFault } from '../http/persisted/manifest';
+import { validateDocument } from '../http/persisted/manifest';
 import { redactGraphqlMessage } from '../redaction/graphql-message';
 import { InputError } from './context';
 import { causeCode } from '../shared/error-code';
@@ -117,16 +117,8 @@ function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQ
   const anonymousErrors = definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
     .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
-  // An error of a scalar value has no AST nodes. Find the definitions that have the same error when validated alone.
-  const nodesOfError = ({ rule, error }: DocumentFault): readonly ASTNode[] =>
-    error.nodes ??
-    definitions.filter((definition) =>
-      validateDocument(schema, documentOf([definition]), [rule]).some(
-        (candidate) => candidate.error.message === error.message,
-      ),
-    );
   const ruleErrors = validateDocument(schema, documentOf(definitions), VALIDATION_RULES).map((fault) => {
-    const [location = '', ...otherLocations] = nodesOfError(fault).map(locationOf);
+    const [location = '', ...otherLocations] = (fault.error.nodes ?? []).map(locationOf);
     const otherPlaces = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
     return `${location}: ${fault.rule.name}: ${fault.message}${otherPlaces}`;
   });

@@ -6,7 +6,7 @@ import type { ClockSource } from './clocks';
  * Runs background work and returns its promise. If tracing is on, the work gets a span of its own. `attempt`: id of the
  * attempt that the work is about.
  */
-export type BackgroundRunner = <T>(
+export type RunInBackgroundSpan = <T>(
   span: { name: string; attempt?: string },
   work: () => Promise<T>,
 ) => Promise<T>;

@@ -5,7 +5,7 @@ import type { Attempt, Journal } from '../datasources/journal/journal';
 import type { PaymentService } from '../datasources/payment-service/payments';
 import type { PayoutService } from '../datasources/payment-service/payouts';
 import { AttemptOperations } from './attempts';
-import type { BackgroundObserver, BackgroundRunner } from './background';
+import type { BackgroundObserver, RunInBackgroundSpan } from './background';
 import { CallbackHandler } from './callbacks/callback-handler';
 import type { CallbackTokens } from './callbacks/callback-tokens';
 import { ChangeTracking } from './changes/change-tracking';
@@ -52,7 +52,7 @@ interface OperationsOptions {
   /** Name of this payment service in the journal: its base URL, or the id of the sandbox. */
   service: string;
   warn(facts: object, message: string): void;
-  background?: BackgroundRunner | undefined;
+  background?: RunInBackgroundSpan | undefined;
   observer: BackgroundObserver;
   serviceLoad: ServiceLoad;
 }
@@ -80,7 +80,7 @@ function openSession(options: OperationsOptions, guard: ClockGuard): JournalSess
 /** Creates the business logic and starts its background jobs. */
 export function startOperations(options: OperationsOptions) {
   const { payments, payouts, notifier, clock, config, observer, warn } = options;
-  const background: BackgroundRunner = options.background ?? ((_span, work) => work());
+  const background: RunInBackgroundSpan = options.background ?? ((_span, work) => work());
   const { timeoutMs } = config.service;
   const { settleMs, payoutPreflight: preflight, fingerprintKey } = config.journal;
   const clockGuard = createClockGuard(options);

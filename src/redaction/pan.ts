@@ -77,6 +77,6 @@ const isSchemeNumber: DigitTest = (digits) => CARD_SCHEMES.some((scheme) => sche
 export const containsKnownSchemePan = (text: string): boolean =>
   findInDecodings(text, (decoded) => findCardNumbersPassing(decoded, isSchemeNumber)).length > 0;
 
-/** Whether a GraphQL name contains a card number of a known scheme. Faster, as a name has no encoded characters. */
+/** Like containsKnownSchemePan(), for a GraphQL name. Decodes nothing, because a name has no encoded characters. */
 export const graphqlNameContainsPan = (name: string): boolean =>
   findCardNumbersPassing(name, isSchemeNumber).length > 0;

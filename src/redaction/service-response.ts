@@ -24,7 +24,7 @@ function textFinder(texts: readonly string[]): Finder {
 }
 
 /** Returns a Finder of a card number: with up to three separators between digits ("4111 - 1111"), or encoded. */
-function cardNumberFinder(number: string): Finder {
+function finderOfCardNumber(number: string): Finder {
   const grouped = new RegExp([...number].join('[^\\p{L}\\p{N}]{0,3}'), 'gu');
   return unionFinder([(text) => findMatches(grouped, text), textFinder(encodings(number))]);
 }
@@ -47,7 +47,7 @@ const isIsoDateTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:
 const hasCardNumberLength = (secret: string): boolean => /^\d{12,19}$/.test(secret);
 
 function secretFinder(secret: string): Finder {
-  if (hasCardNumberLength(secret)) return cardNumberFinder(secret);
+  if (hasCardNumberLength(secret)) return finderOfCardNumber(secret);
   return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodings(secret)]);
 }
 
@@ -68,7 +68,7 @@ export interface SensitiveValues {
 export function createRedactor(sensitive: SensitiveValues): Redactor {
   const { secrets = [], credentials = [], isCallbackToken } = sensitive;
   const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
-  if (isCallbackToken) finders.push(tokenFinder(isCallbackToken));
+  if (isCallbackToken) finders.push(callbackTokenFinder(isCallbackToken));
   const find = unionFinder(finders);
   const findSpreadDigits = unionFinder(secrets.filter(hasCardNumberLength).map(scatteredDigitsFinder));
   return (text) => {
@@ -92,7 +92,7 @@ const unionFinder =
 const CALLBACK_TOKEN_LENGTH = 43;
 
 /** Returns a Finder of tokens of callback URLs. Tests the start and the end of each run of token characters. */
-function tokenFinder(isToken: (text: string) => boolean): Finder {
+function callbackTokenFinder(isToken: (text: string) => boolean): Finder {
   // Test the end of the run first: in an encoded URL, other characters may directly precede the token.
   const spanIn = (run: string, start: number): readonly Span[] => {
     const end = start + run.length;

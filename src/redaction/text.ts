@@ -105,7 +105,7 @@ export const readTime = redactUnless((text) =>
 );
 
 /** Reads an amount or currency. Null for a text that is too long or not printable, or contains a card number. */
-export function readAmountOrCurrency(value: unknown): string | null {
+export function safeAmountOrCurrency(value: unknown): string | null {
   const text = passThrough(value);
   if (text === null || /^[+-]?\d{1,11}(\.\d+)?$/.test(text)) return text;
   return text.length <= 40 && isPrintable(text) && !containsKnownSchemePan(text) ? text : null;

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { SandboxControl, TransactionSummary } from './control';
 import { FAULTS, type RequestCounts } from './faults';
 import { html, hashedElement, sendPage, type Html } from './html';
-import type { Transition } from './transitions';
+import type { Transition } from './transition-log';
 
 const MAX_TRANSACTIONS = 50;
 const TRANSACTION_COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', 'Amount', 'Status', ''];

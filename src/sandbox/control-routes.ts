@@ -68,7 +68,7 @@ function rejectCrossSite(request: FastifyRequest): void {
   if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbidden();
 }
 
-/** Throws a 403 error for a form that is sent without `Origin` and without `Sec-Fetch-Site: same-origin`. */
+/** Throws a 403 error for a form unless `Origin` or `Sec-Fetch-Site` shows that a page of the console sent it. */
 function guardForm({ headers }: FastifyRequest): void {
   if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
 }

@@ -6,7 +6,7 @@ import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
 import type { Transaction } from './transaction';
-import type { Transition, TransitionLog } from './transitions';
+import type { Transition, TransitionLog } from './transition-log';
 
 interface ControlParts {
   store: Store;

@@ -9,7 +9,7 @@ import {
   type Payment,
   type Transaction,
 } from './transaction';
-import type { TransitionLog } from './transitions';
+import type { TransitionLog } from './transition-log';
 
 /** The sandbox rejects a confirm with this value, for example as UTR. */
 const REJECTED_CODE = '000000';

@@ -18,7 +18,7 @@ import type { SandboxLogger } from './logger';
 import { SandboxService } from './service';
 import { Store } from './store';
 import { microsecondDate } from './transaction';
-import { TransitionLog } from './transitions';
+import { TransitionLog } from './transition-log';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
 const PATH_NOT_FOUND_BODY = { message: 'The sandbox has no such path' };

@@ -21,7 +21,7 @@ import {
   RequestInProgressError,
 } from './user-errors';
 
-const IDEMPOTENCY_KEY =
+const IDEMPOTENCY_KEY_DESCRIPTION =
   'A key of 1 to 255 printable characters that the caller chooses for one payment or payout. Calls with the same key never create a second one.';
 
 /** Declares an optional URL field. src/core/validation/validate-url.ts checks the URL before it is sent. */
@@ -33,7 +33,7 @@ const UrlField = (description: string): PropertyDecorator =>
 
 @InputType({ description: 'A payment to create (spec 2.4).' })
 export class CreatePaymentInput {
-  @Field(() => ID, { description: IDEMPOTENCY_KEY }) @IsText() idempotencyKey!: string;
+  @Field(() => ID, { description: IDEMPOTENCY_KEY_DESCRIPTION }) @IsText() idempotencyKey!: string;
   @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
   @Field(() => AmountInput, { description: 'The amount that the payer has to pay.' })
   @ValidateNested()
@@ -65,7 +65,7 @@ export class ConfirmPaymentInput {
 
 @InputType({ description: 'A payout to create (spec 2.7).' })
 export class CreatePayoutInput {
-  @Field(() => ID, { description: IDEMPOTENCY_KEY }) @IsText() idempotencyKey!: string;
+  @Field(() => ID, { description: IDEMPOTENCY_KEY_DESCRIPTION }) @IsText() idempotencyKey!: string;
   @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
   @Field(() => AmountInput, { description: 'The amount that the recipient gets.' })
   @ValidateNested()

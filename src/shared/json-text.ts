@@ -13,20 +13,23 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Decodes UTF-8 and omits a byte order mark. Throws an Error if the bytes are not UTF-8. */
+/** Error for a text that is not UTF-8, or has duplicate names. The message contains nothing of the text. */
+export class JsonTextError extends Error {}
+
+/** Decodes UTF-8 and omits a byte order mark. Throws a JsonTextError if the bytes are not UTF-8. */
 export function decodeUtf8OrThrow(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
-  if (text === undefined) throw new Error('it is not UTF-8');
+  if (text === undefined) throw new JsonTextError('it is not UTF-8');
   return text;
 }
 
 /** Reads a file and decodes it as UTF-8. Throws an Error if it cannot be read or is not UTF-8. */
 export const readTextFile = (file: string): string => decodeUtf8OrThrow(readFileSync(file));
 
-/** Parses JSON. Throws a SyntaxError for invalid JSON, another Error if an object has two fields of the same name. */
+/** Parses JSON. Throws a SyntaxError for invalid JSON, a JsonTextError if an object has two fields of the same name. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (hasDuplicateNames(text, value)) throw new Error('an object contains the same field twice');
+  if (hasDuplicateNames(text, value)) throw new JsonTextError('an object contains the same field twice');
   return value;
 }
 

@@ -133,7 +133,7 @@ export const bugs = [
     id: 'redact-callback-token',
     promise: 'The token of a callback URL appears in no response.',
     file: 'src/redaction/service-response.ts',
-    find: '  if (isCallbackToken) finders.push(tokenFinder(isCallbackToken));\n',
+    find: '  if (isCallbackToken) finders.push(callbackTokenFinder(isCallbackToken));\n',
     replace: '',
     tests: ['test/callbacks/token-leaks.test.ts'],
   },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   openAttemptsByStart,
   pageStatement,
-  type StartTimeRange,
+  type AttemptsByStartQuery,
 } from '../../src/datasources/journal/attempts-by-start';
 import { listStatement } from '../../src/datasources/journal/attempt-list';
 import type {
@@ -16,7 +16,7 @@ import {
   PURGE_ATTEMPTS,
   PURGE_RESERVATIONS,
 } from '../../src/datasources/journal/postgres/purge';
-import { FROM_EXPIRED } from '../../src/datasources/journal/sqlite/purge';
+import { FROM_EXPIRED_ATTEMPTS } from '../../src/datasources/journal/sqlite/purge';
 import { until } from '../support/latch';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import {
@@ -280,7 +280,7 @@ describeSqliteJournal('Query plans', (fixture) => {
   });
 
   test('for a purge step and for a page of attempts by start time read only an index range', async () => {
-    const purge = await stepsOf(`SELECT seq ${FROM_EXPIRED}`);
+    const purge = await stepsOf(`SELECT seq ${FROM_EXPIRED_ATTEMPTS}`);
     expect(purge).toEqual([expect.stringMatching(/^SEARCH .*stored_attempts_settled .*settled_at/)]);
     const page = await stepsOf(pageStatement('sqlite', true));
     const search = /stored_attempts_by_start \(group_id=\? AND state=\? AND started_at>\?/;
@@ -292,7 +292,10 @@ describeSqliteJournal('Query plans', (fixture) => {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Reads all pages. Returns the ids of the attempts and the lengths of the pages. */
-async function readAll({ store }: JournalFixture, given: Partial<StartTimeRange> & { service: string }) {
+async function readAll(
+  { store }: JournalFixture,
+  given: Partial<AttemptsByStartQuery> & { service: string },
+) {
   const range = { channel: null, from: 0, to: Number.MAX_SAFE_INTEGER, after: null, ...given };
   await using attempts = await openAttemptsByStart(store.url, JOURNAL_TIMEOUT_MS);
   const [ids, lengths]: [string[], number[]] = [[], []];

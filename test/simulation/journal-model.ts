@@ -1,6 +1,6 @@
 import {
   MAX_LEASE_MS,
-  NO_EVIDENCE,
+  NO_ABSENCE_EVIDENCE,
   type Attempt,
   type AttemptKey,
   type AttemptKind,
@@ -33,7 +33,7 @@ export const BEGUN = {
   settledAt: null,
   nextRecheckAt: null,
   recheckCount: 0,
-  absence: NO_EVIDENCE,
+  absence: NO_ABSENCE_EVIDENCE,
 } as const;
 
 const OBSERVER_GRACE_MS = 5000;
@@ -185,7 +185,13 @@ export class JournalModel {
       outcome.outcome === 'succeeded' ? outcome : { transactionId: null, status: null };
     if (transactionId !== null && this.findByTransaction(service, kind, transactionId, id)) return false;
     if (isOpen(attempt)) {
-      const settled = { ...outcome, transactionId, status, absence: NO_EVIDENCE, nextRecheckAt: null };
+      const settled = {
+        ...outcome,
+        transactionId,
+        status,
+        absence: NO_ABSENCE_EVIDENCE,
+        nextRecheckAt: null,
+      };
       const released = { owner: '', leaseUntil: 0, sendUntil: 0, serviceStartedAt: null };
       this.#put(attempt, { ...attempt, ...settled, ...released });
     }

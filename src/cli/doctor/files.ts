@@ -3,7 +3,7 @@ import path from 'node:path';
 import { sqliteFileOf } from '../../datasources/journal/store-connection';
 import { causeCode } from '../../shared/error-code';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
-import { credentialEntries } from './service-credentials';
+import { readCredentialsFileEntries } from './service-credentials';
 
 const MIB = 1024 * 1024;
 const WARN_BELOW_MIB = 1024;
@@ -92,7 +92,7 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string,
 /** Returns the key files named in SERVICE_CREDENTIALS_FILE. Empty if it is invalid: checkCredentials() reports that. */
 function credentialFilesOf(credentialsFile: string | null): string[] {
   try {
-    return credentialEntries(credentialsFile).files;
+    return readCredentialsFileEntries(credentialsFile).files;
   } catch {
     return [];
   }

@@ -40,13 +40,13 @@ function openCredentialEntries({ config, channel }: CheckContext) {
   const channels = new Map<string, string>();
   const defaultChannel = channel ?? randomUUID();
   if (credentials.signersFor(defaultChannel)) channels.set('default', defaultChannel);
-  for (const id of credentialEntries(config.service.credentialsFile).channels)
+  for (const id of readCredentialsFileEntries(config.service.credentialsFile).channels)
     channels.set(`channels.${id}`, id);
   return { credentials, channels };
 }
 
 /** Returns the channels in SERVICE_CREDENTIALS_FILE, and the key files named in it. Throws if a file is invalid. */
-export function credentialEntries(file: string | null): { channels: string[]; files: string[] } {
+export function readCredentialsFileEntries(file: string | null): { channels: string[]; files: string[] } {
   const files: string[] = [];
   if (file === null) return { channels: [], files };
   const readNamedFile = (name: string): string => {

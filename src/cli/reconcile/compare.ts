@@ -5,10 +5,13 @@ import { toEnumValue } from '../../schema/register-enum';
 import { normalizeDecimal } from '../../schema/scalars';
 
 /**
- * Results of comparing an attempt with the service. `agrees`: no difference. `missing`: recorded as succeeded, but the
- * service does not find the transaction. `amount_differs`, `status_differs`: the service has another amount or status.
- * `unexpected`: recorded as not sent or rejected, but the service has a transaction. `unknown`: no comparison is
- * possible, because the service did not respond, or because an attempt for the transaction has no final outcome.
+ * Results of comparing an attempt with the service:
+ * - `agrees`: no difference.
+ * - `missing`: recorded as succeeded, but the service does not find the transaction.
+ * - `amount_differs`, `status_differs`: the service has another amount or status.
+ * - `unexpected`: recorded as not sent or rejected, but the service has a transaction.
+ * - `unknown`: not comparable. The lookup failed, or was answered by a proxy; or this attempt, or another that may have
+ *   created the transaction, has no final outcome.
  */
 export const RESULTS = [
   'agrees',

@@ -18,8 +18,9 @@ import { RESULTS, type Result } from './compare';
 export interface AttemptSelection {
   /** Base URL of the payment service. */
   service: string;
-  /** Start times in ms since 1970: `from` is inclusive, `to` exclusive. */
+  /** Earliest start time of the attempts, in ms since 1970. */
   from: number;
+  /** End of the start times of the attempts, in ms since 1970, exclusive. */
   to: number;
   /** Merchant channel; null for all channels. */
   channel: string | null;
@@ -139,6 +140,8 @@ function readProgress(file: string): Progress {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Progress;
   } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new InputError(`${file} is damaged: start again without --resume, with another --out.`);
     throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
   }
 }

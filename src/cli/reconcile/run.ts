@@ -31,7 +31,10 @@ export async function checkAttempts({
   onProgress,
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
-  /** Latest consecutive outage results, not in the report yet. If the run fails, --resume repeats these checks. */
+  /**
+   * The latest checks in a row whose lookup failed. Not in the report until a later lookup succeeds, so that --resume
+   * repeats them if the run is given up.
+   */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {
@@ -46,7 +49,7 @@ export async function checkAttempts({
     if (checked.isOutage && failed.length < MAX_CONSECUTIVE_OUTAGES) return;
     if (checked.isOutage)
       throw new Error(
-        `${failed.length} lookups in a row failed (${checked.detail}). Repeat the command with --resume when the service responds.`,
+        `${failed.length} lookups in a row failed (${checked.detail}). Repeat the command with --resume when the service responds and accepts the credentials.`,
       );
     failed.forEach(add);
     failed = [];

@@ -3,7 +3,7 @@ import type { ChangeNotifier } from '../../datasources/change-notifier/change-no
 import type { FollowedCounts } from '../../datasources/journal/changes';
 import type { AttemptKind } from '../../datasources/journal/journal';
 import { withTimeout } from '../../shared/timeout';
-import type { BackgroundObserver, BackgroundRunner } from '../background';
+import type { BackgroundObserver, RunInBackgroundSpan } from '../background';
 import type { JournalSession } from '../journal-session';
 import type { Snapshot } from '../polling/snapshot';
 import type { TransactionFeed } from '../polling/transaction-feed';
@@ -26,7 +26,7 @@ interface StartOptions {
   feeds: Readonly<Record<AttemptKind, Pick<TransactionFeed<Snapshot>, 'poll' | 'onRemoteChange'>>>;
   timeoutMs: number;
   serviceLoad: ServiceLoad;
-  background: BackgroundRunner;
+  background: RunInBackgroundSpan;
 }
 
 /** Connects the parts of the record of changes (docs/changes.md): recorder, feed for readers, signals and follower. */

@@ -2,7 +2,7 @@ import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { FollowedTransaction, NextLookup } from '../../datasources/journal/changes';
 import type { AttemptKind } from '../../datasources/journal/journal';
 import { InFlightCounter } from '../../shared/in-flight-counter';
-import { RepeatedJob, type BackgroundObserver, type BackgroundRunner } from '../background';
+import { RepeatedJob, type BackgroundObserver, type RunInBackgroundSpan } from '../background';
 import type { JournalSession } from '../journal-session';
 import { nextFollowDelay, retryAfterOf, type PollPhase } from '../polling/poll-schedule';
 import { pollPhase, type Snapshot } from '../polling/snapshot';
@@ -44,7 +44,7 @@ interface FollowerOptions {
   serviceLoad: ServiceLoad;
   /** Looks a transaction up and passes it to its subscribers. Returns null if the service has no such transaction. */
   lookUp(kind: AttemptKind, channel: string, transactionId: string): Promise<Snapshot | null>;
-  background: BackgroundRunner;
+  background: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onFollowLookup'>;
 }
 

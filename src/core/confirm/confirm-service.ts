@@ -212,8 +212,8 @@ export class ConfirmService {
   }
 
   /**
-   * Returns the result to record if the payment has moved on, but not by this confirm. Earlier confirms of unknown
-   * result count as carried out if one had the same input, or if every input can be compared with this one.
+   * Returns the result to record if an earlier confirm has moved the payment on. All earlier inputs of unknown result
+   * become known, except if none is this input, and one of them cannot be compared with it (see compareHistory()).
    */
   #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
     const { begun, history } = call;

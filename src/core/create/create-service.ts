@@ -78,7 +78,7 @@ class CreateCall<T extends Transaction> {
   async #replayInvalid(): Promise<CreateResult<T> | undefined> {
     // The journal has no attempt with an invalid key.
     if (this.plan.errors.some(({ path }) => path[0] === 'idempotencyKey')) return undefined;
-    const existing = await this.#findActive();
+    const existing = await this.#findKeyHolder();
     if (!existing) return undefined;
     await this.options.session.waitForClockSync();
     return this.#replay(existing);
@@ -97,7 +97,7 @@ class CreateCall<T extends Transaction> {
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
     if (!queue.hasFreeSlot()) {
       // A replay needs no slot for sending, so it must not wait for one.
-      const existing = await this.#findActive();
+      const existing = await this.#findKeyHolder();
       if (existing) return this.#replay(existing);
     }
     // Reserves the slot for sending first: after a crash, a recorded attempt counts as possibly sent.
@@ -122,7 +122,7 @@ class CreateCall<T extends Transaction> {
    */
   async #replayLostAttempt(): Promise<CreateResult<T> | null | undefined> {
     const { session, recovery } = this.options;
-    const existing = await this.#findActive();
+    const existing = await this.#findKeyHolder();
     if (existing) return this.#replay(existing);
     session.requireSettledFence();
     const newAttempt = this.#newAttempt();
@@ -156,7 +156,8 @@ class CreateCall<T extends Transaction> {
     const attempt = await this.#find();
     if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt);
     if (attempt && !this.#isLastTry) return undefined;
-    // If the fence was raised meanwhile, the journal may have lost the attempt that holds the external id: try again.
+    // If the fence was raised during this try, the journal may have lost the attempt that holds the external id. Then,
+    // another try is necessary.
     const { session } = this.options;
     await session.refreshFence();
     return session.fence.since === this.#fenceSince ? { kind: 'external_id_taken' } : undefined;
@@ -169,7 +170,7 @@ class CreateCall<T extends Transaction> {
   }
 
   /** Returns the attempt that uses the idempotency key; null if the key is free. */
-  async #findActive(): Promise<Attempt | null> {
+  async #findKeyHolder(): Promise<Attempt | null> {
     const attempt = await this.#find();
     return attempt && isKeyReleased(attempt) ? null : attempt;
   }
@@ -207,7 +208,7 @@ class CreateCall<T extends Transaction> {
     const { plan } = this;
     const { externalId } = plan.input;
     if (!plan.isExternalIdFree || externalId === null) return true;
-    return (await this.#findActive()) !== null || plan.isExternalIdFree(externalId);
+    return (await this.#findKeyHolder()) !== null || plan.isExternalIdFree(externalId);
   }
 
   #send(attempt: NewAttempt, slot: ReservedSlot): Promise<MutationOutcome<T>> {

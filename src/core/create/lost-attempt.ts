@@ -1,4 +1,4 @@
-import { NO_EVIDENCE, type Attempt, type NewAttempt } from '../../datasources/journal/journal';
+import { NO_ABSENCE_EVIDENCE, type Attempt, type NewAttempt } from '../../datasources/journal/journal';
 import { notTriedError, ServiceError } from '../../datasources/payment-service/service-error';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { CreatePlan } from './create-plan';
@@ -21,15 +21,17 @@ export const asInProgress = (attempt: NewAttempt): Attempt => ({
   settledAt: null,
   nextRecheckAt: null,
   recheckCount: 0,
-  absence: NO_EVIDENCE,
+  absence: NO_ABSENCE_EVIDENCE,
 });
 
 /**
- * Looks up the transaction of an attempt that the journal may have lost. Throws a ServiceError if the lookup fails or
- * proves nothing. `none`: there is no such transaction, so the create can be sent. `conflict`: the transaction with the
- * external id does not match this create, so the key may have been used with another input. `external_id_taken`: the
- * preflight is on, and the external id has a payout, perhaps of another key.
- * @param lostSince earliest creation time of such a transaction, in ms since 1970
+ * Looks up whether an attempt that the journal may have lost has created a transaction. Throws a ServiceError if the
+ * lookup fails or proves nothing. Results:
+ * - `found`: the transaction that it created.
+ * - `none`: it created none, so the create can be sent.
+ * - `conflict`: the external id has a transaction that differs from this create, perhaps of the same key.
+ * - `external_id_taken`: the external id has a payout, perhaps of another key. Only with PAYOUT_PREFLIGHT=on.
+ * @param lostSince time in ms since 1970; a lost attempt cannot have created an older transaction
  */
 export async function findCreateOfLostAttempt<T extends Transaction>(
   attempt: NewAttempt,

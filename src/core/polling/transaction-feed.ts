@@ -6,7 +6,7 @@ import { growingCache } from '../../shared/growing-cache';
 import type { StateChange, ChangeNotifier } from '../../datasources/change-notifier/change-notifier';
 import type { LookupKey } from '../../datasources/payment-service/client';
 import { LookupCoalescer } from '../../datasources/payment-service/coalesced-lookups';
-import type { BackgroundObserver, BackgroundRunner } from '../background';
+import type { BackgroundObserver, RunInBackgroundSpan } from '../background';
 import type { JournalSession } from '../journal-session';
 import { transactionIdHash, stateHash, type Snapshot } from './snapshot';
 import { TransactionPoller } from './transaction-poller';
@@ -17,7 +17,7 @@ export interface PollingOptions {
   clock: Clock;
   session: Pick<JournalSession, 'service' | 'runtime'>;
   notifier: ChangeNotifier;
-  background: BackgroundRunner;
+  background: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onPoll'>;
   /** Receives every snapshot. @param requestedAt start of the request, by `Runtime.monotonic()` */
   recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };

@@ -69,14 +69,16 @@ export class TransactionPoller<T extends Snapshot> {
     return this.#latest?.snapshot;
   }
 
-  /** Adds a subscriber. It receives the latest state at once if younger than FRESH_MS, otherwise after a poll. */
+  /**
+   * Adds a subscriber. It receives the latest state at once if that is younger than FRESH_MS, or of any age during an
+   * outage. Otherwise, it receives a new state after a poll.
+   */
   subscribe(): LatestValueIterator<T> {
     const subscriber = new LatestValueIterator<T>((iterator) => this.#unsubscribe(iterator));
     this.#subscribers.add(subscriber);
     const latest = this.#latest;
     const age = latest ? this.options.clock.monotonic() - latest.receivedAtMonotonic : Infinity;
     const isFresh = age >= 0 && age < FRESH_MS;
-    // During an outage, a new subscriber receives the latest state even if it is old, and triggers no poll.
     if (latest && (isFresh || this.#outage)) subscriber.push(latest.snapshot);
     else void this.#poll();
     return subscriber;

@@ -1,5 +1,5 @@
 import {
-  NO_EVIDENCE,
+  NO_ABSENCE_EVIDENCE,
   OBSERVER_GRACE_MS,
   type AbsenceEvidence,
   type Attempt,
@@ -116,8 +116,8 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Returns the evidence, after a lookup, that the transaction does not exist. NO_EVIDENCE: the lookup found a
-   * transaction. `attempt.absence` itself: the lookup does not count. Otherwise, a new object that counts the lookup.
+   * Returns the attempt's evidence of absence, updated by the result of a lookup. NO_ABSENCE_EVIDENCE: the lookup found a
+   * transaction. The same object `attempt.absence`: the lookup cannot be trusted. Otherwise: a copy with one more lookup.
    */
   async #absenceAfter<T extends Transaction>(
     match: LookupMatch<T>,
@@ -126,7 +126,7 @@ export class OutcomeRecovery {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
     // The transaction found may hide another with the same external id, and may have hidden it from earlier lookups.
-    if (match.kind !== 'nothing') return NO_EVIDENCE;
+    if (match.kind !== 'nothing') return NO_ABSENCE_EVIDENCE;
     if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const isFound = await withTimeout(
       timeoutMs,

@@ -1,5 +1,5 @@
 import type { Attempt, AttemptKind } from '../../datasources/journal/journal';
-import { RepeatedJob, type BackgroundObserver, type BackgroundRunner } from '../background';
+import { RepeatedJob, type BackgroundObserver, type RunInBackgroundSpan } from '../background';
 import type { ClockGuard } from '../clocks';
 import type { TransactionMatcher, Transaction } from './transaction-matcher';
 import type { OutcomeRecovery } from './outcome-recovery';
@@ -10,7 +10,7 @@ interface RecoveryJobOptions {
   clockGuard: ClockGuard;
   recovery: OutcomeRecovery;
   matchers: Readonly<Record<AttemptKind, TransactionMatcher<Transaction>>>;
-  background: BackgroundRunner;
+  background: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onRecoveryJobRun'>;
 }
 

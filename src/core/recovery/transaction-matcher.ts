@@ -28,7 +28,7 @@ export type LookupMatch<T> =
 /** Finds the transaction that an attempt created. */
 export interface TransactionMatcher<T extends Transaction> {
   readonly kind: AttemptKind;
-  /** Returns a copy of this matcher that redacts these values of the request in responses. */
+  /** Returns a copy of this matcher that redacts `secrets` in responses: values of the request that the service may echo. */
   withRedaction(secrets: readonly string[]): TransactionMatcher<T>;
   /**
    * Looks the transaction up by external id. Throws a ServiceError or an error of the journal.

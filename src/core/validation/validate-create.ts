@@ -54,8 +54,8 @@ interface ClearTextFields {
 }
 
 /**
- * Whether a text, as written or decoded, contains the digits of a secret. A secret of at most four digits, which is a
- * security code, must be the whole text.
+ * Whether a text, as written or decoded, contains the digits of a secret. A secret of at most four digits (a security
+ * code) counts only if it is the whole text, because short numbers occur everywhere.
  */
 const containsSecret = (text: string, secret: string): boolean =>
   findInDecodings(text, (decoded) => {

@@ -1,6 +1,6 @@
 import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
 import { ATTEMPT_KINDS, ATTEMPT_OUTCOMES, type AttemptQuery } from './journal';
-import { GROUP_ID_SUBQUERY } from './rows';
+import { ATTEMPT_GROUP_ID_SUBQUERY } from './rows';
 import { shortHash, toStoredText } from './stored-values';
 
 const ORDER_AND_LIMIT = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
@@ -20,7 +20,7 @@ export function listStatement(page: AttemptQuery, table: (index: string) => stri
   const hasExternalId = typeof externalId === 'string';
   const from = table(hasExternalId ? 'attempts_by_external_id' : 'attempts_by_start');
   const outcomeCondition = outcome || !hasExternalId ? 'AND state = ?' : '';
-  const selectRows = `SELECT id, started_at, seq FROM ${from} WHERE group_id = ${GROUP_ID_SUBQUERY} ${outcomeCondition}
+  const selectRows = `SELECT id, started_at, seq FROM ${from} WHERE group_id = ${ATTEMPT_GROUP_ID_SUBQUERY} ${outcomeCondition}
     AND started_at >= ? AND started_at <= ? AND (started_at, seq) < (?, ?)`;
   const selectRange = hasExternalId
     ? // This LIMIT omits no row. Without it, PostgreSQL may read the whole group in order, not by the external id.

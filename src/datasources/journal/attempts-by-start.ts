@@ -6,7 +6,7 @@ import { connectToStore } from './store-connection';
 import type { Dialect } from './stored-values';
 
 /** Selects attempts of all clients by channel and start time. Times are in ms since 1970. */
-export interface StartTimeRange {
+export interface AttemptsByStartQuery {
   service: string;
   /** Null: all channels. */
   channel: string | null;
@@ -24,7 +24,7 @@ export interface StartTimeRange {
  */
 export interface AttemptsByStart extends AsyncDisposable {
   /** Yields pages of attempts in the order of start time, then `seq`. Rejects with JournalUnavailable on failure. */
-  pages(range: StartTimeRange): AsyncIterableIterator<Attempt[], undefined>;
+  pages(range: AttemptsByStartQuery): AsyncIterableIterator<Attempt[], undefined>;
 }
 
 /** Maximum number of attempts in a page. */

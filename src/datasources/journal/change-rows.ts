@@ -31,7 +31,7 @@ const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 const SELECTED_POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
   page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
 /** FROM clause for SELECTED_POSITIONS. It joins the CTEs `state`, `feed` and `page_end`. */
-const POSITION_SOURCES = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
+const FROM_POSITIONS = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
 
 const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
@@ -91,7 +91,7 @@ export function readChangesStatement(dialect: Dialect, range: ChangeRange, horiz
       WHERE service = ? AND ${creators.text} ORDER BY ${POSITION_ORDER} LIMIT ?)
     SELECT ${SELECTED_POSITIONS}, state.horizon, (SELECT count(*) FROM page) AS examined,
       EXISTS (SELECT 1 FROM changes WHERE ${feedCondition} ${IS_NOT_YET_READABLE}) AS is_behind, found.*
-    FROM ${POSITION_SOURCES} LEFT JOIN found ON TRUE
+    FROM ${FROM_POSITIONS} LEFT JOIN found ON TRUE
     ORDER BY found.epoch, found.xid, found.seq`;
   const feedValues = channel === null ? [service] : [service, channel];
   const pageValues = [epoch, transaction, seq, examinedLimit(range)];
@@ -108,7 +108,7 @@ export const newestChangeStatement = (
   text: `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
     page_end AS MATERIALIZED (
       SELECT ${POSITION_ORDER} FROM changes WHERE ${IS_IN_CHANNEL_FEED} AND ${IS_READABLE} ORDER BY ${NEWEST_FIRST} LIMIT 1)
-  SELECT ${SELECTED_POSITIONS} FROM ${POSITION_SOURCES}`,
+  SELECT ${SELECTED_POSITIONS} FROM ${FROM_POSITIONS}`,
   values: [horizon, service, channel],
 });
 

@@ -11,7 +11,7 @@ export interface ConfirmClaim extends ConfirmedPayment {
   id: string;
   /** Id of the instance that sends the confirm. */
   owner: string;
-  /** The current time. */
+  /** Current time in ms by the journal's clock. Another claim whose lease has ended by now is taken over. */
   now: number;
   /** End of the lease. After it, another confirm of this payment can begin. */
   leaseUntil: number;

@@ -3,8 +3,8 @@ import type { RunMigrationStep, MigrationStore } from './convert-attempts';
 
 /** Maximum age in ms of the transactions that the migration starts to follow. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
-/** Period in ms before the migration that the last step reads again, because outcomes may have been committed late. */
-const OVERLAP_MS = 10 * 60 * 1000;
+/** Period in ms before the migration that its last step reads again, because outcomes may have been committed late. */
+const LAST_STEP_REREAD_MS = 10 * 60 * 1000;
 /** Maximum number of transactions in a step. The last step has no limit. */
 const MAX_STEP_ROWS = 10_000;
 
@@ -43,7 +43,7 @@ export async function followRecentTransactions(
     followedCount = settledAt.length;
   }
   await runStep(async () => {
-    await follow(now - OVERLAP_MS, Number.MAX_SAFE_INTEGER);
+    await follow(now - LAST_STEP_REREAD_MS, Number.MAX_SAFE_INTEGER);
     await complete();
   });
 }

@@ -93,7 +93,7 @@ export interface AbsenceEvidence {
   observer: string;
 }
 
-export const NO_EVIDENCE: AbsenceEvidence = { lookups: 0, spanMs: 0, observer: '' };
+export const NO_ABSENCE_EVIDENCE: AbsenceEvidence = { lookups: 0, spanMs: 0, observer: '' };
 
 /** The stored fields of a new attempt. `reserve` and `fenceSince` only control the insert. */
 export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;

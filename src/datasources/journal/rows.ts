@@ -109,7 +109,7 @@ export const idValues = (id: string): [Uint8Array, Uint8Array] => {
 };
 
 /** Subquery for the id of a group. Parameters: service, client, channel, kind. */
-export const GROUP_ID_SUBQUERY =
+export const ATTEMPT_GROUP_ID_SUBQUERY =
   '(SELECT id FROM attempt_groups WHERE service = ? AND client = ? AND channel = ? AND kind = ?)';
 
 /** SELECT of the attempt with an idempotency key. Parameter: the result of keyHash(). */

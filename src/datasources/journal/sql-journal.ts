@@ -26,7 +26,7 @@ import {
 import { keyHashOf, READABLE_COLUMNS } from './attempt-tables';
 import {
   FIND_BY_KEY,
-  GROUP_ID_SUBQUERY,
+  ATTEMPT_GROUP_ID_SUBQUERY,
   IS_OPEN,
   attemptFromRow,
   idCondition,
@@ -55,7 +55,7 @@ const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND grou
 /** Selects the id of a client's newest transaction on a channel; if there is none, of a transaction of any client. */
 const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
   SELECT ${keyHashOf('id')} FROM (SELECT COALESCE(
-    (SELECT id ${FROM_SUCCEEDED_IN_GROUP} ${GROUP_ID_SUBQUERY} ${ORDER_BY_NEWEST_LIMIT_1}),
+    (SELECT id ${FROM_SUCCEEDED_IN_GROUP} ${ATTEMPT_GROUP_ID_SUBQUERY} ${ORDER_BY_NEWEST_LIMIT_1}),
     (SELECT id FROM (
       SELECT (SELECT id ${FROM_SUCCEEDED_IN_GROUP} attempt_groups.id LIMIT 1) AS id FROM attempt_groups
       WHERE channel = ? AND service = ? AND kind = ?) AS others

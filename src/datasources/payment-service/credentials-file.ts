@@ -100,9 +100,10 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
  */
 export function parseCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
   const file = parseJson(text);
-  if (!isObject(file)) throw new Error('expected a JSON object with default and channels');
+  if (!isObject(file))
+    throw new Error('expected a JSON object with the field "default", the field "channels", or both');
   if (Object.keys(file).some((name) => name !== 'default' && name !== 'channels'))
-    throw new Error('has an unknown field; expected only default and channels');
+    throw new Error('has an unknown field; expected only "default" and "channels"');
   return {
     default: Object.hasOwn(file, 'default') ? readEntry('default', file['default'], readFile) : undefined,
     channels: Object.hasOwn(file, 'channels') ? readChannels(file['channels'], readFile) : new Map(),

@@ -90,7 +90,7 @@ export class Credentials {
         const table = parseCredentialsFile(text, (named) => readReferenced(path.resolve(folder, named)));
         if (!table.default && !options.settings && table.channels.size === 0)
           throw new Error(
-            'expected credentials in default or channels, or in SERVICE_API_KEY and SERVICE_SECRET_KEY',
+            'expected credentials in its field "default" or "channels", or in SERVICE_API_KEY and SERVICE_SECRET_KEY',
           );
         return this.#activate(table);
       },

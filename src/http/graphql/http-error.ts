@@ -62,7 +62,7 @@ export const CREDENTIALS_REQUIRED_ERROR = toRequestError(
 export const badRequest = (message: string): RequestError => new RequestError(400, 'BAD_REQUEST', message);
 
 /** Returns the error for a request that was not executed and may be repeated unchanged after a second. */
-export const notExecutedError = (reason: string): RequestError =>
+export const repeatLaterError = (reason: string): RequestError =>
   new RequestError(
     503,
     'SERVICE_UNAVAILABLE',
@@ -70,4 +70,4 @@ export const notExecutedError = (reason: string): RequestError =>
     { retryAfterMs: 1000 },
   );
 
-export const OVERLOADED_ERROR = notExecutedError('The gateway is overloaded');
+export const OVERLOADED_ERROR = repeatLaterError('The gateway is overloaded');

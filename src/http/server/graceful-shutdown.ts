@@ -3,7 +3,7 @@ import { Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { sleep } from '../../shared/timeout';
-import { notExecutedError } from '../graphql/http-error';
+import { repeatLaterError } from '../graphql/http-error';
 import type { ClientConnection, Connections } from './connections';
 
 /** Duration below which an event loop iteration without new connections counts as quiet, in milliseconds. */
@@ -12,7 +12,7 @@ const MAX_QUIET_ITERATION_MS = 0.1;
 const MAX_REQUEST_WAIT_MS = 1000;
 const POLL_INTERVAL_MS = 10;
 
-export const SHUTTING_DOWN_ERROR = notExecutedError('The gateway is shutting down');
+export const SHUTTING_DOWN_ERROR = repeatLaterError('The gateway is shutting down');
 
 /** Shuts the web server down without interrupting requests. Clients then reconnect to other instances. */
 export class GracefulShutdown {

@@ -26,7 +26,8 @@ export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOp
     serverWillStart: async (service) => {
       const listener = await apolloSandbox.serverWillStart?.(service);
       const page = await listener?.renderLandingPage?.();
-      if (!listener || !page) throw new TypeError('Apollo Server has no landing page.');
+      if (!listener || !page)
+        throw new TypeError('The landing page plugin of this version of Apollo Server returns no page.');
       const { html } = page;
       const htmlWithLink = async () => addLink(typeof html === 'string' ? html : await html());
       return { ...listener, renderLandingPage: async () => ({ html: htmlWithLink }) };

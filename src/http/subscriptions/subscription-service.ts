@@ -58,7 +58,7 @@ export class SubscriptionService {
     this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
-  /** Checks a subscription request like a query. Returns errors for the caller if the request is rejected. */
+  /** Checks a subscription request, without starting it. Returns errors for the caller if the request is rejected. */
   async prepare(
     params: GraphQLRequestParams,
     identity: RequestIdentity,

@@ -11,7 +11,7 @@ import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
 
 export type { AuditEntry, OutcomeEntry } from './entry';
 
-/** Report of a problem of the audit log, or of a rotation. */
+/** Something that the operator should know of the audit log: a problem, a rotation, or a deletion of rotated files. */
 export interface AuditNotice {
   /** Message for the operator, without a full stop and without values from entries. */
   why: string;

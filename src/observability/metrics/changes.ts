@@ -39,7 +39,7 @@ export function changeMetrics(registry: Registry) {
   });
   const followLookupCounter = new Counter({
     name: 'paygraph_follow_lookups_total',
-    help: 'Followed transactions that became due for a lookup, by result. postponed: another response had just shown the state. expired: FOLLOW_DAYS have passed since the create.',
+    help: 'Due lookups of followed transactions, by result. found, missing: response of the service. failed: the lookup failed. postponed: not sent, another response had just shown the state. expired: not sent, FOLLOW_DAYS have passed since the create.',
     labelNames: ['kind', 'result'],
     registers,
   });
@@ -74,7 +74,7 @@ export function registerChangeGauges(registry: Registry, state: ChangesState): v
   };
   registerScrapedMetrics(registry, {
     paygraph_followed_transactions: {
-      help: 'Followed transactions of all instances: they are looked up until they are completed or failed.',
+      help: 'Followed transactions of all instances. Each is looked up until it is completed or failed, or FOLLOW_DAYS have passed.',
       read: () => readFollowedValue(({ followed }) => followed),
     },
     paygraph_followed_transactions_due: {
@@ -82,7 +82,7 @@ export function registerChangeGauges(registry: Registry, state: ChangesState): v
       read: () => readFollowedValue(({ due }) => due),
     },
     paygraph_follow_lag_seconds: {
-      help: 'How long the most overdue followed transaction of all instances has been due for a lookup; 0 if none is due.',
+      help: 'Delay of the most overdue lookup of a followed transaction, of all instances; 0 if none is overdue.',
       read: () =>
         readFollowedValue(({ oldestDueAt }) =>
           oldestDueAt === null ? 0 : Math.max(0, state.now() - oldestDueAt) / 1000,
@@ -97,7 +97,7 @@ export function registerChangeGauges(registry: Registry, state: ChangesState): v
       read: () => state.record().oldestQueuedMs / 1000,
     },
     paygraph_changes_behind_seconds: {
-      help: 'How long the newest changes could not be read, because a database transaction is in progress; 0 if they can be read, or nobody reads changes.',
+      help: 'Time for which a long database transaction has hidden the newest changes from their readers; 0 if none are hidden, or nobody reads.',
       read: () => state.record().behindMs / 1000,
     },
   });

@@ -83,7 +83,7 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
       read: state.unreadBytes,
     },
     paygraph_compiled_operations_total: {
-      help: 'Operations executed by compiled code; Apollo Server executes the others. If their share of all operations falls, the gateway needs more CPU time.',
+      help: 'Operations executed by compiled code. Apollo Server executes all others, which takes more CPU time: if the share of compiled operations falls, CPU usage rises.',
       read: state.compiledExecutions,
     },
   });

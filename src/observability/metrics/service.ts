@@ -4,7 +4,7 @@ import { cachedSeries, registerScrapedMetrics } from './register';
 /** Functions that read the state of the payment service client. */
 interface ServiceState {
   /** Returns whether each circuit breaker is open or half open, by its name. */
-  breakers(): Readonly<Record<string, boolean>>;
+  openBreakers(): Readonly<Record<string, boolean>>;
   /** Returns the numbers of requests in flight (`inFlight`) and queued (`waiting`) of each bulkhead, by its name. */
   bulkheads(): Readonly<Record<string, { inFlight: number; waiting: number }>>;
   /** Returns the absolute clock skew in seconds that signatures are corrected by; 0 if they are not corrected. */
@@ -23,7 +23,7 @@ export function serviceMetrics(registry: Registry) {
   });
   const unauthorizedCounter = new Counter({
     name: 'paygraph_service_unauthorized_total',
-    help: 'Requests to the payment service whose last response was 401. If possible, the gateway first repeats such a request with the time of the service and with the other secret key.',
+    help: 'Requests that the payment service rejected with 401, even when repeated with the time of its clock and with the other secret key, if there is one. Check the credentials and the clock.',
     registers,
   });
   const retryCounter = new Counter({
@@ -50,7 +50,7 @@ export function registerServiceGauges(registry: Registry, state: ServiceState): 
     paygraph_service_breaker_open: {
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
       label: 'breaker',
-      read: () => mapValues(state.breakers(), Number),
+      read: () => mapValues(state.openBreakers(), Number),
     },
     paygraph_service_requests_in_flight: {
       help: 'Requests to the payment service in flight, by lane (lookups, payments, payouts).',

@@ -70,7 +70,7 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
 
   override export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
     super.export(spans, (result) => {
-      if (result.code !== ExportResultCode.SUCCESS) this.#addLost(spans.length, result.error);
+      if (result.code !== ExportResultCode.SUCCESS) this.#reportLost(spans.length, result.error);
       done(result);
     });
   }
@@ -80,7 +80,7 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
     this.#agent.destroy();
   }
 
-  #addLost(spanCount: number, error: unknown): void {
+  #reportLost(spanCount: number, error: unknown): void {
     this.#lostCount += spanCount;
     const now = this.now();
     if (now - this.#lastWarningAt < WARN_INTERVAL_MS) return;

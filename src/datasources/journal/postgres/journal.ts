@@ -50,7 +50,7 @@ import {
 } from './statements';
 
 const MAX_BATCH = 256;
-const MAX_CONNECTIONS = 8;
+const MAX_MAIN_CONNECTIONS = 8;
 /** Maximum number of connections for work that must not delay creates: lists, changes, operators, purge, metrics. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
 /** Server setting: commits do not wait for a disk sync. If a crash loses such a write, the gateway repeats it. */
@@ -76,7 +76,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const hosts = new PostgresHosts(url);
     this.#pool = new PostgresPool(hosts, {
       timeLimitMs,
-      maxConnections: MAX_CONNECTIONS,
+      maxConnections: MAX_MAIN_CONNECTIONS,
       connectionOptions: CONNECTION_OPTIONS,
     });
     this.#outcomePool = new PostgresPool(hosts, {

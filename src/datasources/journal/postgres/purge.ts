@@ -90,7 +90,10 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
       ORDER BY epoch DESC, xid DESC, seq DESC LIMIT 1`,
   )}`;
 
-/** Deletes expired followed transactions. Id order is roughly the order of time, so this needs no index on the time. */
+/**
+ * Deletes expired followed transactions in the order of their ids, which is roughly that of `created_at`. The purge ends
+ * at the first page without an expired row, so that it needs no index on `created_at`.
+ */
 export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT id, created_at FROM followed_transactions WHERE (SELECT mine FROM turn) AND id > $1::bigint

@@ -51,7 +51,7 @@ const UPDATE_IF_UNCHANGED = `UPDATE followed_transactions
   SET failures = 0, next_lookup_at = ?, observed_at = max(observed_at, ?)
   WHERE id = ${FOLLOWED_ID} AND status = ? AND state IS ? RETURNING 'unchanged' AS result`;
 
-const UPDATE_IF_OUTDATED = `UPDATE followed_transactions SET failures = 0, next_lookup_at = ?
+const RESCHEDULE_IF_OUTDATED = `UPDATE followed_transactions SET failures = 0, next_lookup_at = ?
   WHERE id = ${FOLLOWED_ID} AND observed_at > ? RETURNING 'outdated' AS result`;
 
 const RECORD_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, previous_status, status, state, received)
@@ -73,7 +73,7 @@ function observationStatements(observation: Observation): Statement[] {
   return [
     sql(SELECT_IF_NOT_FOLLOWED, ...idParams),
     sql(UPDATE_IF_UNCHANGED, nextLookupAt, observedAt, ...idParams, status, state),
-    ...(isFinal ? [] : [sql(UPDATE_IF_OUTDATED, repeatedLookupAt, ...idParams, requestedAt)]),
+    ...(isFinal ? [] : [sql(RESCHEDULE_IF_OUTDATED, repeatedLookupAt, ...idParams, requestedAt)]),
     sql(RECORD_CHANGE, observedAt, status, state, received, ...idParams),
     isFinal
       ? sql(STOP_FOLLOWING, ...idParams)

@@ -4,17 +4,17 @@ import type { Statement } from './messages';
 import { sql, type SqliteThread } from './thread';
 
 /** FROM clause for expired attempts, oldest first. Parameters: earliest `settled_at`, end (exclusive), limit. */
-export const FROM_EXPIRED = `FROM stored_attempts INDEXED BY stored_attempts_settled
+export const FROM_EXPIRED_ATTEMPTS = `FROM stored_attempts INDEXED BY stored_attempts_settled
   WHERE settled_at >= ? AND settled_at < ? ORDER BY settled_at, seq LIMIT ?`;
 
 const PURGE_EXPIRED_RESERVATIONS = `DELETE FROM reserved_external_ids WHERE rowid IN (
-  SELECT held.rowid FROM (SELECT id, group_id, external_id ${FROM_EXPIRED}) AS expired
+  SELECT held.rowid FROM (SELECT id, group_id, external_id ${FROM_EXPIRED_ATTEMPTS}) AS expired
   CROSS JOIN attempt_groups ON attempt_groups.id = expired.group_id
   CROSS JOIN reserved_external_ids AS held ON held.service = attempt_groups.service
     AND held.channel = attempt_groups.channel AND held.external_id = expired.external_id
     AND held.attempt_id = expired.id)`;
 
-const PURGE_ATTEMPTS = `DELETE FROM stored_attempts WHERE seq IN (SELECT seq ${FROM_EXPIRED}) RETURNING settled_at AS time`;
+const PURGE_ATTEMPTS = `DELETE FROM stored_attempts WHERE seq IN (SELECT seq ${FROM_EXPIRED_ATTEMPTS}) RETURNING settled_at AS time`;
 
 const PURGE_CONFIRMED_INPUTS = `DELETE FROM confirmed WHERE rowid IN (
   SELECT rowid FROM confirmed INDEXED BY confirmed_by_time WHERE confirmed_at >= ? AND confirmed_at < ?
@@ -41,7 +41,10 @@ const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.ep
 
 const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED_CHANGES}) RETURNING 1`;
 
-/** Deletes expired followed transactions. Id order is roughly the order of time, so this needs no index on the time. */
+/**
+ * Deletes expired followed transactions in the order of their ids, which is roughly that of `created_at`. The purge ends
+ * at the first page without an expired row, so that it needs no index on `created_at`.
+ */
 const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
   SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)
   RETURNING 1`;

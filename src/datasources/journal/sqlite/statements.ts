@@ -1,6 +1,6 @@
 import { keyHashOf } from '../attempt-tables';
 import {
-  GROUP_ID_SUBQUERY,
+  ATTEMPT_GROUP_ID_SUBQUERY,
   HOLDS_EXTERNAL_ID,
   INSERT_COLUMNS,
   IS_OPEN,
@@ -19,7 +19,7 @@ export const CREATE_GROUP =
   'INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
 
 export const INSERT_ATTEMPT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group_id, state)
-  SELECT ${INSERT_COLUMNS.map(() => '?').join(', ')}, ${GROUP_ID_SUBQUERY}, 'p'
+  SELECT ${INSERT_COLUMNS.map(() => '?').join(', ')}, ${ATTEMPT_GROUP_ID_SUBQUERY}, 'p'
   WHERE (SELECT fence_since FROM journal_state) = ? AND (? = 0 OR EXISTS (
     SELECT 1 FROM reserved_external_ids
     WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?))

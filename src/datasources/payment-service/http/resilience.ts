@@ -82,7 +82,7 @@ export class ResiliencePolicy {
   }
 
   /** Returns for each circuit breaker whether it is open or half open. */
-  breakers(): Record<'timeouts' | 'failures', boolean> {
+  openBreakers(): Record<'timeouts' | 'failures', boolean> {
     const isOpen = ({ state }: CircuitBreaker): boolean => state !== 'closed';
     return { timeouts: isOpen(this.#timeoutBreaker), failures: isOpen(this.#failureBreaker) };
   }

@@ -11,7 +11,7 @@ import {
   readEnumValue,
   passThrough,
   readMessage,
-  readAmountOrCurrency,
+  safeAmountOrCurrency,
   readStatus,
   readTime,
 } from '../../../redaction/text';
@@ -76,10 +76,10 @@ function readRedirectUrl(value: unknown): string | undefined {
 /** Reads an amount object (spec 2.2); undefined if it is absent or invalid. */
 function readAmount(object: unknown): Amount | undefined {
   if (!isObject(object)) return undefined;
-  const currency = readAmountOrCurrency(object['currency']);
-  const value = readAmountOrCurrency(object['value']);
+  const currency = safeAmountOrCurrency(object['currency']);
+  const value = safeAmountOrCurrency(object['value']);
   if (currency === null || value === null) return undefined;
-  return Object.assign(new Amount(), { currency, value, received: readAmountOrCurrency(object['received']) });
+  return Object.assign(new Amount(), { currency, value, received: safeAmountOrCurrency(object['received']) });
 }
 
 /** Converts the amount in a request, if any, to an Amount. Its `received` is null, which means unknown. */

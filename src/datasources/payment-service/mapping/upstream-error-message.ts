@@ -34,7 +34,7 @@ const isSafeToExpose = (text: string, remove: (text: string) => string): boolean
   remove(text) === text;
 
 const plainTexts = ({ headers, body }: RawResponse): string[] =>
-  String(headers['content-type'] ?? '').startsWith('text/plain') ? [body.toString('utf8')] : [];
+  /^text\/plain\b/i.test(String(headers['content-type'])) ? [body.toString('utf8')] : [];
 
 /**
  * Returns the error message in a 4xx response, or a default message if none is safe for the caller. Reads plain text
