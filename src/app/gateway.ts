@@ -121,7 +121,7 @@ const openNotifier = ({ config, clock, log }: SharedDependencies): ChangeNotifie
 function openAudit({ config, log }: SharedDependencies): AuditLog {
   const { auditFile, auditRotation: rotation, auditKey } = config;
   const onNotice = (notice: AuditNotice): void =>
-    notice.entry ? log.error(notice, 'audit entry not written') : log.warn(notice, 'audit log notice');
+    notice.entry ? log.error(notice, 'audit entry not written') : log.warn(notice, notice.why);
   try {
     return AuditLog.open(auditFile, onNotice, { rotation, key: auditKey?.reveal() ?? null });
   } catch (error) {

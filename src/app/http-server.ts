@@ -119,7 +119,7 @@ async function createServer(parts: SharedDependencies) {
   const onUnlisted = (name: string | null): void =>
     log.warn(
       { event: 'operation_not_persisted', name },
-      'operation is not in PERSISTED_OPERATIONS; executed, because the mode for this caller is warn',
+      'operation is not in the manifest (PERSISTED_OPERATIONS); allowed, because the mode for this caller is warn',
     );
   const persisted = readSettingFile('PERSISTED_OPERATIONS', () => {
     return new PersistedOperations({ settings: limits.persisted, schema, onUnlisted });
@@ -207,8 +207,8 @@ async function listen(
 const MAX_FRACTION_PER_ADDRESS = 0.75;
 
 /**
- * Creates the registry that limits the client connections. Their maximum is MAX_CONNECTIONS, but at most (and by
- * default) maxClientConnections().
+ * Creates the registry that limits the number of client connections: to MAX_CONNECTIONS if it is set, but never to more
+ * than maxClientConnections().
  */
 function createConnections({ config, metrics, log, clock }: SharedDependencies): Connections {
   const { maxConnections: wantedConnections, maxConnectionsPerAddress, trustedProxies } = config.limits;
@@ -218,7 +218,7 @@ function createConnections({ config, metrics, log, clock }: SharedDependencies):
     const facts = { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections };
     log.warn(
       facts,
-      'MAX_CONNECTIONS reduced to the maximum of one instance: 18000, or fewer if the file descriptor limit is low',
+      'this instance accepts fewer connections than MAX_CONNECTIONS: its file descriptor limit, or the maximum of 18000, allows no more',
     );
   }
   const perAddress = maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_FRACTION_PER_ADDRESS);

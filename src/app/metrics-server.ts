@@ -5,7 +5,6 @@ import { addHealthRoutes, type HealthSources } from '../http/server/health';
 import { addMetricsRoute } from '../http/server/metrics-route';
 import type { SharedDependencies } from './shared-dependencies';
 
-/** Maximum number of connections to the server at METRICS_PORT. */
 const MAX_METRICS_CONNECTIONS = 32;
 
 /**

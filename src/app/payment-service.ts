@@ -13,8 +13,8 @@ import type { SharedDependencies } from './shared-dependencies';
 const CREDENTIALS_SETTING = 'SERVICE_CREDENTIALS_FILE';
 
 /**
- * Loads the credentials of all channels. Throws a ConfigError if SERVICE_CREDENTIALS_FILE is invalid, or if only one of
- * SERVICE_API_KEY and SERVICE_SECRET_KEY is set.
+ * Loads the credentials of all channels. Without the sandbox, throws a ConfigError if SERVICE_CREDENTIALS_FILE is
+ * invalid, or if only one of SERVICE_API_KEY and SERVICE_SECRET_KEY is set. With the sandbox, ignores the file.
  */
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
   const { apiKey, secretKey, credentialsFile } = service;
@@ -75,7 +75,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     bulkheads: () => transport.policy.bulkheads(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
-  // Callers that poll get the gateway's own first poll interval as pollAfterMs.
+  // Callers that poll get the gateway's own first poll interval as pollAfterMs, but at least 2 s.
   const [payer, provider] = [config.watching.schedule.payer[0], config.watching.schedule.provider[0]];
   const callerIntervals = callerPollIntervals({
     payer: payer?.everyMs ?? 0,

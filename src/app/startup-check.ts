@@ -8,7 +8,7 @@ import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { readTextFile } from '../shared/json-text';
 
-/** Checks the files that settings name, for reading or writing. Returns error messages. */
+/** Checks the files that settings name: parses those to read, and tests access to those to write. Returns errors. */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
   const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {

@@ -11,7 +11,7 @@ import type { RateLimit } from '../limits/rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
 const MAX_COMPILED_OPERATIONS = 1000;
-/** Maximum total length of compiled documents, in characters. Compiled, a document takes about 100 times its length. */
+/** Maximum total length of compiled documents, in characters. Compiled, they take about 100 times as much memory. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
 /** Maximum number of operations that the cache remembers as validated once by Apollo. */
 const MAX_VALIDATED_ONCE = 5000;

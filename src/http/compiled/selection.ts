@@ -21,14 +21,14 @@ import type { Fragments } from '../limits/selection-size';
 export type ValueReader = (value: unknown) => unknown;
 
 /**
- * Thrown if only graphql-js can execute the operation: either it cannot be compiled, or a resolver returned a value
- * such as a promise, an error, or null for a non-null type. One instance is enough, because nothing reads its stack.
+ * Thrown if only graphql-js can execute the operation: either it cannot be compiled, or the resolver's result has a
+ * promise, a function, an error, or null for a non-null type. One instance is enough, because nothing reads its stack.
  */
 export class FallbackError extends Error {
   static readonly INSTANCE = new FallbackError();
 }
 
-/** Throws the FallbackError. Ignores a rejection of `value`: an unhandled rejection would end the process. */
+/** Throws the FallbackError. If `value` is a promise, ignores its rejection, which would end the process. */
 export function throwFallback(value?: unknown): never {
   if (value instanceof Promise) value.catch(() => undefined);
   throw FallbackError.INSTANCE;
@@ -57,7 +57,7 @@ export class SelectionCompiler {
 
   /**
    * Collects the fields that selection sets select on an object type. Map keys are response names, in response order.
-   * Throws a FallbackError if a selection has a directive, or if the operation has more than MAX_FIELDS fields.
+   * Throws a FallbackError for a directive, the response name `__proto__`, or more than MAX_FIELDS fields in total.
    */
   selectedFields(
     type: GraphQLObjectType,
@@ -92,7 +92,7 @@ export class SelectionCompiler {
     return fields;
   }
 
-  /** Returns a function that reads a field's values. `type`: type of the field. `nodes`: all its selections. */
+  /** Returns a function that reads a field's values. `type`: type of the field. `nodes`: selections of the field. */
   readerFor(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
     const read = this.#nonNullReader(getNullableType(type), nodes);
     const isRequired = isNonNullType(type);

@@ -26,7 +26,8 @@ export class Admission {
   /** Checks a request and replaces a persisted id with its document. Throws a RequestError if a check fails. */
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
     const { limits, persisted, rate } = this.checks;
-    // Consume one point now. costLimitPlugin or CompiledOperationCache consumes the rest when the cost is known.
+    // Consume one point now. For queries and mutations, costLimitPlugin or CompiledOperationCache consumes the rest
+    // when the cost is known. For subscriptions, every lookup calls chargeLookup().
     await rate.consume(caller, 1);
     const resolved = persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };

@@ -82,8 +82,9 @@ function apolloLogger(log: Logger) {
 const DOCUMENT_ERROR_CODES = /^(GRAPHQL_PARSE_FAILED|GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT)$/;
 
 /**
- * Apollo plugin that sends errors in the document with status 200 to clients that accept application/json but not
- * application/graphql-response+json. Such clients treat status 400 as a network error (GraphQL over HTTP, 6.4.1).
+ * Apollo plugin that sends errors of DOCUMENT_ERROR_CODES with status 200 instead of 400 to clients that accept
+ * application/json but not application/graphql-response+json. Such clients treat status 400 as a network error (GraphQL
+ * over HTTP, 6.4.1).
  */
 const statusForJsonClients: ApolloServerPlugin<OperationContext> = {
   requestDidStart: async () => ({

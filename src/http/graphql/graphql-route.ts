@@ -93,7 +93,7 @@ export async function addGraphqlEndpoints(app: FastifyInstance, options: Graphql
 const FORBIDDEN_HOST_ERROR = new RequestError(
   403,
   'FORBIDDEN',
-  'Authentication is off, so the Host header must name this machine, such as localhost.',
+  'Authentication is off, so the Host header must name a loopback host, such as localhost.',
 );
 
 /** Whether a header is repeated. Does not use headersDistinct, which would stay in memory as long as the request. */
@@ -109,7 +109,7 @@ function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): v
     throw badRequest('The URL or the Host header is invalid.');
 }
 
-/** Whether a browser opens the URL as a page. Apollo then sends the landing page, even if the URL has a query. */
+/** Whether a browser opens the URL as a page. Apollo then sends the landing page and executes no query in the URL. */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
 

@@ -54,7 +54,7 @@ export function toRequestError({ kind, message }: AccessError): RequestError {
   return new RequestError(status, code, message, details);
 }
 
-/** Error for a request that skipped authentication as a request for the landing page, but is a GraphQL request. */
+/** Error for a GraphQL request that was not authenticated, because it looked like a request for the landing page. */
 export const CREDENTIALS_REQUIRED_ERROR = toRequestError(
   new AccessError('NO_CREDENTIALS', 'Credentials are required: Authorization: Bearer <key or token>.'),
 );

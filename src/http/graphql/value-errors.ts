@@ -64,7 +64,7 @@ function locationsOf(source: Source): readonly ValueLocation[] {
   return locations;
 }
 
-/** Formats a path for the caller: removes `input` from the start of longer paths, and redacts possible secrets. */
+/** Formats a path for the caller: removes a leading `input` unless it is the whole path. Redacts possible secrets. */
 const publicPath = (path: readonly string[]): string[] =>
   (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
     /^\d{1,4}$/.test(name) ? name : redactGraphqlName(name),
@@ -76,7 +76,7 @@ const fieldNameIn = (reason: string): string | undefined =>
 
 /**
  * Returns the path to an invalid value within a variable; empty if the whole variable is invalid. Parses the error
- * message, because the error has no property for the path.
+ * message, which ends with `reason`, because the error has no property for the path.
  */
 function pathInVariable(message: string, reason: string): string[] {
   const beforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
@@ -106,7 +106,7 @@ function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[]
   return [field === undefined ? location.path : [...location.path, field]];
 }
 
-/** Returns the path and rule of each invalid value that an error reports; undefined for all other errors. */
+/** Returns the path and rule of each invalid value that an error reports; undefined if it reports none. */
 export function invalidValuesOf(error: unknown): InvalidValue[] | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   const { fields } = error.extensions;

@@ -21,7 +21,7 @@ import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selecti
 /** Result of a document check. `rule`: the exceeded limit. `message`: contains no part of the document. */
 type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentLimitName; message: string };
 
-/** Maximum number of tokens of a document. Limits the first parse and every later parse of an accepted document. */
+/** Maximum number of tokens of a document. Also passed to graphql-js for every later parse of the document. */
 export const MAX_TOKENS: number = DOCUMENT_LIMITS.tokens.limit;
 
 const MAX_CACHED_RESULTS = 2000;
@@ -33,7 +33,7 @@ export const digestOf = (source: string): string => hash('sha256', source, 'base
 export class DocumentLimits {
   readonly #results = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_RESULTS });
 
-  /** Checks a document. Accepts documents with a syntax error: Apollo reports the error with its location. */
+  /** Checks a document. A syntax error ends the check, but is no reason for rejection: the next parse reports it. */
   check(source: string, digest = digestOf(source)): DocumentCheckResult {
     const result = this.#results.get(digest) ?? checkDocumentText(source);
     this.#results.set(digest, result);
@@ -75,7 +75,7 @@ export function* tokensOf(text: string): Generator<{ token: Token; depth: number
   }
 }
 
-/** Checks the limits on lines, tokens, names and nesting. Must run before the parser, which is recursive. */
+/** Checks the limits that need no parser. Must run before parse(), because deep nesting would overflow its stack. */
 function checkTokens(text: string): void {
   assertLimit('lines', text.split(LINE_END, DOCUMENT_LIMITS.lines.limit + 1).length);
   let tokenCount = 0;
@@ -117,7 +117,7 @@ function checkRootFields(
   sizes: SelectionSizes,
 ): void {
   const fields = [...fieldsIn(selectionSet, fragments)];
-  // graphql-js merges fields with the same response name, so they cause one request to the payment service.
+  // Count fields with the same response name once: graphql-js merges them and calls their resolver once.
   const merged = new Set(fields.map(({ alias, name }) => `${(alias ?? name).value} ${name.value}`));
   assertLimit('rootFields', merged.size);
   if (operation === OperationTypeNode.MUTATION) {
@@ -143,12 +143,12 @@ function checkRootFields(
 class FieldPairCounter {
   #pairCount = 0;
   readonly #ids = new Map<FieldNode, number>();
-  /** Keys of counted groups of same-named fields. Each counts once: the validation rule caches compared fragments. */
+  /** Keys of the groups counted by #addGroup(). Each counts once: the validation rule caches comparisons. */
   readonly #countedGroupKeys = new Set<string>();
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Counts the pairs in merged selection sets and in nested ones. Throws a LimitExceededError above the limit. */
+  /** Counts the pairs in the union of `sets` and in nested selections. Throws a LimitExceededError above the limit. */
   add(...sets: SelectionSetNode[]): void {
     const spreadNames = new Set<string>();
     const fields = sets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);

@@ -36,8 +36,8 @@ export const DOCUMENT_LIMITS = {
   introspectionAliases: { limit: 0, unit: 'aliases in introspection' },
   // Each list multiplies the selections in it. The standard introspection query nests 3 lists.
   introspectionLists: { limit: 3, unit: 'levels of nested list fields in introspection' },
-  // Validation compares the fields of each pair and their selections. All fields of all payment types make 4300 pairs.
-  comparisons: { limit: 20_000, unit: 'pairs of fields with the same response name' },
+  // Validation compares the two members of each pair. A query for all fields of all payment types has 4300 pairs.
+  comparisons: { limit: 20_000, unit: 'pairs of fields with the same response name, or of fragments' },
 } as const satisfies Record<string, { limit: number; unit: string }>;
 
 export type DocumentLimitName = keyof typeof DOCUMENT_LIMITS;

@@ -17,13 +17,13 @@ import { badRequest, RequestError } from '../graphql/http-error';
 import type { RateLimit } from './rate-limit';
 import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
 
-/** Maximum number of lookups of one operation: five lists of 100 ids, the maximum length of a list argument. */
+/** Maximum number of lookups of one operation: enough for five list arguments, each with the maximum of 100 ids. */
 const MAX_LOOKUPS = 500;
-/** Maximum number of transaction field values in a response. Writing a large response blocks the event loop. */
+/** Maximum number of values in the transactions of a response. Writing a large response blocks the event loop. */
 const MAX_VALUES = 300_000;
 /**
- * Maximum number of values in pages of `attempts` and `changes` that cause no lookups; writing them takes 30 ms. Lower
- * than MAX_VALUES, because such a page costs only one rate limit point.
+ * Maximum number of values in those pages of `attempts` and `changes` that cause no lookups; writing them takes 30 ms.
+ * Lower than MAX_VALUES, because such a page costs only one rate limit point.
  */
 const MAX_PAGE_VALUES = 100_000;
 /** Rate limit points of a mutation, which causes several requests and two journal writes. A lookup costs 1 point. */
@@ -33,7 +33,7 @@ interface OperationCost {
   lookups: number;
   /** Number of mutations; every mutation moves money. */
   mutations: number;
-  /** Maximum number of transaction field values in the response: selections times transactions. */
+  /** Maximum number of values in the looked-up transactions of the response: selections times transactions. */
   values: number;
   /** Maximum number of values in pages that cause no lookups: selections times journal rows. */
   pageValues: number;
@@ -42,7 +42,7 @@ interface OperationCost {
 /** A function of the coerced variables of an operation, which include default values. */
 type FromVariables<T> = (variables: Record<string, unknown>) => T;
 
-/** Page sizes of lists of journal rows, by root field. Only `payment` and `payout` in a row cause lookups. */
+/** Page sizes of the root fields that list journal rows. In a row, only `payment` and `payout` cause a lookup. */
 const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
   attempts: ATTEMPTS_PAGE_SIZE,
   changes: CHANGES_PAGE_SIZE,
@@ -60,8 +60,11 @@ interface RootFieldCounts {
 
 const lookupsOnly = (lookups: number): RootFieldCounts => ({ lookups, transactions: lookups, rows: 0 });
 
-/** Returns a function that counts lookups and journal rows of a root field. A list of ids causes one lookup per id. */
-function createLookupCounter(
+/**
+ * Returns a function that counts what a root field reads: one lookup per id in a list argument, one per row of a page
+ * whose rows cause lookups, and one for any other field.
+ */
+function createReadCounter(
   field: FieldNode,
   root: GraphQLObjectType,
   fragments: Fragments,
@@ -105,13 +108,13 @@ export function costCalculator(
     return () => ({ lookups: 0, mutations: fields.length, values: 0, pageValues: 0 });
   const sizes = new SelectionSizes(fragments);
   const fieldCounters = fields.map((field) => ({
-    countLookups: createLookupCounter(field, root, fragments),
+    countReads: createReadCounter(field, root, fragments),
     selections: field.selectionSet ? sizes.sizeOf(field.selectionSet).selections : 1,
   }));
   return (variables) => {
     const cost = { lookups: 0, mutations: 0, values: 0, pageValues: 0 };
-    for (const { countLookups, selections } of fieldCounters) {
-      const { lookups, transactions, rows } = countLookups(variables);
+    for (const { countReads, selections } of fieldCounters) {
+      const { lookups, transactions, rows } = countReads(variables);
       cost.lookups += lookups;
       cost.values += transactions * selections;
       cost.pageValues += rows * selections;
@@ -120,7 +123,7 @@ export function costCalculator(
   };
 }
 
-/** Returns the rate limit points to consume after admission, which consumed one; null above a limit. */
+/** Returns the rate limit points to consume, without the one that Admission consumed; null if a limit is exceeded. */
 export const pointsIfWithinLimits = (cost: OperationCost): number | null =>
   exceededLimitMessage(cost) === null ? pointsAfterAdmission(cost) : null;
 
@@ -132,10 +135,13 @@ function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): s
   if (values > MAX_VALUES)
     return `The response could have more than ${MAX_VALUES} values (selected fields times transactions).`;
   if (pageValues <= MAX_PAGE_VALUES) return null;
-  return `The pages could have more than ${MAX_PAGE_VALUES} values (selected fields times the argument first).`;
+  return `The pages could have more than ${MAX_PAGE_VALUES} values (selected fields times rows). Select fewer fields or request fewer rows.`;
 }
 
-/** Apollo plugin that rejects operations above a limit, and consumes the remaining rate limit points of all others. */
+/**
+ * Apollo plugin that rejects subscriptions, and operations whose cost exceeds a limit. For other operations, consumes
+ * the rate limit points that Admission has not consumed; rejects them with RATE_LIMITED if too few are left.
+ */
 export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
   requestDidStart: async () => ({
     async didResolveOperation({ schema, document, operation, request, contextValue }) {

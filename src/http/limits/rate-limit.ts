@@ -8,7 +8,7 @@ export class RateLimit {
 
   /**
    * @param perMinute points that each caller may consume per minute; 0: no limit
-   * @param onRejected called for each operation that is rejected
+   * @param onRejected called each time that consume() rejects
    */
   constructor(
     perMinute: number,

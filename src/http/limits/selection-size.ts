@@ -28,8 +28,8 @@ export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   );
 
 /**
- * Yields the fields of a selection set and of its fragments. With `isDeep`, yields nested fields as well. Skips the
- * fragments named in `visited`, and adds the names of visited fragments to `visited`.
+ * Yields the fields of a selection set and of its fragments; with `isDeep`, nested fields as well. Yields the fields of
+ * each named fragment once: adds its name to `visited`, and skips fragments whose names are in `visited`.
  */
 export function* fieldsIn(
   { selections }: SelectionSetNode,
@@ -51,18 +51,17 @@ export function* fieldsIn(
 
 /** The size of a selection set. A fragment counts as often as it is spread. */
 interface SelectionSize {
-  /** Number of fields, inline fragments and fragment spreads. */
+  /** Number of fields, inline fragments and fragment spreads, including nested ones. */
   selections: number;
   aliases: number;
-  /** Nesting depth of introspection fields whose type is a list. */
+  /** Maximum number of fields nested in each other whose names are in INTROSPECTION_LIST_FIELDS. */
   listDepth: number;
-  /** Number of nested levels. A fragment counts as one level. */
+  /** Number of levels, including the selection set itself. A fragment counts as one level. */
   depth: number;
 }
 
 const EMPTY_SIZE: SelectionSize = { selections: 0, aliases: 0, listDepth: 0, depth: 0 };
 
-/** Names of the introspection fields whose type is a list. */
 const INTROSPECTION_LIST_FIELDS: ReadonlySet<string> = new Set(
   [__Schema, __Type, __Field, __Directive]
     .flatMap((type) => Object.values(type.getFields()))
@@ -76,7 +75,7 @@ export class SelectionSizes {
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Returns the size of a selection set. `level`: its nesting level. Throws a LimitExceededError if too deep. */
+  /** Returns the size of a selection set at nesting level `level`. Throws a LimitExceededError if nested too deeply. */
   sizeOf(set: SelectionSetNode, level = 1): SelectionSize {
     assertLimit('nesting', level);
     const size: SelectionSize = { ...EMPTY_SIZE, depth: 1 };

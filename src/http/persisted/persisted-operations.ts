@@ -40,8 +40,9 @@ export class PersistedOperations {
   }
 
   /**
-   * Replaces the id of an operation with its document. Returns `params` itself if nothing has to be replaced. Throws a
-   * RequestError if ids and document contradict each other, or if the operation is unknown or not allowed.
+   * Replaces the id of an operation with its document; in modes `warn` and `require`, also an equivalent document.
+   * Returns `params` itself if nothing has to be replaced. Throws a RequestError if ids and document contradict each
+   * other, if the mode forbids the operation, or if an unknown documentId is sent without a document.
    */
   resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
     const { manifest, modeForFrontends, modeForServices } = this.options.settings;
@@ -57,7 +58,7 @@ export class PersistedOperations {
     return resolved;
   }
 
-  /** Returns the operation of the manifest to execute. Returns undefined if the request must stay unchanged. */
+  /** Returns the requested operation of the manifest; undefined if the request stays unchanged. Throws as resolve(). */
   #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
@@ -131,8 +132,8 @@ function normalizeDocument(text: string): string {
 }
 
 /**
- * Throws a RequestError for a request that has neither a document nor an id of the manifest. Outside mode `require`,
- * leaves requests without documentId to Apollo, which may know their hash (automatic persisted query).
+ * Decides on a request that has neither a document nor an id of the manifest. Throws a RequestError if it has a
+ * documentId, or in mode `require`. Otherwise returns undefined: Apollo may know its hash (automatic persisted query).
  */
 function throwUnlessKnownToApollo(
   { documentId, extensions }: GraphQLRequestParams,

@@ -17,7 +17,7 @@ import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
-/** How long an idle connection stays open. Longer than in common proxies, because the proxy must close it first. */
+/** How long an idle connection stays open, in ms. Longer than in common proxies: the proxy must close it first. */
 const KEEP_ALIVE_MS = 72_000;
 
 interface AppOptions {
@@ -40,7 +40,7 @@ function createHttpServer(handler: RequestListener, { clientTimeoutMs, connectio
       headersTimeout: clientTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Ignore upgrades to anything but a WebSocket at /graphql: some clients offer HTTP/2 in every request.
+      // Upgrade only to a WebSocket at /graphql. Ignore other offers: some clients offer HTTP/2 in every request.
       shouldUpgradeCallback: (request) => {
         const isUpgrade = server.listenerCount('upgrade') > 0 && wantsWebSocket(request);
         if (isUpgrade) connections.markUpgraded(request.socket);
@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** Whether a content type allows UTF-8, the only charset of JSON (RFC 8259, 8.1): it names no other charset. */
+/** Whether a content type names no charset except UTF-8, the only charset of JSON (RFC 8259, 8.1). */
 const allowsUtf8 = (type = ''): boolean =>
   !/charset/i.test(type) || !/charset/i.test(type.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
 

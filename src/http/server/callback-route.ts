@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 
-/** Maximum size of a callback's body, which is discarded. After a larger body the connection is closed. */
+/** Maximum content-length of a callback whose connection stays open for more requests. Bodies are discarded. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 /** Captures the path after /callbacks/. Also matches absolute URLs, which some clients send in the request line. */

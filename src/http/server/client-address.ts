@@ -13,7 +13,7 @@ export function clientNetwork(address: string): string {
   return [...headGroups, ...Array<string>(zeros).fill('0'), ...tailGroups].slice(0, 4).join(':');
 }
 
-/** Returns a function that tests whether an address is in one of these networks, such as 10.0.0.0/8 or ::1. */
+/** Returns a function that tests whether an address is in one of `networks`, such as 10.0.0.0/8 or ::1. */
 export function addressMatcher(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {

@@ -10,7 +10,7 @@ const LINGER_MS = 1000;
 
 const TOO_MANY_CONNECTIONS_ERROR = repeatLaterError('The gateway has too many connections');
 
-/** Returns the HTTP response to a refused client, whose request is not read. */
+/** Returns the HTTP response to a refused client. Does not depend on the request, which is discarded. */
 function refusalResponse(): string {
   const requestId = randomUUID();
   const body = JSON.stringify(TOO_MANY_CONNECTIONS_ERROR.body(requestId));
@@ -30,7 +30,7 @@ function refusalResponse(): string {
 export class ConnectionRefuser {
   #openCount = 0;
 
-  /** Refuses a connection with a 503 response. Resets it and returns false if MAX_OPEN_REFUSED others are open. */
+  /** Sends a 503 response and returns true. If MAX_OPEN_REFUSED refused sockets are open, resets and returns false. */
   refuse(socket: Socket): boolean {
     socket.on('error', () => undefined);
     if (this.#openCount >= MAX_OPEN_REFUSED) {

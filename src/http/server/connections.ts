@@ -4,15 +4,20 @@ import { addressMatcher, clientNetwork } from './client-address';
 import { ConnectionRefuser } from './connection-refuser';
 
 /**
- * Why a connection is refused. `limit`, `address_limit`: too many connections in total, or from one network. `dropped`:
- * at one of these limits, without a response. `accept_failed`: accept() failed, such as for lack of file descriptors.
+ * Why a connection is refused:
+ * - `limit`: there are too many connections in total
+ * - `address_limit`: there are too many connections from one network
+ * - `dropped`: as above, but without a response, because ConnectionRefuser has too many connections open
+ * - `accept_failed`: accept() failed, for example for lack of file descriptors
  */
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
 /**
- * Why the gateway closes a connection. `evicted`: idle, to admit a new one. `write_timeout`: the client has not read
- * responses for too long. `unread_limit`: too many bytes of responses are unread. `pipeline_limit`: too many pipelined
- * requests.
+ * Why the gateway closes a connection:
+ * - `evicted`: it was idle or had sent no request yet, and a new connection takes its place
+ * - `write_timeout`: the client has not read responses for too long
+ * - `unread_limit`: too many bytes of responses are unread, of the caller or in total
+ * - `pipeline_limit`: too many pipelined requests are waiting
  */
 type CloseReason = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
@@ -39,13 +44,13 @@ export interface ConnectionLimits {
 
 export interface ConnectionObserver {
   connectionRejected(reason: RefusalReason): void;
-  /** Called when the gateway closes a connection, not when the client does. */
+  /** Called when the gateway closes a connection for a CloseReason, but not at a shutdown. */
   connectionClosed(reason: CloseReason): void;
 }
 
 /**
- * Whether a connection waits for its next request. Before authentication, a connection also counts as idle while it
- * waits for the rest of a request body or for the WebSocket message connection_init.
+ * Whether a connection waits for a request after its first. Before authentication, a connection also counts as idle
+ * while it waits for the rest of a request body or for the WebSocket message connection_init.
  */
 const isIdle = ({ isUpgraded, latestResponse, callerId }: ClientConnection): boolean =>
   isUpgraded
@@ -90,7 +95,7 @@ export class Connections {
     return this.#open.values();
   }
 
-  /** Applies the limits to a server. Replaces the option `maxConnections` of Node.js, which sends no response. */
+  /** Applies the limits to a server. The option `maxConnections` of Node.js would refuse without a response. */
   attachTo(server: Server): void {
     const acceptListeners = server.listeners('connection');
     server.removeAllListeners('connection');
@@ -103,7 +108,10 @@ export class Connections {
     });
   }
 
-  /** Handles a request after the response to the previous request on its connection has been sent. */
+  /**
+   * Calls `handler` when the previous response on the connection has been sent. Resets the connection instead if more
+   * than MAX_WAITING_REQUESTS requests wait on it.
+   */
   serveInOrder(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
     // Ignore requests that the parser had read before the connection was destroyed.
     if (request.socket.destroyed) return;
@@ -170,7 +178,7 @@ export class Connections {
     return true;
   }
 
-  /** Returns why a new connection is refused; undefined if it is accepted. At a limit, tries to evict a connection. */
+  /** Returns why a new connection is refused; undefined if it is accepted. At a limit, first tries to evict another. */
   #refusalReason(network: string | null): RefusalReason | undefined {
     const { maxConnections, maxConnectionsPerAddress: perAddress } = this.limits;
     const networkState = network === null ? undefined : this.#networks.get(network);

@@ -14,7 +14,7 @@ const POLL_INTERVAL_MS = 10;
 
 export const SHUTTING_DOWN_ERROR = repeatLaterError('The gateway is shutting down');
 
-/** Shuts the web server down without interrupting requests. Clients then reconnect to other instances. */
+/** Shuts the web server down. Completes every request that arrived completely, and lets clients reconnect elsewhere. */
 export class GracefulShutdown {
   #acceptedCount = 0;
   #draining = false;

@@ -5,7 +5,7 @@ export interface HealthSources {
   journalFailure(): string | null;
   /** Whether a circuit breaker for the payment service is open or half open. Does not affect readiness. */
   isServiceDown(): boolean;
-  /** Whether no clock has stepped in the last UNKNOWN_SETTLE_SECONDS. Does not affect readiness. */
+  /** False for UNKNOWN_SETTLE_SECONDS after a step of the system or journal clock. Does not affect readiness. */
   isClockSteady(): boolean;
   /**
    * Returns why the journal's fence is up, and until when in ms since 1970; null if the fence is down. While the fence

@@ -7,7 +7,7 @@ const LOCAL_ONLY_MESSAGE =
   'METRICS_TOKEN is not set, so metrics are served only to this machine and not through a proxy. Set METRICS_TOKEN to read them from elsewhere.\n';
 const TOKEN_REQUIRED_MESSAGE = 'Metrics require the header Authorization: Bearer <METRICS_TOKEN>.\n';
 
-/** Adds /metrics. Requests need the bearer token or, if `token` is null, must come from this machine. */
+/** Adds /metrics. Requests need the bearer token. If `token` is null, they must come directly from this machine. */
 export function addMetricsRoute(
   app: FastifyInstance,
   { page, token }: { page(): Promise<{ contentType: string; text: string }>; token: string | null },
@@ -24,14 +24,14 @@ export function addMetricsRoute(
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** Whether a request has the expected token. Compares SHA-256 digests of the header in constant time. */
+/** Whether the SHA-256 digest of the Authorization header is `expected`. Compares in constant time. */
 const hasToken = (expected: Buffer, { headers }: FastifyRequest): boolean =>
   timingSafeEqual(expected, sha256(headers.authorization ?? ''));
 
 const PROXY_HEADER =
   /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
 
-/** Whether a request was sent on this machine to a loopback host, without a proxy. Does not trust X-Forwarded-For. */
+/** Whether a request comes from this machine: between loopback addresses, and without signs of a proxy. */
 function isLocal({ raw, headers }: FastifyRequest): boolean {
   const from = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
   const [host = '', ...otherHosts] = raw.headersDistinct['host'] ?? [];

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../shared/loopback';
 
-/** Whether a Host header names this machine. A page that attacks by DNS rebinding sends another host name. */
+/** Whether a Host header names a loopback host. A page that attacks by DNS rebinding sends another host name. */
 export const isLoopbackHost = (host: string | undefined): boolean =>
   isLoopback(URL.parse(`http://${host ?? ''}`)?.hostname ?? '');
 

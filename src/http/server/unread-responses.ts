@@ -9,7 +9,7 @@ export interface UnreadLimits {
   maxUnreadBytesPerCaller: number;
 }
 
-/** Interval of the checks for unread data, in ms. A process writes at most tens of megabytes between two checks. */
+/** Interval of the checks, in ms. Until the next check, unread data may exceed the limits by tens of megabytes. */
 const CHECK_INTERVAL_MS = 250;
 
 /** A position in the data written to a connection. The client must read the data before it within the timeout. */
@@ -43,7 +43,7 @@ export class UnreadResponses {
   }
 
   #check(): void {
-    // Measure the timeout in checks, because clocks can jump.
+    // Measure the timeout in checks, because the wall clock can jump.
     const maxChecks = Math.ceil(this.limits.clientTimeoutMs / CHECK_INTERVAL_MS);
     const marks = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {

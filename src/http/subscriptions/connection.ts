@@ -19,7 +19,7 @@ export class WebSocketConnection implements Transport {
   caller?: Caller;
   /** Releases the connection's quota; undefined before authentication. */
   releaseQuota?: () => void;
-  /** The open subscriptions. graphql-ws can fail to end those with a reused id when the connection closes. */
+  /** The open subscriptions. releaseResources() ends them, because graphql-ws can miss those with a reused id. */
   readonly streams = new Set<ResultStream>();
   #isAlive = true;
 

@@ -65,7 +65,10 @@ export class SubscriptionDocuments {
     this.#rules = [...specifiedRules, noConditionalRootField, ...introspectionRules];
   }
 
-  /** Parses and validates a document. Throws an AggregateError if the operation is not a valid subscription. */
+  /**
+   * Parses and validates a document. Throws an AggregateError if it is invalid, or if its operation is missing,
+   * ambiguous or no subscription.
+   */
   parseAndValidate(text: string, operationName: string | undefined): DocumentNode {
     const document = this.#cache.get(text) ?? this.#parseUncached(text);
     const operation = getOperationAST(document, operationName);

@@ -160,7 +160,7 @@ export class WebSocketHandler {
     });
   }
 
-  /** Authenticates a connection. Closes it and returns false if access is denied. Rethrows unexpected errors. */
+  /** Authenticates a connection. Closes it and returns false if its credentials or a quota forbid it. */
   async #authenticate(context: Context<Record<string, unknown>, WebSocketConnection>): Promise<boolean> {
     const { connectionParams, extra } = context;
     const { authenticator, quota } = this.options;
@@ -195,7 +195,7 @@ export class WebSocketHandler {
   }
 }
 
-/** Closes a connection whose credentials have expired, so that the client reconnects with new credentials. */
+/** Closes a connection whose credentials are no longer valid, so that the client reconnects with new ones. */
 const closeForExpiredCredentials = (socket: WebSocket): void =>
   socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${CREDENTIALS_EXPIRED_MESSAGE}`);
 
