@@ -26,8 +26,9 @@ export class AttemptOperations {
   }
 
   /**
-   * Finds the attempts with which this client created the given transactions. Returns one entry per ref, in order;
-   * null: no such attempt. A ref with only an external id gets the newest attempt that is `succeeded` or `unknown`.
+   * Returns for each ref, in the same order, the attempt with which this client created the transaction; null if it
+   * created none. For a ref with only an external id, this is the newest attempt with that external id and the outcome
+   * `succeeded` or `unknown`.
    */
   findCreated(
     client: string,
@@ -38,7 +39,7 @@ export class AttemptOperations {
     return this.#read(journal.findCreated({ service, client, kind }, refs));
   }
 
-  /** Returns a page of a client's attempts, newest first. Rejects if the journal cannot be read or is too busy. */
+  /** Returns a page of a client's attempts, newest first. Also rejects if too many lists are queued. */
   list(page: Omit<AttemptQuery, 'service'>): Promise<Attempt[]> {
     const { journal, service } = this.session;
     return this.#read(journal.list({ ...page, service }));

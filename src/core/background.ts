@@ -3,8 +3,8 @@ import type { Clock, Timer } from '../shared/clock';
 import type { ClockSource } from './clocks';
 
 /**
- * Runs background work and returns its promise. If tracing is on, the work gets a span of its own. `attempt`: id of the
- * attempt that the work is about.
+ * Calls `work`, a piece of background work, and returns its promise. If tracing is on, the work gets a span of its own,
+ * called `name`. `attempt`: id of the attempt that the work is about.
  */
 export type RunInBackgroundSpan = <T>(
   span: { name: string; attempt?: string },
@@ -12,13 +12,14 @@ export type RunInBackgroundSpan = <T>(
 ) => Promise<T>;
 
 /**
- * Result of one try to recover the unknown outcome of an attempt by a lookup. `found`: the attempt created the
- * transaction that the lookup found. `not_sent`: nothing was created; the idempotency key can be used again. `missing`:
- * the outcome is still unknown.
+ * Result of one try to recover the unknown outcome of an attempt by a lookup:
+ * - `found`: the attempt created the transaction that the lookup found.
+ * - `not_sent`: the lookups so far prove that the attempt created nothing; its idempotency key can be used again.
+ * - `missing`: the outcome is still unknown, perhaps because the lookup failed.
  */
 export type RecoveryResultKind = 'found' | 'not_sent' | 'missing';
 
-/** Result of one poll for subscribers. `missing`: the service has no such transaction. */
+/** Result of one poll of a transaction. `missing`: the service does not have it. `failed`: the lookup failed. */
 export type PollResult = 'found' | 'missing' | 'failed';
 
 /**
@@ -43,17 +44,17 @@ export interface RecoveryReport {
 export interface BackgroundObserver {
   /** Called after each try to recover an unknown outcome. */
   onRecovery(kind: AttemptKind, result: RecoveryResultKind): void;
-  /** Called when the journal has recorded a recovered outcome. Duplicates are possible if the journal then fails. */
+  /** Called if a recovered outcome was recorded at the first try. Duplicates are possible if the journal then fails. */
   onOutcomeRecovered(report: RecoveryReport): void;
   /** Called after each run of the recovery job. @param isOk false if the run failed */
   onRecoveryJobRun(isOk: boolean): void;
   onClockStep(source: ClockSource): void;
   onPoll(kind: AttemptKind, result: PollResult): void;
-  /** Called when this instance has recorded a change (`isRecorded`: true), or dropped it unrecorded (false). */
+  /** Called when this instance has recorded a change (`isRecorded`: true), or dropped a possibly new state (false). */
   onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;
   onFollowLookup(kind: AttemptKind, result: FollowResult): void;
   /**
-   * Called for each change that a subscriber receives after it has caught up with the earlier changes.
+   * Called for each change that a subscriber to `changes` receives, except those with which it first catches up.
    * @param ageMs time since the change was recorded
    */
   onDelivered(ageMs: number): void;

@@ -5,8 +5,8 @@ import type { Clock, Timer } from '../shared/clock';
 export type ClockSource = 'system' | 'journal';
 
 /**
- * Minimum change in ms, relative to the monotonic clock since the last check, that counts as a clock step. Slewing by
- * NTP is far below: at most 0.5 ms per second, with checks about a second apart.
+ * Minimum change of a clock against the monotonic clock, in ms between two checks, that counts as a step. Slewing by
+ * NTP stays far below: at most 0.5 ms per second, and checks are at most a few seconds apart.
  */
 const MIN_CLOCK_STEP_MS = 1000;
 
@@ -31,7 +31,7 @@ export class ClockGuard {
     this.#wallMinusMonotonic = clock.now() - clock.monotonic();
   }
 
-  /** Compares the wall clock with the monotonic clock. Calls `onStep` if it has stepped since the last check. */
+  /** Compares the wall clock with the monotonic clock. Calls `onStep` if the wall clock stepped since the last call. */
   check(): void {
     const difference = this.clock.now() - this.clock.monotonic();
     const changeMs = difference - this.#wallMinusMonotonic;
@@ -39,7 +39,10 @@ export class ClockGuard {
     this.reportChange('system', changeMs);
   }
 
-  /** Returns whether a change in ms, relative to the monotonic clock, is a step of the clock. If so, calls `onStep`. */
+  /**
+   * Returns whether a change of a clock is a step. If so, calls `onStep`; isSteady() is then false for `unsteadyMs`.
+   * @param changeMs change against the monotonic clock since the last check
+   */
   reportChange(source: ClockSource, changeMs: number): boolean {
     if (Math.abs(changeMs) < MIN_CLOCK_STEP_MS) return false;
     this.#unsteadyUntil = this.clock.monotonic() + this.unsteadyMs;
@@ -58,7 +61,7 @@ const SYNCHRONIZE_EVERY_MS = 5000;
 
 /**
  * The clock shared by all instances of one journal: the time that the journal returns, advanced by this process's
- * monotonic clock. Leases and due times use it, so that a step of one machine's wall clock does not affect them.
+ * monotonic clock. Leases and due times use it. A step of this machine's wall clock affects it only with SQLite.
  */
 export class JournalClock implements Clock {
   /** Journal time minus monotonic time; undefined before the first synchronization. */
@@ -90,15 +93,15 @@ export class JournalClock implements Clock {
     return this.#offset !== undefined;
   }
 
-  /** Returns the ms since a journal time; undefined if it is in the future or before the journal clock's last step. */
+  /** Returns the ms since `time`; undefined if that is in the future or before the last step of the journal's clock. */
   elapsedSince(time: number): number | undefined {
     const now = this.now();
     return time >= this.#steppedAt && time <= now ? now - time : undefined;
   }
 
   /**
-   * Reads the journal's time and corrects the offset. Does nothing if the last read was less than SYNCHRONIZE_EVERY_MS
-   * ago. Rejects if the journal cannot be read.
+   * Reads the journal's time and corrects the offset. Does nothing if the last successful read was less than
+   * SYNCHRONIZE_EVERY_MS ago. Rejects if the journal cannot be read.
    */
   async synchronize(): Promise<void> {
     const before = this.monotonic();

@@ -65,7 +65,7 @@ const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions):
     observer.onClockStep(source);
     warn(
       { event: 'clock_stepped', clock: source, stepMs },
-      'clock stepped; for UNKNOWN_SETTLE_SECONDS, no idempotency key becomes reusable and the journal is not purged',
+      'clock stepped; for UNKNOWN_SETTLE_SECONDS, lookups release no idempotency key and the journal is not purged',
     );
   });
 
@@ -125,14 +125,14 @@ export function startOperations(options: OperationsOptions) {
     isClockSteady: () => clockGuard.isSteady(),
     /** Returns the journal fence (docs/exactly-once.md) while it is up, otherwise null. */
     fence: () => fence.active,
-    /** Stops background jobs. Resolves when the work in flight has ended, even if its caller has disconnected. */
+    /** Stops background jobs. Resolves when the work in flight has ended, including that of disconnected callers. */
     stop: async (): Promise<void> => {
       const inFlight = [createService.drained(), confirmService.drained()];
       await Promise.all([...inFlight, recoveryJob.stop(), retentionJob.stop(), changes.stopFollowing()]);
       void fence.stop();
       await changes.flush();
       await recovery.drained();
-      // Record the queued outcomes. An attempt without a recorded outcome becomes unknown, even if it was never sent.
+      // An attempt whose outcome is not recorded becomes unknown after this process ends, even if it was never sent.
       await session.flushUnrecorded({ all: true });
     },
   };

@@ -11,7 +11,7 @@ const REFRESH_EVERY_MS = 1000;
  */
 const SETTLING_MS = 2000;
 
-/** Maximum age in ms of a fence for which a starting instance waits SETTLING_MS. Later, all instances know of it. */
+/** Maximum age in ms of a fence for which a starting instance waits SETTLING_MS. All instances know an older fence. */
 const MAX_RECENT_FENCE_AGE_MS = 60_000;
 
 /** A fence that is up. `until`: when the fence ends, in ms since 1970 by the journal's clock. */
@@ -41,7 +41,7 @@ export class JournalFence {
   #nextRead: Promise<void> | undefined;
   /**
    * Called when a read shows that the fence was raised; the read waits for the result. If the listener rejects, each
-   * further read calls it again while the fence is up.
+   * further read calls it again, until it succeeds or the fence is not up any more.
    */
   onRaised: () => Promise<void> = () => Promise.resolve();
   readonly #job: RepeatedJob;
@@ -61,8 +61,8 @@ export class JournalFence {
   }
 
   /**
-   * When the fence was last raised, by the journal's clock, even if it has ended since. 0 if it was never raised, was
-   * lowered by an operator, or has not been read yet.
+   * When the fence was last raised, in ms since 1970 by the journal's clock, even if it has ended since. 0 if it was
+   * never raised, was lowered by an operator, or has not been read yet.
    */
   get since(): number {
     return this.#state?.fence?.since ?? 0;
@@ -86,7 +86,10 @@ export class JournalFence {
     return this.since - this.options.fenceMs;
   }
 
-  /** Reads the fence. If a read is in progress, starts another one after it. Rejects if the journal fails. */
+  /**
+   * Reads the fence, and raises it if an older copy or another database has replaced the journal. If a read is in
+   * progress, starts another one after it. Rejects if the journal fails.
+   */
   refresh(): Promise<void> {
     if (this.#reading) {
       const earlier = this.#reading.catch(() => undefined);
@@ -126,13 +129,13 @@ export class JournalFence {
     );
   }
 
-  /** Raises the fence unless it is up, then reads it. Rejects if the journal fails. */
+  /** For an attempt that the journal lacks: raises the fence unless it is up, then reads it. Rejects on failure. */
   async raise(): Promise<void> {
     if (!this.active) await this.options.journal.setFence('attempt_missing');
     await this.refresh();
   }
 
-  /** Stops the reads of the fence. Resolves when the read in progress has ended. */
+  /** Stops the job that reads the fence. Resolves when its current read has ended. */
   stop(): Promise<void> {
     return this.#job.stop();
   }
@@ -143,7 +146,7 @@ export class JournalFence {
     if (!active)
       return warn(
         { event: 'journal_fence_lowered' },
-        'journal fence lowered: creates are sent without a lookup first',
+        'journal fence is down: creates are sent without the lookup that it requires',
       );
     const { reason, since, until } = active;
     warn(

@@ -30,7 +30,10 @@ type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' 
   warn(facts: object, message: string): void;
 };
 
-/** This instance's access to the journal. If the journal fails, throws before a request is sent, but never after it. */
+/**
+ * This instance's access to the journal. If the journal fails, methods that precede a request to the payment service
+ * throw, so that nothing is sent. Methods that follow a request do not throw.
+ */
 export class JournalSession {
   readonly journal: Journal;
   readonly clock: JournalClock;
@@ -62,7 +65,7 @@ export class JournalSession {
     };
   }
 
-  /** Time in ms after which a journal call without a result counts as failed. */
+  /** Time in ms after which failClosed() treats a journal call without a result as failed. */
   get timeoutMs(): number {
     return this.journal.timeLimitMs + TIMEOUT_MARGIN_MS;
   }
@@ -86,7 +89,8 @@ export class JournalSession {
   }
 
   /**
-   * Inserts an attempt. On failure, throws a ServiceError and queues an outcome: the insert may still take effect.
+   * Inserts an attempt. On failure or timeout, throws a ServiceError (UNAVAILABLE), and queues an outcome to record,
+   * because the insert may still take effect.
    * @param created outcome to queue, if the attempt stands for an earlier create that succeeded; default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<InsertResult> {
@@ -106,7 +110,7 @@ export class JournalSession {
     }
   }
 
-  /** Whether an attempt has a valid lease. A lease that ends more than MAX_LEASE_MS from now is invalid. */
+  /** Whether the lease of an attempt is valid: it has not ended, and ends at most MAX_LEASE_MS from now. */
   isLeased({ leaseUntil }: Attempt): boolean {
     const leftMs = leaseUntil - this.clock.now();
     return leftMs >= 0 && leftMs <= MAX_LEASE_MS;
@@ -138,7 +142,7 @@ export class JournalSession {
     return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
   }
 
-  /** Records up to 250 queued outcomes or, with `all`, as many as possible until the journal fails. Never rejects. */
+  /** Records a batch of up to 250 queued outcomes; with `all`, every batch until one fails entirely. Never rejects. */
   flushUnrecorded({ all = false } = {}): Promise<void> {
     return this.#unrecorded.flush(
       ({ attempt, outcome, isSender }) => this.#record(attempt, outcome, isSender),
@@ -148,7 +152,8 @@ export class JournalSession {
 
   /**
    * Records the outcome of an attempt. Never throws, waits at most 250 ms, and retries in the background. Returns false
-   * only if the journal reports in time that another attempt created this transaction or has the idempotency key.
+   * only if the journal reports in time that another attempt created this transaction or, if the recovery has found the
+   * transaction, that another attempt has taken the idempotency key.
    * @param onRecorded called if the first try succeeds, perhaps after the promise has resolved; must not throw
    */
   recordOutcome(
@@ -176,8 +181,8 @@ export class JournalSession {
   }
 
   /**
-   * Records an outcome. If the journal has lost the attempt, raises the fence and inserts the attempt again.
-   * @param isSender whether this is the attempt's first outcome, on the instance that sent or tried to insert it
+   * Records an outcome. If the journal lacks the attempt, raises the fence and inserts it again, unless superseded.
+   * @param isSender whether this instance sent the attempt, or tried to insert it, and this is its first outcome
    */
   async #record(attempt: SentAttempt, outcome: Outcome, isSender: boolean): Promise<boolean> {
     try {
@@ -192,8 +197,8 @@ export class JournalSession {
   }
 
   /**
-   * Whether another attempt with the same idempotency key has replaced this one in the journal. The key may have been
-   * released during a lookup by this instance. False while the fence is up: the journal may have lost this attempt.
+   * Whether another attempt with the same idempotency key has replaced this one in the journal, because the key was
+   * released while this instance made a lookup. False while the fence is up: the journal may have lost this attempt.
    */
   async #isSuperseded(attempt: SentAttempt): Promise<boolean> {
     await this.fence.refresh();
@@ -202,7 +207,7 @@ export class JournalSession {
     return holder !== null && holder.id !== attempt.id;
   }
 
-  /** Inserts an attempt again unless the journal has it. Returns false if another attempt holds its idempotency key. */
+  /** Inserts an attempt unless the journal has it. Returns false if another attempt holds its idempotency key. */
   async #insertAgain(attempt: SentAttempt): Promise<boolean> {
     const { since: fenceSince } = this.fence;
     const leaseUntil = this.leaseUntil();
@@ -217,12 +222,12 @@ export class JournalSession {
     if (!isSameAttempt)
       this.#warn(
         { event: 'attempt_superseded', attempt: attempt.id, holder: result.attempt.id },
-        'the journal lost an attempt, and another attempt was sent with its idempotency key: compare both at the payment service',
+        'the journal lost an attempt, and another attempt has its idempotency key: check at the payment service whether both created a transaction',
       );
     return isSameAttempt;
   }
 
-  /** Runs work that holds leases, and renews all leases of this instance every second until the work has ended. */
+  /** Runs a create or confirm. While any is in flight, renews their leases every second (not those of recoveries). */
   async withLeaseRenewal<T>(work: () => Promise<T>): Promise<T> {
     this.#inFlightCount += 1;
     if (!this.#renewal) this.#renewal = this.#scheduleRenewal();

@@ -41,7 +41,7 @@ interface PaymentOperationsOptions {
   polling: PollingOptions;
 }
 
-/** Limits which payments a caller may confirm. */
+/** The payments that a caller may confirm. */
 interface ConfirmRights {
   /** Whether the caller has access to every channel. */
   anyChannel: boolean;
@@ -103,7 +103,7 @@ export class PaymentOperations {
     return toPaymentSuccess(result.found, result.replayed);
   }
 
-  /** Confirms a payment. If the caller may not see the payment, the error is that of a payment that does not exist. */
+  /** Confirms a payment. One that the caller may not confirm leads to the same error as one that does not exist. */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
@@ -129,9 +129,9 @@ export class PaymentOperations {
   }
 
   /**
-   * Returns an error if the caller may not confirm the payment, if the payment is not on this channel, or if it was
-   * made with another method. The service does not check the channel (spec 4.5). The error does not reveal whether
-   * another channel has the payment. Throws a ServiceError if the journal or a lookup fails.
+   * Returns an error if the caller may not confirm the payment, or if the journal shows another channel or method;
+   * otherwise []. The service does not check the channel (spec 4.5). The error does not reveal whether another channel
+   * has the payment. Throws a ServiceError if the journal or a lookup fails.
    */
   async #confirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,
@@ -152,8 +152,8 @@ export class PaymentOperations {
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
       return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
     }
-    // A payment that the journal does not have can be confirmed if the caller has access to every channel, or if a
-    // lookup finds it on this channel. A caller that may confirm only one client's payments gets the error.
+    // The journal does not have this payment. A caller that may confirm only one client's payments gets the error. Any
+    // other caller may confirm it if it has access to every channel, or if a lookup finds the payment on this channel.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];

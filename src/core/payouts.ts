@@ -19,7 +19,7 @@ interface PayoutOperationsOptions {
   matcher: TransactionMatcher<PayoutResource>;
   createService: CreateService;
   session: JournalSession;
-  /** Whether a create is sent only after a lookup has shown that its external id is free. */
+  /** Whether a create with an external id is sent only after a lookup has shown that the id is free. */
   preflight: boolean;
   urls: UrlPolicy;
   callbacks: CallbackHandler;
@@ -47,8 +47,8 @@ export class PayoutOperations {
   }
 
   /**
-   * Returns the details of a payout that only the journal has. Returns `key` if the journal has no such payout on the
-   * channel. If the journal cannot be read in time, sets `isPartial`.
+   * Returns the details of a payout, most of which the service never returns. They come from the journal or, if it has
+   * no such payout on the channel, from `key`. If the journal cannot be read in time, returns `key` with `isPartial`.
    */
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;

@@ -1,7 +1,7 @@
 import type { Outcome, SentAttempt } from '../datasources/journal/journal';
 import type { JournalClock } from './clocks';
 
-/** Time in ms during which `not_sent` and `rejected` are written again: a timed-out insert may take effect late. */
+/** Time in ms for which `not_sent` and `rejected` are written repeatedly: a timed-out insert may take effect late. */
 const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
 
 const MAX_UNRECORDED = 10_000;
@@ -11,7 +11,7 @@ const MAX_CONCURRENT_RECORDS = 250;
 interface UnrecordedOutcome {
   attempt: SentAttempt;
   outcome: Outcome;
-  /** Whether this is the attempt's first outcome, on the instance that sent or tried to insert it. */
+  /** Whether this instance sent the attempt, or tried to insert it, and this is its first outcome. */
   isSender: boolean;
   /** Time by the monotonic clock at which the outcome was queued. */
   queuedAt: number;
@@ -27,17 +27,17 @@ export class UnrecordedOutcomes {
 
   constructor(private readonly clock: JournalClock) {}
 
-  /** The attempts that may have created a transaction. */
+  /** The attempts with a queued outcome `succeeded` or `unknown`: they may have created a transaction. */
   get sentAttempts(): SentAttempt[] {
     return [...this.#queue.values()].filter(mayHaveCreated).map(({ attempt }) => attempt);
   }
 
-  /** Queues an outcome. Replaces an earlier outcome of the attempt. */
+  /** Queues an outcome. Replaces an earlier outcome of the attempt. If the queue is full, drops an outcome. */
   add(unrecorded: Omit<UnrecordedOutcome, 'queuedAt'>): void {
     const { id } = unrecorded.attempt;
     this.#queue.set(id, { ...unrecorded, queuedAt: this.clock.monotonic() });
     if (this.#queue.size <= MAX_UNRECORDED) return;
-    // Drops the oldest `not_sent` or `rejected`; if there is none, the oldest outcome. A lookup recovers it later.
+    // Drops the first `not_sent` or `rejected`; without one, the first outcome. Its attempt then counts as unknown.
     let [idToDrop = id] = this.#queue.keys();
     for (const [queuedId, queued] of this.#queue) {
       if (mayHaveCreated(queued)) continue;
@@ -48,8 +48,8 @@ export class UnrecordedOutcomes {
   }
 
   /**
-   * Records up to 250 outcomes or, with `all`, as many as possible until the journal fails. Begins with attempts that
-   * may have created a transaction. Writes `not_sent` and `rejected` repeatedly for a minute.
+   * Records a batch of up to 250 outcomes; with `all`, every batch until one fails entirely. Begins with `succeeded` or
+   * `unknown`. Keeps `not_sent` and `rejected` queued for a minute, to write them again.
    * @param record records an outcome; rejects on failure
    */
   async flush(

@@ -23,7 +23,7 @@ interface TokenBucket {
   refilledAt: number;
 }
 
-/** Time in ms in which the token bucket of an attempt regains one lookup. A full bucket allows four lookups at once. */
+/** Time in ms in which the token bucket of an attempt regains one lookup. A full bucket allows four without waiting. */
 const LOOKUP_INTERVAL_MS = 1000;
 /** A bucket is empty, and the next lookup must wait, if refilling the bucket takes longer than this time in ms. */
 const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
@@ -42,14 +42,14 @@ export class CallbackHandler {
     this.#clock = options.session.clock;
   }
 
-  /** Returns the caller's callback URL or, if there is none, this gateway's. Null or undefined if both are missing. */
+  /** Returns the callback URL that the caller gave, otherwise this gateway's. Null or undefined if there is neither. */
   callbackUrlFor(attemptId: string, callersUrl: string | null | undefined): string | null | undefined {
     const { publicUrl, tokens } = this.options;
     if (publicUrl === null || (callersUrl !== null && callersUrl !== undefined)) return callersUrl;
     return `${publicUrl}/callbacks/${tokens.encode(attemptId)}`;
   }
 
-  /** Looks up the transaction of a callback. Ignores invalid tokens, and other attempts while no bucket is free. */
+  /** Looks up the transaction of a callback. Ignores invalid tokens, and attempts without a bucket if none is free. */
   onCallback(token: string): void {
     const attemptId = this.options.tokens.decode(token);
     if (attemptId === null) return;

@@ -55,7 +55,7 @@ interface ChangeFeedOptions {
 
 /** Reads the record of changes in the journal, and watches it for new changes. */
 export class ChangeFeed {
-  /** Watchers' reads in flight, by their parameters. Watchers at the same position share one read. */
+  /** Watchers' reads in flight, by their parameters. Equal readers at the same position share one read. */
   readonly #reads = new Map<string, Promise<ChangeBatch>>();
   /** Runs reads outside the async context of the request that started the watcher. */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
@@ -67,16 +67,17 @@ export class ChangeFeed {
 
   constructor(private readonly options: ChangeFeedOptions) {}
 
-  /** Time in ms for which an open database transaction has kept newer changes unreadable; 0 if all are readable. */
+  /** Duration in ms of the current series of stalled reads (see #behind); 0 if there is none. See BEHIND_EXPIRY_MS. */
   get behindMs(): number {
     const { since, until } = this.#behind ?? { since: 0, until: 0 };
     return this.options.clock.monotonic() - until < BEHIND_EXPIRY_MS ? until - since : 0;
   }
 
   /**
-   * Returns up to `limit` changes that the reader may see, oldest first.
+   * Returns up to `limit` changes that the reader may see, oldest first. May return none although `hasMore` is
+   * true, if the changes read within READ_TIMEOUT_MS are all invisible to the reader.
    * @param after position of the last change that the reader has; null: start with the oldest stored change
-   * @throws CursorExpired if changes after `after` were deleted; ServiceError (UNAVAILABLE) if the journal fails
+   * @throws CursorExpired if changes after `after` were deleted; ServiceError (UNAVAILABLE) if the first read fails
    */
   async read(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangePage> {
     const { runtime } = this.options;
@@ -100,9 +101,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Yields every visible change after a position, then new changes as they are recorded. Reads a page only after the
-   * consumer has received the previous one (backpressure). Retries failed reads. Throws CursorExpired if changes after
-   * the position were deleted.
+   * Yields every visible change after the position `after`, then new changes as they are recorded. Reads a page only
+   * after the consumer has received the previous one (backpressure). Retries failed reads. The iterator throws
+   * CursorExpired if changes after its position were deleted.
    * @param after null: yield only changes recorded from now on
    */
   watch(
@@ -169,7 +170,7 @@ export class ChangeFeed {
     });
   }
 
-  /** Returns the position of the newest change of the reader's channel; FIRST_POSITION if the watcher was stopped. */
+  /** Reads the position of the channel's newest change; retries failures. FIRST_POSITION if the watcher was stopped. */
   async #readNewestPosition({ channel }: ChangeReader, watcher: Watcher): Promise<ChangePosition> {
     const { journal, service } = this.options;
     const read = () => this.#runOutsideRequests(() => journal.newestChange(service, channel));

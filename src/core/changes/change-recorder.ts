@@ -16,7 +16,7 @@ export interface KnownState {
   phase: PollPhase;
   /** When a response last showed the transaction, by the monotonic clock. */
   seenAt: number;
-  /** Journal time at which the journal was last known to have this state; undefined if it has not been recorded yet. */
+  /** Journal time at which the journal was last known to have this state; undefined until it has recorded the state. */
   confirmedAt: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export class ChangeRecorder {
     );
   }
 
-  /** Returns the number of observations that wait to be checked or written, and the age of the oldest (0 if none). */
+  /** Returns the number of observations that wait to be checked or written, and the age in ms of the oldest, or 0. */
   backlog(): { queued: number; oldestQueuedMs: number } {
     const now = this.session.clock.now();
     const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followedFilter.oldestAt ?? now);
@@ -67,7 +67,10 @@ export class ChangeRecorder {
     await this.#queue.flush();
   }
 
-  /** Queues the state in a response, if it may be new. @param requestedAt time by `Runtime.monotonic()` */
+  /**
+   * Queues the state in a response for recording, unless it is known, or the transaction is known not to be followed.
+   * @param requestedAt start of the request, by `Runtime.monotonic()`
+   */
   onSnapshot(snapshot: Snapshot, requestedAt: number): void {
     const lastState = this.#knownStates[snapshot.kind].get(snapshot.transactionId);
     if (lastState) {
@@ -88,7 +91,7 @@ export class ChangeRecorder {
     return this.#toObservedState(seen);
   }
 
-  /** Returns the known state of a transaction if it agrees with the journal; otherwise forgets it. */
+  /** Returns the known state of a transaction if it agrees with the given row of the journal; otherwise forgets it. */
   revalidateKnownState({
     kind,
     transactionId,
@@ -178,7 +181,7 @@ export class ChangeRecorder {
     };
   }
 
-  /** Returns when the first lookup after a change is due, in journal time; null if no further lookup is necessary. */
+  /** Returns the due time of the first lookup after a change; null after a final status, and if FOLLOW_DAYS is 0. */
   #nextLookupAt(phase: PollPhase): number | null {
     const { changes, watching } = this.config;
     if (phase === 'done' || changes.followMs === 0) return null;

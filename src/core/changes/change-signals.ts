@@ -4,13 +4,13 @@ import type { Runtime } from '../../shared/runtime';
 import { channelHash } from '../polling/snapshot';
 
 /**
- * Value of `state` in messages that tell other instances of a change on a channel. It is constant, because the notifier
- * merges equal messages.
+ * Value of `state` in messages that tell other instances of a change on a channel. It is constant, so that the notifier
+ * merges queued messages about the same channel.
  */
 const CHANGE_SIGNAL = 'changes_';
 /** Minimum time in ms between two wake-ups of a channel, so that one read returns many changes of a burst. */
 const MIN_GAP_MS = 20;
-/** Minimum time in ms until watchers read without a signal, because signals can be lost. Jitter up to doubles it. */
+/** Time in ms after a wake-up until the next one without a signal (signals can be lost). Jitter up to doubles it. */
 const SAFETY_READ_MS = 1000;
 
 /** A channel that has at least one watcher. */

@@ -75,7 +75,7 @@ export class ChangeTracking {
     now: (): number => this.options.session.clock.now(),
   };
 
-  /** Stops the lookups of followed transactions. Resolves when the lookups in flight have ended. */
+  /** Stops the lookups of followed transactions. Resolves when those in flight have ended. */
   async stopFollowing(): Promise<void> {
     await this.#follower?.stop();
   }

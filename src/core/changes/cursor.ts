@@ -25,14 +25,14 @@ export class CursorExpired extends Error {
 export const encodeCursor = ({ epoch, transaction, seq }: ChangePosition): string =>
   Buffer.from(`1.${epoch}.${transaction}.${seq}`).toString('base64url');
 
-/** Returns the position of a cursor. Throws InvalidCursor. */
+/** Returns the position of a cursor. Throws InvalidCursor for any other text. */
 export function decodeCursor(cursor: string): ChangePosition {
   const text = cursor.length > MAX_CURSOR_LENGTH ? '' : Buffer.from(cursor, 'base64url').toString();
   const numbers = CURSOR_PATTERN.exec(text)?.slice(1).map(Number) ?? [];
   const [epoch, transaction, seq] = numbers;
   if (epoch === undefined || transaction === undefined || seq === undefined) throw new InvalidCursor();
   const position = { epoch, transaction, seq };
-  // Rejects other spellings of a cursor: with padding, with leading zeros, or with unsafe integers.
+  // Rejects integers above Number.MAX_SAFE_INTEGER, and other spellings of a cursor: with padding or leading zeros.
   if (!numbers.every(Number.isSafeInteger) || encodeCursor(position) !== cursor) throw new InvalidCursor();
   return position;
 }

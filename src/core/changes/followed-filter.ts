@@ -13,7 +13,7 @@ export interface SeenTransaction {
   status: string;
   /** Null for payouts, and if the response contains no state. */
   state: string | null;
-  /** Received amount of a MISPAID payment, or null. */
+  /** Received amount of a MISPAID payment; otherwise null. */
   received: string | null;
   phase: PollPhase;
   /** When the request was sent, in journal time. */
@@ -32,20 +32,20 @@ const MAX_NOT_FOLLOWED = 20_000;
 /** Time in ms after which a transaction that was not followed is checked again. Its create may be recorded by then. */
 const NOT_FOLLOWED_TTL_MS = 5 * 60_000;
 
-/** Discards states of transactions that the journal does not follow (docs/changes.md). Asks it in batches. */
+/** Discards states of transactions that are not followed (docs/changes.md). Asks the journal about them in batches. */
 export class FollowedFilter {
   #queued: SeenTransaction[] = [];
   #timer: Timer | undefined;
   #checking: Promise<void> | undefined;
   #checkedAt = -Infinity;
-  /** Ids of transactions that are not followed. */
+  /** Ids of transactions that were not followed when the journal was last asked. */
   readonly #notFollowed: LRUCache<string, true>;
   /** Runs queries outside the async context of the request whose response was observed. */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
 
   /**
-   * @param onMayBeFollowed called if the transaction may be followed; also if the journal could not be read
-   * @param onDropped called if too many states are queued; a later lookup shows the state again
+   * @param onMayBeFollowed called with a state whose transaction may be followed: any, if the journal cannot be read
+   * @param onDropped called with a state that is dropped because the queue is full; a later lookup shows it again
    */
   constructor(
     private readonly session: JournalSession,
@@ -88,12 +88,12 @@ export class FollowedFilter {
     this.#notFollowed.set(transactionId, true);
   }
 
-  /** Lets the journal check a transaction again at its next response, even if NOT_FOLLOWED_TTL_MS have not passed. */
+  /** Forgets that a transaction was not followed, so that its next response is checked again. */
   forget(transactionId: string): void {
     this.#notFollowed.delete(transactionId);
   }
 
-  /** Resolves when every queued state is checked. */
+  /** Checks the queued states at once. Resolves when all are checked. */
   async flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -8,13 +8,13 @@ import { nextFollowDelay, retryAfterOf, type PollPhase } from '../polling/poll-s
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownState } from './change-recorder';
 
-/** Delay in ms between two runs. A run claims and looks up transactions that are due. Shorter if more may be due. */
+/** Delay in ms between two runs, each of which claims due transactions. The delay is shorter if more may be due. */
 const RUN_DELAY_MS = 1000;
 /** Maximum number of this job's lookups in flight, and of transactions per claim. Leaves capacity for callers. */
 const MAX_BATCH = 32;
 /** Time in ms for which a transaction is young after a change. Young transactions are likely to change again. */
 const YOUNG_MS = 15 * 60_000;
-/** Fraction of the lookups for transactions that changed within YOUNG_MS. The rest is for the most overdue ones. */
+/** Fraction of lookups for young transactions, if enough are due. The rest is for the most overdue transactions. */
 const YOUNG_SHARE = 0.8;
 /** Interval in ms at which one lookup probes the payment service while a circuit breaker is open. */
 const PROBE_EVERY_MS = 5000;
@@ -29,9 +29,9 @@ const FRESHNESS_FRACTION = 0.7;
 
 /** Load and availability of the payment service, according to its client. */
 export interface ServiceLoad {
-  /** Whether a circuit breaker is open. */
+  /** Whether a circuit breaker is open or half open. */
   isDown(): boolean;
-  /** Whether lookups are queued because the client's maximum number of lookups is in flight. */
+  /** Whether lookups are queued because the maximum number of concurrent lookups is in flight. */
   isBusy(): boolean;
 }
 
@@ -42,7 +42,7 @@ interface FollowerOptions {
   timeoutMs: number;
   recorder: ChangeRecorder;
   serviceLoad: ServiceLoad;
-  /** Looks a transaction up and passes it to its subscribers. Returns null if the service has no such transaction. */
+  /** Looks a transaction up, and passes it to the recorder and to subscribers. Null if the service does not have it. */
   lookUp(kind: AttemptKind, channel: string, transactionId: string): Promise<Snapshot | null>;
   background: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onFollowLookup'>;

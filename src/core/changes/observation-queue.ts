@@ -39,7 +39,7 @@ export class ObservationQueue {
     return this.#size;
   }
 
-  /** `observedAt` of the first queued observation, usually the oldest; undefined if none is queued. */
+  /** `observedAt` of the first queued observation, usually the oldest, in journal time; undefined if none is queued. */
   get oldestAt(): number | undefined {
     const [first] = this.#inFlight.values();
     const [next] = this.#waiting.values();
@@ -60,7 +60,7 @@ export class ObservationQueue {
     this.#start();
   }
 
-  /** Resolves when every queued observation is recorded, or when the journal fails. */
+  /** Writes at once, without a retry delay. Resolves when the queue is empty, or when the journal fails. */
   async flush(): Promise<void> {
     this.#retryTimer?.cancel();
     this.#retryTimer = undefined;

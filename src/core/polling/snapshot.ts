@@ -71,8 +71,8 @@ export const channelHash = (service: string, channel: string): string =>
   hash(`changes ${service} ${channel}`, 16);
 
 /**
- * Adds what `after` lacks from the earlier snapshot `before`: the external id and, for a payout with `isPartial`, all
- * details. Changes `after` or returns a new object.
+ * Returns `after`, completed from the earlier snapshot `before`: by the external id if `after` has none and, if `after`
+ * is a payout with `isPartial`, by all details. The result is the changed object `after` or a new object.
  */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;

@@ -23,7 +23,7 @@ export interface PollingOptions {
   recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
 }
 
-/** Maximum number of concurrent polls. The service client allows more lookups; the rest is for callers. */
+/** Maximum number of concurrent polls, except a poller's first ones. The service client allows more, for callers. */
 const MAX_CONCURRENT_POLLS = 32;
 const MAX_STORED_HASHES = 20_000;
 
@@ -76,7 +76,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (!this.#pollSoon(channel, transactionId)) await this.lookUp({ channel, transactionId });
   }
 
-  /** Prevents later lookups on a channel from sharing those in flight, whose results may be older than a change. */
+  /** Must be called after a mutation: later lookups on the channel then do not share older requests in flight. */
   invalidateLookups(channel: string): void {
     this.#lookups.invalidateChannel(channel);
   }
@@ -88,7 +88,7 @@ export class TransactionFeed<T extends Snapshot> {
     else this.onSnapshot(found, requestedAt);
   }
 
-  /** Handles a state that another instance has seen. Polls if subscribers here have received another state. */
+  /** Handles a state that another instance has seen. Polls for subscribers here, unless it is their latest state. */
   onRemoteChange({ name, state }: StateChange): void {
     this.#lastHashesOf(name).peer = state;
     const poller = this.#pollersByHash.get(name);
@@ -143,7 +143,7 @@ export class TransactionFeed<T extends Snapshot> {
       lookUp: () => {
         const poll = (): Promise<T | null> =>
           background({ name: `watch ${kind}` }, () => this.lookUp({ channel, transactionId }));
-        // The first lookup starts at once. A later one may be queued, and is skipped if the poller has ended meanwhile.
+        // A lookup before the first state starts at once. A later one may be queued, and is skipped if the poller ends.
         if (!poller.latest) return poll();
         return this.#limit.execute(async () => (this.#pollers.get(key) === poller ? poll() : null));
       },

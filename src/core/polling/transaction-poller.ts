@@ -12,8 +12,8 @@ interface TransactionPollerOptions<T extends Snapshot> {
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
   settings: PollSettings;
   /**
-   * Looks the transaction up; null if there is none. Also passes it to the poller's onSnapshot(), before the promise
-   * resolves.
+   * Looks the transaction up, and passes it to the poller's onSnapshot() before the promise resolves. Null if there is
+   * none, or if the lookup was skipped because the poller had ended.
    */
   lookUp(): Promise<T | null>;
   kind: T['kind'];
@@ -22,9 +22,9 @@ interface TransactionPollerOptions<T extends Snapshot> {
   onEnd(): void;
 }
 
-/** Maximum age in ms of a state that a new subscriber receives without another lookup. */
+/** Maximum age in ms of a state that a new subscriber receives without a poll. There is no limit during an outage. */
 const FRESH_MS = 2000;
-/** Minimum time in ms between polls that are triggered by callbacks, replays and remote changes. */
+/** Minimum time in ms from the start of a poll to the next poll by pollSoon(), for example after a callback. */
 const MIN_GAP_MS = 100;
 
 interface LatestState<T> {
@@ -84,7 +84,7 @@ export class TransactionPoller<T extends Snapshot> {
     return subscriber;
   }
 
-  /** Polls as soon as the minimum gap between polls allows. */
+  /** Polls as soon as MIN_GAP_MS and, after a failure, Retry-After allow. During a poll, polls again after it. */
   pollSoon(): void {
     if (this.#isPolling) this.#mustPollAgain = true;
     else if (!this.#isPollingSoon && !this.#isOver) {
@@ -96,8 +96,9 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Handles a response with this transaction. If the request began before the latest response was received, the state
-   * may be older. It is then not published, but triggers a poll if it differs.
+   * Publishes the state in a response. If the request began before the latest response was received, the state may be
+   * older: it is then not published, but triggers a poll if it differs. Before the first state, responses to requests
+   * that began before this poller are ignored.
    * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {
@@ -134,7 +135,7 @@ export class TransactionPoller<T extends Snapshot> {
     let result: PollResult | undefined;
     try {
       const found = await this.options.lookUp();
-      // If the poller has ended meanwhile, reports no result, because its queued lookup may have been skipped.
+      // If the poller has ended meanwhile, null does not mean `missing`: the queued lookup may have been skipped.
       if (!this.#isOver) result = found ? 'found' : 'missing';
       if (!found) throw transactionNotFoundError(this.options.kind);
       // `onSnapshot` ignores the response to a shared lookup that is older than this poller. It is accepted here.
@@ -185,7 +186,7 @@ export class TransactionPoller<T extends Snapshot> {
     this.#schedulePollIn(nextPollDelay(settings.schedule[phase], sinceChange, failures, runtime.random()));
   }
 
-  /** Schedules a poll in `ms`, or later if Retry-After demands it. Ends the subscriptions if the outage is too long. */
+  /** Schedules a poll in `ms`, or later if Retry-After demands it. At the outage limit, ends the subscriptions. */
   #schedulePollIn(ms: number): void {
     const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
     const delayMs = Math.min(Math.max(0, ms, retryIn), this.#msUntilOutageTimeout());
