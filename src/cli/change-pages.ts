@@ -1,7 +1,7 @@
 import type { ChangeJournal, ChangeRange, ChangeBatch } from '../datasources/journal/changes';
 import { sleep } from '../shared/timeout';
 
-/** Maximum time in ms to wait for the end of an open database transaction, which hides later changes from readers. */
+/** Maximum wait in ms for open database transactions. Until they end, changes recorded after they began are hidden. */
 const MAX_CATCH_UP_MS = 2000;
 const READ_INTERVAL_MS = 100;
 

@@ -28,7 +28,7 @@ import { causeCode } from '../shared/error-code';
 interface ClientBehavior {
   /** Whether the client evaluates the directive itself and removes it from the document. */
   isClientDirective(name: string): boolean;
-  /** Whether the client adds __typename to the selection sets of the operation, except to the outermost one. */
+  /** Whether the client adds __typename to the operation's selections below the root, and to those of its fragments. */
   addsTypename(operation: OperationDefinitionNode): boolean;
   /** Whether this field keeps the client from adding __typename to the selection set that contains the field. */
   preventsTypename(field: FieldNode): boolean;
@@ -107,7 +107,7 @@ const documentOf = (definitions: readonly DefinitionNode[]) =>
 const locationOf = ({ loc }: ASTNode): string =>
   loc ? `${loc.source.name}:${getLocation(loc.source, loc.start).line}` : '';
 
-/** Standard GraphQL validation rules. Unused fragments are allowed; validationErrors() reports unnamed operations. */
+/** Standard validation rules except two: unused fragments are allowed; validationErrors() finds unnamed operations. */
 const VALIDATION_RULES = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== LoneAnonymousOperationRule,
 );

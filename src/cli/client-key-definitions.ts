@@ -46,7 +46,7 @@ function defineNewAndRotate(clientKey: Command, { handler }: CommandActions): vo
       parsePositiveDuration,
     )
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
-    // A list with spaces becomes several arguments. newKey() reports this error more clearly than Commander.
+    // If a list contains a space, the rest of it is an excess argument. newKey() explains this better than Commander.
     .allowExcessArguments()
     .action(handler(load, 'newKey'));
   addCommand(clientKey, 'rotate', {

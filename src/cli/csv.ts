@@ -1,4 +1,4 @@
-/** Matches text that a spreadsheet evaluates as a formula. Keys and ids may be such text: callers choose them. */
+/** Matches text that a spreadsheet evaluates as a formula. Callers may choose such texts as keys and external ids. */
 const FORMULA_START = /^[=+\-@\t\r\n]/;
 
 /** Returns a text as a cell of CSV (RFC 4180). Puts an apostrophe before text that looks like a formula. */

@@ -21,7 +21,7 @@ async function runArguments(args: readonly string[]): Promise<void> {
   const { runCommand } = await import('./program.js');
   const terminal = new Terminal(process.stdout, process.stderr);
   const streams = [process.stdout, process.stderr];
-  // Ignore EPIPE (for example when piped to `head`), so that the exit code does not depend on the reader.
+  // Ignore EPIPE: if the reader of a pipe, such as `head`, stops early, the exit code stays that of the command.
   const onError = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') throw error;
   };

@@ -71,7 +71,7 @@ export function createCommandLineParser(
   return program;
 }
 
-/** Prints an error and returns its exit code. */
+/** Prints an error and returns the exit code of the command. */
 function reportError(error: unknown, terminal: Terminal): number {
   // Commander has already printed the message of a CommanderError.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misused;
@@ -85,7 +85,7 @@ function errorText(error: unknown): string {
   if (error instanceof JournalUnavailable)
     return `The journal is unavailable: ${journalErrorText(describeJournalError(error))}.`;
   if (!(error instanceof Error)) return String(error);
-  // Print the code of the cause, but not the message of the cause: it may quote a connection string.
+  // Add only the code of the cause: its message may quote a connection string. A JournalOpenError needs no code.
   const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
   return code === undefined || error instanceof JournalOpenError
     ? error.message

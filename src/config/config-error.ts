@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads a setting's file by `read` and returns the result. Throws a ConfigError with the setting's name on failure. */
+/** Returns the result of `read`, which reads the file of a setting. Throws a ConfigError for the setting on failure. */
 export function readSettingFile<T>(setting: string, read: () => T): T {
   try {
     return read();

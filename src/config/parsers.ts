@@ -9,7 +9,7 @@ export interface Parser<T> {
   expected: string;
   /** Returns the value; undefined if the text is invalid. */
   parse(text: string): T | undefined;
-  /** Returns the error message for an invalid text, without secrets of the text. If omitted: `expected <expected>`. */
+  /** Returns an error message for an invalid text, without its secrets. Default message: `expected <expected>`. */
   describeError?(text: string): string;
 }
 
@@ -108,6 +108,7 @@ export const databaseUrl: Parser<Secret> = {
 
 interface UrlRules {
   expected: string;
+  /** Whether the URL may have a query. Default: no. */
   allowQuery?: boolean;
   /** Whether plain http is allowed for every host; otherwise only for loopback hosts. */
   allowAnyHttp?: boolean;
@@ -115,7 +116,7 @@ interface UrlRules {
   toValue(url: URL, text: string): string | undefined;
 }
 
-/** Returns a parser of https URLs (http for loopback). Rejects credentials, fragments and, by default, queries. */
+/** Returns a parser of https URLs (http too for loopback or with `allowAnyHttp`) without credentials and fragment. */
 const urlParser = ({ expected, allowQuery, allowAnyHttp, toValue }: UrlRules): Parser<string> => ({
   expected,
   parse: (text) => {

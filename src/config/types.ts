@@ -7,11 +7,11 @@ import type { Secret } from '../shared/secret';
 export interface UrlPolicy {
   /** Whether loopback hosts are allowed, with https or http. */
   allowsLoopback: boolean;
-  /** Allowed host names, such as *.shop.example; null: any public host. */
+  /** Allowed host names and patterns such as *.shop.example, in lower case; null: any public host. */
   hosts: readonly string[] | null;
 }
 
-/** Treatment of an operation that is not in the manifest. `warn`: allow with a log warning. `require`: reject. */
+/** Rule for operations outside the manifest. `allow`: execute. `warn`: execute, log a warning. `require`: reject. */
 export type PersistedMode = 'allow' | 'warn' | 'require';
 
 export interface PollSettings {

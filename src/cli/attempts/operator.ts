@@ -33,7 +33,7 @@ export function readOperator(sudoUser: string | null, byOption: string | undefin
  */
 export const readReason = (reason: string): string => parseRecordableText('--reason', reason, 255);
 
-/** Validates the value of an option for the audit log and trims it. @param maxLength in UTF-16 code units */
+/** Returns the trimmed value of an option. @throws UsageError if the audit log could not record it unchanged */
 function parseRecordableText(option: string, value: string, maxLength: number): string {
   const text = value.trim();
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))

@@ -45,7 +45,7 @@ const CSV_COLUMNS = [
   ...['channel', 'method', 'externalId', 'client', 'idempotencyKey'],
 ];
 
-/** Returns attempts as CSV for `attempts settle --file`. The operator fills in outcome and transactionId. */
+/** Returns attempts as CSV for `attempts settle --file`. The operator replaces the outcome `unknown`. */
 export function attemptsCsv(attempts: readonly Attempt[]): string {
   const rows = attempts.map((attempt) => {
     const { amount, ...fields } = attemptJson(attempt);
@@ -55,7 +55,7 @@ export function attemptsCsv(attempts: readonly Attempt[]): string {
   return [CSV_COLUMNS, ...rows].map((cells) => cells.map(csvCell).join(',')).join('\n');
 }
 
-/** Text for each state of a request to settle an attempt, in the order of the report. */
+/** Text in the report for each SettleState. The report lists the counts of the states in this order. */
 const STATE_LABELS: Readonly<Record<SettleState, string>> = {
   ready: 'can be settled',
   settled: 'settled',
@@ -71,7 +71,7 @@ function toCents(value: string): bigint {
   return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
 }
 
-/** Returns the total amount of attempts by mutation and currency. `value`: decimal with two decimal places. */
+/** Sums up attempts by mutation and currency. `attempts`: their number. `value`: the sum, with two decimal places. */
 export function totalsOf(attempts: readonly Attempt[]) {
   const groups = Map.groupBy(attempts, (attempt) => `${mutationName(attempt)} ${attempt.currency}`);
   return [...groups].map(([group, members]) => {
@@ -109,15 +109,15 @@ const plannedSettleJson = ({ line, name, request, attempt, state, message }: Pla
 
 interface ReportOptions {
   json?: boolean | undefined;
-  /** Whether outcomes were recorded or proposed. False: the report is a preview. */
+  /** True: the command has tried to record or propose the outcomes. False: the report is a preview. */
   isCarriedOut: boolean;
   /** Id of the stored proposal; undefined if the command stored none. */
   proposalId?: string | undefined;
 }
 
 /**
- * Prints each request with its state, the number of requests in each state, and the total amounts of the requests that
- * are settled, proposed or ready.
+ * Prints each request to settle an attempt with its state, the number of requests in each state, and the total amounts
+ * of those that are settled, proposed or ready. Without requests prints nothing, unless `json` is true.
  * @returns the exit code of the command: EXIT.failed if a request is refused, otherwise EXIT.done
  */
 export function printReport(

@@ -12,7 +12,7 @@ const MAX_UNKNOWN_ATTEMPTS = 100_000;
 export const NO_ATTEMPT_MESSAGE =
   'No attempt has this id or idempotency key. If several clients used the key, use the id of the attempt.';
 
-/** Returns SERVICE_BASE_URL, the id of the payment service in the journal. @throws UsageError if it is not set */
+/** Returns SERVICE_BASE_URL, which identifies the service in the journal. @throws UsageError if it is not set */
 export function requireServiceUrl(baseUrl: string | null): string {
   if (baseUrl) return baseUrl;
   throw new UsageError(
@@ -41,7 +41,7 @@ export async function openSession(context: Context, byOption?: string) {
     config,
     operator,
     journal,
-    /** SERVICE_BASE_URL, the id of the payment service in the journal. */
+    /** SERVICE_BASE_URL, which identifies the payment service in the journal. */
     service,
     openProposals: async () => {
       const proposals = await openProposals(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);

@@ -7,7 +7,7 @@ import { toSettleRequest, type SettleFileLine } from './settle-plan';
 type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
 type RowFields = Partial<Record<Column, string>>;
 
-/** Columns that `settle --file` reads, by their normalised name: lower case, letters only. Ignores other columns. */
+/** Columns that `settle --file` reads. Key: the name in lower case, letters only. Other columns are ignored. */
 const COLUMN_BY_NAME = new Map<string, Column>([
   ['id', 'id'],
   ['attempt', 'id'],
@@ -19,7 +19,7 @@ const COLUMN_BY_NAME = new Map<string, Column>([
   ['status', 'status'],
 ]);
 
-/** Reads the known columns of a row. @throws UsageError if a column is repeated or a value is not a string or null */
+/** Returns the known fields of a row. @throws UsageError if one is repeated, or is neither a string nor null */
 function readFields(cells: readonly [name: string, value: unknown][]): RowFields {
   const fields: RowFields = {};
   for (const [name, value] of cells) {
@@ -110,8 +110,9 @@ function readRow({ line, read }: Row, defaultStatus: string): SettleFileLine {
 
 /**
  * Reads the file of `attempts settle --file` (.csv or .jsonl). A malformed line gets the state `refused`.
- * @param defaultStatus status of the transaction in lines without a status
- * @throws InputError or UsageError if the file is unreadable, empty or malformed CSV
+ * @param defaultStatus status of the transaction for lines that name none
+ * @throws InputError or UsageError if the whole file is unusable: unreadable, without attempts, another extension,
+ *   unclosed quotes, or wrong columns in line 1
  */
 export function readSettleFile(file: string, defaultStatus: string): SettleFileLine[] {
   const extension = path.extname(file).toLowerCase();

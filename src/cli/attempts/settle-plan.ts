@@ -34,9 +34,13 @@ export function toSettleRequest({ attempt, outcome, transactionId, status }: Req
 }
 
 /**
- * `ready`: the attempt can be settled. `already_settled`: the attempt has the requested outcome. `left_unknown`: the
- * line of the file requests no outcome. `refused`: the attempt cannot be settled. `settled`: the command has recorded
- * the outcome. `proposed`: the command has stored a proposal, which another user has to approve.
+ * State of a request to settle an attempt:
+ * - `ready`: the attempt can be settled.
+ * - `settled`: the command has recorded the outcome.
+ * - `proposed`: the command has stored a proposal, which another user has to approve.
+ * - `already_settled`: the attempt already had the requested outcome.
+ * - `left_unknown`: the line of the file requests no outcome.
+ * - `refused`: the line is malformed, or the outcome cannot be recorded.
  */
 export type SettleState = 'ready' | 'settled' | 'proposed' | 'already_settled' | 'left_unknown' | 'refused';
 
@@ -44,11 +48,11 @@ export type SettleState = 'ready' | 'settled' | 'proposed' | 'already_settled' |
 export interface PlannedSettle {
   /** The line number in the file, from 1; null if the request is not from a file. */
   line: number | null;
-  /** The id or idempotency key by which the operator named the attempt. */
+  /** The id or idempotency key that names the attempt; may be empty if the line of the file is malformed. */
   name: string;
   /** The request; null if the line of the file requests no outcome or is malformed. */
   request: SettleRequest | null;
-  /** The attempt in the journal; null before the journal is read, and if the journal has no such attempt. */
+  /** The attempt in the journal; null if there is none, or if it was not looked up, as without `request`. */
   attempt: Attempt | null;
   state: SettleState;
   /** Why the request is refused; null in every other state. */
@@ -63,7 +67,7 @@ export function asRefused(planned: PlannedSettle, message: string): PlannedSettl
 export const isSettledAs = (attempt: Attempt, { outcome, transactionId }: SettleRequest): boolean =>
   attempt.outcome === outcome && attempt.transactionId === transactionId;
 
-/** Reads the attempt of a request from the journal. Decides whether the requested outcome can be recorded. */
+/** Reads the attempt of a request from the journal. Returns the state `ready`, `already_settled` or `refused`. */
 export async function planSettle(
   session: Session,
   request: SettleRequest,
@@ -109,7 +113,7 @@ export async function planSettleFile(
 /**
  * Refuses a line if its id and key belong to different attempts, or if an earlier line has the same attempt or
  * transaction.
- * @param firstLines line number by attempt and by transaction; the function adds the current line
+ * @param firstLines number of the first line for each attempt and transaction; the function adds those of this line
  */
 function refuseIfConflict(
   planned: PlannedSettle,

@@ -7,7 +7,7 @@ import { auditName } from './operator';
 import type { Session } from './session';
 import { isSettledAs, planSettle, asRefused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
-/** Reason of an operator for recording outcomes, or for withdrawing a proposal. */
+/** Reason of an operator for recording or proposing outcomes, or for withdrawing a proposal. */
 interface Decision {
   reason: string;
   /** The proposal that the operator approves or withdraws, and the user who made it; absent in `attempts settle`. */
@@ -33,8 +33,8 @@ export const decisionFields = ({ operator }: Session, { reason, proposal }: Deci
 });
 
 /**
- * Records the outcomes of all requests in state `ready`: each in the audit log, then in the journal. After a failed
- * write, refuses this request and all later ready ones. Returns all requests with their new states.
+ * Records the outcomes of all requests in state `ready`: each in the audit log, then in the journal. If one of the two
+ * fails, refuses the current request and all later ready ones. Returns all requests with their new states.
  * @throws AuditLogError if the audit log cannot be opened
  */
 export async function settleReadyRequests(
@@ -129,7 +129,8 @@ function outcomeOf(request: SettleRequest, settledAt: number): Outcome {
 }
 
 /**
- * Stores all requests in state `ready` as one proposal. Returns its id, and all requests with their new states.
+ * Stores all requests in state `ready` as one proposal, after an audit entry for each. Returns the id of the proposal,
+ * and all requests with their new states.
  * @throws AuditLogError if the audit log cannot be written; no proposal is then stored
  */
 export async function proposeReadyRequests(

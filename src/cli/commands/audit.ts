@@ -118,7 +118,7 @@ export async function follow({ terminal, env }: Context, file: string | undefine
     return lines !== '';
   };
   while (!stop.signal.aborted) {
-    // Wait 0 ms after new lines, so that the event loop can handle signals and pending writes.
+    // After new lines read again at once: a wait of 0 ms only lets the event loop handle signals and pending writes.
     const waitMs = printNewLines() ? 0 : FOLLOW_INTERVAL_MS;
     await sleep(waitMs, undefined, { signal: stop.signal }).catch(() => undefined);
   }

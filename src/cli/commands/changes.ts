@@ -59,7 +59,7 @@ export async function changes(
   }
 }
 
-/** Returns an error with the oldest cursor if --after is malformed or too old. Returns any other error unchanged. */
+/** Returns an InputError that names the oldest valid cursor if --after is malformed or too old; otherwise `error`. */
 async function explainCursorError(
   error: unknown,
   { journal }: Session,

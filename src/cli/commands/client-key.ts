@@ -10,7 +10,7 @@ import { causeCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
 import { fieldLabel, timeOrNull, timeText } from '../terminal';
 
-/** An entry of CLIENT_KEYS_FILE. `entry`: as parsed from JSON. `key`: the validated key. */
+/** An entry of CLIENT_KEYS_FILE. `entry`: as in the file. `key`: the same entry, validated and parsed. */
 interface KeyEntry {
   entry: { id: string; scopes: string[]; channels: string[] };
   key: ClientKey;
@@ -88,7 +88,7 @@ export function newKey(
   const entries = file === undefined ? [] : readEntries(file);
   if (entries.some(({ entry }) => entry.id === id))
     throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
-  // Leave out the scopes that end in `:own`, because the same scopes without `:own` include them.
+  // Default: all scopes except cards:direct. Those that end in `:own` are included in the same scopes without `:own`.
   const isDefault = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
   const scopes = options.scopes ?? Object.keys(SCOPES).filter(isDefault);
   const { key, entry } = createKey(id, { scopes, channels }, options);
@@ -101,7 +101,7 @@ export function newKey(
   return EXIT.done;
 }
 
-/** Returns the time in ms from creation to expiry. Undefined if one of them is not set, or expiry is not later. */
+/** Returns the time in ms from creation to expiry. Undefined if one is not set, or expiry is not after creation. */
 function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): number | undefined {
   if (createdAt === null || expiresAt === null || expiresAt <= createdAt) return undefined;
   return expiresAt - createdAt;
@@ -173,7 +173,7 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
   throw new Error(`--metrics: ${origin}${pathname} cannot be read (${reason}).`);
 }
 
-/** Returns the latest use of each key across the instances, in ms since 1970, by `<client id> <label>`. */
+/** Returns when each key was last used at any of the instances, in ms since 1970. Map key: `<client id> <label>`. */
 async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
   const token = readCommandConfig(env).metricsToken?.reveal();
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };

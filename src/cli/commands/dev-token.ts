@@ -18,7 +18,7 @@ interface DevTokenOptions {
   sub: string;
   scope: string;
   channels: string;
-  /** Lifetime of the token in ms; negative for a token that has expired. */
+  /** Lifetime of the token in ms; negative for a token that has expired. Default: 1 hour. */
   expiresIn?: number;
 }
 

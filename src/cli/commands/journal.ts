@@ -28,7 +28,7 @@ export async function fence({ terminal, env }: Context, action?: 'on' | 'off'): 
 
 function describeFence({ fence }: JournalState, now: number, fenceMs: number): string {
   const until = (fence?.since ?? 0) + fenceMs;
-  if (!fence || now >= until) return 'The fence is down: creates are sent without a lookup.';
+  if (!fence || now >= until) return 'The fence is down: payments are sent without a lookup.';
   const [since, end] = [fence.since, until].map(timeText);
   return `The fence is up from ${since} (reason: ${fence.reason}) to ${end}: every create is looked up before it is sent.`;
 }

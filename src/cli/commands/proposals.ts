@@ -63,7 +63,7 @@ export async function listProposals(context: Context, { json }: JsonOption): Pro
   return EXIT.done;
 }
 
-/** Opens the store of proposals and reads one. Throws if no open proposal has this id. */
+/** Opens the store of proposals and reads the open proposal with this id. Throws if there is none. */
 async function openProposal(session: Session, id: string) {
   const store = await session.openProposals();
   const [first, ...more] = await store.list(session.service, Date.now(), id);
@@ -76,8 +76,8 @@ async function openProposal(session: Session, id: string) {
 }
 
 /**
- * Runs `paygraph attempts approve`. Removes settled attempts from the proposal; refused attempts stay until it expires.
- * Rejects if no open proposal has this id, or if the operator may be the proposer.
+ * Runs `paygraph attempts approve`. Refused attempts stay in the proposal: approval can be repeated until it expires.
+ * All others are removed from it. Rejects if no open proposal has this id, or if the operator may be the proposer.
  */
 export async function approve(
   context: Context,

@@ -88,7 +88,7 @@ function createPlanner(attempt: string | undefined, outcome: string, options: Se
   return (session) => planSettleFile(session, fileLines);
 }
 
-/** Returns a function that requests `not_sent` for the attempts of --all. @throws UsageError without --older-than */
+/** Returns a planner that requests `not_sent` for all selected attempts. @throws UsageError without --older-than */
 function createPlannerForAll({ olderThan, kind, channel }: SettleOptions): Planner {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   return async (session) => {

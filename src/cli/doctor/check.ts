@@ -84,7 +84,7 @@ export interface Finding {
 
 export interface CheckContext {
   config: Config;
-  /** The files that contain secrets, each with the setting that names it. */
+  /** The files in <NAME>_FILE variables of secret settings. `setting`: the name of the variable. */
   secretFiles: readonly { setting: string; path: string }[];
   /** Merchant channel for the test lookup with the default credentials; undefined: use a random UUID. */
   channel: string | undefined;

@@ -61,7 +61,7 @@ export function checkAuditLogFile({ config }: CheckContext): Finding[] {
   return [checkWritable('AUDIT_LOG_FILE', file), checkDiskSpace(file)];
 }
 
-/** Checks that this user can read each sensitive file, and that no such file is world-readable or world-writable. */
+/** Checks each sensitive file that exists: this user can read it, and it is not world-readable or world-writable. */
 export function checkFilePermissions(context: CheckContext): Finding[] {
   const files = sensitiveFilesOf(context).filter(([, file]) => existsSync(file));
   const skippedMessage =

@@ -21,7 +21,7 @@ const BUSY_TIMEOUT_MS = 1_000;
 const QUERY_TIMEOUT_MS = 4_000;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Checks that the journal can be read and written, is migrated, and has no attempts of unknown outcome. */
+/** Checks that the journal is usable, durable and migrated, and that no attempt has an unknown outcome. */
 export async function checkJournal({ config, now }: CheckContext): Promise<Finding[]> {
   const url = config.journal.url.reveal();
   const file = sqliteFileOf(url);
@@ -104,7 +104,10 @@ function checkNotifications({ canListen }: PostgresFacts): Finding {
 function checkClock(state: PostgresFacts): Finding {
   if (!weaknessesOf(state).includes('database_clock')) return ok('The clock agrees with that of PostgreSQL.');
   const seconds = Math.round(state.clockDifferenceMs / 1000);
-  return warning('database_clock', `The clock of PostgreSQL differs by ${seconds} s.`);
+  return warning(
+    'database_clock',
+    `The clock of PostgreSQL is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} that of this machine.`,
+  );
 }
 
 function checkMigrations({ pendingMigrations: pending, unknownMigrations: newer }: JournalFacts): Finding {

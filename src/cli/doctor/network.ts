@@ -23,7 +23,7 @@ const FAIL_BELOW_DAYS = 3;
 /** Returns the host of a URL; an IPv6 address is returned without brackets. */
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** Checks that the payment service accepts connections and, over https, that its certificate does not expire soon. */
+/** Checks the connection to the payment service and, over https, the validity and expiry of its certificate. */
 export async function checkServiceConnection({ config, now }: CheckContext): Promise<Finding[]> {
   if (config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
   const { baseUrl } = config.service;
@@ -62,7 +62,7 @@ function checkCertificateExpiry(host: string, days: number): Finding {
   return (days < FAIL_BELOW_DAYS ? failed : warning)('certificate_expires', message);
 }
 
-/** Checks that PORT and a fixed SANDBOX_PORT are free or in use by a running paygraph. */
+/** Checks that PORT is free or in use by a running paygraph; also SANDBOX_PORT, unless another port can replace it. */
 export async function checkPorts({ config: { host, port, sandbox } }: CheckContext): Promise<Finding[]> {
   const gatewayFinding = await checkPort('PORT', host, port);
   if (!sandbox || sandbox.anyPortIfTaken) return [gatewayFinding];

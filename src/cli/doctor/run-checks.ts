@@ -28,7 +28,7 @@ export interface NamedFinding extends Finding {
   check: string;
 }
 
-/** Runs all checks concurrently. Resolves with the findings in the order of the checks; never rejects. */
+/** Runs all checks at once; returns the findings in their order. A check that throws or times out counts as failed. */
 export async function runChecks(
   checks: readonly Check[],
   context: CheckContext,

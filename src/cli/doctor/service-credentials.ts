@@ -13,7 +13,7 @@ import { SKIPPED_WITHOUT_SERVICE, failed, ok, warning, type CheckContext, type F
 
 /** Clock skew in ms at which the check fails: the service rejects timestamps this old (specification section 5). */
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
-/** Clock skew in ms at which the check warns. Latency and the Date header (whole seconds) cause smaller skews. */
+/** Clock skew in ms at which the check warns. Latency and a Date in whole seconds can look like a smaller skew. */
 const WARN_FROM_SKEW_MS = 30_000;
 /** Maximum timeout of a test lookup in ms, even if SERVICE_TIMEOUT_MS is larger. */
 const MAX_LOOKUP_TIMEOUT_MS = 8_000;
@@ -34,7 +34,7 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
   return sendLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
 }
 
-/** Opens the credentials. `channels`: merchant channel of the test lookup, by name of the credentials entry. */
+/** Opens the credentials. `channels`: channel of the test lookup of each entry; key: `default` or `channels.<id>`. */
 function openCredentialEntries({ config, channel }: CheckContext) {
   const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();
@@ -45,7 +45,7 @@ function openCredentialEntries({ config, channel }: CheckContext) {
   return { credentials, channels };
 }
 
-/** Returns the channels in SERVICE_CREDENTIALS_FILE, and the key files named in it. Throws if a file is invalid. */
+/** Returns the channels and the key file paths in SERVICE_CREDENTIALS_FILE. Throws if it or a key file is invalid. */
 export function readCredentialsFileEntries(file: string | null): { channels: string[]; files: string[] } {
   const files: string[] = [];
   if (file === null) return { channels: [], files };

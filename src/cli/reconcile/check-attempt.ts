@@ -50,8 +50,8 @@ const unknownComparison = (
 });
 
 /**
- * Compares an attempt with the present state at the service. A result other than `agrees` or an outage is checked
- * a second time, because gateways may have recorded a new state since the journal was read.
+ * Compares an attempt with the present state of its transaction at the service. Unless they agree, or the lookup fails
+ * with `isOutage`, compares them again: gateways may have recorded a new state since the journal was read.
  */
 export async function checkAttempt(attempt: Attempt, options: CheckOptions): Promise<CheckedAttempt> {
   const checked = await checkOnce(attempt, options);
@@ -73,7 +73,7 @@ async function checkOnce(
     const before = findChange();
     await options.changes.update();
     if (isDeepStrictEqual(findChange(), before)) break;
-    // A change was recorded during the lookup, which may have returned the state before the change: look up again.
+    // A change was recorded since the previous update, perhaps after the service responded: look up again.
     outcome = await options.lookUp(attempt, id);
   }
   const comparison = await compareAttempt(attempt, outcome, options);

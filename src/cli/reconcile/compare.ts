@@ -6,10 +6,11 @@ import { normalizeDecimal } from '../../schema/scalars';
 
 /**
  * Results of comparing an attempt with the service:
- * - `agrees`: no difference.
+ * - `agrees`: no difference, or only one that `detail` explains.
  * - `missing`: recorded as succeeded, but the service does not find the transaction.
- * - `amount_differs`, `status_differs`: the service has another amount or status.
- * - `unexpected`: recorded as not sent or rejected, but the service has a transaction.
+ * - `amount_differs`: the service has another currency, value or received amount, and perhaps another status.
+ * - `status_differs`: the status at the service contradicts the recorded one (see findStatusDifference).
+ * - `unexpected`: recorded as not sent or rejected, but the service has a transaction that no other attempt created.
  * - `unknown`: not comparable. The lookup failed, or was answered by a proxy; or this attempt, or another that may have
  *   created the transaction, has no final outcome.
  */
@@ -30,8 +31,9 @@ export interface ServiceTransaction {
   status: string;
   /** The status in the words of the service, redacted. */
   rawStatus: string;
-  /** Currency and value of the amount; null if the response has no amount, as with payouts. */
+  /** Currency of the amount; null if the response has no amount, as with payouts. */
   currency: string | null;
+  /** Value of the amount, as a decimal; null if the response has no amount. */
   value: string | null;
   /** For a MISPAID payment, the amount that the payer actually paid; otherwise null. */
   received: string | null;
@@ -53,7 +55,7 @@ export interface Comparison {
   detail: string;
 }
 
-/** Maximum clock skew in ms. A payment older than the attempt by more than this was created by another call. */
+/** Maximum skew of the service's clock in ms. A payment older than the attempt by more than this is of another call. */
 const MAX_SKEW_MS = 60 * 60 * 1000;
 
 /** Stage of a transaction by its status. A transaction only moves to a higher stage; the highest stage is final. */
@@ -66,7 +68,7 @@ const STAGES: Readonly<Record<string, number>> = {
 };
 const FINAL_STAGE = 4;
 
-/** Reason for a difference: the service shows a later status than the latest recorded change. */
+/** Value of `detail`: the status at the service is not that of the latest recorded change, but may follow it. */
 const CHANGE_NOT_RECORDED = 'change_not_recorded';
 
 /** Returns the GraphQL value of a status word of the service; UNKNOWN for an unknown word. */
@@ -79,11 +81,11 @@ export const toGraphqlStatus = (kind: AttemptKind, word: string): string =>
 export interface ChangeFacts {
   /** Latest recorded change; null if the journal has none. */
   change: LatestChange | null;
-  /** Whether gateways record every change (FOLLOW_DAYS above 0). If false, an unrecorded change is no difference. */
+  /** Whether gateways themselves look transactions up (FOLLOW_DAYS). If not, an unrecorded change is no difference. */
   followsTransactions: boolean;
 }
 
-/** Compares an attempt that succeeded with the transaction in its present state. */
+/** Compares an attempt that succeeded, and its latest change, with the transaction at the service. */
 export function compareSucceeded(
   attempt: Attempt,
   transaction: ServiceTransaction,
@@ -114,9 +116,9 @@ function findAmountDifference(
 }
 
 /**
- * Returns the reason if the status at the service contradicts the recorded status; otherwise null. A recorded change
- * must have the present status, because finance relies on it. Without one, only the status at the create is known, so
- * a later status is no contradiction.
+ * Returns why the status at the service contradicts the recorded one; null if it does not. The latest change must have
+ * the present status, because finance relies on changes. If no change is recorded, only the status that was recorded
+ * with the outcome is known, so a later status is no contradiction.
  */
 function findStatusDifference(
   attempt: Attempt,
@@ -134,6 +136,7 @@ function findStatusDifference(
 /**
  * Compares an attempt that is recorded as not sent or rejected with the service, which should have no transaction.
  * @param transaction the transaction with the external id of the attempt; null if the service has none
+ * @param ownership whether another attempt created the transaction, or one of unknown outcome may have created it
  */
 export function compareUnsent(
   attempt: Attempt,

@@ -13,10 +13,16 @@ import { openCredentials } from '../service-credentials';
 import type { ServiceTransaction } from './compare';
 import type { RateLimiter, WaitingClock } from './rate-limiter';
 
-/** The id by which an attempt is looked up. */
+/** The id by which the transaction of an attempt is looked up at the service. */
 export type LookupId = { transactionId: string } | { externalId: string };
 
-/** Result of a lookup. `not_found_by_proxy`: a proxy responded instead of the service, so the transaction may exist. */
+/**
+ * Result of a lookup:
+ * - `found`: the service has this transaction.
+ * - `not_found`: the service responded that it has no such transaction.
+ * - `not_found_by_proxy`: a proxy responded instead of the service, so the transaction may exist.
+ * - `failed`: no usable response, after retries if the error was temporary.
+ */
 export type LookupOutcome =
   | { kind: 'found'; transaction: ServiceTransaction }
   | { kind: 'not_found' }

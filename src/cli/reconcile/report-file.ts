@@ -94,7 +94,7 @@ export class ReportFile implements Disposable {
     return this.progress.position;
   }
 
-  /** Adds the result of the next attempt. @param record CSV record; null if the report omits the attempt */
+  /** Adds the next result; save() writes it. @param record CSV record; null if the report omits the attempt */
   add(result: Result, position: AttemptPosition, record: string | null): void {
     this.progress.counts[result] += 1;
     this.progress.position = { startedAt: position.startedAt, seq: position.seq };

@@ -7,7 +7,7 @@ import type { ResultCounts } from './report-file';
 
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
-/** Returns the status of the latest recorded change, or else of the response to the create; null without both. */
+/** Returns the status of the latest change, or else the one recorded with the outcome; null if neither is recorded. */
 const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
   change?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
 
@@ -51,9 +51,9 @@ const countChecked = (counts: Readonly<ResultCounts>): number =>
 export const countDifferences = (counts: Readonly<ResultCounts>): number =>
   countChecked(counts) - counts.agrees;
 
-/** Returns the progress of a run in one line. */
+/** Returns a line about a run's progress. @param startedAt start of the last checked attempt, in ms since 1970 */
 export const describeProgress = (counts: Readonly<ResultCounts>, startedAt: number): string =>
-  `${countChecked(counts)} checked up to ${timeText(startedAt)}, ${countDifferences(counts)} differ …`;
+  `${countChecked(counts)} attempts checked (latest start: ${timeText(startedAt)}); ${countDifferences(counts)} do not agree …`;
 
 /** Prints the number of attempts with each result. `lookups`: number of lookups by this call of the command. */
 export function printSummary(
@@ -63,9 +63,7 @@ export function printSummary(
 ): void {
   const checked = countChecked(counts);
   if (json) return terminal.printJson({ checked, counts, lookups, file });
-  terminal.print(
-    `${checked} attempts checked; ${lookups} lookups in this run; the differences are in ${file}`,
-  );
+  terminal.print(`${checked} attempts checked; ${lookups} lookups in this run; report: ${file}`);
   for (const result of RESULTS)
     terminal.print(`${String(counts[result]).padStart(8)}  ${result.replaceAll('_', ' ')}`);
 }

@@ -3,7 +3,7 @@ import { checkAttempt, type CheckedAttempt, type CheckOptions } from './check-at
 import { reportRecord } from './report';
 import type { ReportFile, AttemptSelection } from './report-file';
 
-/** Maximum number of checks that run or wait for the result of an earlier check. Limits concurrency and memory. */
+/** Maximum number of checks that run, or whose results wait for an earlier one. Limits concurrency and memory. */
 const MAX_IN_FLIGHT = 64;
 /** Number of consecutive outage errors after which the run fails. --resume continues the run. */
 const MAX_CONSECUTIVE_OUTAGES = 20;
@@ -20,8 +20,8 @@ interface RunOptions {
 
 /**
  * Checks the attempts of a selection in the order of their start, and adds the results to the report. Several checks
- * run at once, but results are added in the order of the attempts. Saves the results even if the run fails, for example
- * in an outage of the service.
+ * run at once, but results are added in the order of the attempts. If the run fails, for example in an outage of the
+ * service, saves the results that were added before.
  */
 export async function checkAttempts({
   selection,
@@ -32,8 +32,8 @@ export async function checkAttempts({
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
   /**
-   * The latest checks in a row whose lookup failed. Not in the report until a later lookup succeeds, so that --resume
-   * repeats them if the run is given up.
+   * The latest checks in a row with `isOutage`. They are added to the report when a later check has no outage, or after
+   * the last attempt. If the run fails before that, --resume repeats them.
    */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
