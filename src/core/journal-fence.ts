@@ -118,7 +118,8 @@ export class JournalFence {
       const isRecent = before !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
       if (isRecent) this.#settlesAt = clock.monotonic() + SETTLING_MS;
       this.#mustNotify = true;
-      this.#logChange();
+      // A fence that had expired before this instance started is no change.
+      if (before || this.active) this.#logChange();
     }
     const { active } = this;
     if (!this.#mustNotify) return;

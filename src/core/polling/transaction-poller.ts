@@ -136,11 +136,13 @@ export class TransactionPoller<T extends Snapshot> {
     try {
       const found = await this.options.lookUp();
       // If the poller has ended meanwhile, null does not mean `missing`: the queued lookup may have been skipped.
-      if (!this.#isOver) result = found ? 'found' : 'missing';
-      if (!found) throw transactionNotFoundError(this.options.kind);
-      // `onSnapshot` ignores the response to a shared lookup that is older than this poller. It is accepted here.
-      if (!this.#latest && !this.#isOver) this.#accept(found);
-      this.#replayLatest();
+      if (!this.#isOver) {
+        result = found ? 'found' : 'missing';
+        if (!found) throw transactionNotFoundError(this.options.kind);
+        // `onSnapshot` ignores the response to a shared lookup that is older than this poller. It is accepted here.
+        if (!this.#latest) this.#accept(found);
+        this.#replayLatest();
+      }
     } catch (error) {
       result ??= 'failed';
       this.#onFailure(error);
