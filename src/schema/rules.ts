@@ -161,7 +161,7 @@ export const ExcludesFields = (...otherFields: string[]): PropertyDecorator =>
     (_text, input) => otherFields.every((name) => input[name] === undefined || input[name] === null),
   );
 
-/** Whether `test` accepts all field names, strings and numbers in a JSON value. False if nested deeper than 8 levels. */
+/** Whether `test` accepts all field names, strings and numbers in a JSON value. False if nested over 8 levels deep. */
 function everyText(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
   if (depth > 8) return false;
   if (typeof value === 'string') return test(value);
