@@ -2,7 +2,7 @@ import { createGraphiQLFetcher, type Fetcher, type FetcherParams } from '@graphi
 import { Kind, parse, type DocumentNode } from 'graphql';
 import type { KnownIds } from './known-ids';
 
-/** GraphQL endpoint, relative to the page, because a proxy may serve both under a path prefix. */
+/** GraphQL endpoint. Relative to the page's URL, because a proxy may serve page and endpoint under a path prefix. */
 const ENDPOINT = new URL('graphql', document.baseURI);
 const WEBSOCKET_ENDPOINT = new URL(ENDPOINT);
 WEBSOCKET_ENDPOINT.protocol = ENDPOINT.protocol.replace('http', 'ws');

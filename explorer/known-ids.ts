@@ -17,8 +17,8 @@ export class KnownIds {
   }
 
   /**
-   * Replaces {{payment}}, {{payout}} and {{<operation name>}} by stored ids. If an id is missing, throws an Error that
-   * names the operation to run first.
+   * Returns `value` with stored ids in place of the texts {{payment}}, {{payout}} and {{<operation name>}}, at any
+   * depth. If an id is missing, throws an Error that says what to run first.
    */
   fillIn(value: unknown): unknown {
     if (typeof value === 'string') return this.#filledIn(value);

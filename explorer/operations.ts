@@ -1,7 +1,7 @@
 import { comment, indent, mutation, fragmentOn, payment, payout } from './documents';
 import { payments, payouts } from './methods.json';
 
-/** An example operation with variables, which runs unchanged. */
+/** An example operation with variables. A placeholder such as {{payment}} needs an earlier create. */
 export interface Example {
   /** Name of the GraphQL operation and of its tab. */
   name: string;
@@ -65,7 +65,7 @@ const createPayment = (context: ExampleContext, example: PaymentExample): Exampl
   },
 });
 
-/** Returns a type's name without its suffix, for example Upi for UpiPayment. */
+/** Returns a type's name without Payment or Payout, for example Upi for UpiPayment. */
 const methodNameOf = (type: string): string => type.replace(/Pay(ment|out)$/, '');
 
 type PaymentFacts = (typeof payments)[number];
@@ -92,7 +92,7 @@ function paymentMethod(context: ExampleContext, facts: PaymentFacts): MethodExam
   const { type, about, fields, samples, confirmation } = facts;
   const operations = samples.map(({ currency, method, nextActions }) => {
     const redirect = 'redirect' in method;
-    // A redirect example selects the method's fields, which are null at first, only if no other example does.
+    // A redirect example omits the method's fields if another example shows them: in a redirect they are null at first.
     const methodFields = redirect && samples.length > 1 ? '' : fragmentOn(type, fields);
     return createPayment(context, {
       name: `Create${methodNameOf(type)}${redirect ? 'Redirect' : ''}`,

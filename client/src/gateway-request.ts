@@ -10,8 +10,8 @@ export interface GatewayConnection {
   /** Signal that aborts the requests. */
   signal?: AbortSignal;
   /**
-   * Time without data after which a request fails, in milliseconds; by default 60,000. Must be longer than the
-   * gateway's setting SUBSCRIPTION_PING_SECONDS.
+   * Maximum time in milliseconds until the response begins, until a page of changes has arrived, and between two parts
+   * of the event stream; by default 60,000. Must be longer than the gateway's setting SUBSCRIPTION_PING_SECONDS.
    */
   idleTimeoutMs?: number;
   /** Function that sends the requests; by default the global `fetch`. */
@@ -60,8 +60,8 @@ export function throwResponseError({ errors = [] }: GatewayResult): never {
 const isTransient = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
 
 /**
- * One request to the gateway; must be closed. Its methods throw a RetryableError if the connection fails or no data
- * arrives within `idleTimeoutMs`. When `signal` is aborted, they throw `signal.reason`.
+ * One request to the gateway; must be closed. Its methods throw a RetryableError if the connection fails or a
+ * wait exceeds `idleTimeoutMs`. When `signal` is aborted, they throw `signal.reason`.
  */
 export class GatewayRequest {
   readonly #connection: GatewayConnection;

@@ -84,8 +84,8 @@ function decodeCursor(cursor: string): AttemptPosition {
 const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
 
 /**
- * Parses a time argument. Returns ms since 1970, rounded up, because start times of attempts are whole milliseconds;
- * null if the argument is absent. Throws BAD_USER_INPUT.
+ * Parses a time argument. Returns ms since 1970; null if the argument is absent. Rounds up, which changes no comparison
+ * with `startedAt`, because that is in whole milliseconds. Throws BAD_USER_INPUT if there is no such day or time.
  */
 function parseTimestamp(name: string, time: string | null | undefined): number | null {
   if (typeof time !== 'string') return null;
@@ -98,7 +98,7 @@ function parseTimestamp(name: string, time: string | null | undefined): number |
 const isEarlier = (first: AttemptPosition, second: AttemptPosition): boolean =>
   first.startedAt < second.startedAt || (first.startedAt === second.startedAt && first.seq < second.seq);
 
-/** Converts arguments to journal filters for the kinds in `visibleKinds`. Throws BAD_USER_INPUT if one is invalid. */
+/** Converts the arguments of `attempts` to filters of the journal. Throws BAD_USER_INPUT if an argument is invalid. */
 function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]) {
   const { operation, outcome, externalId, after } = args;
   const startedFrom = parseTimestamp('startedAfter', args.startedAfter);

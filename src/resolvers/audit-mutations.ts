@@ -35,7 +35,7 @@ function outcomeFields(result: AuditedResult, input: AuditedInput) {
   };
 }
 
-/** Returns the outcome that the audit log records for an error; not the error code that the caller receives. */
+/** Returns the outcome that the audit log records for an error. The caller can receive another error code. */
 function outcomeOfError(error: unknown): string {
   if (error instanceof AccessError) return 'FORBIDDEN';
   if (error instanceof ServiceError) return error.kind;

@@ -27,7 +27,7 @@ export function checkBatchSize(items: readonly unknown[], argument = 'transactio
     throw badArgumentError(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH_SIZE} items.`);
 }
 
-/** Returns the page size from the argument `first`. Throws BAD_USER_INPUT if it is not between 1 and `page.max`. */
+/** Returns `first`, by default `page.default`. Throws BAD_USER_INPUT if it is not between 1 and `page.max`. */
 export function checkedPageSize(
   first: number | null | undefined,
   page: { default: number; max: number },

@@ -19,8 +19,9 @@ export interface RequestIdentity {
 }
 
 /**
- * The context of one GraphQL operation. Gives resolvers access only to transactions that the caller may read, so a new
- * root field cannot bypass the rights of the caller. Has no #private members, because Apollo Server copies the object.
+ * The context of one GraphQL operation. Gives resolvers access only to transactions and changes that the caller may
+ * read, so a new root field cannot bypass the caller's rights. Exception: AttemptResolver itself restricts `attempts`.
+ * Has no #private members, because Apollo Server copies the object.
  */
 export class OperationContext {
   readonly requestId: string;
@@ -78,7 +79,7 @@ export class OperationContext {
     return new VisibleChanges(this.caller, this.operations.changes);
   }
 
-  /** The payments that the caller may read. Each is looked up at most once until invalidateLoaders() is called. */
+  /** The payments that the caller may read. Results of lookups are cached until invalidateLoaders() is called. */
   get visiblePayments(): VisibleTransactions<PaymentResource> {
     const { feed } = this.operations.payments;
     return (this.paymentLoader ??= new VisibleTransactions({
@@ -88,7 +89,7 @@ export class OperationContext {
     }));
   }
 
-  /** The payouts that the caller may read. Each is looked up at most once until invalidateLoaders() is called. */
+  /** The payouts that the caller may read. Results of lookups are cached until invalidateLoaders() is called. */
   get visiblePayouts(): VisibleTransactions<PayoutResource> {
     const { feed } = this.operations.payouts;
     return (this.payoutLoader ??= new VisibleTransactions({

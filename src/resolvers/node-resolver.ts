@@ -5,7 +5,7 @@ import { badArgumentError } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
-/** All scopes for reading transactions. A resolver that accepts any of them must check payments and payouts itself. */
+/** All scopes for reading. A resolver that accepts any of them must itself check the scope for payments or payouts. */
 export const ALL_READ_SCOPES = [
   'payments:read',
   'payments:read:own',

@@ -62,7 +62,7 @@ export function guardRootField(field: RootField): void {
   };
 }
 
-/** Root value that makes a mutation return `result`, because src/http/compiled has already executed the mutation. */
+/** Root value that makes a mutation only return `result`: src/http/compiled has already called the resolver. */
 export class PrecomputedResult {
   constructor(readonly result: unknown) {}
 }

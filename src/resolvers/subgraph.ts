@@ -43,7 +43,10 @@ const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfa
     .filter((type) => isObjectType(type) || isInterfaceType(type))
     .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
 
-/** Returns a function that looks an entity up. The function throws BAD_USER_INPUT if __typename does not match. */
+/**
+ * Returns a function that looks an entity up; null if it is not found. The function rejects with BAD_USER_INPUT if
+ * __typename is unknown or not the type of the entity, and with the errors of lookUpNode().
+ */
 function entityLookup(schema: GraphQLSchema) {
   /** Names of object types by valid __typename: the type itself, or all types that implement the interface. */
   const objectTypesOfEntity = new Map(

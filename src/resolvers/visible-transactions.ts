@@ -31,8 +31,8 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   readonly #options: VisibleTransactionsOptions<T>;
   #loader: ReturnType<typeof createLookupLoader<T>> | undefined;
   /**
-   * Loads the ids of transactions that the caller has created; null for transactions of others. Undefined if the caller
-   * may read the transactions of all callers.
+   * Loads from the journal the transaction id for a lookup key; null if the caller did not create this transaction. The
+   * property is undefined if the caller may read the transactions of all callers.
    */
   readonly #ownIds: DataLoader<LookupKey, string | null, string> | undefined;
 
@@ -60,8 +60,9 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 
   /**
-   * Yields the current state of a transaction, then newer states. A slow consumer misses intermediate states. Throws an
-   * AccessError if the caller may not use the channel, and NOT_FOUND where load() returns null.
+   * Yields the current state of a transaction, then newer states. A slow consumer misses intermediate states. Rejects
+   * with an AccessError if the caller may not use the channel, and with NOT_FOUND if the caller's scope ends in `:own`
+   * and the caller did not create the transaction. The iterator throws NOT_FOUND if the service does not find it.
    */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<T>> {
     const { caller, kind, feed } = this.#options;

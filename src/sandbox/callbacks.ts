@@ -64,7 +64,7 @@ export class CallbackSender {
     });
   }
 
-  /** Posts a callback without following redirects. Returns true for a 2xx response; rejects if none arrives. */
+  /** Posts a callback; follows no redirects. Returns whether the response is 2xx. Rejects if no response arrives. */
   private async post({ url, body }: Callback, stopped: AbortSignal): Promise<boolean> {
     const timeout = new AbortController();
     const timer = this.parts.realTime.after(DELIVERY_TIMEOUT_MS, () => timeout.abort());

@@ -51,7 +51,10 @@ export function addControlRoutes(
   addPost('/reset', readNothing, () => control.reset());
 }
 
-/** Throws a 403 error for an attack by another site in the developer's browser (CSRF, DNS rebinding). */
+/**
+ * Keeps other sites in the developer's browser from using the control plane. Throws a 403 error for a browser's request
+ * to a host other than loopback (DNS rebinding), and for a cross-site request other than GET (CSRF).
+ */
 function guardControl(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
   const isFromBrowser = origin !== undefined || request.headers['sec-fetch-site'] !== undefined;
@@ -76,7 +79,7 @@ function guardForm({ headers }: FastifyRequest): void {
 const forbidden = (): SandboxHttpError =>
   new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
-/** Streams an event to the console after each change. Throws 403 for other sites and 503 for too many streams. */
+/** Streams events about changes to a console page. Throws 403 for other sites and 503 if too many streams are open. */
 function sendEvents(liveEvents: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   rejectCrossSite(request);
   if (!liveEvents.hasCapacity)

@@ -33,7 +33,7 @@ export class SandboxControl {
     return this.parts.transitions.list();
   }
 
-  /** Gives a transaction the final status that its amount selects, else `completed`. Throws 409 if already final. */
+  /** Gives a transaction the final status that its amount selects, by default `completed`. Throws 409 if final. */
   settle(id: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.applyOutcome(transaction));
   }
@@ -43,7 +43,7 @@ export class SandboxControl {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.decline(transaction, error));
   }
 
-  /** Makes a payment mispaid. `received`: the amount paid, by default half of the requested amount. */
+  /** Makes a payment mispaid. `received`: the amount paid, by default half. Throws 400 for a payout, 409 if final. */
   underpay(id: string, received?: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => {
       if (transaction.kind !== 'payment') throw invalidRequest({ id: 'must be a payment' });

@@ -32,11 +32,14 @@ interface LifecycleParts {
 export class Lifecycle {
   constructor(private readonly parts: LifecycleParts) {}
 
-  /** Stores a new transaction. Schedules its final status, except for `neverEnds` or if its payer has to act. */
+  /**
+   * Stores a new transaction and schedules its final status. Exceptions: `neverEnds`, and payments that wait for their
+   * payer and whose amount selects success. A selected failure or mispayment happens without the payer.
+   */
   start(transaction: Transaction): void {
     this.parts.store.add(transaction);
     this.parts.transitions.record(transaction, this.parts.clock.now());
-    if (transaction.outcome.neverEnds || (canComplete(transaction) && needsPayer(transaction))) return;
+    if (transaction.outcome.neverEnds || (selectsSuccess(transaction) && needsPayer(transaction))) return;
     this.scheduleOutcome(transaction, this.parts.settleAfterMs);
   }
 
@@ -47,16 +50,19 @@ export class Lifecycle {
     this.reportChange(payment);
   }
 
-  /** Completes a payment at once, or lets it wait for the provider (spec 3.4). Throws 400 for REJECTED_CODE. */
+  /**
+   * Confirms a payment. It completes at once if its method has a code, `code` is not SLOW_CODE, and its amount selects
+   * success. Otherwise it waits for the provider (spec 3.4). Throws 400 for REJECTED_CODE.
+   */
   confirm(payment: Payment, code: string | undefined): void {
     const field = payment.method.confirmField;
     if (field && code === REJECTED_CODE) throw invalidRequest({ [field]: 'was rejected' });
     const isSlow = code === SLOW_CODE;
-    // A confirm without a code (`field` is null) or with SLOW_CODE completes the payment later.
-    if (canComplete(payment) && field && !isSlow) return this.complete(payment);
+    // Without a code (`field` is null) or with SLOW_CODE, the payment completes later.
+    if (selectsSuccess(payment) && field && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.reportChange(payment);
-    if (canComplete(payment)) this.scheduleOutcome(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
+    if (selectsSuccess(payment)) this.scheduleOutcome(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
   }
 
   /** Gives a payment its final status after the payer pressed Pay; with `neverEnds`, the status `processing`. */
@@ -128,8 +134,8 @@ function throwIfFinal(transaction: Transaction): void {
     throw new SandboxHttpError(409, 'The transaction already has a final status');
 }
 
-/** Whether a payment's amount selects success: no error, no mispayment and not `neverEnds`. */
-const canComplete = ({ outcome }: Transaction): boolean =>
+/** Whether a transaction's amount selects success: no error, no mispayment and not `neverEnds`. */
+const selectsSuccess = ({ outcome }: Transaction): boolean =>
   !outcome.error && !outcome.mispaid && !outcome.neverEnds;
 
 /** Whether a transaction waits for its payer: on the hosted page, or for a confirm. */

@@ -25,11 +25,11 @@ export function readObject<T>(source: WireObject, read: (reader: ObjectReader) =
   return result;
 }
 
-/** Returns the name of an unknown field, or `(unnamed)` if the name does not look like one: it may be a secret. */
+/** Returns the name of an unknown field; `(unnamed)` for a text that may be a secret instead of a field name. */
 const redactUnknownName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
-/** Reads an object field by field. Records the first problem of each field, so that one response reports all. */
+/** Reads an object field by field. Records the first problem of each field. One error then reports all problems. */
 export class ObjectReader {
   private readonly namesRead = new Set<string>();
 
@@ -43,7 +43,7 @@ export class ObjectReader {
     return Object.hasOwn(this.source, name);
   }
 
-  /** Reads a required string. If the field is absent or not a string, records a problem and returns ''. */
+  /** Reads a required string; '' if absent or of another type. Records these problems, and a violated `rule`. */
   required(name: string, rule: FieldRule = plainText): string {
     const value = this.optional(name, rule);
     if (!this.has(name)) this.addProblem(name, 'is required');
@@ -71,7 +71,7 @@ export class ObjectReader {
     return value;
   }
 
-  /** Reads an integer or a string of digits (forms). If invalid, records a problem and returns `bounds.min`. */
+  /** Reads an integer, or digits as text (from forms). If it is invalid, records a problem and returns `bounds.min`. */
   integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
     const rawValue = this.readValue(name) ?? bounds.defaultValue;
     const value = typeof rawValue === 'string' && /^\d{1,15}$/.test(rawValue) ? Number(rawValue) : rawValue;

@@ -84,7 +84,7 @@ function pseudoRandomDigits(id: string, count: number, label: string): string {
   return digits.slice(0, count);
 }
 
-/** Formats a time as ISO 8601 with microseconds (spec 2.1). `ms`: since 1970. `micros`: added modulo 1000. */
+/** Formats a time (`ms` since 1970) as ISO 8601 (spec 2.1). `micros` modulo 1000 become the last three decimals. */
 export function microsecondDate(ms: number, micros: number): string {
   const digits = String(micros % 1000).padStart(3, '0');
   return new Date(ms).toISOString().replace('Z', `${digits}+00:00`);

@@ -49,7 +49,7 @@ function describeRootTypes(schema: GraphQLSchema): void {
   for (const root of rootTypesOf(schema)) root.description = descriptions[root.name];
 }
 
-/** Removes type-graphql's field resolvers, except on root types: the default resolver of graphql-js is faster. */
+/** Removes type-graphql's field resolvers, because graphql-js's default resolver is faster. Root fields keep theirs. */
 function removeFieldResolvers(schema: GraphQLSchema): void {
   const roots = rootTypesOf(schema);
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
@@ -58,7 +58,7 @@ function removeFieldResolvers(schema: GraphQLSchema): void {
   }
 }
 
-/** Resolves unions and interfaces by class name. Faster than type-graphql, which always returns a promise. */
+/** Resolves unions and interfaces to the class name of the value. type-graphql's resolver is slower: it is async. */
 function resolveTypesByClassName(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap()).filter(isAbstractType))
     type.resolveType = ({ constructor }: object) => constructor.name;

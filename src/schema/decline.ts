@@ -42,7 +42,7 @@ const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   NOT_PERMITTED: /\btransaction (is )?not (permitted|allowed)\b/,
 };
 
-/** Matches a negated reason such as "no fraud suspected", but not the reasons "do not honor" and "not permitted". */
+/** Matches negated reasons: "no fraud suspected", "suspected fraud no". But "do not honor" is a reason by itself. */
 const NEGATED_REASON =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 
@@ -84,7 +84,7 @@ export class TransactionError {
   reason?: DeclineReason | null;
 }
 
-/** Creates the field `error` of a failed payment or payout from the service's error code and message. */
+/** Creates the field `error` of a failed payment or payout. The caller has redacted the service's code and message. */
 export function transactionError(rawCode: string, message: string): TransactionError {
   const code = Object.values(DeclineCode).find((value) => value === rawCode) ?? DeclineCode.UNKNOWN;
   const reason = code === DeclineCode.PROVIDER_PROCESSING_FAILED ? findDeclineReason(message) : null;

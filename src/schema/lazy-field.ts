@@ -3,8 +3,9 @@ import { snakeCase, type WireObject } from '../shared/wire-object';
 import { NullableField } from './nullable-field';
 
 /**
- * Type of a field that some responses of the service omit. Reading an omitted field starts a lookup and returns a
- * promise of the value, which is null if the lookup fails. All omitted fields of an object share one lookup.
+ * Type of a field that partial responses of the service omit. The first access to an omitted field starts one lookup
+ * for all omitted fields of the payment (addLazyFields() in src/datasources). Each of these fields is then a promise of
+ * its value. The promise resolves to null if the lookup fails.
  */
 export type Lazy<T> = T | null | undefined | Promise<T | null | undefined>;
 
@@ -26,7 +27,7 @@ interface ServiceFieldOptions {
 interface ServiceFieldSpec {
   name: string;
   wireName: string;
-  /** Returns the field's value in a response, parsed by `read`; undefined if the response lacks it. */
+  /** Returns the field's value in a response, parsed by `read`; undefined if absent or if `read` returns null. */
   find(method: WireObject, response: WireObject): unknown;
 }
 
@@ -56,7 +57,7 @@ export function serviceFieldsOf(prototype: object | null): readonly ServiceField
   );
 }
 
-/** Returns a field's value without starting a lookup. Undefined if only a lookup would provide the value. */
+/** Returns a field's value without starting a lookup. Undefined if the field is absent or needs a lookup. */
 export function valueWithoutLookup(object: object, name: string): unknown {
   const property = Object.getOwnPropertyDescriptor(object, name);
   return property && 'value' in property ? property.value : undefined;

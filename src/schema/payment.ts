@@ -48,13 +48,13 @@ const STATUSES_WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.MISPAID,
 ]);
 
-/** The confirmation of payments by one method (spec 4.5). */
+/** Defines the confirmation of payments by one method (spec 4.5). */
 export interface ConfirmationDefinition {
   /** Name of the field in ConfirmationInput. */
   field: string;
   /** The state in which the payment waits for the confirmation (spec 3.3). */
   awaitsConfirmationIn: PaymentState;
-  /** Returns the next action while the payment waits. PaymentResource adds the field `confirmWith`. */
+  /** Returns the next action of a payment that waits for the confirmation. PaymentResource adds `confirmWith` to it. */
   action(payment: PaymentResource): ConfirmableAction;
 }
 
@@ -78,7 +78,7 @@ export abstract class PaymentResource extends Node {
   /** `payment_method.type` from the service, redacted. If absent: the `type` of the method's definition. */
   wireType!: string;
 
-  /** Looks up the complete payment once, for all callers; null on failure. Absent if the response was complete. */
+  /** Looks up the complete payment once, even if called again; null on failure. Absent if the response was complete. */
   loadComplete?: () => Promise<PaymentResource | null>;
 
   /** Date header of the lookup's response, in ms since 1970; undefined if it is missing or there was no lookup. */

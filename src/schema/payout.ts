@@ -26,7 +26,7 @@ export abstract class PayoutResource extends Node {
   /** Method type from the service, redacted. If absent: the type in the create call, or null if unknown. */
   wireType!: string | null;
 
-  /** True if the journal was not read, so that details of the create call may be missing. */
+  /** True if the journal was not read. Details of the create call, such as the amount, can then be missing. */
   isPartial?: boolean;
 
   /** @param definition definition of the payout's method, from schema/methods */

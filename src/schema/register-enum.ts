@@ -16,7 +16,7 @@ export function registerEnum<V extends string>(
   return enumObject as { readonly [K in V]: K };
 }
 
-/** Converts a word from the service to the enum value of this name, ignoring case; otherwise `unknownValue`. */
+/** Returns the enum value with the name `raw`, a word from the service, ignoring case; else `unknownValue`. */
 export const toEnumValue = <V extends string>(
   values: { readonly [K in V]: K },
   unknownValue: V,

@@ -161,7 +161,7 @@ export const ExcludesFields = (...otherFields: string[]): PropertyDecorator =>
     (_text, input) => otherFields.every((name) => input[name] === undefined || input[name] === null),
   );
 
-/** Whether `test` accepts all names, strings and numbers in a JSON value. False if nested more than 8 levels deep. */
+/** Whether `test` accepts all field names, strings and numbers in a JSON value. False if nested over 8 levels deep. */
 function everyText(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
   if (depth > 8) return false;
   if (typeof value === 'string') return test(value);
@@ -170,7 +170,7 @@ function everyText(value: unknown, test: (text: string) => boolean, depth = 0): 
   return Object.entries(value).every(([name, inner]) => test(name) && everyText(inner, test, depth + 1));
 }
 
-/** Whether a text contains a card number. False for IBANs: one in seven has digits that look like a card number. */
+/** Whether a text contains a card number. False for an IBAN: one in seven has digits that look like a card number. */
 const hasCardNumber = (text: string): boolean => containsKnownSchemePan(text) && !isIBAN(text);
 
 const isWithinSizeLimit = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
@@ -189,7 +189,7 @@ export const IsCustomFields = (): PropertyDecorator =>
       'must not be nested deeper than 8 levels or contain control characters.',
       (fields) => everyText(fields, isPrintable),
     ),
-    // Skip a value that is too large, because the rule `size` rejects it.
+    // Do not search a value that is too large: the search is slow, and the rule `size` rejects the value anyway.
     ObjectRule(
       'noCardNumber',
       'must not contain anything that looks like a full card number.',

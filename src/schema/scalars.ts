@@ -16,8 +16,9 @@ import type { ValueRule } from './value-rules';
 type RuleWithMessage = readonly [name: ValueRule, message: string];
 
 /**
- * Creates the error for a value that a scalar rejects. The message states the rule, never the value. graphql-js adds
- * the path. Must be a GraphQLError, because graphql-js puts the value into the message of any other error.
+ * Creates the error for a value that a scalar rejects. The message states the rule, never the value. Must be a
+ * GraphQLError: graphql-js puts a literal value into the message of any other error. It puts the value of a variable
+ * into the message of every error; redactVariableMessage() removes that.
  */
 export const invalidValueError = ([rule, message]: RuleWithMessage, nodes?: ValueNode): GraphQLError =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
@@ -30,7 +31,7 @@ interface StringScalar {
   rule: RuleWithMessage;
   /** Returns the normalised value; undefined if the text is invalid. */
   parse(text: string): string | undefined;
-  /** Returns a more specific rule that an invalid text violates. Default: the name in `rule`. */
+  /** Returns the name of the rule that an invalid text violates. Default: the name in `rule`. */
   violatedRule?(text: string): ValueRule;
 }
 
@@ -61,7 +62,7 @@ export const UUID = createStringScalar({
 
 const DECIMAL_SHAPE = /^\d{1,15}(\.\d{1,2})?$/;
 
-/** Returns a decimal with two decimal places and no leading zeros; undefined if it is invalid or not above zero. */
+/** Returns a decimal in its normal form, "7.50" for "007.5". Undefined if the text is invalid or not above zero. */
 export function normalizeDecimal(text: string): string | undefined {
   if (!DECIMAL_SHAPE.test(text) || !/[1-9]/.test(text)) return undefined;
   const [whole = '0', fraction = ''] = text.split('.');
@@ -130,7 +131,7 @@ const EXACT_NUMBER_RULE: RuleWithMessage = [
   'must not contain a number that a JSON number cannot represent exactly, such as an integer of 17 digits: send it as text.',
 ];
 
-/** Whether a value is a number that JSON.parse() may have changed: an unsafe integer, or Infinity. */
+/** Whether JSON.parse() may have rounded a number: unsafe integers and Infinity. Rounded fractions are not detected. */
 const isInexactNumber = (value: unknown): boolean =>
   typeof value === 'number' && (!Number.isFinite(value) || isInexactInteger(value));
 
@@ -157,7 +158,7 @@ const significantDigits = (text: string): string => text.replace(/e.*|\D/gi, '')
 /** Maximum number of characters in a number literal. Longer literals are rejected, because they are slow to compare. */
 const MAX_LITERAL_LENGTH = 64;
 
-/** Throws BAD_USER_INPUT for a number literal that is too long or that a JavaScript number cannot hold exactly. */
+/** Throws BAD_USER_INPUT for a number literal that is too long, or whose digits a JavaScript number does not keep. */
 function assertExactNumber(node: IntValueNode | FloatValueNode): void {
   const text = node.value;
   const isExact =

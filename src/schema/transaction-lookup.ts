@@ -1,2 +1,2 @@
-/** Lookup of a payment or payout for a GraphQL field, run only if the field is selected. Null without a transaction. */
+/** Looks up the transaction of a field `payment` or `payout`, only if the field is selected. Null if there is none. */
 export type TransactionLookup<T> = (() => Promise<T | null>) | null;

@@ -37,7 +37,7 @@ export type ValueRule = (typeof VALUE_RULES)[number];
 
 /** An item of `extensions.fields`: the path of an invalid value and the rule that it violates. */
 export interface InvalidValue {
-  /** Names and list indexes from the argument to the value, without the argument `input`. Contains no values. */
+  /** Name of the argument (omitted if it is `input`), then names of fields and indexes of lists. Contains no values. */
   path: readonly string[];
   rule: string;
 }

@@ -28,7 +28,7 @@ export const paymentMethodByType = createFinderByType(paymentMethods);
 /** Finds a payout method by `payout_method.type`. Returns the method `other` for an unknown type and for null. */
 export const payoutMethodByType = createFinderByType(payoutMethods);
 
-/** Returns the sandbox's behaviour for every method. */
+/** Returns the sandbox's behaviour for every payment method, and every payout method except `other`. */
 export const sandboxMethods = (): SandboxMethods => ({
   payments: new Map(paymentMethods.map(({ sandbox }) => [sandbox.type, sandbox])),
   payouts: new Map(

@@ -61,7 +61,7 @@ export interface PayoutMethodDefinition extends CommonDefinition {
   payout: new (definition: PayoutMethodDefinition) => PayoutResource;
   /** Description of the method in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
   typeOnly?: string;
-  /** Returns the details to store in the journal, with masked account numbers. The service does not return them. */
+  /** Returns details to store in the journal: the service does not return them. Masks account and card numbers. */
   publicDetails?(input: object): object;
   /** Behaviour of the sandbox; absent for the fallback, because the sandbox accepts any unknown type. */
   sandbox?: SandboxPayoutMethod;
@@ -102,7 +102,7 @@ export function defineMethod(type: string, { payment, payout }: UnnamedMethod): 
   };
 }
 
-/** Masks a text as `****` and its last four characters; as `****` up to length 8. Ignores spaces and dashes. */
+/** Removes spaces and dashes. Returns `****` with the last four characters; only `****` if there are at most eight. */
 export function maskAllButLastFour(text: string): string {
   const bare = text.replace(/[\s-]/g, '');
   return bare.length > 8 ? `****${bare.slice(-4)}` : '****';

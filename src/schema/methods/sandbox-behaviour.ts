@@ -63,7 +63,7 @@ export interface SandboxPayoutMethod {
   optional?: readonly string[];
 }
 
-/** The sandbox's behaviour for every method, by `payment_method.type` and `payout_method.type`. */
+/** The sandbox's behaviour for each method that it knows, by `payment_method.type` and `payout_method.type`. */
 export interface SandboxMethods {
   payments: ReadonlyMap<string, SandboxPaymentMethod>;
   payouts: ReadonlyMap<string, SandboxPayoutMethod>;

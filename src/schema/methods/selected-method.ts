@@ -17,7 +17,7 @@ export interface SelectedMethod<D> {
   type: string;
   /** Fields of the request except `type`, named as in the API of the service. */
   fields: WireObject;
-  /** Type and fields for the hash of the input in the journal. Excludes the card security code. */
+  /** Type and fields of a create, without the card security code, for the hash in the journal. Unused for a confirm. */
   fingerprintFields: WireObject;
   /** Values, such as the card number, that must never be returned to a caller. */
   secrets: readonly string[];
@@ -72,7 +72,7 @@ const CARD_NUMBER_FIELDS = [...paymentMethods, ...payoutMethods]
   .filter(({ input }) => input?.sensitiveFields?.includes('pan'))
   .map(({ input }) => input?.field);
 
-/** Whether the input contains a full card number, in which case the caller must comply with PCI-DSS. */
+/** Whether the input selects a method with a full card number. The caller must then comply with PCI-DSS. */
 export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput): boolean =>
   CARD_NUMBER_FIELDS.includes(selectedField(method).field);
 
