@@ -128,7 +128,7 @@ class CreateCall<T extends Transaction> {
     const newAttempt = this.#newAttempt();
     const lost = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince);
     if (lost === 'none') return null;
-    if (lost === 'conflict') return { kind: lost, differing: [] };
+    if (lost === 'conflict') return { kind: lost, differing: ['method or amount'] };
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
     // Sets the start of the new attempt back to the creation of the transaction. Otherwise, a recovery after a crash
     // would ignore the transaction as too old.
