@@ -4,7 +4,7 @@ import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 
 const FILE_MODE = 0o600;
-/** Time in ms that a writer waits for the lock. Other writers hold it for about 0.1 ms per line. */
+/** Maximum time in ms that a writer waits for the lock. Other writers hold it for about 0.1 ms per line. */
 const LOCK_TIMEOUT_MS = 2000;
 
 /** Users that may create the audit log: any user, or only the owner of its folder. */
@@ -100,7 +100,7 @@ export class WriterLock {
   }
 
   /**
-   * Runs `write` while holding the lock. Throws if the lock does not become free within LOCK_TIMEOUT_MS.
+   * Runs `write` while holding the lock. Throws if `write` throws, or if the lock is not free within LOCK_TIMEOUT_MS.
    * @param file the open audit log; a new lock file gets the same permissions
    */
   withLock(file: AuditFile, write: () => void): void {

@@ -11,11 +11,11 @@ import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
 
 export type { AuditEntry, OutcomeEntry } from './entry';
 
-/** Something that the operator should know of the audit log: a problem, a rotation, or a deletion of rotated files. */
+/** News of the audit log for the operator: a problem, a rotation, or a deletion of rotated files. */
 export interface AuditNotice {
   /** Message for the operator, without a full stop and without values from entries. */
   why: string;
-  /** The redacted entry that could not be written because of this problem. */
+  /** The redacted entry that could not be written. Undefined for other news, and if the entry could not be redacted. */
   entry?: object;
 }
 
@@ -62,13 +62,13 @@ export class AuditLog {
   #file: AuditFile;
   /** The last line of the chain that this process has read or written. */
   #last: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
-  /** Hash and end position (in bytes) of the last line that this process wrote to the file; undefined if none. */
+  /** Hash and end position (in bytes) of the last line that this process wrote to the open file; undefined if none. */
   #lastOwnLine: { hash: string; end: number } | undefined;
   /** Hash of the last line of the previous file; undefined until this process continues in another file. */
   #previousFileHash: string | undefined;
   /** File size in bytes at which the file is rotated before the next line is written. */
   #rotateAtBytes: number;
-  /** Number of entries that could not be written since the last written entry. */
+  /** Number of entries that could not be written since the last written entry. Operator actions are not counted. */
   #missed = 0;
   #gapCount = 0;
   #isClosed = false;
@@ -91,7 +91,7 @@ export class AuditLog {
 
   /**
    * Opens the file; creates it and its folder if needed.
-   * @param onNotice called when a problem occurs or the file was rotated
+   * @param onNotice called with news for the operator; an error that it throws is ignored
    * @throws AuditLogError if the file cannot be written
    */
   static open(
@@ -137,7 +137,10 @@ export class AuditLog {
     this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
   }
 
-  /** Records an operator action in advance. @throws AuditLogError on failure; the action must then not be executed */
+  /**
+   * Records an operator action before it is executed. For `not_settled`: records that the action failed.
+   * @throws AuditLogError on failure; the action must then not be executed
+   */
   recordOperatorAction(entry: OutcomeEntry): void {
     try {
       this.#write(entry.event, redactOutcomeEntry(entry));
@@ -180,7 +183,7 @@ export class AuditLog {
     });
   }
 
-  /** Appends a line to the chain. Throws if the line cannot be written; the chain is then unchanged. */
+  /** Appends a line to the chain. Throws on failure; the file may then end with a part of the line. */
   #append(fields: object): void {
     const { size } = this.#file;
     const isTorn = this.#readNewLines(size);
@@ -197,7 +200,7 @@ export class AuditLog {
   }
 
   /**
-   * Reads the last line if other processes have appended lines, so that the next line continues the chain from there.
+   * Reads the last line of the file unless this process wrote it, so that the next line continues the chain from there.
    * Returns whether the file ends with a partial line.
    * @param size current size of the file in bytes
    */
@@ -226,7 +229,7 @@ export class AuditLog {
       if (deletedNames.length > 0)
         this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deletedNames.join(', ')}`);
     } catch (error) {
-      this.#report(`the audit log could not be rotated (${reasonOf(error)})`);
+      this.#report(`rotating the audit log, or deleting rotated files, failed (${reasonOf(error)})`);
       // Try to rotate again when the file has grown by another `maxBytes`, not at every line.
       this.#rotateAtBytes = this.#file.size + maxBytes;
     }
@@ -248,7 +251,7 @@ export class AuditLog {
     try {
       append();
     } catch (error) {
-      this.#report(`the audit log has no closing line (${reasonOf(error)})`);
+      this.#report(`the closing line could not be written to the audit log (${reasonOf(error)})`);
     }
   }
 

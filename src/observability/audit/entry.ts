@@ -32,7 +32,7 @@ export interface OutcomeEntry {
   /** The operator's name, as given in the option --by. */
   by?: string;
   reason?: string;
-  /** The attempt to create a payment or payout, with its old outcome. */
+  /** The attempt to create a payment or payout, with the outcome before this event. */
   attempt: {
     id: string;
     /** Id of the caller that made the attempt. */
@@ -45,16 +45,16 @@ export interface OutcomeEntry {
     value: string;
     outcome: string;
   };
-  /** The new outcome. */
+  /** The new outcome; for `proposed` and `withdrawn` the proposed one, for `not_settled` the one in the journal. */
   outcome: string;
   transactionId: string | null;
-  /** Id of the proposal that this entry makes, carries out or withdraws. */
+  /** Id of the proposal that was made, carried out or withdrawn; absent without a proposal. */
   proposal?: string;
   /** The operator who made the proposal. */
   proposedBy?: string;
 }
 
-/** Size of a reason of 255 characters if each is escaped as \uXXXX. */
+/** Maximum size of a reason in bytes: 255 characters, each escaped as \uXXXX. */
 const MAX_REASON_BYTES = 255 * 6;
 
 const redactOptional = (

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { rotatedFileNames } from './rotation';
 
-/** Maximum number of bytes read at once. */
+/** Maximum number of bytes that one call of AuditLogFollower.read() reads. */
 const CHUNK_BYTES = 1024 * 1024;
 
 interface OpenFile {
@@ -14,13 +14,13 @@ interface OpenFile {
   partialLine: string;
 }
 
-/** Reads an audit log while it grows. After a rotation it continues in the next file without losing a line. */
+/** Reads an audit log while it grows, across rotations. Loses no line if rotated files are kept until they are read. */
 export class AuditLogFollower {
   #current: OpenFile | undefined;
 
   constructor(private readonly file: string) {}
 
-  /** Returns the next complete lines, each with its line feed; '' if there are none yet. */
+  /** Returns the next complete lines, each with its line feed; '' if it found none: a later call may find some. */
   read(): string {
     // Find the next file before reading the current one: once the next file has a line, the current one is complete.
     const next = this.#nextFile();
@@ -45,8 +45,8 @@ export class AuditLogFollower {
   }
 
   /**
-   * Returns the file that follows the current one. Undefined if there is none, or if the newest file is empty or
-   * missing. The inode is undefined if the returned file was deleted meanwhile.
+   * Returns the file after the current one; the newest file if none is current. Undefined if there is none, or if the
+   * newest file is empty or missing. The inode is undefined if the returned file was deleted meanwhile.
    */
   #nextFile(): [name: string, inode: number | undefined] | undefined {
     const newest = statSync(this.file, { throwIfNoEntry: false });

@@ -1,7 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
 import type { OutcomeEvent } from './entry';
 
-/** Beginning of every line. A line contains it only once, because quotation marks in strings are escaped. */
 const LINE_START = '{"audit":1,';
 
 /** A line of the audit log, with the fields that verification uses. */
@@ -12,14 +11,15 @@ export interface AuditLine {
   seq: number;
   event: 'opened' | 'call' | OutcomeEvent | 'closed';
   time: string;
-  /** In an `opened` line after a rotation: hash of the last line of the previous file. */
+  /** In an `opened` line: hash of the last line of the previous file of the process; absent in its first file. */
   continues?: string;
   /** True if the line before this one was only partially written. */
   torn?: true;
   /** Number of entries that could not be written before this line. */
   missed?: number;
-  /** In an `opened` line: process id and host name of the writer. */
+  /** Process id of the writer, in an `opened` line. */
   pid?: number;
+  /** Host name of the writer, in an `opened` line. */
   host?: string;
   /** The text of the line before `,"hash":`. `hash` covers the hash of the previous line and this text. */
   body: string;

@@ -11,7 +11,11 @@ type FindingCode =
   | 'continues_older_file'
   | 'new_chain';
 
-/** A finding about a line. A fault shows that the log was changed, a note does not. */
+/**
+ * A finding about a line.
+ * - Fault: lines were changed or are missing. Or the key is wrong, files are in a wrong order, or a file was not given.
+ * - Note: normal operation can explain the finding, for example a crash, a full disk or a rotation.
+ */
 export interface AuditFinding {
   isFault: boolean;
   code: FindingCode;
@@ -25,8 +29,9 @@ export interface FileSummary {
   name: string;
   lines: number;
   calls: number;
-  /** Times of the first and the last line. */
+  /** Time of the first line. */
   first?: string;
+  /** Time of the last line. */
   last?: string;
   /** Hash of the last line, which depends on all lines before it. Undefined if the file has no lines. */
   seal?: string;
@@ -41,9 +46,9 @@ interface LogWriter {
   isClosed: boolean;
 }
 
-/** Maximum number of characters that are kept of a line without a line feed. Valid lines are much shorter. */
+/** Maximum number of characters that are kept of a line whose end is not read yet. Valid lines are much shorter. */
 const MAX_LINE_LENGTH = 64 * 1024;
-/** Maximum number of consecutive partial lines. If there are more, all are reported as faults. */
+/** Maximum number of consecutive partial lines that are kept. If one more follows, these are reported as faults. */
 const MAX_PARTIAL_LINES = 100;
 
 const linesAre = (count: number): string => (count === 1 ? '1 line is' : `${count} lines are`);
@@ -60,7 +65,7 @@ export class Verifier {
   #lineNumber = 0;
   #last: Pick<AuditLine, 'seq' | 'hash'> | undefined;
   #previousFileHash: string | undefined;
-  /** Last hashes of files that are missing before a verified file. Found in a later file, they prove a wrong order. */
+  /** Last hashes of files that should precede the verified ones. A later line with such a hash proves a wrong order. */
   readonly #continuedFileHashes = new Set<string>();
   /** Line numbers of partial lines after the last complete one. */
   #partialLineNumbers: number[] = [];
@@ -83,7 +88,7 @@ export class Verifier {
     return [...this.#expectedHashes];
   }
 
-  /** Verifies a file and reports its faults. Throws if it cannot be read. `onRead` gets the number of bytes read. */
+  /** Verifies a file and reports findings. Throws if it is unreadable. `onRead` gets the total of bytes read so far. */
   async verifyFile(name: string, onRead: (bytes: number) => void = () => undefined): Promise<void> {
     this.#file = { name, lines: 0, calls: 0 };
     this.files.push(this.#file);
@@ -146,13 +151,13 @@ export class Verifier {
     else if (knownWriter && event === 'closed') knownWriter.isClosed = true;
   }
 
-  /** Checks the first line of a file. Even after a fault, the chain continues from this line. */
+  /** Checks the first line of a file. Even if it has a fault, the next line is checked against it. */
   #checkFirstLine(line: AuditLine): void {
     const { seq, continues = NO_HASH } = line;
     if (continues === NO_HASH && seq > 0)
       return this.#fault(
         'lines_missing',
-        `${linesAre(seq)} missing before this one, or in an older file that was not checked.`,
+        `${linesAre(seq)} missing before this one, unless there is an older file that was not checked.`,
       );
     if (continues !== NO_HASH) this.#checkPreviousFile(continues);
     else if (this.files.length > 1)
@@ -175,8 +180,8 @@ export class Verifier {
   }
 
   /**
-   * Checks a line of a file other than the first. Ignores `continues`, which names an older file if the process wrote
-   * nothing to the previous one. The first line has already proved the end of the previous file.
+   * Checks any line of a file but its first. Ignores `continues`: if the process wrote nothing to the previous file, it
+   * is the hash of an older file. The first line has already proved the end of the previous file.
    */
   #checkLaterLine(line: AuditLine): void {
     const previous = this.#last ?? { seq: -1, hash: NO_HASH };

@@ -15,8 +15,10 @@ interface ChangesState {
   /** Reads the numbers of followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
   followed: () => Promise<FollowedTransactions | null>;
   /**
-   * Reads the state of the record. `queued`: number of responses whose state is not in the journal yet.
-   * `oldestQueuedMs`: age of the oldest one. `behindMs`: ms for which a database transaction has hidden new changes.
+   * Reads the state of the record of changes.
+   * - `queued`: number of responses with a possibly new status or state that are not written to the journal yet.
+   * - `oldestQueuedMs`: age of the oldest of these responses in ms; 0 if there is none.
+   * - `behindMs`: time in ms for which a database transaction has hidden the newest changes; 0 without readers.
    */
   record: () => { queued: number; oldestQueuedMs: number; behindMs: number };
   /** Returns milliseconds since 1970, by the clock of the journal. */
@@ -34,7 +36,7 @@ export function changeMetrics(registry: Registry) {
   });
   const droppedCounter = new Counter({
     name: 'paygraph_observations_dropped_total',
-    help: 'Responses with a possibly new status or state that could not be written to the journal in time. A later lookup shows the state again.',
+    help: 'Responses with a possibly new status or state that were dropped: they could not be written to the journal for ten minutes, or too many were queued. A later lookup shows the state again.',
     registers,
   });
   const followLookupCounter = new Counter({

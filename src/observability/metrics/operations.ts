@@ -39,7 +39,7 @@ export function operationMetrics(registry: Registry) {
    * @param seconds the duration; undefined for subscriptions, whose duration is not recorded
    */
   return (type = UNKNOWN_TYPE, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
-    // Without a selected operation the name is not `anonymous` but unknown.
+    // Without a selected operation, the name is unknown, so the label is `other` and not `anonymous`.
     const name = type === UNKNOWN_TYPE ? OTHER_LABEL : nameLabel(operationName);
     if (seconds !== undefined) durationSeries(type, name).observe(seconds);
     if (code === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();

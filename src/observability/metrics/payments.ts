@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { boundedLabel, oncePerScrape, registerScrapedMetrics, registerLabelledCounter } from './register';
 
-/** Number and age of the creates of unknown outcome in the journal. `kind`: payment or payout. */
+/** Number and age of the creates of one kind (payment or payout) whose outcome in the journal is unknown. */
 interface UnknownOutcomes {
   kind: string;
   count: number;
@@ -19,7 +19,7 @@ interface JournalAndAuditState {
   auditGaps: () => number;
   /** Returns the free bytes on the disk of the audit log; null if they cannot be read. Never rejects. */
   auditDiskFree: () => Promise<number | null>;
-  /** Returns milliseconds since 1970. */
+  /** Returns milliseconds since 1970 by this machine's clock, for the age of creates. */
   now: () => number;
 }
 
@@ -28,11 +28,11 @@ const MAX_OUTCOME_LABELS = 40;
 /** Mutations whose counters of unknown outcomes start at 0, so that Prometheus sees the first one as an increase. */
 const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
 
-/** Creates the metrics of mutations that move money, of recoveries of unknown outcomes, and of journal calls. */
+/** Creates the metrics of mutations that move money, recoveries of unknown outcomes, clock jumps, and journal calls. */
 export function paymentMetrics(registry: Registry) {
   const mutationCounter = new Counter({
     name: 'paygraph_mutations_total',
-    help: 'Mutations that move money, by outcome. replayed: an earlier call did it, or a lost response was recovered.',
+    help: 'Mutations that move money, by outcome. replayed: the result is from an earlier call, or from a lookup after a lost response.',
     labelNames: ['call', 'outcome', 'replayed'],
     registers: [registry],
   });
@@ -62,7 +62,7 @@ export function paymentMetrics(registry: Registry) {
     /** Counts a jump of a clock: `system` (of this machine) or `journal` (of the journal's database). */
     onClockStep: registerLabelledCounter<string>(registry, {
       name: 'paygraph_clock_steps_total',
-      help: "Clock jumps of more than 1 s: of the machine (system) or of the journal's database (journal). For UNKNOWN_SETTLE_SECONDS after a jump, no unknown outcome becomes not_sent.",
+      help: "Clock jumps of more than 1 s: of the machine (system) or of the journal's database (journal). For UNKNOWN_SETTLE_SECONDS after a jump, lookups turn no unknown outcome into not_sent.",
       label: 'clock',
       initial: ['system', 'journal'],
     }),
@@ -117,7 +117,7 @@ export function registerJournalAndAuditGauges(registry: Registry, state: Journal
       read: state.auditDiskFree,
     },
     paygraph_journal_up: {
-      help: '1 if the journal could be written at its last check; otherwise 0, and no payment or payout is created.',
+      help: '1 if regular checks can write to the journal; otherwise 0, and payments and payouts are rejected. Possibly transient errors, such as timeouts, count from the second failed check in a row.',
       read: () => Number(state.isJournalUp()),
     },
     paygraph_journal_fence_up: {

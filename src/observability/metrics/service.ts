@@ -3,9 +3,9 @@ import { cachedSeries, registerScrapedMetrics } from './register';
 
 /** Functions that read the state of the payment service client. */
 interface ServiceState {
-  /** Returns whether each circuit breaker is open or half open, by its name. */
+  /** Returns for each circuit breaker, by its name, whether it is open or half open. */
   openBreakers(): Readonly<Record<string, boolean>>;
-  /** Returns the numbers of requests in flight (`inFlight`) and queued (`waiting`) of each bulkhead, by its name. */
+  /** Returns for each lane, by its name, the number of requests in flight (`inFlight`) and queued (`waiting`). */
   bulkheads(): Readonly<Record<string, { inFlight: number; waiting: number }>>;
   /** Returns the absolute clock skew in seconds that signatures are corrected by; 0 if they are not corrected. */
   clockSkew(): number;
@@ -28,7 +28,7 @@ export function serviceMetrics(registry: Registry) {
   });
   const retryCounter = new Counter({
     name: 'paygraph_service_retries_total',
-    help: 'Retried lookups. Mutations are never retried.',
+    help: 'Lookups that were sent again because the payment service was unavailable.',
     registers,
   });
   const durationSeries = cachedSeries((call, result) => durationHistogram.labels(call, result));

@@ -48,7 +48,7 @@ export class JournalSpans {
 
   /**
    * Runs background work in a new trace.
-   * @param attempt id of an attempt; the trace gets a link to the span that created the attempt, if it is known
+   * @param attempt id of an attempt; the trace gets a link to the span that inserted it, if this process still knows it
    */
   runInBackgroundSpan<T>(
     { name, attempt }: { name: string; attempt?: string },
@@ -68,7 +68,7 @@ export interface TracedService {
   notFoundStatus: number;
 }
 
-/** A request to the payment service. Spans omit the `query` of a lookup, because it contains ids. */
+/** A request to the payment service. A lookup also has a `query`, which spans omit, because it contains ids. */
 interface ServiceCall {
   /** Path below /api/v1/, without ids. */
   path: string;

@@ -24,7 +24,7 @@ import type { TracingSettings } from '../../config/types';
 const EXPORT_TIMEOUT_MS = 8000;
 /** Maximum number of concurrent requests to the collector. */
 const MAX_CONCURRENT_REQUESTS = 8;
-/** Maximum number of spans that wait for export. Beyond it, spans are dropped. */
+/** Maximum number of spans that wait for export. Further spans are dropped. */
 const MAX_QUEUED_SPANS = 2048;
 const MAX_BATCH_SPANS = 512;
 const WARN_INTERVAL_MS = 60_000;

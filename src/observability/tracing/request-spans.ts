@@ -29,7 +29,7 @@ export class RequestSpans {
 
   constructor(private readonly spans: Spans) {}
 
-  /** Adds hooks that trace authenticated requests as children of their traceparent. Call before routes are added. */
+  /** Adds hooks to trace authenticated requests to /graphql, as children of `traceparent`. Call before adding routes. */
   instrument(app: FastifyInstance): void {
     app.addHook('preHandler', (request, _reply, done) => {
       const { caller, headers, method, routeOptions } = request;
@@ -56,7 +56,7 @@ export class RequestSpans {
 
   /**
    * Starts the span of a subscription. Call `end` at the first result, because only ended spans are exported. Further
-   * calls have no effect.
+   * calls of `end` have no effect.
    */
   startSubscriptionSpan() {
     const span = this.spans.startSpan('subscription', {}, this.spans.activeContext);

@@ -66,7 +66,7 @@ export class Spans {
   }
 
   /**
-   * Runs `work` in a client span, a child of the active span. Starts no span if no recorded span is active.
+   * Runs `work` in a client span, a child of the active span. If no span is active and recorded, runs it without one.
    * @param onResult completes the span with the result, before the span ends
    */
   async runAsClientSpan<T>(

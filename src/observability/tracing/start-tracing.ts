@@ -14,7 +14,7 @@ interface TracingOptions {
   settings: TracingSettings;
   service: TracedService;
   log: Logger;
-  /** Returns milliseconds since 1970. */
+  /** Returns milliseconds since 1970, to limit the rate of warnings. */
   now(): number;
   /** Maximum time in milliseconds that `close` waits for the export of the remaining spans. */
   flushMs: number;
@@ -40,7 +40,7 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
     runInBackgroundSpan: journalSpans.runInBackgroundSpan.bind(journalSpans),
     /** Exports the remaining spans, for at most `flushMs`, and disconnects from the collector. Never rejects. */
     close: async (): Promise<void> => {
-      // Ignore errors, because the exporter reports them.
+      // Ignore errors: the exporter reports failed exports, and spans left after `flushMs` are lost.
       await withTimeout(flushMs, provider.shutdown()).catch(() => undefined);
       exporter.destroy();
     },

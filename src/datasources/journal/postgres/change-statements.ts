@@ -1,6 +1,6 @@
 import { FEED_ID_SUBQUERY, COPIED_COLUMNS } from '../change-tables';
 
-/** SELECT of the current epoch of the record of changes; no row if the journal has moved to another database. */
+/** SELECT of the current epoch of changes; no row if the journal has moved to another database since it began. */
 const CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
 
 /** JSON input columns for an ObservedState. In RECORD_OUTCOMES, they are null if the outcome has no observed state. */
@@ -36,7 +36,7 @@ export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_i
  * Records a batch of observations (JSON) of different transactions. For each followed transaction, returns the result
  * and the index of the observation in the batch (`place`). If CURRENT_EPOCH returns no row, records nothing and returns
  * one row whose `place` is null. Locks rows in the order of their ids, as scheduleFollowed() does, to prevent
- * deadlocks. After waiting for a lock, reads the row as it was committed.
+ * deadlocks. If it waits for a lock, it then sees what the previous holder of the lock has committed.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (

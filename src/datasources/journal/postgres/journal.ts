@@ -51,12 +51,12 @@ import {
 
 const MAX_BATCH = 256;
 const MAX_MAIN_CONNECTIONS = 8;
-/** Maximum number of connections for work that must not delay creates: lists, changes, operators, purge, metrics. */
+/** Maximum number of connections for work that must not delay creates: lists, changes, commands, purge, metrics. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
-/** Server setting: commits do not wait for a disk sync. If a crash loses such a write, the gateway repeats it. */
+/** Server setting: commits do not wait for a disk sync. For writes that the gateway repeats if a crash loses them. */
 const ASYNC_COMMIT_OPTION = '-c synchronous_commit=off';
 const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${ASYNC_COMMIT_OPTION}`;
-/** Maximum number of connections for outcomes and observations. One batch of each is in flight at a time. */
+/** Maximum number of connections for outcomes and observations (one batch of each at a time) and for new groups. */
 const MAX_OUTCOME_CONNECTIONS = 2;
 
 /** The journal in PostgreSQL, which gateways on several machines can share. */
@@ -67,7 +67,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, InsertResult | null>;
-  /** May contain groups that a failover has lost. So insertAttempt() creates missing groups again. */
+  /** Groups that are known to exist. If a failover has lost one of them, insertAttempt() creates it again. */
   readonly #groupCache = new AttemptGroupCache();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
@@ -124,7 +124,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     if (result) return result;
     const { fence } = await this.readState(until);
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
-    // Another instance may have taken or released the idempotency key while the statement ran.
+    // Another instance may have taken or released the idempotency key while the INSERT ran.
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const holder = row && attemptFromRow(row);
     if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
@@ -140,7 +140,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return result;
   }
 
-  /** See Journal.readState(). Rejects with JournalUnavailable if it cannot be read, or if commits are not durable. */
+  /** As Journal.readState(). Also rejects with JournalUnavailable if a crash could lose commits (see IS_DURABLE). */
   async readState(until?: number): Promise<JournalState> {
     const [row = {}] = await this.#pool.query(READ_STATE, [], until);
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
@@ -260,7 +260,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     );
     return outcomes.map(({ id, outcome: { outcome } }) => {
       const isMissing = missingById.get(id);
-      // An attempt that was `not_sent` or `rejected` may be missing because a new attempt with its key replaced it.
+      // If `rejected` or `not_sent` was recorded before, a new attempt with the same key may have replaced this one.
       if (isMissing === true) return outcome === 'succeeded' || outcome === 'unknown' ? 'missing' : true;
       return isMissing === undefined;
     });

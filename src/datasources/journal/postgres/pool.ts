@@ -9,15 +9,15 @@ import type { PostgresHosts } from './hosts';
 import type { Row, SqlValue } from '../rows';
 
 /**
- * Planner settings of connections, because tables grow faster than their statistics are updated. PostgreSQL plans each
- * statement anew, and does not scan whole tables.
+ * Planner settings of connections. Tables grow faster than PostgreSQL updates its statistics. So it must plan each
+ * execution anew, and avoid plans that read whole tables (sequential scans, merge joins).
  */
 export const CONNECTION_OPTIONS =
   '-c plan_cache_mode=force_custom_plan -c enable_seqscan=off -c enable_mergejoin=off -c jit=off';
 
 /**
- * Planner settings for statements that must read an index in its order. Without them, PostgreSQL could read the whole
- * table if it has just grown, or if few of its rows belong to the client.
+ * Planner settings for statements that must read an index in its order. Without them, PostgreSQL could read and sort
+ * a whole table if the table has just grown, or if few of its rows match the condition.
  */
 export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_bitmapscan=off -c enable_sort=off`;
 
@@ -30,7 +30,7 @@ interface PostgresPoolOptions {
   maxConnections: number;
   /** Server settings of each connection, in the form of command-line options of PostgreSQL. */
   connectionOptions: string;
-  /** Runs the migrations instead of this pool, and returns their names. If omitted, this pool runs them. */
+  /** Applies pending migrations, and returns their names. If omitted, the pool applies them itself. */
   migrate?: () => Promise<readonly string[]>;
 }
 
@@ -133,7 +133,7 @@ export class PostgresPool {
       client.release();
       return rows;
     } catch (error) {
-      // A read-only host may be a former primary. The next connection searches for the new primary.
+      // A read-only host may be a former primary. After the report, the next connection searches for the new primary.
       if (client && describeJournalError(error).reason === 'read_only') this.#hosts.reportFailure(client);
       // The connection is closed, because it may still be busy with the query.
       client?.release(true);

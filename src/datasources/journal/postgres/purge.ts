@@ -5,16 +5,17 @@ import type { PostgresPool } from './pool';
 /** Key of the advisory lock that lets only one instance at a time purge. */
 const PURGE_LOCK = 7_215_045;
 
-/** CTE that takes the purge lock if it is free. Steps skip locked rows instead of waiting, to prevent deadlocks. */
+/** CTE that takes the purge lock if it is free. Column: `mine`, whether this database transaction has the lock. */
 const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
 /**
- * Returns the SELECT at the end of a step. Its columns: `mine`, whether this instance has the purge lock; `found`, the
- * number of examined rows; `deleted`, the number of deleted rows; `last`, where the step ended.
+ * Returns the SELECT at the end of a step, with the columns `mine` (see TRY_PURGE_LOCK), `found` (number of rows in the
+ * CTE `examined`), `deleted` (number of deleted rows) and `last` (where the next step begins).
  */
 const selectProgress = (examined: string, last: string): string => `SELECT (SELECT mine FROM turn) AS mine,
   (SELECT count(*) FROM ${examined}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${last}) AS last`;
 
+/** Deletes expired attempts and their reserved external ids. Skips locked rows, because waiting could deadlock. */
 export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
   expired AS MATERIALIZED (
     SELECT ctid, id, group_id, external_id FROM stored_attempts
@@ -69,7 +70,7 @@ export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM confirmed WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING confirmed_at)
   ${selectProgress('expired', 'SELECT max(confirmed_at)::text FROM deleted')}`;
 
-/** Deletes changes in the order of their positions. Stores in each feed the position of its last deleted change. */
+/** Deletes expired changes in the order of positions. Stores in each feed the position of its last deleted change. */
 export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT ctid, epoch, xid, seq, feed_id, recorded_at FROM changes
@@ -91,8 +92,8 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
   )}`;
 
 /**
- * Deletes expired followed transactions in the order of their ids, which is roughly that of `created_at`. The purge ends
- * at the first page without an expired row, so that it needs no index on `created_at`.
+ * Deletes the expired rows of a page of followed transactions. Pages are in the order of ids, which is roughly that of
+ * `created_at`. So the purge can end at a page without an expired row, and needs no index on `created_at`.
  */
 export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
@@ -115,7 +116,7 @@ const PURGE_STATEMENTS = {
   followed: PURGE_FOLLOWED,
 };
 
-/** For each purge target, the value of `after` for its first step. */
+/** For each purge target except `reservations`, the value of `after` for its first step. */
 const START_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
 /** Examines at most `limit` rows and deletes the expired ones. Returns null if another instance is purging. */
@@ -128,7 +129,7 @@ export async function purgeStep(
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
       : await pool.query(PURGE_STATEMENTS[target], [after ?? START_POSITIONS[target], settledBefore, limit]);
   if (row?.['mine'] !== true) return null;
-  // Changes and followed transactions are read oldest first, so a page without expired rows is the last.
+  // Changes and followed transactions are read oldest first: if nothing in a page has expired, nothing after it has.
   const isOldestFirst = target === 'changes' || target === 'followed';
   const isLast = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
   return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };

@@ -12,10 +12,12 @@ export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting(
     OR current_setting('synchronous_commit') <> 'off' AND current_setting('synchronous_standby_names') = ''))`;
 
 /**
- * Inserts a batch of attempts (JSON). Skips an attempt if its group is missing, its key or external id is taken, or its
- * `fenceSince` is outdated. Skips all if the database was replaced or its commits are not durable. Returns a row for
- * each attempt: its id (`begun_id`) if it was inserted, otherwise the stored attempt with the same key, if any. Every
- * instance locks rows in the same order, which prevents deadlocks.
+ * Inserts a batch of attempts (JSON). Does not insert
+ * - an attempt whose group is missing, whose key or external id (if it reserves one) is taken, or whose `fence_since`
+ *   differs from the stored one;
+ * - any attempt if the database was replaced or its commits are not durable.
+ * Returns a row for each attempt: its id (`begun_id`) if it was inserted, otherwise the stored attempt with the same
+ * key, if any. Every instance locks rows in the same order, which prevents deadlocks.
  */
 export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${IS_DURABLE}),
@@ -73,8 +75,9 @@ export const RAISE_FENCE = `WITH raised AS (
 export const LOWER_FENCE = "UPDATE journal_state SET fence_reason = '', fence_since = 0";
 
 /**
- * Records a batch of outcomes (JSON), and the first changes of the created transactions. Returns the ids of attempts
- * that were not changed, because another attempt created the transaction or the attempt does not exist (`is_missing`).
+ * Records a batch of outcomes (JSON), and the first changes of the created transactions. Does not change settled
+ * attempts. Returns the ids of attempts whose transaction another attempt created, and of attempts that do not exist
+ * (`is_missing`).
  */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT x.*, x.state = 'u' AS is_open, observed.*
@@ -113,8 +116,8 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT 1 FROM stored_attempts AS own WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)`;
 
 /**
- * SELECT of findCreated(). It reads no row of another client, because its indexes include `group_id`. OFFSET 0 keeps a
- * planner without statistics from reading all attempts of the group.
+ * SELECT of findCreated(). It reads no row of another client, because its indexes include `group_id`. Without OFFSET 0,
+ * a planner that has no statistics could read all attempts of the group.
  */
 export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   FROM (SELECT place, (ref ->> 2)::integer AS transaction_hash, decode(ref ->> 1, 'hex') AS transaction_id,
@@ -139,7 +142,7 @@ export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   CROSS JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}) AS attempts`;
 
-/** WITH clause to write before END_CONFIRM, so that both writes are atomic. Parameter: the confirmed inputs as JSON. */
+/** WITH clause for END_CONFIRM. Records confirmed inputs (JSON), in one statement with the end of the confirm. */
 export const RECORD_CONFIRMED = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
   SELECT service, channel, transaction_id, input_hash, status, confirmed_at FROM jsonb_to_recordset(?::jsonb)
@@ -162,7 +165,7 @@ const TABLE_NAMES = [
   'change_epoch',
 ];
 
-/** SQL condition: the database user has all privileges that the gateway needs on the tables of the journal. */
+/** SQL condition: the database user has all privileges that the gateway needs on the journal's tables and sequence. */
 export const MAY_WRITE = TABLE_NAMES.flatMap((table) =>
   (table === 'attempts' ? ['SELECT'] : ['SELECT', 'INSERT', 'UPDATE', 'DELETE']).map(
     (privilege) => `has_table_privilege('${table}', '${privilege}')`,

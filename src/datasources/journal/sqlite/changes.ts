@@ -8,11 +8,12 @@ import { sql, type SqliteThread } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
 
-/** Records the first change. Must directly follow the UPDATE that settles the attempt: changes() counts its rows. */
+/** Records the first change. Must directly follow SETTLE_ATTEMPT: changes() is 1 if that settled the attempt. */
 const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
   SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
+/** Must directly follow RECORD_FIRST_CHANGE or, if no change is recorded, SETTLE_ATTEMPT, because of changes(). */
 const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_COLUMNS},
     transaction_hash, status, state)
   SELECT settled_at, settled_at, ?, ?, ${COPIED_COLUMNS}, transaction_hash, ?, ?
@@ -22,7 +23,7 @@ const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, chang
  * Returns the statements to run directly after the statement that records the outcome `succeeded`. They record the
  * first change of the transaction, and follow the transaction unless its status is final.
  * @param attempt idValues() of the attempt
- * @param observed state in the response; undefined: record no change
+ * @param observed state in the response; undefined: record no change, and make the first lookup due at once
  */
 export function firstChangeStatements(
   attempt: readonly SqlValue[],

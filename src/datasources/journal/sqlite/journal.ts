@@ -46,8 +46,9 @@ import {
 import { sql, SqliteThread } from './thread';
 
 /**
- * Returns the statements that detect a replaced file, for example a restored backup. If the file is not the one of the
- * last start, they raise the fence (see Fence) and begin a new epoch of changes.
+ * Returns the statements that store the identity of the file: its inode and time of creation. If another identity was
+ * stored, the file is a copy, for example a restored backup. The statements then raise the fence (see Fence) and begin
+ * a new epoch of changes.
  */
 function replacedFileStatements(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
@@ -61,7 +62,7 @@ function replacedFileStatements(file: string): string[] {
   return [raiseEpoch, raiseFence];
 }
 
-/** The journal in a SQLite file, for one gateway. Commands on the same machine may use the file at the same time. */
+/** The journal in a SQLite file, for one gateway. Commands of operators on its machine may use it at the same time. */
 export class SqliteJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: SqliteChanges;
@@ -197,7 +198,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async close(): Promise<void> {
-    // The writing connection is closed last, because the last connection checkpoints the write-ahead log.
+    // The last connection to close checkpoints the write-ahead log, so it must be the one that can write.
     await this.backgroundThread.close();
     await this.thread.close();
   }

@@ -3,7 +3,7 @@ import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { Statement } from './messages';
 import { sql, type SqliteThread } from './thread';
 
-/** FROM clause for expired attempts, oldest first. Parameters: earliest `settled_at`, end (exclusive), limit. */
+/** FROM clause for expired attempts, oldest first. Parameters: minimum `settled_at`, end (exclusive), limit. */
 export const FROM_EXPIRED_ATTEMPTS = `FROM stored_attempts INDEXED BY stored_attempts_settled
   WHERE settled_at >= ? AND settled_at < ? ORDER BY settled_at, seq LIMIT ?`;
 
@@ -34,7 +34,7 @@ const FROM_EXPIRED_CHANGES = `FROM (
   SELECT id, seq, epoch, feed_id, recorded_at FROM changes INDEXED BY changes_in_order
   WHERE (epoch, xid, seq) > (0, 0, 0) ORDER BY epoch, xid, seq LIMIT ?) WHERE recorded_at < ?`;
 
-/** Stores in each feed the position of its last expired change. */
+/** Stores in each feed the position of the last of its changes that PURGE_CHANGES deletes next. */
 const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.epoch, purged_seq = newest.seq
   FROM (SELECT feed_id, max(epoch) AS epoch, max(seq) AS seq ${FROM_EXPIRED_CHANGES} GROUP BY feed_id) AS newest
   WHERE change_feeds.id = newest.feed_id AND newest.seq > purged_seq`;
@@ -42,8 +42,8 @@ const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.ep
 const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED_CHANGES}) RETURNING 1`;
 
 /**
- * Deletes expired followed transactions in the order of their ids, which is roughly that of `created_at`. The purge ends
- * at the first page without an expired row, so that it needs no index on `created_at`.
+ * Deletes the expired ones of the first `limit` followed transactions, in the order of ids, which is roughly that of
+ * `created_at`. So the purge can end when fewer than `limit` have expired, and needs no index on `created_at`.
  */
 const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
   SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)

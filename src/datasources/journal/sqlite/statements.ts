@@ -25,7 +25,7 @@ export const INSERT_ATTEMPT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.joi
     WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?))
   ${UPSERT_RELEASED_KEY} RETURNING 1 AS is_started`;
 
-/** Returns a row if the fence was raised or lowered after `fenceSince` was read. Parameter: `fenceSince`. */
+/** Returns a row if the fence was raised or lowered after `fenceSince` was read. Parameter: NewAttempt.fenceSince. */
 export const SELECT_IF_FENCE_CHANGED =
   'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
 

@@ -14,7 +14,7 @@ import type { Row, SqlValue } from '../rows';
 export const sql = (text: string, ...params: SqlValue[]): Statement => ({ sql: text, params });
 
 const MAX_BATCH = 512;
-/** Part of the time limit in ms that is reserved for writing. Waiting for locks can take the rest. */
+/** Time in ms that is reserved for writing. The rest of the time limit can be spent waiting for locks. */
 const WRITING_RESERVE_MS = 50;
 /** Maximum wait in ms for a lock while the file is opened. Another process may be creating the tables. */
 const OPEN_LOCK_TIMEOUT_MS = 10_000;
@@ -55,7 +55,7 @@ export class SqliteThread {
 
   /**
    * Opens the file. Creates the file and its folder if they do not exist. Rejects with a JournalOpenError on failure.
-   * @param readOnly whether to only read; the file must then exist and be in WAL mode
+   * @param readOnly whether to only read; the tables must then exist, and the file must be in WAL mode
    */
   static async open(file: string, timeLimitMs: number, readOnly = false): Promise<SqliteThread> {
     try {
@@ -111,7 +111,7 @@ export class SqliteThread {
     return new Promise((resolve, reject) => {
       const batch = (this.#batchCount += 1);
       this.#inFlight.set(batch, { resolve, reject });
-      // A referenced worker keeps the process from exiting during a write.
+      // A referenced worker keeps the process from exiting while a batch is in flight.
       this.#worker.ref();
       this.#worker.postMessage({ batch, ...this.#encodeJobs(jobs), until } satisfies BatchMessage);
     });
@@ -178,8 +178,9 @@ const PRIVATE_MODE = 0o600;
 const OTHER_USERS_MODE_BITS = 0o007;
 
 /**
- * Creates the file with mode 0600, or sets this mode if all users of the machine can access an existing file. Keeps
- * other modes, such as 0640. Cannot change a file of another user, which `paygraph doctor` reports.
+ * Creates the file with mode 0600. Sets this mode on an existing file, and on its -wal and -shm files, if users other
+ * than its owner and group have access; keeps modes such as 0640. Never throws. A file of another user keeps its mode,
+ * which `paygraph doctor` reports.
  */
 function restrictFileMode(file: string): void {
   try {

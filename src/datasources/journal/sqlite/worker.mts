@@ -5,7 +5,7 @@ import type { BatchMessage, BatchResult, JsonParameter, NumberedJob } from './me
 
 /**
  * Worker thread with a connection to the SQLite file, so that disk syncs and locks of other processes do not block the
- * gateway's event loop. The file imports only types of the project, because in tests Node.js runs it directly.
+ * gateway's event loop. This module imports only types of the project, because in tests Node.js runs it uncompiled.
  */
 
 interface WorkerOptions {
@@ -16,7 +16,7 @@ interface WorkerOptions {
 
 const SQLITE_BUSY = 5;
 
-/** A copy of monotonicMs() in deadline.ts, which this file cannot import. */
+/** A copy of monotonicMs() in deadline.ts, which this module cannot import. */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 const { path, busyTimeoutMs, readOnly } = workerData as WorkerOptions;
@@ -25,7 +25,7 @@ const openedIdentity = identityAtPath();
 if (!readOnly) {
   setWalMode(monotonicMs() + busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // A checkpoint after 4000 pages (16 MB; default: 1000) writes less in total, because most pages change often.
+  // Checkpoints after 4000 pages (16 MB; default: 1000) write less: each writes a page once, however often it changed.
   database.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
@@ -48,7 +48,7 @@ function identityAtPath(): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** Throws if the open file is no longer at the path. A restart would lose what is written to this file. */
+/** Throws if the open file is no longer at the path: after a restart, what was written to it would be missing. */
 function assertFileNotReplaced(): void {
   if (identityAtPath() === openedIdentity) return;
   throw Object.assign(new Error('The SQLite file was removed or replaced.'), { code: 'FILE_REPLACED' });
