@@ -41,7 +41,7 @@ export class Authenticator {
             ? log.info({ event: 'client_keys_reloaded' }, 'CLIENT_KEYS_FILE reloaded')
             : log.error(
                 { event: 'client_keys_unusable', why: event.why },
-                'CLIENT_KEYS_FILE changed and is invalid; the previous keys stay valid until it is corrected',
+                'CLIENT_KEYS_FILE changed and cannot be used; the previous keys stay valid until it is corrected',
               ),
       });
     }
@@ -78,8 +78,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the client keys for the metrics. Times are in ms since 1970. `lastUsedAt` is null if the key was not used
-   * since the gateway started, `expiresAt` if the key does not expire.
+   * Returns the client keys for the metrics, even expired ones. Times are in ms since 1970. `lastUsedAt` is null if the
+   * key was not used since the gateway started; `expiresAt` is null if the key does not expire.
    */
   clientKeys() {
     return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
@@ -106,8 +106,10 @@ export class Authenticator {
   }
 
   /**
-   * Whether the credentials that authenticated a caller are still accepted. False if they have expired, if the client
-   * key was removed or its entry changed, or if the public key of the token is no longer in the issuer's key set.
+   * Whether the credentials that authenticated a caller are still accepted. False if
+   * - they have expired (for a token without the leeway that authenticate() grants),
+   * - the client key was removed, or its id, scopes, channels or expiry changed,
+   * - the public key of the token is no longer in the issuer's key set, or that key set is too old.
    */
   areCredentialsStillValid(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.options.clock.now()) return false;

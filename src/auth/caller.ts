@@ -52,8 +52,12 @@ export const UNAUTHENTICATED_CALLER: Caller = {
 };
 
 /**
- * Why access is denied. NO_CREDENTIALS, BAD_CREDENTIALS: the caller is not authenticated. NO_SCOPE, NO_CHANNEL: the
- * caller is not authorised. KEYS_UNAVAILABLE: tokens cannot be verified now, because no public keys are available.
+ * Why access is denied.
+ * - NO_CREDENTIALS: the request has no credentials.
+ * - BAD_CREDENTIALS: the credentials are malformed, unknown, expired or otherwise invalid.
+ * - NO_SCOPE: the caller has none of the required scopes.
+ * - NO_CHANNEL: the caller may not use the channel.
+ * - KEYS_UNAVAILABLE: tokens cannot be verified now, because no public keys are available.
  */
 export type AccessErrorKind =
   'NO_CREDENTIALS' | 'BAD_CREDENTIALS' | 'NO_SCOPE' | 'NO_CHANNEL' | 'KEYS_UNAVAILABLE';

@@ -31,7 +31,7 @@ const isString = (value: unknown): value is string => typeof value === 'string';
 const isScopeList = (value: unknown): value is Scope[] =>
   Array.isArray(value) && value.every(isString) && value.every(isScope);
 
-/** Validates an entry of the file. Throws an Error that names the violated rule and quotes no value of the entry. */
+/** Parses an entry of the file. Throws an Error that names the violated rule and quotes no value of the entry. */
 function parseEntry(entry: unknown, index: number): ClientKey {
   const entryError = (message: string): Error => new Error(`entry ${index + 1}: ${message}`);
   if (!isObject(entry)) throw entryError('expected an object with id, keySha256, scopes and channels');
@@ -85,7 +85,7 @@ export class ClientKeyStore {
       throw new Error('two entries have the same id and label: give each key of a client its own label');
   }
 
-  /** Returns the entry of a key, even an expired one; undefined if it has none. Compares digests in constant time. */
+  /** Returns the entry of a key, even an expired key; undefined if there is none. Compares digests in constant time. */
   find(key: string): ClientKey | undefined {
     const keyDigest = sha256(key);
     return this.all.filter(({ digest }) => timingSafeEqual(digest, keyDigest))[0];

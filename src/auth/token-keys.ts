@@ -23,7 +23,7 @@ export interface IssuerKeysOptions {
 const BACKGROUND_REFRESH_AGE_MS = 30_000;
 /**
  * Age in ms from which the verification of a token waits for a refresh of the key set. After a failed load it does not
- * wait, but uses the key set until that is older than `maxStaleKeysSeconds`.
+ * wait: it uses the key set until that is older than `maxStaleKeysSeconds`.
  */
 const BLOCKING_REFRESH_AGE_MS = 60_000;
 /** Time in ms after a successful load during which a token with an unknown key causes no other load. */
@@ -57,7 +57,7 @@ export class IssuerKeys {
   }
 
   /**
-   * Finds the public key for a token.
+   * Finds the public key for a token. If none matches, tries again after a reload, unless a load has just ended.
    * @throws AccessError (KEYS_UNAVAILABLE) if no key set is usable; an error of jose unless exactly one key matches
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
@@ -97,7 +97,7 @@ export class IssuerKeys {
     );
   }
 
-  /** Age of the key set in ms: by wall clock or monotonic clock, whichever shows more, as both can stop or jump. */
+  /** Age of the key set in ms: the greater of two, as the wall clock may be set back and the monotonic one may stop. */
   #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
@@ -113,7 +113,7 @@ export class IssuerKeys {
 
   /**
    * Starts a load unless one is in flight. Returns #loadInFlight, or undefined if the last load ended too recently.
-   * @param cooldownMs minimum time after a successful load; after a failed load it is FAILURE_COOLDOWN_MS
+   * @param cooldownMs minimum time in ms since a successful load; since a failed one it is FAILURE_COOLDOWN_MS
    */
   #startLoad(cooldownMs: number): Promise<void> | undefined {
     if (this.#loadInFlight) return this.#loadInFlight;
@@ -146,7 +146,7 @@ export class IssuerKeys {
       hasFailed = true;
       const reason = describeJwksError(error);
       warn(
-        `could not load the public keys (${reason}): check that AUTH_JWKS_URL is reachable and has a key set`,
+        `could not load the public keys of the token issuer (${reason}): check that AUTH_JWKS_URL returns a key set`,
       );
     } finally {
       timer.cancel();

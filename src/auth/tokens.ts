@@ -117,7 +117,7 @@ function hasDuplicateName(token: string): boolean {
  * missing or invalid. Throws an AccessError if `sub` is invalid.
  */
 function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, credential: string): Caller {
-  // Reject other types, because the subjects 1 and "1" would get the same caller id.
+  // Reject a subject that is not a string: 1 and "1" would get the same caller id.
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
     kind: 'frontend',

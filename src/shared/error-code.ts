@@ -4,7 +4,7 @@ export function errorCode(error: unknown): string {
   return typeof code === 'string' ? code : 'unknown';
 }
 
-/** Returns the `code` of an error, else of its nearest cause with a code, else `unknown`. TimeoutError: ETIMEDOUT. */
+/** Returns the first `code` among an error and its causes (ETIMEDOUT for a TimeoutError); `unknown` if none has one. */
 export function causeCode(error: unknown): string {
   const { code, name, cause } = Object(error) as { code?: unknown; name?: unknown; cause?: unknown };
   if (name === 'TimeoutError') return 'ETIMEDOUT';

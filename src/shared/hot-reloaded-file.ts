@@ -6,9 +6,9 @@ import { decodeUtf8OrThrow } from './json-text';
 
 interface HotReloadedFileOptions<T> {
   path: string;
-  /** Parses the file. Files read by `readReferenced` are watched too. Messages of errors must not contain secrets. */
+  /** Parses the file. Files read by `readReferenced` are watched too. Only a SyntaxError may contain secrets. */
   read(text: string, readReferenced: (path: string) => string): T;
-  /** Called after a reload that changed the value or failed. After a failure (`applied: false`) the old value stays. */
+  /** Called if a reload fails (`applied: false`: the old value stays), changes the value, or follows a failure. */
   onReload(event: { applied: true } | { applied: false; why: string }): void;
 }
 
@@ -31,7 +31,7 @@ interface ReadResult<T> {
 export class HotReloadedFile<T> {
   #lastResult: ReadResult<T>;
   #value: T;
-  /** Changed file versions that the last poll saw. If the next poll sees the same versions, the files are read. */
+  /** Versions at the last poll, if different from #lastResult. If the next poll sees the same, it reads the files. */
   #changingVersions: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -82,7 +82,7 @@ export class HotReloadedFile<T> {
   }
 }
 
-/** Reads the files, again if one changed meanwhile, at most MAX_READS times: several may be replaced together. */
+/** Reads the files. If one changed meanwhile, reads all again, at most MAX_READS times: they may belong together. */
 function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {
     const result = readOnce(options);

@@ -4,7 +4,7 @@ import { pino, type Logger } from 'pino';
 /** Size in bytes at which buffered lines are written. One write per line would cost more than the rest of logging. */
 const FLUSH_AT_BYTES = 2048;
 const FLUSH_EVERY_MS = 100;
-/** Maximum size of buffered lines if they cannot be written, for example to a full disk. Further lines are lost. */
+/** Maximum size in bytes of lines that cannot be written, for example to a full disk. Further lines are lost. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 const WARN_LEVEL = 40;
 

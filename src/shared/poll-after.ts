@@ -13,5 +13,5 @@ export const callerPollIntervals = ({ payer, provider }: CallerPollIntervals): C
   provider: Math.max(MIN_POLL_MS, provider),
 });
 
-/** Poll intervals for callers where the configured intervals are not known. */
+/** The shortest poll intervals for callers, for code that does not know the settings. */
 export const SHORTEST_POLL_AFTER: CallerPollIntervals = { payer: MIN_POLL_MS, provider: MIN_POLL_MS };

@@ -19,7 +19,7 @@ function parseDuration(text: string): number | undefined {
 
 /**
  * Parses intervals such as "1s/30s 5s/10m 60s": every second until 30 seconds after a change, then every 5 seconds
- * until 10 minutes after the change, then every minute. The ends must ascend, and only the last interval has none.
+ * until 10 minutes after the change, then every minute. Every interval except the last has an end; the ends ascend.
  * Returns undefined if the text is invalid.
  */
 export function parsePollIntervals(text: string): PollIntervals | undefined {

@@ -49,7 +49,7 @@ const ALLOWED_URL_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = ne
   ].map((name): [string, null] => [name, null]),
 ]);
 
-/** Throws for an unknown parameter or value. The driver would ignore it, or require TLS for an unknown sslmode. */
+/** Throws for an unknown parameter or value. The driver would ignore it; an unknown sslmode would require TLS. */
 function checkParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
     const values = ALLOWED_URL_PARAMETERS.get(name);
@@ -60,7 +60,7 @@ function checkParameters(parameters: URLSearchParams): void {
   }
 }
 
-/** Replaces prefer, require and verify-ca by verify-full, as the driver does, so that it prints no warning. */
+/** Replaces prefer, require and verify-ca by verify-full. The driver does the same, but prints a warning. */
 const normalizeSslMode = (connectionString: string): string =>
   connectionString.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=[&#]|$)/g, '$1verify-full');
 

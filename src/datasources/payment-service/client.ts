@@ -24,16 +24,16 @@ import {
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** Ids of the transaction to look up. A response with another `amount` is invalid; `secrets` are redacted in it. */
+/** The transaction to look up. A response with another id or `amount` is invalid. `secrets` are redacted in it. */
 export type LookupKey = { channel: string } & Pick<
   ExpectedFields,
   'transactionId' | 'externalId' | 'amount' | 'secrets'
 >;
 
 interface LookupResponse {
-  /** The transaction in the response; null if the service has no such transaction. */
+  /** The transaction in the response; null if the response is "not found". */
   transaction: WireObject | null;
-  /** Whether the response is certainly from the service and not from a proxy; always true if there is a transaction. */
+  /** Whether the response is certainly from the service, not from a proxy. Always true if `transaction` is set. */
   isFromService: boolean;
   /** Date header of the response in ms since 1970; undefined if missing or invalid. */
   serviceTime: number | undefined;
@@ -44,14 +44,17 @@ export interface ReservedSlot {
   release(): void;
   /** Deadline for the complete response, in ms by the monotonic clock. */
   deadline: number;
-  /** Time of the reservation in ms since 1970, used as the timestamp of the signature. */
+  /** Time of the reservation in ms since 1970. Signed with it, a create that is sent too late is rejected. */
   signAt: number;
 }
 
-/** Reserves slots for creates in a bulkhead (concurrency limit). Payments and payouts have a bulkhead each. */
+/** Reserves a slot for each create. Payments and payouts have a bulkhead (concurrency limit) each. */
 export interface SendQueue {
   hasFreeSlot(): boolean;
-  /** Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) on timeout, full queue or half-open breaker. */
+  /**
+   * Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if none becomes free in time, the queue is full or a
+   * circuit breaker is half open. An open circuit breaker rejects the request only when it is sent.
+   */
   reserve(channel: string): Promise<ReservedSlot>;
   /** Lower bound of the service's current time in ms since 1970; null if unknown. */
   serviceNow(): number | null;

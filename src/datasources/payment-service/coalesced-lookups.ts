@@ -17,7 +17,7 @@ interface SharedLookup<T> {
   inFlightResult: Promise<T | null> | undefined;
 }
 
-/** Coalesces identical concurrent lookups into one request. Does not cache results. */
+/** Lets concurrent lookups of the same ids share one request. Does not cache results. */
 export class LookupCoalescer<T> {
   readonly #inFlight = new Map<string, SharedLookup<T>>();
 
@@ -38,7 +38,7 @@ export class LookupCoalescer<T> {
     return inFlightResult;
   }
 
-  /** Call this after a mutation on a channel: later lookups must not share a request that was sent before. */
+  /** Makes later lookups on a channel send new requests. Those in flight may return the state before a mutation. */
   invalidateChannel(channel: string): void {
     for (const [name, shared] of this.#inFlight) {
       if (shared.channel === channel) this.#inFlight.delete(name);
@@ -57,7 +57,7 @@ export function createLookupLimit(): LookupLimit {
   return () => (limit ??= bulkhead(MAX_CONCURRENT, Infinity));
 }
 
-/** Creates a DataLoader for one GraphQL operation. It sends one request per key: the service has no bulk lookup. */
+/** Creates a DataLoader for one GraphQL operation. It calls `lookUp` once per key: the service has no bulk lookup. */
 export function createLookupLoader<T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T> {
   const loadAll = (keys: readonly LookupKey[]): Promise<(T | null | Error)[]> => {
     // Most operations look up only one transaction, which needs no limit.

@@ -4,7 +4,7 @@ import { isUuid } from '../../shared/uuid';
 import { isObject } from '../../shared/wire-object';
 import { Secret } from '../../shared/secret';
 
-/** Credentials for one channel. `secretKeys` has one key, or two while the key is being rotated. */
+/** Credentials of one channel, or the default ones. `secretKeys` has one key, or two while it is being rotated. */
 export interface CredentialEntry {
   apiKey: Secret;
   secretKeys: readonly Secret[];
@@ -12,7 +12,7 @@ export interface CredentialEntry {
 
 /** The validated content of SERVICE_CREDENTIALS_FILE. */
 export interface CredentialTable {
-  /** Credentials for channels without an entry; undefined if the file has none. */
+  /** Credentials for channels without an entry; undefined if the file has no `default`. */
   default: CredentialEntry | undefined;
   /** Entries by channel id in lower case. */
   channels: ReadonlyMap<string, CredentialEntry>;
@@ -28,7 +28,7 @@ const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_RULE = '1 to 1024 printable ASCII characters without spaces';
 
-/** A field of an entry. `value` has one or several credentials. If `readFile` is set, it has file paths instead. */
+/** A field of an entry. `value`: a credential or a list of them; if `readFile` is set, a path or a list of paths. */
 interface CredentialField {
   name: string;
   value: unknown;

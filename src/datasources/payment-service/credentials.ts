@@ -35,7 +35,7 @@ class Signers {
     return this.#signers.find((signer) => signer !== rejected);
   }
 
-  /** Prefers a signer from now on. Returns the number of its key (1 or 2); undefined if it was already preferred. */
+  /** Makes a signer the preferred one. Returns the number of its key (1 or 2); undefined if nothing changed. */
   prefer(signer: Signer): number | undefined {
     const index = this.#signers.indexOf(signer);
     if (index < 0 || index === this.#preferredIndex) return undefined;
@@ -44,18 +44,18 @@ class Signers {
   }
 }
 
-/** A change of the credentials, for logs. Never contains a credential. */
+/** Event of the credentials, for logs: a reload of the file or a change of key. Never contains a credential. */
 export type CredentialEvent =
   | { kind: 'reloaded' }
-  /** The file has changed and is invalid. The previous credentials stay in use. */
+  /** The file has changed, but cannot be read or is invalid (`why`). The previous credentials stay in use. */
   | { kind: 'refused'; why: string }
-  /** The service rejected the preferred secret key of `entry` and accepted its key number `secretKey` (1 or 2). */
+  /** The service rejected a secret key of `entry` and accepted the other, number `secretKey` (1 or 2). */
   | { kind: 'switched'; entry: string; secretKey: number };
 
 interface CredentialsOptions {
   /** Path of SERVICE_CREDENTIALS_FILE; null if unset. */
   file: string | null;
-  /** SERVICE_API_KEY and SERVICE_SECRET_KEY, used if the file has no default entry; undefined if unset. */
+  /** SERVICE_API_KEY and SERVICE_SECRET_KEY; undefined if unset. The default entry, unless the file has one. */
   settings: CredentialEntry | undefined;
   onCredentialEvent(event: CredentialEvent): void;
 }
@@ -78,7 +78,7 @@ export class Credentials {
     return new Credentials({ file: null, settings, onCredentialEvent: () => undefined });
   }
 
-  /** Reads the file. Throws an Error if it cannot be read or is invalid. */
+  /** Reads `options.file`, if set. Throws an Error if it cannot be read or is invalid. */
   constructor(private readonly options: CredentialsOptions) {
     const { file, onCredentialEvent } = options;
     this.#fromSettings = this.#activate({ default: undefined, channels: new Map() });
@@ -110,7 +110,7 @@ export class Credentials {
     return this.#active.allSecrets;
   }
 
-  /** Prefers `signer`. Call this after the service rejected the preferred one of `signers` and accepted `signer`. */
+  /** Prefers `signer` from now on. Call this after the service accepted it and rejected the preferred signer. */
   onAccepted(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
     if (secretKey !== undefined)

@@ -80,7 +80,7 @@ export class PaymentService {
     return mapAccepted(outcome, (json) => this.#toResource(json, { channel, definition }));
   }
 
-  /** GET payment/ (spec 4.3). Returns null if there is no such payment. Throws a ServiceError on failure. */
+  /** GET payment/ (spec 4.3). Returns null after a "not found" response. Throws a ServiceError if the lookup fails. */
   async lookUp(key: LookupKey): Promise<PaymentResource | null> {
     return (await this.search(key)).found;
   }
@@ -91,7 +91,7 @@ export class PaymentService {
     const { transaction: json, serviceTime, isFromService } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isFromService };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // The listener must get the external id of the response or none: that of the lookup key is not confirmed.
+    // The listener gets the external id only if the response has one: the service has not confirmed that of `key`.
     const { externalId, ...keyWithoutExternalId } = key;
     const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);

@@ -11,7 +11,7 @@ import { requestedAmount, readError } from './mapping/read-payment';
 
 interface PayoutRequest extends CreateRequest {
   definition: PayoutMethodDefinition;
-  /** Value of payout_method.type. It is the type of `definition`, except for OtherPayoutInput: the caller sets it. */
+  /** Value of payout_method.type: the type of `definition`; for OtherPayoutInput the type that the caller names. */
   type: string;
   /** Fields of the payout method that callers may see, such as a masked card number. The service never returns them. */
   publicDetails: object;
@@ -59,7 +59,7 @@ export class PayoutService {
   }
 
   /**
-   * GET payout/ (spec 4.1). Returns null if there is no such payout. Throws a ServiceError on failure.
+   * GET payout/ (spec 4.1). Returns null after a "not found" response. Throws a ServiceError if the lookup fails.
    * @param findKnown returns the details that the response lacks; by default those of `key`
    */
   async lookUp(key: LookupKey, findKnown?: FindKnownPayout): Promise<PayoutResource | null> {

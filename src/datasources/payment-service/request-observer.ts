@@ -12,14 +12,15 @@ interface RequestFailureReport {
   status?: number;
   /** Error code such as ECONNREFUSED; undefined if there was a response. */
   code?: string;
+  /** Duration of the request. */
   ms: number;
 }
 
 /** Callbacks for every request to the service. They must be fast and must not throw. */
 export interface RequestObserver {
-  /** Called for every failed request, after `onEnd`. */
+  /** Called after `onEnd` if the result is neither `ok` nor `not_found`. */
   onFailure(report: RequestFailureReport): void;
-  /** Called for every request. `name` (such as create_payment) and `result` are metric labels. */
+  /** Called after every request, and if no slot could be reserved for one. `name` and `result` are metric labels. */
   onEnd(name: string, result: string, ms: number): void;
   /** Called before every retry of a lookup. */
   onRetry(): void;
@@ -46,7 +47,7 @@ export function resultOfStatus(status: number, notFoundStatus: number): RequestR
   return { result: status >= 500 ? 'server_error' : 'refused', status };
 }
 
-/** Results for metrics. `rejected_locally`: nothing was sent, because a circuit breaker is open or no slot is free. */
+/** Results for metrics. `rejected_locally`: the gateway sent nothing, for example because a circuit breaker is open. */
 const RESULT_BY_REASON: Readonly<Record<RequestFailure['reason'], string>> = {
   timeout: 'timeout',
   broken: 'broken',
@@ -54,7 +55,7 @@ const RESULT_BY_REASON: Readonly<Record<RequestFailure['reason'], string>> = {
   refused: 'rejected_locally',
 };
 
-/** Classifies a request without a response. */
+/** Classifies a request that failed without a complete response. */
 export function resultOfFailure(failure: unknown): RequestResult {
   if (failure instanceof RequestFailure)
     return { result: RESULT_BY_REASON[failure.reason], code: failure.code };

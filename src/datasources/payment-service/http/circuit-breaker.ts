@@ -12,16 +12,17 @@ type State =
   | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbes: number };
 
 interface CircuitBreakerOptions {
-  /** Number of consecutive failures that open the circuit breaker. */
+  /** Number of failures without a success in between that open the circuit breaker. */
   threshold: number;
-  /** Whether a request counts as failed. @param outcome its result, or the error with which it rejected */
+  /** Whether a request counts as a failure. @param outcome the result of `send`, or the error with which it rejected */
   isFailure(outcome: unknown): boolean;
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
 }
 
 /**
- * Opens after `threshold` consecutive failures, and rejects all requests for up to 1 s. The next request is a probe. If
- * the probe fails, the breaker opens for twice as long, at most 30 s. If the probe succeeds, the breaker closes.
+ * Opens after `threshold` failures without a success in between, and rejects all requests for up to 1 s. The next
+ * request is a probe. If the probe fails, the breaker opens for twice as long, at most 30 s; otherwise it closes. An
+ * error for which `isFailure` returns false is neither a failure nor a success.
  */
 export class CircuitBreaker {
   #state: State = { kind: 'closed', failures: 0 };
@@ -45,7 +46,7 @@ export class CircuitBreaker {
     const probeEnd = Promise.withResolvers<undefined>();
     this.#state = { kind: 'half_open', probeEnd: probeEnd.promise, failedProbes };
     return this.#run(send, () => this.#open(failedProbes + 1)).finally(() => {
-      // A failed probe has opened the breaker. If it is still half open, the probe succeeded.
+      // A failed probe has opened the breaker. If the breaker is still half open, the probe has not failed.
       if (this.#state.kind === 'half_open') this.#state = { kind: 'closed', failures: 0 };
       probeEnd.resolve(undefined);
     });

@@ -11,7 +11,7 @@ export interface RawResponse {
   body: Buffer;
 }
 
-/** Parses the body as JSON; undefined if its type is not JSON, its text is invalid or it is compressed. */
+/** Parses the body as I-JSON; undefined if the content type is not JSON, or if the body is compressed or invalid. */
 export function readJson({ headers, body }: RawResponse): unknown {
   const type = String(headers['content-type'] ?? '').toLowerCase();
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -32,11 +32,16 @@ export function readJsonObject(raw: RawResponse): WireObject | undefined {
 /** Error of a request that ended without a complete response. */
 export class RequestFailure extends Error {
   constructor(
-    /** `refused`: the gateway did not try to send the request. `broken`: the connection failed. */
+    /**
+     * - `timeout`: the deadline passed, or too little time was left to start
+     * - `too-large`: the response exceeds MAX_RESPONSE_BYTES
+     * - `broken`: the connection failed
+     * - `refused`: the gateway did not try to send the request
+     */
     readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
-    /** Whether certainly no byte of the request was sent, so that the service cannot have acted on it. */
+    /** Whether it is certain that no byte was sent. The service then cannot have acted on the request. */
     readonly nothingSent: boolean,
-    /** Error code for logs, for example ECONNREFUSED or UND_ERR_SOCKET. */
+    /** Error code for logs, for example DEADLINE or ECONNREFUSED. */
     readonly code: string,
   ) {
     super(`Request to the payment service failed (${code}).`);
@@ -47,7 +52,7 @@ export class RequestFailure extends Error {
 /** Maximum size of a response body. All documented responses are smaller. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Returns the time in ms that must be left for a request to start. With less, it would probably time out. */
+/** Returns how much of a time limit must be left when a request starts, in ms. With less it would probably time out. */
 export const minRemainingMs = (timeoutMs: number): number => Math.min(1000, timeoutMs / 4);
 
 export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
@@ -77,19 +82,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#deferredResponse.promise;
   }
 
-  /** Calls `dispatch` unless too little time is left. Rejects with a RequestFailure if no complete response arrives. */
+  /** Calls `dispatch`, unless too little time is left. Resolves with the response, or rejects with a RequestFailure. */
   start(dispatch: () => void): Promise<RawResponse> {
     this.#failIfTooLate();
     if (!this.#failure) dispatch();
     return this.response;
   }
 
-  /** Fails the exchange as `refused`: call this if the request will not be sent. No effect after the exchange ended. */
+  /** Fails the exchange as `refused`, unless it has failed already. Call this if the request will not be sent. */
   failUnsent(error: unknown): void {
     this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
   }
 
-  /** Called before the first byte is written. Aborts the request if the deadline has passed or is too near. */
+  /** Called before the first byte is written. Aborts the request if the exchange has failed or the deadline is near. */
   onRequestStart(controller: Controller): void {
     this.#failIfTooLate();
     if (this.#failure) controller.abort(this.#failure);
@@ -101,7 +106,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.runtime.monotonic() > this.#startUntil) this.#fail('timeout', 'DEADLINE');
   }
 
-  /** Called for informational responses (1xx) and again for the final response. */
+  /** Called for the final response. undici calls it before that for each informational response (1xx), if any. */
   onResponseStart(_controller: Controller, status: number, headers: RawResponse['headers']): void {
     this.#status = status;
     this.#headers = headers;

@@ -9,15 +9,15 @@ export type BulkheadName = 'lookups' | 'payments' | 'payouts';
 const MAX_IN_FLIGHT: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
 const MAX_QUEUED = 2000;
 
-/** Number of consecutive timeouts that open a circuit breaker. Low, because a timeout makes callers wait long. */
+/** Number of timeouts without a response in between that open a circuit breaker. Low, as each makes a caller wait. */
 const TIMEOUT_THRESHOLD = 10;
-/** Number of consecutive failures other than timeouts that open a circuit breaker. */
+/** Number of other failures, without a status below 500 in between, that open the other circuit breaker. */
 const FAILURE_THRESHOLD = 50;
 
 const isTimeout = (outcome: unknown): boolean =>
   outcome instanceof RequestFailure && outcome.reason === 'timeout';
 
-/** Whether a request failed other than by a timeout, or got a 5xx response. False if the request got no slot. */
+/** Whether a request got a 5xx response, or failed otherwise than by a timeout. False if the request got no slot. */
 function isOtherFailure(outcome: unknown): boolean {
   if (outcome instanceof RequestFailure) return outcome.reason !== 'timeout';
   return !(outcome instanceof Error) && (outcome as RawResponse).status >= 500;
@@ -41,8 +41,8 @@ export class ResiliencePolicy {
   }
 
   /**
-   * Runs `send` in a slot of a bulkhead. If `name` is null, the request already holds a slot and runs at once. Rejects
-   * without running `send` if a circuit breaker is open or the queue of the bulkhead is full.
+   * Runs `send` in a slot of a bulkhead; if `name` is null, the caller already holds the slot. Waits while a circuit
+   * breaker is half open. Rejects without running `send` if one is open or the queue of the bulkhead is full.
    */
   run(name: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
     const sendInSlot = name === null ? send : () => this.#bulkheads[name].execute(send);

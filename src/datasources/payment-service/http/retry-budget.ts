@@ -26,7 +26,7 @@ export class LookupRetries {
     private readonly onRetry: () => void,
   ) {}
 
-  /** Runs a lookup and retries it while the service is unavailable. @param call one try, within the given time in ms */
+  /** Runs `call`. Retries it while the service is unavailable. Each call gets the time that is left of `timeoutMs`. */
   run<T>(timeoutMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
     const deadline = this.runtime.monotonic() + timeoutMs;
     const retryUntil = deadline - timeoutMs * MIN_REMAINING_RATIO;
@@ -35,7 +35,7 @@ export class LookupRetries {
       let error = firstError;
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
-        // If a retry timed out, prefer a first error with Retry-After: it tells the caller when to call again.
+        // If the last try timed out, throw the first error if that has a Retry-After: callers learn when to repeat.
         if (delay === undefined || this.runtime.monotonic() + delay >= retryUntil)
           throw isTimeout(error) && hasRetryAfter(firstError) ? firstError : error;
         this.#budget -= 1;
@@ -51,7 +51,7 @@ export class LookupRetries {
     return call(timeoutMs).catch(retry);
   }
 
-  /** Returns the delay in ms before the next try; undefined if the error must not be retried. */
+  /** Returns the delay in ms before the next try; undefined if `error`, MAX_TRIES or the budget permits none. */
   #delayBefore(nextTry: number, error: unknown): number | undefined {
     const isRetryable = error instanceof ServiceError && error.kind === 'UNAVAILABLE' && !error.notTried;
     if (!isRetryable || nextTry > MAX_TRIES || this.#budget < 1) return undefined;

@@ -36,7 +36,7 @@ export class StandbyConnections {
     const socket = this.#ready.pop()?.socket;
     for (const event of UNUSABLE_EVENTS) socket?.off(event, destroy);
     socket?.ref();
-    // Send the current request first.
+    // Connect only after the current request has been sent.
     setImmediate(() => this.#refill());
     return socket;
   }

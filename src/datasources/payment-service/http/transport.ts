@@ -37,13 +37,13 @@ interface TransportOptions {
   connections?: ServiceConnections;
 }
 
-/** Minimum error in ms of a signature's timestamp, by the service's clock, that may be the cause of a 401. */
+/** Difference in ms between measured and applied clock skew above which the clock may be the cause of a 401. */
 const MIN_SKEW_CHANGE_MS = 60_000;
 /** Maximum clock skew in ms that is corrected after a 401. */
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
 /** Maximum age in ms of a Date header from which the service's current time is calculated. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
-/** Tolerance in ms, for latency and rounding, between the times elapsed by Date headers and by the monotonic clock. */
+/** Maximum difference in ms between the time from one Date header to the next and the time by the monotonic clock. */
 const MAX_DATE_ERROR_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_DRIFT = 0.0002;
@@ -61,7 +61,7 @@ export class ServiceTransport {
   readonly #connections: ServiceConnections;
   readonly #pathPrefix: string;
   #skewMs = 0;
-  /** Date header of the last response that certainly came from the service, and its arrival by the monotonic clock. */
+  /** Date header of the last response that is certainly the service's. `arrivedAt`: in ms by the monotonic clock. */
   #lastDate: { header: unknown; arrivedAt: number } | undefined;
 
   constructor(private readonly options: TransportOptions) {
@@ -93,8 +93,8 @@ export class ServiceTransport {
   }
 
   /**
-   * Stores the Date header of a response for serviceNow(). Stores none if the header is missing, or if the service's
-   * clock has jumped since the previous response, measured by the monotonic clock.
+   * Stores the Date header of a response that is certainly the service's. serviceNow() returns undefined if that
+   * header is missing or invalid, or shows that the service's clock has jumped since the previous response.
    */
   recordServiceTime({ headers }: RawResponse): void {
     const arrivedAt = this.runtime.monotonic();
@@ -107,16 +107,16 @@ export class ServiceTransport {
       this.#lastDate = undefined;
   }
 
-  /** Waits for a slot of a bulkhead. Returns a function that frees it. Throws a RequestFailure if no slot is free. */
+  /** As reserve() of the policy. Waits only as long as enough of the time limit is left to start a request. */
   reserve(bulkhead: BulkheadName): Promise<() => void> {
     return this.policy.reserve(bulkhead, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
 
   /**
    * Sends a request and returns the response, whatever its status. Retries only after a 401, which proves that the
-   * service did nothing: first by the service's clock if that differs, then with the other secret key if there is one.
-   * All tries share one deadline. Later requests use the clock and key that worked.
-   * @throws ServiceError if the channel has no credentials; RequestFailure if there is no response
+   * service did nothing: first with a timestamp by the service's clock if that differs, then with the other secret key
+   * if there is one. All tries share one deadline. Later requests use the clock correction and key that worked.
+   * @throws ServiceError if the channel has no credentials; RequestFailure if there is no complete response
    */
   async send(call: ApiCall, options: SendOptions): Promise<RawResponse> {
     const { timeoutMs = this.timeoutMs, signAt } = options;
@@ -166,8 +166,9 @@ export class ServiceTransport {
   }
 
   /**
-   * Measures the clock skew in ms by the Date header of a 401. Returns undefined if the skew cannot be the cause of the
-   * 401. Resets #skewMs to 0 if the measured skew is unknown or differs from `usedSkewMs`.
+   * Measures the clock skew in ms by the Date header of a 401. If it is within MIN_SKEW_CHANGE_MS of `usedSkewMs`, the
+   * correction of the rejected request, returns undefined: the clock is not the cause. Otherwise resets #skewMs to 0,
+   * and returns the skew; undefined if it is unknown or at least MAX_SKEW_MS.
    */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();

@@ -101,8 +101,8 @@ export const isPartialResponse = (json: WireObject): boolean =>
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
 /**
- * Adds a getter for each field that a payment lacks. The first access to any of them starts one lookup for all. Each
- * getter returns a promise of the value; the promise resolves to null if the lookup fails.
+ * Adds a getter for each field that a payment lacks and a lookup may return. The first access to any of them starts one
+ * lookup for all. Each getter returns a promise of the value; it resolves to null if the lookup fails or finds nothing.
  */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let lookup: Promise<PaymentResource | null> | undefined;
@@ -118,7 +118,7 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
   payment.loadComplete = complete;
 }
 
-/** Whether a lookup may return a missing field. Only failed payments have `error`; finished ones have no `state`. */
+/** Whether a field is missing that a lookup may return. Only failed payments have `error`; finished ones no `state`. */
 function isLazyField(payment: PaymentResource, name: string): boolean {
   if (Reflect.get(payment, name) !== undefined) return false;
   if (name === 'error') return payment.status === PaymentStatus.FAILED;

@@ -6,7 +6,7 @@ import { extractErrorMessage } from './upstream-error-message';
 import { notTriedError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
-/** Values of the request. Each is equal, null or absent in a valid response. Sensitive values are redacted. */
+/** Values of the request. A valid response contradicts none of them, but may lack all except the transaction id. */
 export interface ExpectedFields extends SensitiveValues {
   channel?: string;
   transactionId?: string;
@@ -53,11 +53,11 @@ function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
   );
 }
 
-/** Returns the JSON of a response, redacted; undefined if it does not match the request. */
+/** Returns the JSON of a response, redacted; undefined if it is no JSON object or does not match the request. */
 function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObject | undefined {
   const json = readJsonObject(raw);
   if (!json || !matchesRequest(json, expected)) return undefined;
-  // These fields need no redaction: they equal the expected values, and a transaction id is a UUID.
+  // These fields need no redaction: a transaction id is a UUID, and the others equal the expected values or are null.
   const verifiedFields = [
     'transaction_id',
     'channel',
@@ -81,7 +81,7 @@ const unreachableError = (): ServiceError =>
     'The payment service cannot be reached; this call changed nothing. Repeat it unchanged.',
   );
 
-/** Returns the error for a request that the gateway did not send: circuit breaker open, queue full or no free slot. */
+/** Error for a request that the gateway did not send: circuit breaker not closed, queue full or no free slot. */
 export const notRespondingError = (): ServiceError =>
   notTriedError('The payment service is not responding; this call sent nothing. Repeat it unchanged.');
 
@@ -125,14 +125,14 @@ export interface NotFoundResponse {
   fields: readonly string[];
 }
 
-/** Whether a "not found" response is certainly from the service, and not from a proxy. */
+/** Whether a response is the service's "not found". That of a proxy is no JSON object, or lacks some of `fields`. */
 export function isNotFoundOfService(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
   if (raw.status !== status) return false;
   const json = readJsonObject(raw);
   return json !== undefined && fields.every((name) => Object.hasOwn(json, name));
 }
 
-/** Reads the response to a lookup. Returns null if there is no such transaction. Throws a ServiceError on failure. */
+/** Reads the response to a lookup. Returns null if its status is `notFoundStatus`. Throws a ServiceError on failure. */
 export function readLookupResponse(
   raw: RawResponse,
   expected: ExpectedFields,
@@ -151,14 +151,14 @@ export function readLookupResponse(
   throw invalidResponseError();
 }
 
-/** Returns the outcome of a create or confirm that got no response. Throws a ServiceError if nothing was sent. */
+/** Outcome of a create or confirm without a complete response. If nothing was sent, throws a ServiceError instead. */
 export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
   throw failure.reason === 'refused' ? notRespondingError() : unreachableError();
 }
 
-/** Returns the error for a lookup that got no response. Rethrows a `failure` that is not a RequestFailure. */
+/** Returns the error for a lookup that got no complete response. Rethrows a `failure` that is no RequestFailure. */
 export function toLookupError(failure: unknown): ServiceError {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (failure.reason === 'timeout')

@@ -8,7 +8,7 @@ const MAX_LENGTH = 500;
 const MAX_PARTS = 10;
 const DEFAULT_MESSAGE = 'The payment service rejected the request without a reason that can be shown.';
 
-/** Returns all error messages in the JSON of a response, from the usual fields such as `message` and `errors`. */
+/** Returns the error messages in a JSON value, from the usual fields such as `message` and `errors`. */
 function errorTextsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
   if (depth > 4) return [];
@@ -38,8 +38,8 @@ const plainTexts = ({ headers, body }: RawResponse): string[] =>
 
 /**
  * Returns the error message in a 4xx response, or a default message if none is safe for the caller. Reads plain text
- * and the usual JSON fields, because the service does not document the format (spec 7.1). Ignores texts with HTML, card
- * numbers, tokens or `sensitive` values.
+ * and the usual JSON fields, because the service does not document the format (spec 7.1). Ignores texts that are too
+ * long or not printable, or contain HTML, card numbers, tokens or `sensitive` values.
  */
 export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
   const remove = createRedactor(sensitive);
