@@ -63,7 +63,8 @@ export class PostgresNotifier implements ChangeNotifier {
   #connection: ListenConnection | undefined;
   #isListening = false;
   #isSending = false;
-  #isConnected = true;
+  /** The state that onConnectionChange was last called with; initially true, so that only a loss is reported. */
+  #isReportedConnected = true;
   /** Number of consecutive connections that could not be opened, or were lost within CHECK_INTERVAL_MS. */
   #failureCount = 0;
   #isClosed = false;
@@ -115,13 +116,13 @@ export class PostgresNotifier implements ChangeNotifier {
         onClose: () => this.#onDisconnected(),
       });
       this.#connection = connection;
-      // Ignore the error of a failed listen(): it closes the connection, which calls #onDisconnected().
+      // Ignores the error of listen(): a failure also closes the connection, so onClose() calls #onDisconnected().
       connection.listen(NOTIFY_CHANNEL).then(
         () => this.#onConnected(),
         () => undefined,
       );
     } catch {
-      // A certificate file named in the connection string cannot be read.
+      // The constructor threw: a certificate file named in the connection string cannot be read.
       this.#onDisconnected();
     }
   }
@@ -147,8 +148,8 @@ export class PostgresNotifier implements ChangeNotifier {
   }
 
   #setConnected(isConnected: boolean): void {
-    if (this.#isConnected === isConnected) return;
-    this.#isConnected = isConnected;
+    if (this.#isReportedConnected === isConnected) return;
+    this.#isReportedConnected = isConnected;
     this.onConnectionChange(isConnected);
   }
 
@@ -192,7 +193,7 @@ export class PostgresNotifier implements ChangeNotifier {
   }
 }
 
-/** Notifier for a journal in SQLite. Does nothing, because such a journal has no other instances. */
+/** Notifier for a journal in SQLite. Does nothing, because only one instance uses such a journal. */
 const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
   hasPeers: false,
   publish: () => undefined,

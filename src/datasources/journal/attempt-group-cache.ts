@@ -6,7 +6,7 @@ type GroupOfAttempt = Pick<NewAttempt, 'service' | 'client' | 'channel' | 'kind'
 const keyOf = ({ service, client, channel, kind }: GroupOfAttempt): string =>
   JSON.stringify([service, client, channel, kind]);
 
-/** Cache of attempt groups (rows of attempt_groups) that the journal has, to avoid creating them again. */
+/** Cache of attempt groups (rows of attempt_groups) that exist, so that an insert does not create them again. */
 export class AttemptGroupCache {
   readonly #keys = new LRUCache<string, true>({ max: 10_000 });
 

@@ -9,9 +9,9 @@ const ORDER_AND_LIMIT = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns the SELECT for a page of a client's attempts, newest first. For each kind and outcome, it reads at most
- * `limit` rows of one index range, so it finds a rare outcome quickly. If `page` has an external id, it reads all
- * attempts of the client with this id, which are few.
+ * Returns the SELECT for a page of a client's attempts on a channel, newest first. If `page` has an external id, it
+ * reads all attempts of the client with this id, which are few. Otherwise, it reads at most `limit` entries of the
+ * index for each kind and outcome, so a rare outcome does not make it slow.
  * @param table returns the FROM item for the table of attempts; in SQLite, with a hint to use the given index
  */
 export function listStatement(page: AttemptQuery, table: (index: string) => string) {
@@ -23,7 +23,7 @@ export function listStatement(page: AttemptQuery, table: (index: string) => stri
   const selectRows = `SELECT id, started_at, seq FROM ${from} WHERE group_id = ${ATTEMPT_GROUP_ID_SUBQUERY} ${outcomeCondition}
     AND started_at >= ? AND started_at <= ? AND (started_at, seq) < (?, ?)`;
   const selectRange = hasExternalId
-    ? // This LIMIT omits no row. Without it, PostgreSQL may read the whole group in order, not by the external id.
+    ? // This LIMIT omits no row. Without it, PostgreSQL may read all attempts of the group in the order of start times.
       `SELECT * FROM (${selectRows} AND external_id_hash = ? AND external_id = ? LIMIT ${MAX_INTEGER}) AS found`
     : `SELECT * FROM (${selectRows} ${ORDER_AND_LIMIT}) AS found`;
   const lastValues = hasExternalId ? [shortHash(externalId), toStoredText(externalId)] : [limit];

@@ -10,8 +10,8 @@ export const STATE_BY_OUTCOME = {
 } as const;
 
 /**
- * Returns the SQL expression for the first 12 bytes of an attempt id: the hash of its idempotency key. The table has a
- * unique index on this expression.
+ * Returns the SQL expression for the first 12 bytes of an attempt id: the hash of its idempotency key. On this
+ * expression, the table `stored_attempts` has a unique index.
  */
 export const keyHashOf = (id: string): string => `substr(${id}, 1, ${KEY_HASH_BYTES})`;
 
@@ -114,8 +114,8 @@ const readableColumns = (dialect: Dialect): string =>
 export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: readableColumns('postgres') };
 
 /**
- * Returns the statement that creates the view `attempts`. Its last columns are stored columns without conversion,
- * because only conditions on these can use indexes.
+ * Returns the statement that creates the view `attempts`. Its last columns have the stored form, for use in conditions:
+ * a condition on a converted column, such as `id` or `outcome`, cannot use an index.
  */
 export const attemptsView = (dialect: Dialect): string =>
   `CREATE VIEW attempts AS SELECT ${READABLE_COLUMNS[dialect]},

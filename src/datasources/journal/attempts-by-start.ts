@@ -31,7 +31,7 @@ export interface AttemptsByStart extends AsyncDisposable {
 const PAGE_SIZE = 500;
 /** Length in ms of the first time window. Each page is read from one window of start times. */
 const INITIAL_WINDOW_MS = 60_000;
-/** Number of attempts in a page below which the next time window is twice as long. */
+/** After a page with fewer attempts than this, the next time window is twice as long. */
 const SHORT_PAGE_SIZE = PAGE_SIZE / 4;
 
 const STATE_ROWS = Object.values(STATE_BY_OUTCOME)
@@ -42,9 +42,9 @@ const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) >
 const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
 
 /**
- * Returns the SELECT of the attempts that started in a time window. It reads only this window of the index
- * stored_attempts_by_start. The inner LIMIT (PostgreSQL) and CROSS JOIN (SQLite) keep the planner from reading the
- * whole table.
+ * For each dialect, returns the SELECT of attempts that started in a time window, in the groups that match a condition.
+ * It reads only this window of the index stored_attempts_by_start. The inner LIMIT (PostgreSQL) and CROSS JOIN (SQLite)
+ * keep the planner from reading the whole table.
  */
 const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (
@@ -63,8 +63,8 @@ const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
 };
 
 /**
- * Returns the SELECT for a page. Parameters: service, channel (only if `hasChannel`), start and end of the window, then
- * start time and `seq` of the last attempt of the previous page.
+ * Returns the SELECT for a page. SQL parameters: service, channel (only if `hasChannel`), start and end of the window,
+ * then the position (start time and `seq`) after which the page begins.
  */
 export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
   `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
@@ -72,7 +72,7 @@ export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Opens a separate connection to a journal. `timeLimitMs`: for each page; at least MIN_BACKGROUND_TIME_LIMIT_MS. */
+/** Connects as connectToStore() does. `timeLimitMs`: for each page; raised to MIN_BACKGROUND_TIME_LIMIT_MS if lower. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
   const options = { timeLimitMs: Math.max(timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);

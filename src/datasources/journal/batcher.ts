@@ -25,16 +25,16 @@ interface BatcherOptions<Op, Result> {
   maxBatch: number;
   /** Maximum number of batches in flight. */
   concurrency: number;
-  /** Time limit of an operation in ms, including its time in the queue. */
+  /** Time limit of an operation in ms, including its time in the queue. A batch in flight is executed nevertheless. */
   timeLimitMs: number;
   /**
-   * Limits which operations share a batch: two operations with the same `key` but different `owner` never do. Null:
-   * `op` can share a batch with all others.
+   * Limits which operations share a batch: two operations with the same `key` but different `owner` never do. Returns
+   * null if there is no such limit for `op`.
    */
   batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
 
-/** Group commit: operations that arrive while a batch is written form the next batch, which needs one disk sync. */
+/** Group commit: operations that arrive while other batches are in flight share the next batch and its disk sync. */
 export class Batcher<Op, Result> {
   #queue: Queued<Op, Result>[] = [];
   #inFlight = 0;
@@ -42,7 +42,7 @@ export class Batcher<Op, Result> {
 
   constructor(private readonly options: BatcherOptions<Op, Result>) {}
 
-  /** Queues an operation. Rejects with JournalUnavailable after the time limit, or with the error of its batch. */
+  /** Queues an operation. Rejects with the error of its batch or, after the time limit, with JournalUnavailable. */
   add(op: Op, priority: Priority = 'normal'): Promise<Result> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('The journal is closed.')));
     return new Promise((resolve, reject) => {
@@ -50,16 +50,16 @@ export class Batcher<Op, Result> {
       const until = monotonicMs() + timeLimitMs;
       const queued = { op, priority, until, isTimedOut: false, resolve, reject };
       this.#queue.push(queued);
-      // The delay lets operations that are added in the same turn of the event loop share a batch.
+      // setImmediate lets operations that are added in the same turn of the event loop share a batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
-      // setImmediate lets Node.js first read results that have arrived: in a busy process, the timer may fire before.
+      // In a busy process, the timer may fire although a result has arrived. setImmediate lets Node.js read it first.
       const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timer), resolve(result));
       queued.reject = (error) => (clearTimeout(timer), reject(error));
     });
   }
 
-  /** Makes later calls of `add` reject with JournalUnavailable. Resolves when all earlier operations have completed. */
+  /** Makes later calls of add() reject with JournalUnavailable. Resolves when all earlier operations have ended. */
   close(): Promise<void> {
     this.#closing ??= Promise.withResolvers();
     this.#startBatches();
@@ -67,7 +67,7 @@ export class Batcher<Op, Result> {
   }
 
   #timeOut(queued: Queued<Op, Result>): void {
-    // The operation stays in the queue: #startBatches removes all timed-out operations at once.
+    // If the operation is still queued, #startBatches() removes it, together with all others that have timed out.
     queued.isTimedOut = true;
     queued.reject(new JournalUnavailable(new TimeoutError()));
     this.#startBatches();

@@ -12,7 +12,7 @@ import { textOrNull, type Row, type SqlValue } from './rows';
 /**
  * Selects the current epoch and horizon (docs/decisions/0022-record-of-changes.md). Readable are all changes of earlier
  * epochs, and changes of the current epoch whose `xid` is below the horizon. `is_current` is false if the journal has
- * moved to another database. Parameter: minimum of the horizon, or 0.
+ * moved to another database. Parameter: a known lower bound of the horizon, or 0.
  */
 const SELECT_EPOCH = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
@@ -35,7 +35,7 @@ const FROM_POSITIONS = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE'
 
 const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
-/** Maximum number of changes that a filtered read (by service or creator) examines. A larger `limit` overrides it. */
+/** Maximum number of changes that a read of all channels or by creator examines, unless its `limit` is larger. */
 const MAX_EXAMINED = 1000;
 
 /** An SQL statement with a `?` placeholder for each value. */
@@ -63,7 +63,7 @@ const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED);
 
-/** Returns the SELECT of a channel's row in change_feeds. Null: the row whose last purged position is the newest. */
+/** Returns the SELECT of a channel's row in change_feeds; without a channel, of the row with the last purged change. */
 const feedQuery = (channel: string | null): string =>
   `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
@@ -71,7 +71,7 @@ const feedQuery = (channel: string | null): string =>
 /**
  * Returns the statement that reads a range of changes, one per row, or one row without a change if there are none.
  * Every row also has the horizon, and the positions of the last purged and of the last examined change.
- * @param horizon minimum of the horizon (see SELECT_EPOCH)
+ * @param horizon known lower bound of the horizon (see SELECT_EPOCH)
  */
 export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): SqlWithValues {
   const { service, channel, after, limit } = range;

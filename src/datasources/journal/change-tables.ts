@@ -17,7 +17,7 @@ const CHANGE_INDEXES = [
   'CREATE INDEX changes_by_feed ON changes (feed_id, epoch, xid, seq)',
   'CREATE INDEX changes_in_order ON changes (epoch, xid, seq)',
   'CREATE INDEX followed_by_transaction ON followed_transactions (transaction_hash)',
-  // `group_id` is part of the index, so that counting reads no table rows.
+  // `group_id` is part of the index, so that countFollowed() reads no table rows.
   `CREATE INDEX followed_due ON followed_transactions (next_lookup_at, group_id)
      WHERE next_lookup_at IS NOT NULL`,
 ];
@@ -73,8 +73,8 @@ export function changeTables(dialect: Dialect): string[] {
        status TEXT,
        state TEXT
      )`,
-    // This table has one row. It is not part of journal_state: there, gateways of the previous version update
-    // `identity` without beginning a new epoch.
+    // This table has one row. Its `identity` is not that of journal_state, because gateways of the previous version
+    // update the latter without beginning a new epoch.
     `CREATE TABLE change_epoch (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
@@ -95,14 +95,14 @@ export const NOW = {
 };
 
 /**
- * SQL expression for the first `identity` (which database it is) in change_epoch and journal_state. In SQLite, it is
- * empty: change_epoch does not use it, and SqliteJournal.open() updates it in journal_state.
+ * SQL expression for the initial `identity` (which database it is) in change_epoch and journal_state. Empty in SQLite:
+ * there, change_epoch.identity is not used, and SqliteJournal.open() sets journal_state.identity.
  */
 export const FIRST_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
- * Functions and triggers of the record of changes. A trigger creates the feed (row of change_feeds) of a channel with
- * the channel's first group of attempts; in PostgreSQL in a fixed order, to prevent deadlocks.
+ * Functions and triggers of the record of changes. When a channel gets its first row in attempt_groups, a trigger
+ * creates its feed (row of change_feeds). In PostgreSQL, it creates feeds in a fixed order, to prevent deadlocks.
  *
  * `raise_change_epoch` begins a new epoch; if `always` is false, only after a move to another database. It locks the
  * table `changes`, so it waits for database transactions that are writing changes. Later writers wait for the lock,
@@ -140,9 +140,9 @@ export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_gro
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
 /**
- * Returns the INSERT that starts to follow the transactions of attempts that succeeded since a time, oldest first. The
- * first lookup is due at once, because the status is unknown. Parameters: the time, and the maximum number of
- * transactions. Returned column: when each attempt was settled.
+ * Returns the INSERT that starts to follow the transactions of attempts that succeeded since a time, oldest first, if
+ * not followed yet. The first lookup is due at once, because the status is unknown. Parameters: the time, and the
+ * maximum number of transactions. Returned column: `created_at`, when the attempt was settled.
  */
 export const followSettledStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
     (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_COLUMNS})

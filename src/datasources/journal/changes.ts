@@ -46,10 +46,13 @@ export interface Observation extends ObservedState {
 }
 
 /**
- * Result of recordObservation(). `recorded`: status or state was new. `unchanged`: both were already recorded.
- * `outdated`: the request was sent before the recorded state was received; nothing was recorded, and a lookup is due at
- * once unless `nextLookupAt` is null. A final status is never outdated. `not_followed`: the transaction was not created
- * through the gateway, its final status is already recorded, or it was purged.
+ * Result of recordObservation():
+ * - `recorded`: the status or the state was new, so a change was recorded.
+ * - `unchanged`: status and state are those that were recorded last.
+ * - `outdated`: they differ, but the request was sent before the response with the recorded ones was received. Nothing
+ *   was recorded. A lookup is due at once, unless `nextLookupAt` is null. A final status is never outdated.
+ * - `not_followed`: the transaction was not created through the gateway, its final status is already recorded, or it
+ *   was purged.
  */
 export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_followed';
 
@@ -76,11 +79,11 @@ export interface FollowedClaim {
   now: number;
   /** End of the lease. Afterwards, any instance can claim the transactions again. */
   leaseUntil: number;
-  /** Transactions that changed after this time count as young (likely to change again soon), and are claimed first. */
+  /** A transaction that changed after this time counts as young: it is likely to change again soon. */
   youngIfChangedAfter: number;
   /** Maximum number of transactions to claim. */
   limit: number;
-  /** Maximum number of young transactions to claim. The rest of `limit` is for the most overdue transactions. */
+  /** Maximum number of young transactions to claim first. The rest of `limit` is for the most overdue, young or not. */
   youngLimit: number;
 }
 
@@ -147,7 +150,7 @@ export interface ChangeBatch {
   changes: RecordedChange[];
   /** Whether more changes of this range may follow. */
   hasMore: boolean;
-  /** Position to pass as `after` of the next read. All changes of the range up to this position were returned. */
+  /** Position to pass as `after` of the next read. All changes of the range from `after` up to it were returned. */
   readUntil: ChangePosition;
   /** Whether some committed changes are not readable yet, because an earlier database transaction is in progress. */
   isBehind: boolean;
@@ -164,16 +167,16 @@ export class PositionExpired extends Error {
 
 /** The part of the journal that records changes. Every method rejects with JournalUnavailable if the store fails. */
 export interface ChangeJournal {
-  /** Records an observation if its status or state is new. If several instances observe it, one of them records it. */
+  /** Records a change if the observed status or state is new. If several instances observe it, only one records it. */
   recordObservation(observation: Observation): Promise<ObservationResult>;
-  /** Returns one value per id. False: certainly not followed. True: followed, or another id has the same hash. */
+  /** Returns one value per id. False: certainly not followed. True: followed, or a followed id has the same hash. */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
   /** Claims due lookups, and returns their transactions. Their next lookup is then due at `leaseUntil`. */
   claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]>;
   /** Stores the next lookups. Skips transactions that are not followed any more. */
   scheduleFollowed(schedules: readonly NextLookup[]): Promise<void>;
   countFollowed(service: string): Promise<FollowedCounts>;
-  /** Reads only changes that no crash can lose. Rejects with PositionExpired if changes after `after` were deleted. */
+  /** Returns changes that no crash can lose. Rejects with PositionExpired if changes after `after` were deleted. */
   readChanges(range: ChangeRange): Promise<ChangeBatch>;
   /**
    * Returns the position of a channel's newest readable change. Reading after it returns only later changes. If no

@@ -23,7 +23,7 @@ export interface ConfirmClaim extends ConfirmedPayment {
 export interface ConfirmBeginResult {
   /** Whether the result of an earlier confirm of this payment is unknown. */
   previousOutcomeUnknown: boolean;
-  /** Input hashes of confirms with unknown results. If there were too many, the text `unknown` replaces older ones. */
+  /** Input hashes of confirms with unknown results. If there were too many, `unknown` stands for the earlier ones. */
   unresolvedInputHashes: string[];
 }
 
@@ -40,8 +40,9 @@ export interface ConfirmedInput extends ConfirmedPayment {
 /** Result of a confirm. It also states whether the results of earlier confirms of the payment are now known. */
 export interface ConfirmResult {
   /**
-   * `known`: the results of all confirms of this payment are known. `unknown`: this confirm may have been carried out.
-   * `not_carried_out`: this confirm was not carried out; unknown results of earlier confirms stay unknown.
+   * - `known`: the results of all confirms of this payment, including earlier ones, are known.
+   * - `unknown`: this confirm may have been carried out.
+   * - `not_carried_out`: this confirm was not carried out; unknown results of earlier confirms stay unknown.
    */
   outcome: 'known' | 'unknown' | 'not_carried_out';
   /** Inputs with which the payment is now known to have been confirmed, by this confirm or an earlier one. */

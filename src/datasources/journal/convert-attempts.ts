@@ -58,7 +58,7 @@ function upsertFromJson(dialect: Dialect, table: string, columns: readonly strin
     ON CONFLICT (${unique}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
-/** Shortens a fingerprint (keyed hash of the input) to this version's UUID form. Returns any other text unchanged. */
+/** Converts an old fingerprint (keyed hash of the input) to the new form, a UUID. Returns other texts unchanged. */
 const shortenFingerprint = (fingerprint: string): string =>
   /^[0-9a-f]{8}\.[0-9a-f]{24,}$/.test(fingerprint)
     ? hexToUuid(fingerprint.replace('.', '').slice(0, 32))
@@ -97,7 +97,7 @@ class AttemptCopier {
 
   constructor(private readonly store: MigrationStore) {}
 
-  /** Copies rows of the old table `attempts`, and their reserved external ids. Replaces earlier copies. */
+  /** Copies old rows of `attempts`, and their reserved external ids, to the new tables. Replaces earlier copies. */
   async copy(rows: readonly Row[]): Promise<void> {
     const { dialect, execute } = this.store;
     const attempts = [];
@@ -139,8 +139,8 @@ const SELECT_OPEN_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${IS_OPEN})`;
 
 /**
- * Statements at the beginning and end of the conversion's final step. In PostgreSQL, they lock the old tables. Queries
- * of gateways of the previous version wait for these locks, then fail because the tables are gone.
+ * Statements of the final step, `before` and `after` it copies the last rows. In PostgreSQL, the first ones lock the
+ * old tables: queries of gateways of the previous version wait for these locks, then fail because the tables are gone.
  */
 const FINAL_STEP_STATEMENTS = {
   sqlite: { before: [], after: [] },

@@ -1,4 +1,4 @@
-/** Default time limit in ms of a journal call that a create waits for. Callers get an error within half a second. */
+/** Default time limit in ms of a journal call that a create waits for, so that creates fail quickly in an outage. */
 export const DEFAULT_TIME_LIMIT_MS = 400;
 
 /** Minimum time limit in ms of calls that no create waits for: lists, reads of changes, operator commands, metrics. */

@@ -79,7 +79,7 @@ async function queryFacts(query: RunQuery, hasTables: boolean): Promise<Omit<Jou
 }
 
 /**
- * Reads the state of a journal in SQLite. Rejects with the SQLite error if the file is not a database or is locked.
+ * Reads the state of a journal in SQLite. Rejects with the SQLite error if the file is missing, locked or no database.
  * @param busyMs maximum wait in ms for a process that locks the file
  */
 export async function inspectSqlite(file: string, busyMs: number): Promise<JournalFacts> {
@@ -153,7 +153,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 
-/** Whether a client receives its own notification. False behind a pooler that switches server connections. */
+/** Whether a client receives its own notification. False, for example, if a pooler switches server connections. */
 async function canReceiveNotify(client: Client): Promise<boolean> {
   const channel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
   const received = new Promise<void>((resolve) => {

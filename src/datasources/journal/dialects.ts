@@ -4,8 +4,9 @@ export const DIALECTS = {
     /** Returns the table of attempts for a FROM clause, with a hint to read the given index. */
     attemptsTable: (index: string): string => `stored_attempts INDEXED BY stored_${index}`,
     followedByDueTime: 'followed_transactions INDEXED BY followed_due',
-    /** Clauses that lock the rows that a SELECT returns. With `skipLocked`, the SELECT omits locked rows. */
+    /** Clause that locks the rows that a SELECT returns. SQLite needs none, because it has one writer at a time. */
     lock: '',
+    /** As `lock`, but the SELECT omits rows that another transaction has locked. */
     skipLocked: '',
     /** Returns the SQL to write after a value in a condition: `IN (select)`, or a faster equivalent. */
     isIn: (select: string): string => `IN (${select})`,

@@ -1,11 +1,17 @@
-/** Reasons to raise the fence: why the journal may have lost attempts. They are stored, logged and shown in /readyz. */
+/**
+ * Reasons why the journal may have lost attempts and the fence is raised. They are stored, logged and shown in /readyz.
+ * - `failover`: a standby of PostgreSQL was promoted.
+ * - `restored`: the journal was replaced, for example by a backup.
+ * - `attempt_missing`: an outcome was to be recorded, but the journal does not have its attempt.
+ * - `operator`: an operator raised the fence.
+ */
 export const FENCE_REASONS = ['failover', 'restored', 'attempt_missing', 'operator'] as const;
 export type FenceReason = (typeof FENCE_REASONS)[number];
 
 /**
- * Mark that the journal may have lost its latest attempts, for example in a failover to an asynchronous standby. To
- * prevent double payments, every create is then looked up at the payment service before it is sent. A fence ends
- * FENCE_SECONDS after `since`, or when an operator lowers it (docs/exactly-once.md).
+ * Mark that the journal may have lost its latest attempts, for example in a failover to an asynchronous standby. While
+ * a fence is up, every create is looked up at the payment service before it is sent, to prevent double payments. A
+ * fence ends FENCE_SECONDS after `since`, or when an operator lowers it (docs/exactly-once.md).
  */
 export interface Fence {
   /** When the fence was raised, in ms since 1970 by the journal's clock. */
@@ -13,7 +19,7 @@ export interface Fence {
   reason: FenceReason;
 }
 
-/** The fence of a journal, and the sequence number of its latest attempt. */
+/** The fence of a journal, and the sequence number of the journal's latest attempt. */
 export interface JournalState {
   /** The last fence, even if FENCE_SECONDS have passed; null if none was raised, or if an operator lowered it. */
   fence: Fence | null;

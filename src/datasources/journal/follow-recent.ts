@@ -3,12 +3,12 @@ import type { RunMigrationStep, MigrationStore } from './convert-attempts';
 
 /** Maximum age in ms of the transactions that the migration starts to follow. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
-/** Period in ms before the migration that its last step reads again, because outcomes may have been committed late. */
+/** The last step reads again from this time in ms before the migration began, as outcomes may be committed late. */
 const LAST_STEP_REREAD_MS = 10 * 60 * 1000;
 /** Maximum number of transactions in a step. The last step has no limit. */
 const MAX_STEP_ROWS = 10_000;
 
-/** Settings of a step. Without them, a planner without statistics could sort a table instead of reading its index. */
+/** Statements before each step. Otherwise, PostgreSQL might sort a whole table, if it has no statistics on it yet. */
 const STEP_SETTINGS = {
   sqlite: [],
   postgres: ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map(
@@ -17,9 +17,9 @@ const STEP_SETTINGS = {
 };
 
 /**
- * Starts to follow the transactions (docs/changes.md) that were created in the 7 days before this migration, when the
- * record of changes did not exist yet. Gateways of the previous version can use the journal meanwhile. After an
- * interruption, the next call begins again, and skips transactions that are already followed.
+ * Starts to follow (docs/changes.md) the transactions that were created in the 7 days before this migration: earlier
+ * versions of the gateway did not follow transactions. Gateways of the previous version can use the journal meanwhile.
+ * After an interruption, the next call begins again, and skips transactions that are already followed.
  * @param complete runs in the last step; marks the migration as applied
  */
 export async function followRecentTransactions(

@@ -4,8 +4,8 @@ import { JournalBusy, type Journal } from './journal';
 import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
 /**
- * Called after each call of a journal with its method name, error and duration in ms. `fault` is null if the call
- * succeeded, or if a working journal refused it (see isRefusal).
+ * Called when a journal call has ended. `call`: name of the method. `fault`: the error; null if the call succeeded, or
+ * if a working journal refused it (see isRefusal). `ms`: duration.
  */
 export type JournalCallListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
@@ -31,6 +31,6 @@ export const instrumentJournal = (journal: Journal, onCall: JournalCallListener)
     },
   });
 
-/** Whether a working journal refused a call: too many lists are queued, or a position or an attempt is missing. */
+/** Whether a working journal refused a call: too many queued lists, an expired position, or a missing attempt. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof JournalBusy || error instanceof PositionExpired || error instanceof AttemptMissing;

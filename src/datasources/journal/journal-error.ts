@@ -37,7 +37,7 @@ const REASONS = {
     ...['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'XX001', 'XX002'],
   ],
   io_error: [
-    'the disk of the journal reports I/O errors',
+    'the disk of the journal reports I/O errors, or the SQLite file cannot be opened',
     ...['58030', 'EIO', 'SQLITE_IOERR', 'SQLITE_CANTOPEN'],
   ],
   other: ['the journal failed for an unknown reason'],
@@ -65,7 +65,7 @@ const REASON_BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
 const CONNECTION_EXCEPTION = /^08\w{3}$/;
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
-/** Classifies driver errors without a code: pattern of the driver's text, reason, and optionally another message. */
+/** For driver errors without a code: pattern of the driver's text, reason, and optionally a more exact message. */
 const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
   [
     /^SASL: .*password must be/,
@@ -77,7 +77,7 @@ const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = 
   [/connection (terminated|ended|error)|not queryable/i, 'connection_lost'],
 ];
 
-/** Describes a journal error by the first error code in its chain of causes or, if there is none, by the messages. */
+/** Describes an error by the first code in its chain of causes; if none has a code, by their messages. */
 export function describeJournalError(error: unknown): JournalErrorInfo {
   const chain = [...causeChain(error)];
   for (const inner of chain) {
@@ -125,7 +125,7 @@ export class DescribedError extends Error {
 export const unclassifiedError = (message: string): DescribedError =>
   new DescribedError({ reason: 'other', code: null, message });
 
-/** Returns the error for a PostgreSQL server whose commits a crash may lose. */
+/** Returns the error for a PostgreSQL server that may lose commits (reason `not_durable`). */
 export const notDurableError = (): DescribedError =>
   new DescribedError({ reason: 'not_durable', code: '01000', message: REASONS.not_durable[0] });
 
@@ -135,7 +135,7 @@ const PERMANENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'permission_denied',
 ]);
 
-/** Whether the error lasts until an operator corrects settings or privileges. The gateway then does not start. */
+/** Whether the error lasts until an operator corrects settings or privileges. The gateway does not start with it. */
 export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_REASONS.has(reason);
 
 /** Returns the message of an error, followed by its code in parentheses if it has one. */
@@ -155,7 +155,7 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
 /** SQLite codes with many possible causes. For these, diagnoseSqliteError() also checks the file system. */
 const AMBIGUOUS_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Returns an error with SQLite's code. For AMBIGUOUS_CODES, with a system error code if a check finds the cause. */
+/** Returns an error with SQLite's code or, for AMBIGUOUS_CODES, the system error code that a file check finds. */
 export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
@@ -164,7 +164,7 @@ export function diagnoseSqliteError(message: string, errcode: number | undefined
   return code === undefined ? new Error(message) : Object.assign(new Error(message), { code });
 }
 
-/** Returns the system error code if the file or its folder cannot be written; undefined if both can be written. */
+/** Returns the system error code if the folder, or the file if it exists, cannot be written; otherwise undefined. */
 export function accessErrorCode(file: string): string | undefined {
   try {
     accessSync(path.dirname(file), constants.W_OK);

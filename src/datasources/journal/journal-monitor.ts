@@ -7,7 +7,7 @@ import {
 } from './journal-error';
 
 const CHECK_INTERVAL_MS = 5_000;
-/** Interval in ms of checks after a failed check; also the minimum interval between two checks. */
+/** Time in ms from a failed check to the next check; also the minimum interval between two checks. */
 const RETRY_INTERVAL_MS = 1_000;
 /** Minimum time in ms before a log line about the same failure is repeated. */
 const LOG_INTERVAL_MS = 60_000;
@@ -15,7 +15,7 @@ const LOG_INTERVAL_MS = 60_000;
 const LARGE_CHECK_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 
-/** Reasons that may be transient: the journal counts as unavailable only after a second failed check in a row. */
+/** Reasons that may be transient: one failed check, except at start, does not yet make the journal unavailable. */
 const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'timeout',
   'locked',
@@ -33,9 +33,10 @@ interface JournalMonitorOptions {
 }
 
 /**
- * Checks regularly whether the journal can be written. Logs outages: when they begin, every minute, when the reason
- * changes, and when they end. Skips a check if an attempt was written within CHECK_INTERVAL_MS and the journal is
- * available. Also logs failed calls of an available journal. Times are in ms by the monotonic clock.
+ * Checks regularly whether the journal can be written. Skips a check of an available journal if insertAttempt()
+ * succeeded within CHECK_INTERVAL_MS and no call has failed since. Logs outages: when they begin, every minute, when
+ * the reason changes, and when they end. Also logs failed calls of an available journal, once a minute per reason.
+ * Times are in ms by the monotonic clock.
  */
 export class JournalMonitor {
   #fault: JournalErrorInfo | null = null;
@@ -71,7 +72,7 @@ export class JournalMonitor {
     await this.#currentCheck;
   }
 
-  /** Must be called after each call of the journal. `fault` is null if the call succeeded or was refused. */
+  /** Must be called after each call of the journal. `fault`: null if it succeeded, or a working journal refused it. */
   onCallEnd(call: string, fault: JournalErrorInfo | null): void {
     if (call === 'checkWrite') return;
     if (call === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
@@ -115,7 +116,7 @@ export class JournalMonitor {
     } catch (error) {
       const fault = describeJournalError(error);
       const isTransient = TRANSIENT_REASONS.has(fault.reason);
-      // A check has low priority, so it may time out in a busy journal that still writes attempts.
+      // In a busy journal, a check may time out although attempts are written: in SQLite, it has low priority.
       if (isTransient && this.#lastInsertAt > startedAt) return this.#onWritable();
       this.#failureCount += 1;
       if (this.#fault || this.#failureCount > 1 || !isTransient) this.#onUnavailable(fault);
@@ -128,7 +129,7 @@ export class JournalMonitor {
     const { reason } = this.#fault;
     const facts = { event: 'journal_available', reason, failedForSeconds: this.#failedForSeconds() };
     this.#fault = null;
-    this.options.log.info(facts, 'journal can be written again; payments and payouts are accepted');
+    this.options.log.info(facts, 'journal can be written again; creates and confirms are accepted');
   }
 
   #onUnavailable(fault: JournalErrorInfo): void {
@@ -140,7 +141,7 @@ export class JournalMonitor {
     if (!isLogDue) return;
     this.#loggedAt = now;
     const facts = { event: 'journal_unavailable', reason, code, failedForSeconds: this.#failedForSeconds() };
-    const text = `journal unavailable: ${message}; payments and payouts are rejected; ${remedyOf(fault)}`;
+    const text = `journal unavailable: ${message}; creates and confirms are rejected; ${remedyOf(fault)}`;
     this.options.log.error(facts, text);
   }
 
@@ -155,7 +156,7 @@ export class JournalMonitor {
 
 function remedyOf(fault: JournalErrorInfo): string {
   if (fault.reason === 'file_replaced')
-    return 'restore the original file, or stop the gateway and restore the journal';
+    return 'put the original file back, or stop the gateway and restore the journal from a backup';
   return isPermanent(fault)
     ? 'correct DATABASE_URL, or the privileges on the database or file'
     : 'retrying every second';

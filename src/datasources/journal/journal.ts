@@ -20,18 +20,20 @@ export type * from './purge-step';
 
 export { ATTEMPT_KINDS, type AttemptKind } from './attempt-kind';
 
-/** Maximum lease of an instance on an attempt, in ms. A lease with more time left is void: the clock was set back. */
+/** Maximum lease on an attempt or confirm, in ms. A longer lease is void: the clock has been set back since. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
 
 export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 /**
- * `unknown`: the service may have created a transaction. `rejected`: the service refused the input. `not_sent`:
- * certainly nothing was created. Either no request was executed, or lookups or an operator proved it. After `rejected`
- * and `not_sent`, the idempotency key can be used again.
+ * - `in_progress`: the outcome is not known yet. `succeeded`: the service created the transaction.
+ * - `rejected`: the service refused the input. The idempotency key can be used again.
+ * - `not_sent`: certainly nothing was created: no request was executed, or lookups or an operator proved it. The
+ *   idempotency key can be used again.
+ * - `unknown`: the service may have created a transaction.
  */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** An idempotency key of a client. `service` identifies the payment service and the credentials used there. */
+/** An idempotency key of a client. `service`: base URL of the payment service, or the id of the embedded sandbox. */
 export interface AttemptKey {
   service: string;
   client: string;
@@ -78,8 +80,8 @@ export interface NewAttempt extends AttemptKey {
 }
 
 /**
- * Time in ms after the due time of a lookup during which only the instance `absence.observer` can claim the attempt.
- * Afterwards, any instance can.
+ * Time in ms after the due time of a lookup during which claimDue() leaves the attempt to the instance
+ * `absence.observer`. Afterwards, any instance can claim it.
  */
 export const OBSERVER_GRACE_MS = 5000;
 
@@ -87,7 +89,7 @@ export const OBSERVER_GRACE_MS = 5000;
 export interface AbsenceEvidence {
   /** Number of lookups without a result that count as evidence. */
   lookups: number;
-  /** Time in ms between the first and the last lookup that count as evidence, as measured by monotonic clocks. */
+  /** Time in ms between these lookups, by monotonic clocks. If another instance takes over, that interval is 0. */
   spanMs: number;
   /** Id of the instance that made the last counted lookup, and measures the time since; empty if none was counted. */
   observer: string;
@@ -111,7 +113,7 @@ export interface Attempt extends SentAttempt {
   transactionId: string | null;
   /** Wire status of the transaction when the outcome was recorded; null unless the attempt succeeded. */
   status: string | null;
-  /** Null while the attempt is open. */
+  /** When the outcome was recorded; null while the attempt is open. */
   settledAt: number | null;
   /** Due time of the next lookup of an attempt with an unknown outcome; null if none is scheduled. */
   nextRecheckAt: number | null;
@@ -121,9 +123,11 @@ export interface Attempt extends SentAttempt {
 }
 
 /**
- * Result of insertAttempt(). `started`: the attempt was inserted, so the request may be sent. `exists`: `attempt`
- * already uses the idempotency key. `reserved`: another attempt has reserved the external id. `fence_changed`: the
- * fence was raised or lowered after `fenceSince` was read.
+ * Result of insertAttempt():
+ * - `started`: the attempt was inserted, now or by an earlier call, so the request may be sent.
+ * - `exists`: another attempt uses the idempotency key; it is `attempt`.
+ * - `reserved`: another attempt has reserved the external id.
+ * - `fence_changed`: the fence was raised or lowered after `fenceSince` was read.
  */
 export type InsertResult =
   | { kind: 'started' }
@@ -196,8 +200,8 @@ export interface Journal extends ChangeJournal {
   insertAttempt(attempt: NewAttempt): Promise<InsertResult>;
   /**
    * Records an outcome, unless the attempt is settled. Returns false, and records nothing, if another attempt created
-   * the transaction. Does not wait until the outcome is durable: lookups can find an outcome that a crash lost. Rejects
-   * with AttemptMissing if the outcome is `succeeded` or `unknown` and the journal does not have the attempt.
+   * the transaction; otherwise true. Does not wait until the outcome is durable: lookups can find one that a crash
+   * lost. Rejects with AttemptMissing if the outcome is `succeeded` or `unknown`, and the journal lacks the attempt.
    */
   recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
   /** Returns the attempt with an idempotency key, whatever its outcome; null if there is none. */
@@ -222,13 +226,13 @@ export interface Journal extends ChangeJournal {
   findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */
   list(page: AttemptQuery): Promise<Attempt[]>;
-  /** Extends the leases of the owner's attempts in progress and confirms, but not of claimed attempts. */
+  /** Extends the leases of the owner's attempts with the outcome `in_progress`, and of its confirms in progress. */
   renew(owner: string, leaseUntil: number): Promise<void>;
-  /** Takes over an open attempt whose lease has ended, and marks it as `unknown`. Null if there is no such attempt. */
+  /** Takes over an attempt and marks it as `unknown`. Returns null if it is settled, missing, or still leased. */
   claim(id: string, claim: AttemptClaim): Promise<Attempt | null>;
-  /** As claim(), for up to `limit` attempts whose next lookup is due, or that have no lookup scheduled. */
+  /** As claim(), for up to `limit` attempts whose lookup is due (see OBSERVER_GRACE_MS) or not scheduled. */
   claimDue(claim: AttemptClaim, limit: number): Promise<Attempt[]>;
-  /** Claims a payment for a confirm. Null if another confirm of this payment is in progress. */
+  /** Claims a payment for a confirm. Returns null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
   /** Records the result of a confirm and releases its claim, atomically. Idempotent. */
   endConfirm(id: string, result: ConfirmResult): Promise<void>;
@@ -236,20 +240,20 @@ export interface Journal extends ChangeJournal {
   confirmedInputs(payment: ConfirmedPayment): Promise<ConfirmedInput[]>;
   /** Returns the attempt with this id; null if there is none. */
   findById(service: string, id: string): Promise<Attempt | null>;
-  /** For operators: finds an attempt by its id, or by its idempotency key if only one client used this key. */
+  /** For operators: finds an attempt by id or idempotency key. Null if not found, or several clients used the key. */
   findAny(service: string, idOrKey: string): Promise<Attempt | null>;
   /** For operators: returns attempts with an unknown outcome, of all clients, oldest first. */
   unknown(service: string, limit: number): Promise<Attempt[]>;
   /** Counts attempts with an unknown outcome, of all clients. Returns one entry per kind of attempt. */
   countUnknown(service: string): Promise<UnknownOutcomeCount[]>;
-  /** Deletes expired rows, but never open attempts. Returns null if another instance is purging. */
+  /** Runs a step of the purge, which never deletes open attempts. Returns null if another instance is purging. */
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
   /**
    * Writes a test row as durably as an attempt. Rejects if attempts cannot be written.
    * @param bytes size of a filler in the row. Only a large row detects a full disk: a small row may still fit.
    */
   checkWrite(bytes: number): Promise<void>;
-  /** Reads the state. In PostgreSQL, first raises the fence (see Fence) if the database was replaced (failover). */
+  /** Reads the state. In PostgreSQL, first raises the fence if the database was replaced (failover or restore). */
   readState(): Promise<JournalState>;
   /** Raises the fence (see Fence) for this reason; lowers it if `reason` is null. */
   setFence(reason: FenceReason | null): Promise<void>;

@@ -5,7 +5,7 @@ import { followRecentTransactions } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 import type { Dialect } from './stored-values';
 
-/** CREATE statements of the tables that already exist in journals from before the first release. */
+/** Creates the tables that have not changed since the first release. Journals from before it have them already. */
 const CREATE_FIRST_TABLES = [
   `CREATE TABLE confirms (
        service TEXT NOT NULL,
@@ -78,8 +78,8 @@ const CREATE_IDENTITY_FUNCTION = `CREATE FUNCTION journal_identity() RETURNS TEX
      END $$`;
 
 /**
- * Statements only for PostgreSQL, because SQLite has one writer at a time. A PostgreSQL statement does not see what is
- * committed after its start, but a volatile function that it calls does.
+ * Statements only for PostgreSQL. SQLite has one writer at a time, so it needs no such functions. A PostgreSQL
+ * statement does not see what is committed after its start, but a volatile function that it calls does.
  *
  * `attempt_is_open` returns whether an attempt is open or succeeded, as of the latest commits of other instances.
  *

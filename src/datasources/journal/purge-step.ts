@@ -1,14 +1,15 @@
 /**
- * The kind of rows that a purge step deletes. `attempts`: settled attempts and their reserved external ids.
- * `reservations`: reserved external ids whose attempt does not exist. `confirmed`: inputs of confirms. `changes`:
- * recorded changes. `followed`: followed transactions.
+ * The kind of rows that a purge step deletes:
+ * - `attempts`: settled attempts and their reserved external ids.
+ * - `reservations`: reserved external ids whose attempt does not exist.
+ * - `confirmed`: inputs of confirms. `changes`: recorded changes. `followed`: followed transactions.
  */
 export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed' | 'changes' | 'followed';
 
 /** A step of the purge, which deletes expired rows in many short steps. */
 export interface PurgeStep {
   target: PurgeTarget;
-  /** Attempts expire if settled before this time, other rows if recorded before it. Unused for `reservations`. */
+  /** Rows expire if they were settled, confirmed, recorded or created before this time. Unused for `reservations`. */
   settledBefore: number;
   /** Maximum number of rows to examine. */
   limit: number;
@@ -19,6 +20,6 @@ export interface PurgeStep {
 export interface PurgeProgress {
   /** Number of deleted rows, without the reserved external ids of deleted attempts. */
   deleted: number;
-  /** Where this step ended, for the next step; null if no step must follow. */
+  /** Where this step ended: `after` of the next PurgeStep; null if no step must follow. */
   after: string | null;
 }

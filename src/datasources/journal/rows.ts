@@ -83,7 +83,7 @@ export const COLUMNS_NULL_AT_INSERT =
   `settled_at next_check_at transaction_hash transaction_id status checks absent_ms absent_lookups
   absent_observer`.split(/\s+/);
 
-/** ON CONFLICT clause that replaces an attempt with the same idempotency key if it is `rejected` or `not_sent`. */
+/** ON CONFLICT clause that replaces another stored attempt with the same key if that is `rejected` or `not_sent`. */
 export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
@@ -99,7 +99,7 @@ export const IS_OPEN = "state IN ('p', 'u')";
 /** Condition for attempts that may have created a transaction and therefore keep their reserved external id. */
 export const HOLDS_EXTERNAL_ID = "state IN ('p', 's', 'u')";
 
-/** Returns the condition for the attempt with an id. `column`: the column with the id. Parameters: idValues(id). */
+/** Returns the condition that a column (`column`) has a given attempt id. SQL parameters: idValues(id). */
 export const idCondition = (column: string): string => `${keyHashOf(column)} = ? AND ${column} = ?`;
 
 /** Returns the parameters of idCondition(): the hash of the idempotency key, and the id. */
@@ -108,7 +108,7 @@ export const idValues = (id: string): [Uint8Array, Uint8Array] => {
   return [bytes.subarray(0, KEY_HASH_BYTES), bytes];
 };
 
-/** Subquery for the id of a group. Parameters: service, client, channel, kind. */
+/** Subquery for the id of a row in attempt_groups. Parameters: service, client, channel, kind. */
 export const ATTEMPT_GROUP_ID_SUBQUERY =
   '(SELECT id FROM attempt_groups WHERE service = ? AND client = ? AND channel = ? AND kind = ?)';
 

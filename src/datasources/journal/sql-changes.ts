@@ -37,8 +37,8 @@ function followedHashesStatement(dialect: Dialect): string {
 }
 
 /**
- * Returns the UPDATE of claimFollowed(). It claims young transactions first, then the most overdue. It searches for
- * young ones only among the `4 * limit` transactions that became due last.
+ * Returns the UPDATE of claimFollowed(). It claims up to `youngLimit` young transactions first, then the most overdue.
+ * For young ones, it searches only the `4 * limit` transactions that became due last.
  */
 function claimFollowedStatement(dialect: Dialect): string {
   const { isIn, followedByDueTime, skipLocked } = DIALECTS[dialect];
@@ -85,8 +85,8 @@ const countFollowedStatement = (dialect: Dialect): string =>
 const MAX_HORIZON_DELAY_MS = 50;
 
 /**
- * The part of the record of changes that PostgreSQL and SQLite share. Reads return only durable changes: after a crash,
- * the position of a lost change would be used again.
+ * The part of the record of changes that PostgreSQL and SQLite share. Reads return only durable changes. Otherwise, if
+ * a crash lost a change that a reader has, a later change could get the same position, and the reader would skip it.
  */
 export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservation'> {
   /** Changes up to this position are known to be durable. */
@@ -107,7 +107,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   protected abstract raiseEpochIfMoved(): Promise<void>;
   /**
    * Returns a horizon that ignores database transactions without changes (see READ_WRITERS_HORIZON); 0 if unknown.
-   * Undefined in SQLite, where each committed change is readable at once.
+   * SQLite has no such method, because each committed change is readable at once.
    */
   protected readWritersHorizon?(): Promise<number>;
 
@@ -174,7 +174,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return this.read(text, values);
   }
 
-  /** Whether one database transaction has kept later changes unreadable for longer than MAX_HORIZON_DELAY_MS. */
+  /** Whether changes are unreadable, and the horizon has been the same for longer than MAX_HORIZON_DELAY_MS. */
   #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();

@@ -40,7 +40,7 @@ const MAX_QUEUED_LISTS = 16;
 
 const FIND_BY_ID = `SELECT * FROM attempts WHERE ${idCondition('stored_id')} AND service = ?`;
 
-const IS_UNKNOWN = `${IS_OPEN} AND state = 'u' AND service = ?`;
+const IS_UNKNOWN_OF_SERVICE = `${IS_OPEN} AND state = 'u' AND service = ?`;
 
 /** Returns the condition for a lease that has ended, or is void (see MAX_LEASE_MS). Parameter: now. */
 const hasEnded = (leaseUntil: string): string =>
@@ -52,7 +52,7 @@ const IS_CLAIMABLE = `${IS_OPEN} AND ${hasEnded('lease_until')}`;
 const ORDER_BY_NEWEST_LIMIT_1 = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
 const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
 
-/** Selects the id of a client's newest transaction on a channel; if there is none, of a transaction of any client. */
+/** Selects the id of a client's newest transaction on a channel; if it has none, of any client's transaction there. */
 const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
   SELECT ${keyHashOf('id')} FROM (SELECT COALESCE(
     (SELECT id ${FROM_SUCCEEDED_IN_GROUP} ${ATTEMPT_GROUP_ID_SUBQUERY} ${ORDER_BY_NEWEST_LIMIT_1}),
@@ -61,10 +61,10 @@ const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE $
       WHERE channel = ? AND service = ? AND kind = ?) AS others
      WHERE id IS NOT NULL LIMIT 1)) AS id) AS newest)`;
 
-/** Maximum length in characters of `suspect_hashes` (about 55 hashes). The text `unknown` replaces a longer list. */
+/** Length in characters of `suspect_hashes` (about 55 hashes) above which BEGIN_CONFIRM replaces it by `unknown`. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
-/** Claims a payment for a confirm. Replaces an earlier confirm whose lease has ended, but keeps its input hash. */
+/** Claims a payment for a confirm. Replaces one whose lease has ended, and keeps its input hash in `suspect_hashes`. */
 const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until, input_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (service, channel, transaction_id) DO UPDATE SET
@@ -214,14 +214,14 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   }
 
   async unknown(service: string, limit: number): Promise<Attempt[]> {
-    // MATERIALIZED keeps the planner from sorting all attempts.
-    const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${IS_UNKNOWN})
+    // MATERIALIZED makes the planner select the unknown attempts first, by their index, and sort only these.
+    const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${IS_UNKNOWN_OF_SERVICE})
       SELECT * FROM unknown ORDER BY seq LIMIT ?`;
     return (await this.readInBackground(text, [service, limit])).map(attemptFromRow);
   }
 
   async countUnknown(service: string): Promise<UnknownOutcomeCount[]> {
-    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts WHERE ${IS_UNKNOWN} GROUP BY kind`;
+    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts WHERE ${IS_UNKNOWN_OF_SERVICE} GROUP BY kind`;
     const rows = await this.readInBackground(text, [service]);
     return ATTEMPT_KINDS.map((kind) => {
       const row = rows.find((candidate) => candidate['kind'] === kind);
@@ -230,7 +230,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   }
 
   async renew(owner: string, leaseUntil: number): Promise<void> {
-    // The outcome of a locked attempt is being recorded, so its lease is not renewed.
+    // Locked rows are skipped: their outcomes are being recorded, so their leases are not needed any more.
     const attempts = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashOf('id')} IN (
       SELECT ${keyHashOf('id')} FROM stored_attempts
       WHERE owner = ? AND ${IS_OPEN} AND state = 'p' ${this.#dialect.skipLocked})`;

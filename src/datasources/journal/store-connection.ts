@@ -26,8 +26,9 @@ export const singleConnectionPool = (url: string, timeLimitMs: number): Postgres
   });
 
 /**
- * Connects to a journal. In SQLite, the tables must exist; rejects with a JournalOpenError if the file cannot be
- * opened. In PostgreSQL, the first query connects and applies pending migrations, and `readOnly` is ignored.
+ * Connects to a journal.
+ * - SQLite: opens the file, whose tables must exist. Rejects with a JournalOpenError if it cannot be opened.
+ * - PostgreSQL: the first query connects and applies pending migrations. `readOnly` is ignored.
  */
 export async function connectToStore(
   url: string,

@@ -24,7 +24,7 @@ export const toStorableText = (text: string): string => text.toWellFormed().repl
 // With 'hex', Node.js computes a hash several times faster than with 'buffer'.
 const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex');
 
-/** Returns a Uint8Array with its own memory, not a view of the buffer pool of Node.js. */
+/** Decodes hexadecimal digits. The result has its own memory: it is not a view of the buffer pool of Node.js. */
 const hexToBytes = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 
 /**
@@ -56,7 +56,7 @@ export const STORED_TEXT_AS_SQL_TEXT = {
 export const toJsonValue = <T>(value: T): T | string =>
   value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 
-/** Returns the hash of an idempotency key and its scope in hexadecimal digits. Collisions do not occur in practice. */
+/** Returns the hash of service, client and idempotency key in hexadecimal digits. In practice, it is unique. */
 function keyHashDigits({ service, client, key }: AttemptKey): string {
   const scope = Buffer.from(sha256(service) + sha256(client), 'hex');
   return sha256(Buffer.concat([scope, Buffer.from(key)])).slice(0, KEY_HASH_BYTES * 2);
