@@ -2,7 +2,7 @@ import { REDACTED } from '../shared/secret';
 import { containsCardNumber, containsKnownSchemePan } from './pan';
 import { containsToken } from './text';
 
-/** Appended to a text that was truncated. */
+/** Appended to a text that was truncated. Its bytes are not counted in `maxBytes`. */
 const TRUNCATION_MARK = '[cut]';
 
 /** Maximum length of a text that is searched for secrets. The rest is dropped: fields of the audit log are shorter. */
@@ -45,7 +45,7 @@ export const redactForAudit = (text: string, maxBytes: number): string =>
 export const redactNameForAudit = (text: string, maxBytes: number): string =>
   redactOrTruncate(containsKnownSchemePan, text, maxBytes);
 
-/** Redacts an amount for the audit log. Ignores digits after the decimal point in the search for card numbers. */
+/** Redacts an amount that contains a card number. With two decimal places, only the digits before the point count. */
 export function redactDecimalForAudit(text: string, maxBytes: number): string {
   const [, whole] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
   if (whole === undefined) return redactForAudit(text, maxBytes);

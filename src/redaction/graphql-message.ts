@@ -14,13 +14,13 @@ const isSafeGraphqlName = (text: string): boolean =>
   !containsToken(text) &&
   (GRAPHQL_NAME.test(text) || GRAPHQL_TYPE.test(text) || (text.length <= 512 && GRAPHQL_PATH.test(text)));
 
-/** Returns a GraphQL name, type or path unchanged. Redacts it if it may contain a secret, and any other text. */
+/** Returns a GraphQL name, type or path unchanged, unless it may contain a secret. Redacts every other text. */
 export const redactGraphqlName = (text: string): string => (isSafeGraphqlName(text) ? text : REDACTED);
 
 /** Matches texts with only characters that graphql-js writes outside quotes. */
 const UNQUOTED_TEXT = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 
-/** Redacts the quoted parts of a message, except GraphQL names. Undefined if another part may be a value. */
+/** Redacts the quoted parts of a message, except GraphQL names. Undefined if the unquoted text may contain a value. */
 function rebuildSentence(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
@@ -29,7 +29,7 @@ function rebuildSentence(message: string): string | undefined {
   return parts.map((text, place) => (place % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 
-/** Messages that contain values, and replacements. {text}: the captured text. {name}: the captured name, redacted. */
+/** Messages that contain values, and replacements. {text}: captured text. {name}: redactGraphqlName(captured text). */
 const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Expected value of type "([^"]*)", found /s, 'The value does not fit type "{name}".'],
   [/^Value .* does not exist in "([^"]*)" enum\./s, 'The value is not in the enum "{name}".'],

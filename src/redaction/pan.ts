@@ -72,7 +72,7 @@ const isSchemeNumber: DigitTest = (digits) => CARD_SCHEMES.some((scheme) => sche
 
 /**
  * Whether a text, as written or decoded, contains a card number of a known scheme. Use it for identifiers that clients
- * choose, such as order numbers: one number in ten passes the Luhn check by chance.
+ * choose, such as order numbers: containsCardNumber() would mistake one long number in ten for a card number.
  */
 export const containsKnownSchemePan = (text: string): boolean =>
   findInDecodings(text, (decoded) => findCardNumbersPassing(decoded, isSchemeNumber)).length > 0;

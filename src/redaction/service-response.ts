@@ -4,7 +4,7 @@ import { findInDecodings, findMatches, NO_SPANS, redactSpans, type Finder, type 
 import { redactJson } from './text';
 
 // Redacts known secrets in responses of the payment service: the card number and security code of the request, tokens
-// of callback URLs, and the credentials of the gateway. Searches the texts of all fields.
+// of callback URLs, and the credentials of the gateway. Searches all fields except ids that were checked.
 
 type Redactor = (text: string) => string;
 
@@ -23,7 +23,7 @@ function textFinder(texts: readonly string[]): Finder {
   return (text) => findMatches(pattern, text);
 }
 
-/** Returns a Finder of a card number: with up to three separators between digits ("4111 - 1111"), or encoded. */
+/** Returns a Finder of a card number with up to three separators between digits (4111 - 1111), or in base64 or hex. */
 function finderOfCardNumber(number: string): Finder {
   const grouped = new RegExp([...number].join('[^\\p{L}\\p{N}]{0,3}'), 'gu');
   return unionFinder([(text) => findMatches(grouped, text), textFinder(encodings(number))]);
@@ -35,7 +35,7 @@ const scatteredDigitsFinder =
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
-/** Returns a Finder of a security code. Finds it after CVC, CVV or CVN, or outside of words and numbers. */
+/** Returns a Finder of a security code after CVC, CVV or CVN, or outside of words and numbers. Ignores ISO times. */
 function securityCodeFinder(code: string): Finder {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
@@ -51,7 +51,7 @@ function secretFinder(secret: string): Finder {
   return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodings(secret)]);
 }
 
-/** Whether a secret is searched for. Short ones, except security codes, would occur in texts by chance. */
+/** Whether a secret is searched for: a security code, or five characters or more. Shorter texts would match by chance. */
 const isSearchable = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
 
 /** Values that callers must not see in a response. */
@@ -141,7 +141,7 @@ function createPrefilter(values: readonly string[]): (text: string) => boolean {
   };
 }
 
-/** Returns a Finder of many values. It is fast, because a prefilter excludes most texts from the search. */
+/** Returns a Finder of many values. A prefilter excludes most texts from the search for all values except `numbers`. */
 function manyTextsFinder(values: readonly string[]): Finder {
   const numbers = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const otherValues = values.filter((value) => !numbers.includes(value));

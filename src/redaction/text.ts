@@ -19,7 +19,7 @@ const findTokens: Finder = (text) => findMatches(TOKEN_PATTERN, text);
 /** Whether a text, as written or decoded, contains a token: a match of TOKEN_PATTERN. */
 export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
 
-/** Minimum length of a text with a card number (12 digits): one character such as ⅒ (1/10) stands for three digits. */
+/** Minimum length of a text with a secret: four characters such as ⅒ (1/10) can stand for a card number (12 digits). */
 const MIN_SECRET_LENGTH = 4;
 /** Maximum length of a text that is searched; longer texts are redacted as a whole. */
 const MAX_SEARCHED_LENGTH = 8192;
@@ -104,7 +104,10 @@ export const readTime = redactUnless((text) =>
   /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i.test(text),
 );
 
-/** Reads an amount or currency. Null for a text that is too long or not printable, or contains a card number. */
+/**
+ * Reads an amount or currency. A number with at most 11 digits before the decimal point is returned unchanged. Null for
+ * another text that is too long or not printable, or contains a card number of a known scheme.
+ */
 export function safeAmountOrCurrency(value: unknown): string | null {
   const text = passThrough(value);
   if (text === null || /^[+-]?\d{1,11}(\.\d+)?$/.test(text)) return text;

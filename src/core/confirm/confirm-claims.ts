@@ -5,7 +5,7 @@ import { RECORD_TIMEOUT_MS, type JournalSession } from '../journal-session';
 
 const RETRY_EVERY_MS = 1000;
 
-/** Result of a confirm that was not carried out. `known`: no earlier confirm of the payment has an unknown result. */
+/** Returns the result of a confirm that was not carried out: `known` if no earlier confirm has an unknown result. */
 export const notCarriedOutResult = ({ previousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
   outcome: previousOutcomeUnknown ? 'not_carried_out' : 'known',
   confirmed: [],

@@ -15,7 +15,6 @@ import { withTimeout } from '../../shared/timeout';
 import type { KeyedHashes } from '../create/keyed-hashes';
 import type { JournalSession } from '../journal-session';
 
-/** The result of a confirm for the caller. */
 type ConfirmOutcome =
   | { kind: 'success'; found: PaymentResource; replayed: boolean }
   | Exclude<MutationOutcome<never>, { kind: 'accepted' }>
@@ -60,7 +59,7 @@ interface ConfirmCompletion {
 
 const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
 
-/** Sends one confirm at a time per payment. Looks the payment up first if an earlier confirm has an unknown result. */
+/** Sends confirms of a payment one at a time. Looks it up first if an earlier one has an unknown result or input. */
 export class ConfirmService {
   readonly #claims: ConfirmClaims;
   readonly #inFlight = new InFlightCounter();
@@ -149,7 +148,7 @@ export class ConfirmService {
         return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
       return { outcome: replay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
-    // If the payment has moved on, earlier confirms (with other inputs) of unknown result count as carried out.
+    // If the payment has moved on, the confirms with unknown results count as carried out. All had other inputs.
     const earlierInputs = movedOnPayment
       ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOnPayment)
       : [];
@@ -164,7 +163,7 @@ export class ConfirmService {
     }
     const { otherConfirmed } = history;
     if (otherConfirmed || earlierInputs.length > 0) {
-      // Another input may have caused the state of the payment, so the state proves nothing about this input.
+      // Another input may have caused the state of the payment, so a lookup would prove nothing about this input.
       if (outcome.kind === 'unknown')
         return { outcome, result: { outcome: 'unknown', confirmed: earlierInputs } };
       const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(begun).outcome;
@@ -174,24 +173,25 @@ export class ConfirmService {
   }
 
   /**
-   * Handles a confirm that the service rejected. If a lookup shows that the payment was confirmed before, perhaps not
-   * by this gateway, the caller gets a success. Exception: the earlier confirm may have had another input.
+   * Handles a rejected confirm. If a lookup shows that the payment was confirmed before, perhaps not by this gateway,
+   * the caller gets a success; but the rejection if the confirms that may have done so had other inputs.
    */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);
     if (!found || !hasMovedOn(found, request) || REACHABLE_WITHOUT_CONFIRM.has(found.status))
       return { outcome: rejection, result: notCarriedOutResult(begun) };
-    const isEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
+    const mayBeEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
     return {
-      outcome: isEffectOfOtherInput ? rejection : replay(found),
+      outcome: mayBeEffectOfOtherInput ? rejection : replay(found),
       result: this.#resultOfMovedOn(call, found),
     };
   }
 
   /**
-   * Handles a lost response. If lookups show that the payment has moved on, this confirm counts as carried out. If an
-   * earlier confirm with another input may have been carried out, lookups prove nothing: the result is unknown.
+   * Handles a lost response. If a lookup shows that the payment has moved on, this confirm counts as carried out;
+   * otherwise, its result is unknown. No lookup is made if earlier confirms with other inputs, but none with this
+   * input, have unknown results: they may have moved the payment on.
    */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim, history } = call;
@@ -212,8 +212,8 @@ export class ConfirmService {
   }
 
   /**
-   * Returns the result to record if an earlier confirm has moved the payment on. All earlier inputs of unknown result
-   * become known, except if none is this input, and one of them cannot be compared with it (see compareHistory()).
+   * Returns the result to record if an earlier confirm has moved the payment on. Inputs with unknown results then count
+   * as carried out. They stay unknown if this input is none of them, and an earlier one may be lost or incomparable.
    */
   #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
     const { begun, history } = call;
@@ -262,7 +262,7 @@ function compareHistory(
   return {
     /** Whether the same input was sent before and may have been carried out. */
     wasSent: unresolvedInputHashes.includes(inputHash),
-    /** Whether an earlier input cannot be compared: it was not recorded, or hashed with another key. */
+    /** Whether an earlier input cannot be compared: its hash is missing, or was made with another key. */
     isIncomparable: isInputUnrecorded || !hashes.every(isComparable),
     /** Whether the payment was confirmed with another input. */
     otherConfirmed: confirmed.some((input) => isOtherInput(input.inputHash)),
@@ -271,7 +271,7 @@ function compareHistory(
   };
 }
 
-/** Whether a payment no longer waits for this confirm. A missing or unknown state counts as waiting. */
+/** Whether a payment no longer waits for this confirm, by its status or else by its state; false if that is unknown. */
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = valueOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;

@@ -18,15 +18,18 @@ export interface CreatePlan<T extends Transaction> {
   client: string;
   /** The idempotency key. */
   key: string;
-  /** Type of the payment or payout method in the API of the service. */
+  /** Wire type of the payment or payout method. */
   method: string;
   input: CanonicalInput;
-  /** Errors of the input. With errors, nothing is sent, but an earlier create with the same key can be replayed. */
+  /** Broken rules of the input. If there are any, nothing is sent; an earlier create with this key can be replayed. */
   errors: FieldError[];
   /** Details of the method that are safe to store and show. */
   publicDetails: object;
   matcher: TransactionMatcher<T>;
-  /** Preflight lookup: whether the service has no transaction with the external id. Undefined: no preflight. */
+  /**
+   * Preflight lookup: whether the service has no transaction with this external id. Throws a ServiceError if it fails.
+   * Undefined (payments; PAYOUT_PREFLIGHT=off): no lookup is made, and the journal does not reserve the external id.
+   */
   isExternalIdFree?: ((externalId: string) => Promise<boolean>) | undefined;
   queue: SendQueue;
   /** Sends the create; repeats it only after a 401. Throws a ServiceError only if the service certainly did nothing. */
@@ -39,7 +42,7 @@ export type CreateResult<T> =
   | { kind: 'invalid'; errors: FieldError[] }
   | { kind: 'refused'; httpStatus: number; message: string }
   | { kind: 'external_id_taken' }
-  /** `differing`: names of the parts of the input that differ from the recorded attempt. */
+  /** `differing`: the result of differingParts(); empty if the conflict was found by a lookup at the service. */
   | { kind: 'conflict'; differing: string[] }
   | { kind: 'in_progress' }
   | { kind: 'unknown'; externalId: string };
@@ -47,7 +50,7 @@ export type CreateResult<T> =
 const EXTERNAL_ID_TAKEN_MESSAGE =
   'must not have been used before on this channel: there is, or may be, a payout with this external id. Query payout(externalId) and attempts(externalId) first; if they return nothing, ask the operator of the gateway. Use another externalId only for a different payout.';
 
-/** Converts the result of a create that did not succeed to the error that the mutation returns. */
+/** Returns the UserError with which a mutation reports `result` to the caller. */
 export function toUserError(
   result: Exclude<CreateResult<never>, { kind: 'success' }>,
   { key, matcher }: Pick<CreatePlan<Transaction>, 'key' | 'matcher'>,

@@ -25,7 +25,7 @@ interface CreateServiceOptions {
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
-/** Part of `sendUntil`: time in ms by which a busy process may delay a request after the insert of its attempt. */
+/** Part of `sendUntil`: maximum delay in ms, in a busy process, between the insert of an attempt and its request. */
 const MAX_START_DELAY_MS = 550;
 
 /** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
@@ -36,8 +36,8 @@ export class CreateService {
 
   /**
    * Sends the create, or replays an earlier one with the same key. Continues if the caller disconnects. An invalid
-   * input is never sent, but it is replayed if it was sent while it was valid, for example before the card expired.
-   * Throws a ServiceError if this call certainly created nothing.
+   * input is never sent. If an earlier create sent this input while it was valid, for example before the card expired,
+   * that create is replayed. If create() throws a ServiceError, this call certainly created nothing.
    */
   create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
     const call = new CreateCall(this.options, plan);
@@ -51,12 +51,12 @@ export class CreateService {
 }
 
 /**
- * One call of a create, which makes at most two tries. A method returns undefined if another try is necessary, for
- * example because the idempotency key has been released meanwhile.
+ * One call of CreateService.create(), with at most two tries. If #try() or a method that it calls returns undefined
+ * instead of a CreateResult, another try is necessary, for example because the idempotency key was released meanwhile.
  */
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
-  /** When the journal fence (docs/exactly-once.md) was last raised, read when the current try began; 0 if never. */
+  /** JournalFence.since, as known when the current try began: when the fence was last raised, or 0. */
   #fenceSince = 0;
 
   constructor(
@@ -76,7 +76,7 @@ class CreateCall<T extends Transaction> {
   }
 
   async #replayInvalid(): Promise<CreateResult<T> | undefined> {
-    // The journal has no attempt with an invalid key.
+    // The journal has no attempt with an invalid idempotency key.
     if (this.plan.errors.some(({ path }) => path[0] === 'idempotencyKey')) return undefined;
     const existing = await this.#findKeyHolder();
     if (!existing) return undefined;
@@ -89,10 +89,10 @@ class CreateCall<T extends Transaction> {
     const { queue, input } = this.plan;
     await session.waitForClockSync();
     await session.waitForFence();
-    // If the fence is raised or lowered after this line, the journal rejects the attempt (`fence_changed`).
+    // If the fence in the journal is not the same at the insert, the journal rejects the attempt (`fence_changed`).
     this.#fenceSince = session.fence.since;
     if (session.fence.active) {
-      const result = await this.#replayLostAttempt();
+      const result = await this.#replayExistingOrLost();
       if (result !== null) return result;
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
     if (!queue.hasFreeSlot()) {
@@ -100,7 +100,8 @@ class CreateCall<T extends Transaction> {
       const existing = await this.#findKeyHolder();
       if (existing) return this.#replay(existing);
     }
-    // Reserves the slot for sending first: after a crash, a recorded attempt counts as possibly sent.
+    // Reserves the slot before the insert: if the process died while a recorded attempt waited for a slot, the outcome
+    // would be unknown.
     const slot = await queue.reserve(input.channel);
     let attempt: NewAttempt;
     let begun: InsertResult;
@@ -117,10 +118,11 @@ class CreateCall<T extends Transaction> {
   }
 
   /**
-   * Replays the attempt with this key. If the journal may have lost it, looks up its transaction and replays that.
-   * Returns null if neither exists, so that the create can be sent; undefined if another try is necessary.
+   * While the fence is up: replays the attempt with this key. If the journal has none, looks up whether a lost attempt
+   * created a transaction, and replays that. Returns null if neither exists: the create can be sent. Throws a
+   * ServiceError if the lookup fails or proves nothing.
    */
-  async #replayLostAttempt(): Promise<CreateResult<T> | null | undefined> {
+  async #replayExistingOrLost(): Promise<CreateResult<T> | null | undefined> {
     const { session, recovery } = this.options;
     const existing = await this.#findKeyHolder();
     if (existing) return this.#replay(existing);
@@ -139,7 +141,7 @@ class CreateCall<T extends Transaction> {
     if (begun.kind !== 'started') return this.#onNotBegun(begun);
     if (await recovery.recordCreated(attempt, lost.found))
       return { kind: 'success', found: lost.found, replayed: true };
-    // Meanwhile, an attempt with another key was recorded as the creator of the transaction. This attempt sent nothing.
+    // Meanwhile, another attempt was recorded as the creator of the transaction. This attempt sent nothing.
     await this.#recordNotCreated(attempt, 'not_sent');
     return undefined;
   }
@@ -151,13 +153,14 @@ class CreateCall<T extends Transaction> {
     return undefined;
   }
 
-  /** Handles a taken external id: replays the attempt with this key, if any, because that attempt may hold the id. */
+  /** Handles a taken external id. Replays an attempt that uses this key, because it may itself hold the external id. */
   async #onExternalIdTaken(): Promise<CreateResult<T> | undefined> {
     const attempt = await this.#find();
     if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt);
+    // The released attempt may have held the external id until now.
     if (attempt && !this.#isLastTry) return undefined;
-    // If the fence was raised during this try, the journal may have lost the attempt that holds the external id. Then,
-    // another try is necessary.
+    // If the fence was raised during this try, the external id may be held by an attempt with this key that the journal
+    // has lost. The next try looks it up.
     const { session } = this.options;
     await session.refreshFence();
     return session.fence.since === this.#fenceSince ? { kind: 'external_id_taken' } : undefined;
@@ -239,8 +242,8 @@ class CreateCall<T extends Transaction> {
   }
 
   /**
-   * Handles a response that was lost, is invalid, or shows a transaction of another attempt: looks the transaction up
-   * for a short time, then leaves the attempt to the recovery job.
+   * Handles a response that was lost, is invalid, or shows a transaction of another attempt. Looks the transaction up
+   * for MAX_RECOVERY_MS at most. If it is not found, returns `unknown` and leaves the attempt to the recovery job.
    */
   async #recoverLostResponse(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs, session } = this.options;

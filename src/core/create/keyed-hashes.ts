@@ -2,7 +2,7 @@ import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } fro
 import type { Attempt, AttemptKey, ConfirmedPayment } from '../../datasources/journal/journal';
 import { hexToUuid } from '../../shared/uuid';
 
-/** The parts of the input of a create that its fingerprint covers: all except security codes. */
+/** The input of a create without the card's security code. Its keyed hash is the create's fingerprint. */
 export interface CanonicalInput {
   kind: string;
   channel: string;
@@ -16,7 +16,7 @@ export interface CanonicalInput {
   description?: string | null;
 }
 
-/** The parts of a confirm that its fingerprint covers. `fields`: the payer's input, with wire names. */
+/** The payment, method and input (`fields`, with wire names) of a confirm. Their hash is the confirm's fingerprint. */
 type CanonicalConfirm = ConfirmedPayment & { method: string; fields: Record<string, unknown> };
 
 /** Returns canonical JSON: with sorted fields, and without fields that are null or undefined. */
@@ -35,8 +35,8 @@ const deriveKey = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
 
 /**
- * Computes keyed hashes (HMAC-SHA-256), by which a repeated input is recognised although no input is stored. Without
- * the key, nobody can find a card number by hashing all possible ones.
+ * Computes keyed hashes (HMAC-SHA-256). Hashes of inputs show whether an input is repeated, so card numbers need not be
+ * stored. Without the key, nobody can find a card number by hashing all possible ones.
  */
 export class KeyedHashes {
   readonly #fingerprintKey: KeyObject;
@@ -59,7 +59,7 @@ export class KeyedHashes {
 
   /** Returns the fingerprint of a confirm: the key id, a dot, and a hash of the payment and the input. */
   ofConfirm(confirm: CanonicalConfirm): string {
-    // The prefix prevents collisions with creates, whose text begins with a brace.
+    // The prefix "confirm" prevents collisions with creates: their hashed text begins with a brace.
     return `${this.#keyId}.${this.#hmac(`confirm ${canonicalText(confirm)}`)}`;
   }
 
@@ -95,7 +95,10 @@ export class KeyedHashes {
   }
 }
 
-/** Returns the names of the parts in which an input differs from an attempt in the journal. */
+/**
+ * Returns the names of the parts in which an input differs from an attempt in the journal. Compares five parts only:
+ * the result is empty if, for example, only the card number differs. An omitted external id is no difference.
+ */
 export function differingParts(attempt: Attempt, input: CanonicalInput, method: string): string[] {
   const { amount, externalId } = input;
   const isEqualByPart = {

@@ -11,7 +11,7 @@ function throwNotProven(error?: unknown): never {
   throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
 }
 
-/** Returns the attempt as stored by its insert, but with `seq` 0: in progress, and without a transaction. */
+/** Returns the stored form of a new attempt: in progress, and without a transaction. `seq` is always 0. */
 export const asInProgress = (attempt: NewAttempt): Attempt => ({
   ...attempt,
   seq: 0,
@@ -25,12 +25,13 @@ export const asInProgress = (attempt: NewAttempt): Attempt => ({
 });
 
 /**
- * Looks up whether an attempt that the journal may have lost has created a transaction. Throws a ServiceError if the
- * lookup fails or proves nothing. Results:
- * - `found`: the transaction that it created.
- * - `none`: it created none, so the create can be sent.
- * - `conflict`: the external id has a transaction that differs from this create, perhaps of the same key.
- * - `external_id_taken`: the external id has a payout, perhaps of another key. Only with PAYOUT_PREFLIGHT=on.
+ * Looks up whether the journal has lost an attempt with this key that created a transaction. Throws a ServiceError if
+ * the lookup fails or proves nothing. Results:
+ * - `found`: the transaction that the lost attempt created.
+ * - `none`: no lost attempt created a transaction, so the create can be sent.
+ * - `conflict`: the transaction with the external id has another method or amount, or is a payout of another attempt.
+ * - `external_id_taken`: instead of `conflict` for payouts, unless PAYOUT_PREFLIGHT is off.
+ * @param attempt the new attempt, with the external id to look up
  * @param lostSince time in ms since 1970; a lost attempt cannot have created an older transaction
  */
 export async function findCreateOfLostAttempt<T extends Transaction>(

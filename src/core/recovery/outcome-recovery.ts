@@ -47,15 +47,15 @@ const MAX_COUNTED_ATTEMPTS = 10_000;
 export class OutcomeRecovery {
   /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
-  /** Monotonic start time of this instance's last lookup that counted as evidence of absence, by attempt id. */
+  /** By attempt id: when this instance began its last lookup that counted as evidence of absence (monotonic clock). */
   readonly #countedAt = growingCache<string, number>(MAX_COUNTED_ATTEMPTS);
   readonly #reportsInFlight = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
 
   /**
-   * Recovers the outcome of an attempt, or joins a recovery in flight. Returns null if the outcome is final, or if the
-   * attempt's lease has not ended. Throws a ServiceError (UNAVAILABLE) if the journal fails.
+   * Recovers the outcome of an attempt, or joins this instance's recovery of it. Returns null if the outcome is final,
+   * or if the attempt's lease has not ended. Throws a ServiceError (UNAVAILABLE) if the journal fails.
    */
   async claimAndRecover<T extends Transaction>(
     attempt: Attempt,
@@ -100,7 +100,8 @@ export class OutcomeRecovery {
   ): Promise<RecoveryResult<T>> {
     const { session, timeoutMs, settleMs } = this.options;
     const startedAt = session.clock.monotonic();
-    // Lookups of payouts do not count as evidence of absence: only an operator can release the key of a payout.
+    // A lookup is evidence of absence only if the request can no longer be in flight. Lookups of payouts never are:
+    // only an operator can release the key of a payout.
     const mayCount = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
     if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
@@ -116,8 +117,10 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Returns the attempt's evidence of absence, updated by the result of a lookup. NO_ABSENCE_EVIDENCE: the lookup found a
-   * transaction. The same object `attempt.absence`: the lookup cannot be trusted. Otherwise: a copy with one more lookup.
+   * Returns the attempt's evidence of absence after the lookup with the result `match`:
+   * - NO_ABSENCE_EVIDENCE if the lookup found a transaction.
+   * - The same object `attempt.absence` if the lookup proves nothing, or if the next lookup is another instance's.
+   * - Otherwise, a new object with one more lookup.
    */
   async #absenceAfter<T extends Transaction>(
     match: LookupMatch<T>,
@@ -125,7 +128,7 @@ export class OutcomeRecovery {
   ): Promise<AbsenceEvidence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
-    // The transaction found may hide another with the same external id, and may have hidden it from earlier lookups.
+    // The transaction found may hide that of this attempt, which has the same external id. The evidence starts again.
     if (match.kind !== 'nothing') return NO_ABSENCE_EVIDENCE;
     if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const isFound = await withTimeout(
@@ -134,7 +137,7 @@ export class OutcomeRecovery {
       session.runtime,
     ).catch(() => false);
     if (!isFound) return absence;
-    // The time since the last counted lookup is known only to its instance, which measures it with a monotonic clock.
+    // Only the instance that made the last counted lookup knows the time since: it measures it by its monotonic clock.
     const lastCountedAt = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
     const elapsed = lastCountedAt === undefined ? 0 : startedAt - lastCountedAt;
     this.#countedAt.set(attempt.id, startedAt);
@@ -151,10 +154,11 @@ export class OutcomeRecovery {
     const { session } = this.options;
     const isObserved = absence.observer !== '' && absence.observer !== session.owner;
     const dueIn = (nextRecheckAt ?? 0) - session.clock.now();
+    // A due time further ahead is void: the journal's clock was set back.
     return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
   }
 
-  /** Records that an attempt created a transaction. Returns the result of JournalSession.recordOutcome(). */
+  /** Records that an attempt created a transaction. False if another one did: see JournalSession.recordOutcome(). */
   recordCreated(attempt: SentAttempt, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
     return session.recordOutcome(attempt, this.succeededOutcome(found), () =>
@@ -167,7 +171,7 @@ export class OutcomeRecovery {
     return this.#reportsInFlight.drained();
   }
 
-  /** Returns the outcome `succeeded` with the state of the transaction, which the recorder remembers as known. */
+  /** Returns the outcome `succeeded`, which the caller must record: the recorder already counts this state as known. */
   succeededOutcome(found: Transaction): SucceededOutcome {
     const { session, recorder } = this.options;
     return {
@@ -205,11 +209,11 @@ export class OutcomeRecovery {
     observer.onOutcomeRecovered({ attempt, outcome, transactionId, instance: session.owner });
   }
 
-  /** Records an unknown outcome and the time of the next lookup. If `absence` is omitted, the stored one is kept. */
+  /** Records the outcome `unknown` and the time of the next lookup. Without `absence`, the stored evidence is kept. */
   async scheduleRecheck(attempt: Attempt, absence?: AbsenceEvidence): Promise<void> {
     const { session } = this.options;
     const isObservedElsewhere = this.#isObservedElsewhere(attempt);
-    // The instance that made the last lookup that counted also makes the next one, at the time that it has set.
+    // If the next lookup is another instance's, the due time that the other instance has set is kept.
     const nextRecheckAt = isObservedElsewhere
       ? (attempt.nextRecheckAt ?? 0)
       : Math.round(session.clock.now() + this.#recheckDelay(attempt.recheckCount));

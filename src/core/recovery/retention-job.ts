@@ -18,7 +18,7 @@ interface RetentionJobOptions {
   warn(facts: object, message: string): void;
 }
 
-/** Purge targets in order. Attempts come before reservations, because purging attempts deletes their reservations. */
+/** Purge targets in order. `reservations` follows `attempts`, which deletes most reservations with their attempts. */
 const PURGE_TARGETS: readonly PurgeTarget[] = [
   'attempts',
   'reservations',
@@ -50,7 +50,7 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
 /** Deletes expired rows in steps. Only one instance purges at a time. */
 class Purger {
   #targetIndex = 0;
-  /** Position after which the next step continues; null: at the first row. */
+  /** Position after which the next step continues; null if it begins at the first row. */
   #after: string | null = null;
   #stepRows = MIN_STEP_ROWS;
   #failureCount = 0;

@@ -11,34 +11,35 @@ import { creationTime } from '../polling/snapshot';
 
 export type Transaction = PaymentResource | PayoutResource;
 
-/**
- * Result of a lookup by external id. `found`: the attempt created this transaction. `mismatch`: it did not, or this is
- * uncertain. The attempt may still have created another one, because a lookup shows only one transaction.
- */
+/** Result of a lookup by the external id of an attempt. `found`: the transaction that the attempt created. */
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }
   /**
-   * `rival`: another attempt without a final outcome may have created the transaction. Without `why`: the method or
-   * amount differs, or another attempt created this payout.
+   * The attempt did not create the transaction in the response, or this is uncertain. It may have created another one,
+   * because a lookup shows only one transaction.
+   * - `older`: the payment was created before the attempt began, or its creation time is unknown.
+   * - `created_by_another`: another attempt created the payment, or may have done so and been purged from the journal.
+   * - `rival`: another attempt without a final outcome may have created the transaction.
+   * - Without `why`: the method or amount differs, or another attempt created the payout.
    */
   | { kind: 'mismatch'; why?: 'older' | 'created_by_another' | 'rival' }
-  /** `isFromService`: whether the response comes from the service itself, and not from a proxy. */
+  /** `isFromService`: whether the response is certainly from the service, and not from a proxy. */
   | { kind: 'nothing'; isFromService: boolean };
 
 /** Finds the transaction that an attempt created. */
 export interface TransactionMatcher<T extends Transaction> {
   readonly kind: AttemptKind;
-  /** Returns a copy of this matcher that redacts `secrets` in responses: values of the request that the service may echo. */
+  /** Returns a copy of this matcher that redacts `secrets` of the request in responses, which may contain them. */
   withRedaction(secrets: readonly string[]): TransactionMatcher<T>;
   /**
    * Looks the transaction up by external id. Throws a ServiceError or an error of the journal.
-   * @param createdFrom earliest creation time, if the journal may have lost the attempt. By default, the transaction
-   * must be newer than the attempt. Ignored for payouts, of which the service returns no time.
+   * @param createdFrom earliest creation time of a payment in ms since 1970, if the journal may have lost the attempt.
+   * Default: the start of the attempt. Ignored for payouts, of which the service returns no time.
    */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
-  /** Whether lookups on this channel find a transaction that certainly exists; true if the journal knows none. */
+  /** Whether a lookup finds a transaction that the journal knows on the attempt's channel; true if it knows none. */
   findsKnownTransaction(attempt: Attempt): Promise<boolean>;
-  /** Returns the transaction of a succeeded attempt in its current state, or as recorded if the lookup fails. */
+  /** Returns the transaction of a succeeded attempt as a lookup shows it, or else as the journal recorded it. */
   current(attempt: Attempt): Promise<T>;
 }
 

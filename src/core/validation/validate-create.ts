@@ -14,7 +14,7 @@ type CreateMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinit
   publicDetails?: object;
 };
 
-/** Validates the input of a create. Returns an error for every broken rule and for every secret in a stored field. */
+/** Returns an error for every rule that the input of a create breaks, and for every stored field that has a secret. */
 export function validateCreate(
   input: ClearTextFields & UrlInput & { amount: { currency: string } },
   method: CreateMethod,
@@ -28,7 +28,7 @@ export function validateCreate(
   return [...errors, ...findMisplacedSecrets(input, method, errors)];
 }
 
-/** Returns an error if the method does not allow the currency (spec 8), or if `type` is that of another method. */
+/** Returns an error for a currency that the method excludes (spec 8), and for a `type` that has its own input field. */
 function validateMethod(method: CreateMethod, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
   const { currency } = method.definition;
@@ -66,7 +66,7 @@ const containsSecret = (text: string, secret: string): boolean =>
 
 /**
  * Returns an error for each field that is stored in clear text and contains a secret of the selected method, a token,
- * or the number of a known card scheme. Other long numbers, such as order numbers, are accepted.
+ * or a card number of a known scheme. Other long numbers, such as order numbers, are accepted.
  * @param errors errors of other rules; fields with errors are skipped, because they may be too long to search
  */
 export function findMisplacedSecrets(

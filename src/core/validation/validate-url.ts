@@ -7,11 +7,11 @@ import { fieldError } from './validate-input';
 
 /** Address ranges that public hosts do not use, most of them from the IANA registry: network and prefix length. */
 const NOT_PUBLIC_IPV4: readonly (readonly [string, number])[] = [
-  ['0.0.0.0', 8], // this network
+  ['0.0.0.0', 8], // "this network"
   ['10.0.0.0', 8], // private
-  ['100.64.0.0', 10], // carrier-grade NAT; metadata service of a cloud
+  ['100.64.0.0', 10], // carrier-grade NAT; metadata service of Alibaba Cloud
   ['127.0.0.0', 8], // loopback
-  ['168.63.129.16', 32], // platform service of a cloud
+  ['168.63.129.16', 32], // platform service of Azure
   ['169.254.0.0', 16], // link-local; metadata service of most clouds
   ['172.16.0.0', 12], // private
   ['192.0.0.0', 24], // protocol assignments
@@ -25,7 +25,7 @@ const NOT_PUBLIC_IPV4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 
-/** Ranges within 2000::/3 that are not public. Addresses outside 2000::/3 are never public. */
+/** IPv6 ranges within 2000::/3 that are not public. Addresses outside 2000::/3 are never public. */
 const NOT_PUBLIC_IPV6: readonly (readonly [string, number])[] = [
   ['2001::', 23], // protocol assignments, Teredo
   ['2001:db8::', 32], // documentation
@@ -40,24 +40,24 @@ NOT_PUBLIC_IPV6.forEach(([network, bits]) => notPublic.addSubnet(network, bits, 
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 
-/** Host names that resolve only inside a network or on one machine. */
+/** Matches host names that resolve only inside a network or on one machine, or never (onion, invalid). */
 const INTERNAL_NAMES =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|onion|invalid)$/;
 
-/** Matches a host name, an IPv4 address in dotted-decimal form, or an IPv6 address in brackets; optionally a port. */
+/** Matches a host name, an IPv4 address (dotted decimal) or an IPv6 address (in brackets), with or without a port. */
 const AUTHORITY =
   /^((?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9]\d{0,4})?$/;
 
 /** Matches a text with only the characters of RFC 3986, section 2. All others must be percent-encoded. */
 const URL_CHARACTERS = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})+$/i;
 
-/** Splits a URL. `scheme` and `authority` are in lower case; `rest` is unchanged, from the first "/", "?" or "#" on. */
+/** Splits a URL into scheme and authority, both in lower case, and the rest from the first "/", "?" or "#" on. */
 function splitUrl(text: string) {
   const [, scheme = '', authority = '', rest = ''] = /^([^:]*):\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
   return { scheme: scheme.toLowerCase(), authority: authority.toLowerCase(), rest };
 }
 
-/** Returns the host of a URL as browsers parse it, without the brackets of IPv6 and a final dot; null if invalid. */
+/** Returns the host of a URL as browsers parse it, without IPv6 brackets and without a final dot; null if invalid. */
 function hostOf(text: string): string | null {
   return URL.canParse(text) ? new URL(text).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') : null;
 }
@@ -68,7 +68,7 @@ function isPublicHost(host: string): boolean {
   return host.includes('.') && !INTERNAL_NAMES.test(host);
 }
 
-/** Whether all URL parsers find the same host. The service gets the text unchanged and may use another parser. */
+/** Whether every URL parser finds `host` in the URL. The service gets the URL unchanged and may use another parser. */
 function isUnambiguous(
   text: string,
   { authority, rest }: ReturnType<typeof splitUrl>,
@@ -124,7 +124,7 @@ function findBrokenRules(text: string, policy: UrlPolicy): UrlRule[] {
 
 export type UrlInput = Partial<Record<'returnUrl' | 'callbackUrl', string | null>>;
 
-/** Returns an error for every broken rule. Does not resolve host names: a public name may have a private address. */
+/** Returns an error for every broken rule. Does not resolve host names, so public names of private addresses pass. */
 export function validateUrls(input: UrlInput, policy: UrlPolicy): FieldError[] {
   return (['returnUrl', 'callbackUrl'] as const).flatMap((name) => {
     const text = input[name];
