@@ -64,7 +64,7 @@ export async function startGateway(
       unknownOutcomes: () => journal.countUnknown(serviceId),
       auditGaps: () => audit.gaps,
       auditDiskFree: () => audit.diskFree(),
-      now: () => clock.now(),
+      now: operations.changeMetrics.now,
     });
     metrics.registerChangeGauges(operations.changeMetrics);
     const served = { operations, audit, journalReason, isServiceDown: service.isDown };
@@ -101,7 +101,7 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
   if (!settings) return undefined;
   const { startTracing } = await import('../observability/tracing/start-tracing.js');
   // The final export of spans may take a quarter of the grace period, because work in flight may use the rest.
-  return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
+  return startTracing({ settings, service, log, now: () => clock.monotonic(), flushMs: shutdownGraceMs / 4 });
 }
 
 const openNotifier = ({ config, clock, log }: SharedDependencies): ChangeNotifier =>

@@ -34,7 +34,7 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       );
     log.error(
       { event: 'credentials_file_invalid', ...facts },
-      `${CREDENTIALS_SETTING} is invalid; the previous credentials stay in use`,
+      `${CREDENTIALS_SETTING} changed and cannot be used; the previous credentials stay in use`,
     );
   };
   if (sandbox && credentialsFile !== null)

@@ -105,12 +105,12 @@ export const readTime = redactUnless((text) =>
 );
 
 /**
- * Reads an amount or currency. A number with at most 11 digits before the decimal point is returned unchanged. Null for
- * another text that is too long or not printable, or contains a card number of a known scheme.
+ * Reads an amount or currency. A number with at most 11 digits before the decimal point and three after it is returned
+ * unchanged. Null for another text that is too long or not printable, or contains a card number of a known scheme.
  */
 export function safeAmountOrCurrency(value: unknown): string | null {
   const text = passThrough(value);
-  if (text === null || /^[+-]?\d{1,11}(\.\d+)?$/.test(text)) return text;
+  if (text === null || /^[+-]?\d{1,11}(\.\d{1,3})?$/.test(text)) return text;
   return text.length <= 40 && isPrintable(text) && !containsKnownSchemePan(text) ? text : null;
 }
 

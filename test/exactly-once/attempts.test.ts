@@ -87,7 +87,10 @@ describeSqlite('The queries `attempt` and `attempts`', (harnesses) => {
     expect(data.attempts.edges.map(({ node }) => node)).toContainEqual(
       expect.objectContaining({ transactionId: paidOut?.transactionId, payoutMethod: 'IMPS' }),
     );
-    expect(harness.service.requests).toEqual([]);
+    // The recovery of the unknown outcome makes lookups of its own.
+    const isOfRecovery = ({ parameters }: { parameters: URLSearchParams }): boolean =>
+      parameters.get('external_id') === `order ${keys['unknown']}`;
+    expect(harness.service.requests.filter((request) => !isOfRecovery(request))).toEqual([]);
   });
 
   test('return attempts newest first, page by page, with any filters', async () => {

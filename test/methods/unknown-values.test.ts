@@ -76,6 +76,11 @@ describe('A payment with unexpected values', () => {
       { amount: { value: '100.5' }, phone: '9198' },
     ],
     ['an amount that is no object', { amount: '100.00' }, { amount: null }],
+    [
+      'a card number with a decimal point as the received amount',
+      { amount: { currency: 'INR', value: '41111111111.150', received: '0.4111111111111111' } },
+      { amount: { value: '41111111111.150', received: null } },
+    ],
   ];
 
   test.each(payments)('is returned by a lookup when the response has %s', async (_what, output, expected) => {

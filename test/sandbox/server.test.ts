@@ -53,7 +53,7 @@ describe('The server of the sandbox', () => {
     const fail = () => {
       throw new Error(`cannot read ${PAN}`);
     };
-    const broken = { type: 'broken', redirect: [], direct: { required: [] }, echo: [], adds: fail };
+    const broken = { type: 'broken', redirect: [], direct: { required: [] }, echo: [], addedFields: fail };
     const other = await new Running().start({
       logger: { info: log, warn: log, error: log },
       methods: { payments: new Map([['broken', broken]]), payouts: new Map() },

@@ -19,7 +19,7 @@ interface JournalAndAuditState {
   auditGaps: () => number;
   /** Returns the free bytes on the disk of the audit log; null if they cannot be read. Never rejects. */
   auditDiskFree: () => Promise<number | null>;
-  /** Returns milliseconds since 1970 by this machine's clock, for the age of creates. */
+  /** Returns milliseconds since 1970 by the clock of the journal, for the age of creates. */
   now: () => number;
 }
 

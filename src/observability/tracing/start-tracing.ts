@@ -14,7 +14,7 @@ interface TracingOptions {
   settings: TracingSettings;
   service: TracedService;
   log: Logger;
-  /** Returns milliseconds since 1970, to limit the rate of warnings. */
+  /** Returns monotonic time in milliseconds, to limit the rate of warnings. */
   now(): number;
   /** Maximum time in milliseconds that `close` waits for the export of the remaining spans. */
   flushMs: number;

@@ -55,13 +55,13 @@ export class SqliteThread {
 
   /**
    * Opens the file. Creates the file and its folder if they do not exist. Rejects with a JournalOpenError on failure.
-   * @param readOnly whether to only read; the tables must then exist, and the file must be in WAL mode
+   * @param readOnly whether to only read; the file must then exist, with all tables and in WAL mode
    */
   static async open(file: string, timeLimitMs: number, readOnly = false): Promise<SqliteThread> {
     try {
       // Only the last folder of the path is created. If more are missing, the path is probably wrong.
-      if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
-      restrictFileMode(file);
+      if (!readOnly && !existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
+      if (!readOnly) restrictFileMode(file);
       return new SqliteThread(await startWorker(file, readOnly), file, timeLimitMs);
     } catch (error) {
       throw fileOpenError(file, asSqliteError(error, file));

@@ -54,7 +54,7 @@ export class HttpConnections implements ServiceConnections {
     if (this.#isClosed)
       return exchange.onResponseError(
         undefined,
-        new Error('The connections to the payment service are closed because the gateway is shutting down.'),
+        Object.assign(new Error('The gateway is shutting down.'), { code: 'SHUTTING_DOWN' }),
       );
     void this.#postsInFlight.track(this.#post(message, exchange));
   }
