@@ -1178,8 +1178,8 @@ interface GatewayConnection {
     /** Signal that aborts the requests. */
     signal?: AbortSignal;
     /**
-     * Time without data after which a request fails, in milliseconds; by default 60,000. Must be longer than the
-     * gateway's setting SUBSCRIPTION_PING_SECONDS.
+     * Maximum time in milliseconds until the response begins, until a page of changes has arrived, and between two parts
+     * of the event stream; by default 60,000. Must be longer than the gateway's setting SUBSCRIPTION_PING_SECONDS.
      */
     idleTimeoutMs?: number;
     /** Function that sends the requests; by default the global `fetch`. */
@@ -1294,8 +1294,9 @@ export interface ChangesOptions extends GatewayConnection {
     /** Maximum number of changes per page, 1 to 500; by default 100. */
     pageSize?: number;
     /**
-     * Returns the delay before a retry in milliseconds. `failures`: number of failures in a row before the last one, 0
-     * for the first retry. Default: exponential backoff with jitter, from at most 0.5 s to at most 30 s.
+     * Returns the delay before a retry in milliseconds. `failures`: number of earlier failures in a row, 0 for the first
+     * retry. The delay is longer if the gateway asks for it by `retryAfterMs`. Default: exponential backoff with jitter,
+     * 0.25 to 0.5 s at first and 15 to 30 s at last.
      */
     retryWaitMs?: (failures: number) => number;
     /** Called before each retry, with the cause of the failure and the delay in milliseconds. */
