@@ -149,6 +149,21 @@ describe('An open audit log', () => {
       const { faults: found, notes } = await verify(file);
       expect([...found, ...notes]).toEqual([]);
     });
+
+    test('rotates the next file at the configured size after the rotation of another file failed', () => {
+      const file = path.join(temporaryFolder(), 'a'.repeat(240));
+      const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });
+      const fillUp = (): void => {
+        while (!existsSync(file) || statSync(file).size < 11_000) log.record(entry({ key: 'any' }));
+        log.record(entry({ key: 'any' }));
+      };
+      const failures = () => faults.filter(({ why }) => why.includes('ENAMETOOLONG'));
+      fillUp();
+      expect(failures()).toHaveLength(1);
+      rmSync(file);
+      fillUp();
+      expect(failures()).toHaveLength(2);
+    });
   });
 
   test.each(['file', 'folder'])('recreates its deleted %s, and reports the deletion', async (what) => {

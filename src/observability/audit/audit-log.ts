@@ -243,6 +243,7 @@ export class AuditLog {
     if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));
     this.#file.close();
     this.#file = next;
+    this.#rotateAtBytes = this.options.rotation?.maxBytes ?? Infinity;
     this.#lastOwnLine = undefined;
     this.#previousFileHash = this.#last.hash;
   }
