@@ -144,6 +144,6 @@ export function printReport(
     terminal.print('');
     for (const state of states) terminal.print(`${countOf(state)} ${STATE_LABELS[state]}`);
     for (const total of describeTotals(totals)) terminal.print(total);
-  }
+  } else terminal.printMessage('No attempt with an unknown outcome is selected.');
   return countOf('refused') > 0 ? EXIT.failed : EXIT.done;
 }

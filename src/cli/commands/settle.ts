@@ -41,7 +41,8 @@ export async function settle(
   let planned = await planner(session);
   if (!isSingle && !yes) {
     const exitCode = printReport(terminal, planned, { json, isCarriedOut: false });
-    terminal.printMessage('Nothing was changed. Repeat the command with --yes to settle.');
+    const action = session.config.settleApproval ? 'propose these outcomes' : 'settle';
+    terminal.printMessage(`Nothing was changed. Repeat the command with --yes to ${action}.`);
     return exitCode;
   }
   let proposalId: string | undefined;
