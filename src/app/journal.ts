@@ -49,6 +49,6 @@ async function logWeaknesses(url: string, log: SharedDependencies['log']): Promi
   for (const reason of weaknesses)
     log.warn(
       { event: 'journal_weakness', reason },
-      'PostgreSQL lacks a guarantee that the journal needs; see npm run doctor',
+      'PostgreSQL does not guarantee what the journal relies on (see reason); the gateway continues. npm run doctor explains the risk',
     );
 }

@@ -22,8 +22,8 @@ export interface PollSettings {
 }
 
 /**
- * Settings of the record of changes and of its background lookups: the gateway looks a created transaction up until it
- * is COMPLETED or FAILED (docs/changes.md).
+ * Settings of the record of changes and of its background lookups. The gateway repeatedly looks up each created
+ * transaction until it is COMPLETED or FAILED, for at most `followMs` (docs/changes.md).
  */
 export interface ChangeSettings {
   /** Maximum time in ms after a create for which the transaction is looked up in the background; 0: no such lookups. */

@@ -216,7 +216,9 @@ export class JournalSession {
     const firstResult = await insert(attempt.kind === 'payout');
     const result = firstResult.kind === 'reserved' ? await insert(false) : firstResult;
     if (result.kind === 'fence_changed')
-      throw new Error('The fence of the journal changed while an attempt was inserted again.');
+      throw new Error(
+        'The fence was raised or lowered while a lost attempt was inserted again. The insert will be repeated.',
+      );
     if (result.kind !== 'exists') return true;
     const isSameAttempt = result.attempt.id === attempt.id;
     if (!isSameAttempt)

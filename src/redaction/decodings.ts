@@ -90,13 +90,13 @@ function digitValue(digit: string): number {
 /** Maximum length of the NFKC form that replaces a character. Longer forms are whole words. */
 const MAX_NFKC_LENGTH = 4;
 
-function computeNormalized(character: string): string {
+function computeNormalizedCharacter(character: string): string {
   if (INVISIBLE_CHARACTER.test(character)) return '';
   const form = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
   return form.length <= MAX_NFKC_LENGTH ? form : character;
 }
 
-const normalizedCache = new LRUCache<string, string>({ max: 4096, memoMethod: computeNormalized });
+const normalizedCache = new LRUCache<string, string>({ max: 4096, memoMethod: computeNormalizedCharacter });
 
 /**
  * Returns the NFKC form of a character, for example 1 for a fullwidth or circled 1. Digits of all scripts become ASCII

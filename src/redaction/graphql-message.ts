@@ -44,7 +44,10 @@ const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Syntax Error: /, 'Syntax Error.'],
 ];
 
-/** Removes the values from an error message of graphql-js. Undefined if the message is unknown and may have a value. */
+/**
+ * Removes the values from an error message of graphql-js. Undefined if no entry of MESSAGE_REPLACEMENTS matches, and the
+ * unquoted text may contain a value.
+ */
 export function redactGraphqlMessage(message: string): string | undefined {
   for (const [pattern, template] of MESSAGE_REPLACEMENTS) {
     const [match, captured = ''] = pattern.exec(message) ?? [];

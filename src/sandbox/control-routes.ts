@@ -6,7 +6,7 @@ import type { SandboxControl } from './control';
 import { FAULTS, type Fault } from './faults';
 import { decimalValue, uuid } from './field-rules';
 import { SandboxHttpError, invalidRequest } from './http-error';
-import type { LiveEvents } from './live-events';
+import type { ConsoleRefreshEvents } from './console-refresh-events';
 import { parseJsonObject, readObject, type ObjectReader } from './object-reader';
 
 const DAY_MS = 86_400_000;
@@ -16,7 +16,7 @@ const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1
 export function addControlRoutes(
   app: FastifyInstance,
   control: SandboxControl,
-  liveEvents: LiveEvents,
+  liveEvents: ConsoleRefreshEvents,
 ): void {
   app.addHook('onRequest', async (request) => guardControl(request));
   app.get('/', (_request, reply) => sendConsole(reply, control));
@@ -80,7 +80,11 @@ const forbidden = (): SandboxHttpError =>
   new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
 /** Streams events about changes to a console page. Throws 403 for other sites and 503 if too many streams are open. */
-function sendEvents(liveEvents: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendEvents(
+  liveEvents: ConsoleRefreshEvents,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   rejectCrossSite(request);
   if (!liveEvents.hasCapacity)
     throw new SandboxHttpError(503, 'Too many event streams are open; close some console pages');

@@ -13,7 +13,7 @@ import { FaultInjector } from './faults';
 import { addHostedPage } from './hosted-page';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import { Lifecycle } from './lifecycle';
-import { LiveEvents } from './live-events';
+import { ConsoleRefreshEvents } from './console-refresh-events';
 import type { SandboxLogger } from './logger';
 import { SandboxService } from './service';
 import { Store } from './store';
@@ -59,7 +59,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const callbacks = new CallbackSender({ clock, realTime, logger });
   const store = new Store(maxTransactions);
   const transitions = new TransitionLog();
-  const liveEvents = new LiveEvents(realTime);
+  const liveEvents = new ConsoleRefreshEvents(realTime);
   const onChange = () => liveEvents.notifyChange();
   const faults = new FaultInjector(onChange);
   const lifecycle = new Lifecycle({

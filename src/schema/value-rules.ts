@@ -3,7 +3,7 @@
  * clients rely on the names.
  */
 export const VALUE_RULES = [
-  // Any type
+  // Built-in scalars, enums and input objects
   'required',
   'unknownField',
   'oneOf',

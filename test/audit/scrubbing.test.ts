@@ -89,7 +89,7 @@ test.each([
   expect(faults).toEqual([]);
 });
 
-test('The audit log does not redact numeric client names and keys that no card scheme issues, whatever their check digit', () => {
+test('The audit log does not redact a numeric client name or idempotency key outside the number ranges of the card schemes', () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   const names = ['100000000000', '7000000000000000', '123456789012345', '99999999999999999'].flatMap(

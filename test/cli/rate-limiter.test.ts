@@ -50,7 +50,7 @@ describe('The rate limiter of reconcile', () => {
     expect(peak(times)).toBeLessThanOrEqual(11);
   });
 
-  test('delays the next request for each request that was sent without waiting', async () => {
+  test('delays the next request by one interval for each request that did not wait for its turn, such as a retry', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter(clock, 10);
     await limiter.waitForTurn(signal);

@@ -99,7 +99,7 @@ describeBooks('The command reconcile', (books) => {
     expect(await journal.findById(payout.service, payout.id)).toMatchObject({ outcome: 'not_sent' });
   });
 
-  test('does not report a transaction that is older than the attempt or that another attempt created', async () => {
+  test('finds no difference if the transaction with the external id is older than the attempt or was created by another', async () => {
     const externalId = randomUUID();
     const first = await books().attempt({ key: 'rejected first', externalId }, REJECTED);
     const { transactionId } = await books().paid({ key: 'then paid', externalId });

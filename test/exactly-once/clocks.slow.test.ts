@@ -60,16 +60,19 @@ describeSqlite('The gateway', (harnesses) => {
       harness.service.clockOffsetMs = minutes * MINUTE;
     });
 
-    test.each(KINDS)('creates a %s once, and later creates cause no refused request', async (kind) => {
-      const key = newKey();
-      expect(await harness.create(kind, key)).toMatchObject({ replayed: false });
-      expect(harness.service.created(key)).toHaveLength(1);
-      const { length } = harness.service.requests;
-      expect(await harness.create(kind, newKey())).toMatchObject({ replayed: false });
-      expect(harness.service.requests.length - length).toBe(kind === 'payment' ? 1 : 2);
-      harness.service.clockOffsetMs = 0;
-      expect(await harness.create(kind, newKey())).toMatchObject({ replayed: false });
-    });
+    test.each(KINDS)(
+      'creates a %s once, and signs later creates with a time that the service accepts',
+      async (kind) => {
+        const key = newKey();
+        expect(await harness.create(kind, key)).toMatchObject({ replayed: false });
+        expect(harness.service.created(key)).toHaveLength(1);
+        const { length } = harness.service.requests;
+        expect(await harness.create(kind, newKey())).toMatchObject({ replayed: false });
+        expect(harness.service.requests.length - length).toBe(kind === 'payment' ? 1 : 2);
+        harness.service.clockOffsetMs = 0;
+        expect(await harness.create(kind, newKey())).toMatchObject({ replayed: false });
+      },
+    );
 
     test('finds a payment whose response was lost', async () => {
       const key = newKey();

@@ -102,7 +102,7 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('leaves a confirm unknown if an earlier confirm of unknown outcome may have caused the state', async () => {
+  test('leaves the outcome of a confirm unknown if the state of the payment may come from an earlier confirm of unknown outcome', async () => {
     const { transactionId } = await harness.create('payment', newKey());
     harness.service.next('confirm', { acts: true, reply: reset });
     harness.service.plan(failing('look-up-payment'));

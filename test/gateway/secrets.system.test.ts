@@ -419,7 +419,7 @@ describe('An input field that the journal stores', () => {
   });
 });
 
-describe('A secret of the gateway or the request that the payment service sends back', () => {
+describe('A secret (of the gateway or in the request) that the payment service echoes', () => {
   const OWN: Record<string, string> = {
     'card number': PLAIN_PAN,
     'card number with blanks': SPACED_PAN,
@@ -443,21 +443,24 @@ describe('A secret of the gateway or the request that the payment service sends 
     }
   });
 
-  test.each(Object.entries(OWN))('is not in a create response after a lookup: %s', async (_how, text) => {
-    const now = (): string => new Date(Date.now() + 1000).toISOString().replace('Z', '+00:00');
-    for (const type of ['card', 'other']) {
-      const echo = {
-        ...echoEverywhere({ type, text, paidTo: true }),
-        amount: { currency: 'EUR', value: '10.00' },
-      };
-      replyToGet = (request) => responseAbout({ ...echo, create_date: now() })(request);
-      replyToPost = responseAbout({ status: 'failed' });
-      expect(await send(payment())).toContain('"PaymentSuccess"');
-      replyToPost = () => (connection) => connection.reset();
-      const response = await send(payment());
-      if (type === 'card') expect(response).toContain('"replayed":true');
-    }
-  });
+  test.each(Object.entries(OWN))(
+    'is not in the response to a create whose result came from a lookup: %s',
+    async (_how, text) => {
+      const now = (): string => new Date(Date.now() + 1000).toISOString().replace('Z', '+00:00');
+      for (const type of ['card', 'other']) {
+        const echo = {
+          ...echoEverywhere({ type, text, paidTo: true }),
+          amount: { currency: 'EUR', value: '10.00' },
+        };
+        replyToGet = (request) => responseAbout({ ...echo, create_date: now() })(request);
+        replyToPost = responseAbout({ status: 'failed' });
+        expect(await send(payment())).toContain('"PaymentSuccess"');
+        replyToPost = () => (connection) => connection.reset();
+        const response = await send(payment());
+        if (type === 'card') expect(response).toContain('"replayed":true');
+      }
+    },
+  );
 
   test.each(Object.entries(OWN))('does not appear in a decline: %s', async (_how, text) => {
     replyToPost = responseAbout({ ...declineOf('card', text), amount: undefined });

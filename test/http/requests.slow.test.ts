@@ -184,7 +184,7 @@ describe('Ambiguous input', () => {
     for (const parameters of bad) expectRefused(await get(parameters, path));
   });
 
-  test('does not include a GET with escaped spaces and plus signs, which is accepted', async () => {
+  test('is not seen in a GET with escaped spaces and plus signs: it is accepted', async () => {
     expect((await get(`${query}&${variables('Müller %2B +')}`)).data).toEqual({ payment: null });
     expect(server.service.requests[0]?.parameters.get('external_id')).toBe('Müller %2B +');
   });

@@ -16,7 +16,7 @@ export const NO_ATTEMPT_MESSAGE =
 export function requireServiceUrl(baseUrl: string | null): string {
   if (baseUrl) return baseUrl;
   throw new UsageError(
-    'SERVICE_BASE_URL is not set. Set it as for the gateway; the command does not work with the embedded sandbox.',
+    'SERVICE_BASE_URL is not set. Set it to the same value as for the gateway; the command does not work with the embedded sandbox.',
   );
 }
 

@@ -42,7 +42,7 @@ export class LatestChanges implements Disposable {
     this.#findStatement = this.#copy.prepare('SELECT * FROM latest WHERE kind = ? AND transaction_id = ?');
   }
 
-  /** Copies the changes that have been recorded since the last call; at the first call, all. */
+  /** Copies the changes that have been recorded since the last call; at the first call, all that may matter. */
   update(): Promise<void> {
     this.#lastUpdate = this.#lastUpdate.then(() => this.#readNew());
     return this.#lastUpdate;

@@ -18,9 +18,9 @@ import { RESULTS, type Result } from './compare';
 export interface AttemptSelection {
   /** Base URL of the payment service. */
   service: string;
-  /** Earliest start time of the attempts, in ms since 1970. */
+  /** Only attempts that started at or after this time, in ms since 1970. */
   from: number;
-  /** End of the start times of the attempts, in ms since 1970, exclusive. */
+  /** Only attempts that started before this time, in ms since 1970. */
   to: number;
   /** Merchant channel; null for all channels. */
   channel: string | null;

@@ -13,7 +13,7 @@ const RUN_DELAY_MS = 1000;
 /** Maximum number of this job's lookups in flight, and of transactions per claim. Leaves capacity for callers. */
 const MAX_BATCH = 32;
 /** Time in ms for which a transaction is young after a change. Young transactions are likely to change again. */
-const YOUNG_MS = 15 * 60_000;
+const RECENTLY_CHANGED_MS = 15 * 60_000;
 /** Fraction of lookups for young transactions, if enough are due. The rest is for the most overdue transactions. */
 const YOUNG_SHARE = 0.8;
 /** Interval in ms at which one lookup probes the payment service while a circuit breaker is open. */
@@ -108,7 +108,7 @@ export class Follower {
       service,
       now,
       leaseUntil: now + timeoutMs + LEASE_MARGIN_MS,
-      youngIfChangedAfter: now - YOUNG_MS,
+      youngIfChangedAfter: now - RECENTLY_CHANGED_MS,
       limit,
       // Rounds up or down at random, so that the average fraction is YOUNG_SHARE even if `limit` is small.
       youngLimit: Math.floor(limit * YOUNG_SHARE + runtime.random()),

@@ -122,7 +122,7 @@ export class PostgresNotifier implements ChangeNotifier {
         () => undefined,
       );
     } catch {
-      // The constructor threw: a certificate file named in the connection string cannot be read.
+      // new ListenConnection() threw: a certificate file named in the connection string cannot be read.
       this.#onDisconnected();
     }
   }

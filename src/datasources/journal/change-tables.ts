@@ -102,11 +102,11 @@ export const FIRST_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
  * Functions and triggers of the record of changes. When a channel gets its first row in attempt_groups, a trigger
- * creates its feed (row of change_feeds). In PostgreSQL, it creates feeds in a fixed order, to prevent deadlocks.
+ * creates its feed (row of change_feeds). The trigger in PostgreSQL inserts feeds in a fixed order, to prevent deadlocks.
  *
- * `raise_change_epoch` begins a new epoch; if `always` is false, only after a move to another database. It locks the
- * table `changes`, so it waits for database transactions that are writing changes. Later writers wait for the lock,
- * then read the new epoch. So no change of an earlier epoch is committed afterwards.
+ * PostgreSQL only: `raise_change_epoch(always)` begins a new epoch if `always` is true, or if the journal has moved to
+ * another database. It locks the table `changes`, so that no change of an earlier epoch is committed afterwards: it
+ * waits for transactions that are writing changes, and later writers read the new epoch.
  */
 const CREATE_FUNCTIONS: Record<Dialect, string[]> = {
   sqlite: [

@@ -153,13 +153,13 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
   26: 'SQLITE_NOTADB',
 };
 /** SQLite codes with many possible causes. For these, diagnoseSqliteError() also checks the file system. */
-const AMBIGUOUS_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
+const SQLITE_CODES_TO_DIAGNOSE = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Returns an error with SQLite's code or, for AMBIGUOUS_CODES, the system error code that a file check finds. */
+/** Returns an error with SQLite's code or, for SQLITE_CODES_TO_DIAGNOSE, the system error code that a file check finds. */
 export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
-  const isAmbiguous = sqliteCode !== undefined && AMBIGUOUS_CODES.has(sqliteCode);
+  const isAmbiguous = sqliteCode !== undefined && SQLITE_CODES_TO_DIAGNOSE.has(sqliteCode);
   const code = (isAmbiguous && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || sqliteCode;
   return code === undefined ? new Error(message) : Object.assign(new Error(message), { code });
 }

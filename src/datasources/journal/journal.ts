@@ -236,7 +236,7 @@ export interface Journal extends ChangeJournal {
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
   /** Records the result of a confirm and releases its claim, atomically. Idempotent. */
   endConfirm(id: string, result: ConfirmResult): Promise<void>;
-  /** Returns the inputs with which a payment was confirmed. */
+  /** Returns the hashes of the inputs with which a payment was confirmed. The inputs themselves are not stored. */
   confirmedInputs(payment: ConfirmedPayment): Promise<ConfirmedInput[]>;
   /** Returns the attempt with this id; null if there is none. */
   findById(service: string, id: string): Promise<Attempt | null>;

@@ -37,8 +37,9 @@ function followedHashesStatement(dialect: Dialect): string {
 }
 
 /**
- * Returns the UPDATE of claimFollowed(). It claims up to `youngLimit` young transactions first, then the most overdue.
- * For young ones, it searches only the `4 * limit` transactions that became due last.
+ * Returns the UPDATE of claimFollowed(). It first claims up to `youngLimit` young transactions (changed after
+ * `youngIfChangedAfter`), then the most overdue. To bound the search, it looks for young ones only among the
+ * `4 * limit` transactions that became due last.
  */
 function claimFollowedStatement(dialect: Dialect): string {
   const { isIn, followedByDueTime, skipLocked } = DIALECTS[dialect];

@@ -2,7 +2,7 @@ import type { SensitiveValues } from '../../redaction/service-response';
 import type { WireObject } from '../../shared/wire-object';
 import {
   isNotFoundOfService,
-  notRespondingError,
+  refusedByGatewayError,
   parseMutationResponse,
   readLookupResponse,
   toLookupError,
@@ -132,7 +132,7 @@ export class ServiceClient {
           return { release, deadline: startedAt + transport.timeoutMs, signAt: transport.now() };
         } catch (failure) {
           this.#report({ channel, path, body: '' }, startedAt, resultOfFailure(failure));
-          throw notRespondingError();
+          throw refusedByGatewayError();
         }
       },
     };

@@ -85,7 +85,8 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
   const entries = new Map<string, CredentialEntry>();
   Object.entries(channels).forEach(([name, entry], index) => {
     // Do not show the name in the message: it may be a misplaced secret.
-    if (!isUuid(name)) throw new Error(`channels: entry ${index + 1}: expected the UUID of a channel`);
+    if (!isUuid(name))
+      throw new Error(`channels: the name of entry ${index + 1} must be the UUID of a channel`);
     const channel = name.toLowerCase();
     if (entries.has(channel)) throw new Error(`channels.${channel}: appears twice, in upper and lower case`);
     entries.set(channel, readEntry(`channels.${channel}`, entry, readFile));

@@ -111,7 +111,7 @@ export class Credentials {
   }
 
   /** Prefers `signer` from now on. Call this after the service accepted it and rejected the preferred signer. */
-  onAccepted(signers: Signers, signer: Signer): void {
+  preferSigner(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
     if (secretKey !== undefined)
       this.options.onCredentialEvent({ kind: 'switched', entry: signers.name, secretKey });

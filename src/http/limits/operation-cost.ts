@@ -87,7 +87,7 @@ function createReadCounter(
       const lists = Object.values(values).filter(Array.isArray);
       return lookupsOnly(lists.length === 0 ? 1 : lists.flat().length);
     } catch {
-      // Invalid arguments are rejected when the field is resolved, before any lookup.
+      // Invalid arguments: the resolver rejects them, without a lookup. Returns the minimum cost of a root field.
       return lookupsOnly(1);
     }
   };

@@ -48,7 +48,7 @@ export function parseManifest(text: string): ManifestOperation[] {
   const manifest = parseJson(text);
   if (!isObject(manifest)) throw new Error(FORMAT_ERROR_MESSAGE);
   const operations = 'format' in manifest ? parseApolloManifest(manifest) : parseCodegenManifest(manifest);
-  if (operations.length === 0) throw new Error('the manifest has no operation');
+  if (operations.length === 0) throw new Error('the manifest is empty: it contains no operations');
   return operations;
 }
 

@@ -89,6 +89,9 @@ export class UnreadResponses {
   }
 }
 
-/** Returns the key of the limit per caller: the caller's id; before authentication, the network or proxy address. */
+/**
+ * Returns the key by which the unread bytes of a caller are summed: the caller's id if the connection is authenticated,
+ * otherwise the client's network, or the address of the trusted proxy.
+ */
 const callerOrAddress = ({ callerId, network, socket }: ClientConnection): string =>
   callerId ?? network ?? socket.remoteAddress ?? '';

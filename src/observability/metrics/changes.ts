@@ -6,7 +6,7 @@ interface FollowedTransactions {
   followed: number;
   /** Number of followed transactions that are due for a lookup. */
   due: number;
-  /** Due time of the most overdue followed transaction, in milliseconds since 1970; null if none is due. */
+  /** Due time of the most overdue lookup of a followed transaction, in ms since 1970; null if no lookup is due. */
   oldestDueAt: number | null;
 }
 

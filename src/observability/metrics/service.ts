@@ -63,7 +63,7 @@ export function registerServiceGauges(registry: Registry, state: ServiceState): 
       read: () => mapValues(state.bulkheads(), ({ waiting }) => waiting),
     },
     paygraph_service_clock_skew_seconds: {
-      help: 'Difference in seconds between the clocks of this machine and of the payment service, if the service rejected the time of this machine and requests are signed with the time of the service; otherwise 0.',
+      help: 'Clock correction of request signatures in seconds, without sign. Above 0: the service rejected the time of this machine, and requests are signed with the time of the service.',
       read: () => state.clockSkew(),
     },
   });

@@ -37,7 +37,7 @@ import {
   RESERVE_EXTERNAL_ID,
   SELECT_IF_FENCE_CHANGED,
   SELECT_IF_MISSING,
-  SELECT_OTHER_CREATOR_OR_IF_MISSING,
+  SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING,
   SELECT_STATE,
   SETTLE_ATTEMPT,
   RECORD_UNKNOWN_OUTCOME,
@@ -158,7 +158,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const { transactionId, status, observed } = result;
     const hash = shortHash(transactionId);
     const otherCreators = await this.#writeOutcome(
-      sql(SELECT_OTHER_CREATOR_OR_IF_MISSING, ...attempt, hash, transactionId),
+      sql(SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING, ...attempt, hash, transactionId),
       sql(SETTLE_ATTEMPT, state, settledAt, hash, toStoredText(transactionId), status, ...attempt),
       ...firstChangeStatements(attempt, settledAt, observed),
     );

@@ -36,7 +36,7 @@ export const SELECT_IF_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELEC
  * Returns a row if another attempt created the transaction, or if the journal does not have the attempt. Parameters:
  * idValues(id), hash and id of the transaction.
  */
-export const SELECT_OTHER_CREATOR_OR_IF_MISSING = `SELECT mine.id IS NULL AS is_missing
+export const SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING = `SELECT mine.id IS NULL AS is_missing
   FROM (SELECT 1) LEFT JOIN attempts AS mine ON ${idCondition('mine.stored_id')}
   LEFT JOIN attempts AS other
     ON other.transaction_hash = ? AND other.transaction_id = ? AND +other.service = mine.service

@@ -175,7 +175,7 @@ const asSqliteError = (error: unknown, file: string): unknown => {
 
 /** Mode of the journal file. SQLite gives the files -wal and -shm the same mode. */
 const PRIVATE_MODE = 0o600;
-const OTHER_USERS_MODE_BITS = 0o007;
+const WORLD_MODE_BITS = 0o007;
 
 /**
  * Creates the file with mode 0600. Sets this mode on an existing file, and on its -wal and -shm files, if users other
@@ -187,7 +187,7 @@ function restrictFileMode(file: string): void {
     // Does not open an existing file: closing it would release SQLite's locks on it in this process (fcntl).
     if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_MODE));
     for (const name of [file, `${file}-wal`, `${file}-shm`])
-      if (((modeOf(name) ?? 0) & OTHER_USERS_MODE_BITS) !== 0) chmodSync(name, PRIVATE_MODE);
+      if (((modeOf(name) ?? 0) & WORLD_MODE_BITS) !== 0) chmodSync(name, PRIVATE_MODE);
   } catch {
     // Errors are ignored here. If the file cannot be opened either, SQLite reports why.
   }

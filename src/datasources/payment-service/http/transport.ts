@@ -46,7 +46,7 @@ const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
 /** Maximum difference in ms between the time from one Date header to the next and the time by the monotonic clock. */
 const MAX_DATE_ERROR_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
-const MAX_DRIFT = 0.0002;
+const MAX_CLOCK_DRIFT_RATIO = 0.0002;
 
 /** Returns the Date header in milliseconds since 1970; undefined if it is missing or invalid. */
 export function serviceTime({ headers }: RawResponse): number | undefined {
@@ -89,7 +89,7 @@ export class ServiceTransport {
   serviceNow(): number | undefined {
     const age = this.runtime.monotonic() - (this.#lastDate?.arrivedAt ?? -Infinity);
     const time = age < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
-    return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
+    return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_CLOCK_DRIFT_RATIO));
   }
 
   /**
@@ -149,7 +149,7 @@ export class ServiceTransport {
       response = await exchange({ signer: otherSigner, skewMs, signAt: keyRetryAt });
       if (response.status !== 401) {
         this.#skewMs = skewMs;
-        credentials.onAccepted(signers, otherSigner);
+        credentials.preferSigner(signers, otherSigner);
       }
     }
     return response;
@@ -166,9 +166,9 @@ export class ServiceTransport {
   }
 
   /**
-   * Measures the clock skew in ms by the Date header of a 401. If it is within MIN_SKEW_CHANGE_MS of `usedSkewMs`, the
-   * correction of the rejected request, returns undefined: the clock is not the cause. Otherwise resets #skewMs to 0,
-   * and returns the skew; undefined if it is unknown or at least MAX_SKEW_MS.
+   * Returns the clock skew in ms with which to retry after a 401, by its Date header. Undefined if no other timestamp
+   * would help: the skew is unknown, is at least MAX_SKEW_MS, or is within MIN_SKEW_CHANGE_MS of `usedSkewMs`, which
+   * the rejected request used. Except in the last case, resets #skewMs to 0.
    */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();

@@ -82,7 +82,7 @@ const unreachableError = (): ServiceError =>
   );
 
 /** Error for a request that the gateway did not send: circuit breaker not closed, queue full or no free slot. */
-export const notRespondingError = (): ServiceError =>
+export const refusedByGatewayError = (): ServiceError =>
   notTriedError('The payment service is not responding; this call sent nothing. Repeat it unchanged.');
 
 const authFailedError = (): ServiceError =>
@@ -155,7 +155,7 @@ export function readLookupResponse(
 export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
-  throw failure.reason === 'refused' ? notRespondingError() : unreachableError();
+  throw failure.reason === 'refused' ? refusedByGatewayError() : unreachableError();
 }
 
 /** Returns the error for a lookup that got no complete response. Rethrows a `failure` that is no RequestFailure. */
@@ -166,6 +166,6 @@ export function toLookupError(failure: unknown): ServiceError {
       'TIMEOUT',
       'The payment service did not respond to a lookup in time. Repeat the call unchanged.',
     );
-  if (failure.reason === 'refused') return notRespondingError();
+  if (failure.reason === 'refused') return refusedByGatewayError();
   return failure.reason === 'too-large' ? invalidResponseError() : unreachableError();
 }

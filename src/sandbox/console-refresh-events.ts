@@ -10,7 +10,7 @@ const HEARTBEAT_MS = 15_000;
 const MAX_UNREAD_BYTES = 64 * 1024;
 
 /** Sends server-sent events that make console pages refresh. The events contain no transaction data. */
-export class LiveEvents {
+export class ConsoleRefreshEvents {
   private readonly listeners = new Set<Writable>();
   private pendingEvent: Timer | undefined;
   private heartbeat: Timer | undefined;
