@@ -114,7 +114,8 @@ describe('A client that does not read', () => {
   let harness: SubscriptionHarness;
 
   beforeAll(async () => {
-    harness = await startHarness({ env: NO_POLLING });
+    // On a slow machine, the changes of a test take longer than the default timeout for unread data.
+    harness = await startHarness({ env: { ...NO_POLLING, CLIENT_TIMEOUT_MS: '600000' } });
   });
 
   async function slowWebSocket(id: string): Promise<SlowClient> {
