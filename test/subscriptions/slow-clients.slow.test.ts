@@ -110,12 +110,14 @@ interface SlowClient {
   leave(): void;
 }
 
+/** On a slow machine, the changes of a test take longer than the default timeout for unread data. */
+const PATIENT = { ...NO_POLLING, CLIENT_TIMEOUT_MS: '600000' };
+
 describe('A client that does not read', () => {
   let harness: SubscriptionHarness;
 
   beforeAll(async () => {
-    // On a slow machine, the changes of a test take longer than the default timeout for unread data.
-    harness = await startHarness({ env: { ...NO_POLLING, CLIENT_TIMEOUT_MS: '600000' } });
+    harness = await startHarness({ env: PATIENT });
   });
 
   async function slowWebSocket(id: string): Promise<SlowClient> {
@@ -170,7 +172,7 @@ describe('A client that does not read', () => {
 
   test('is disconnected from an event stream at the second heartbeat, which releases its quota', async () => {
     const limited = await startHarness({
-      env: { ...NO_POLLING, ...HEARTBEAT, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
+      env: { ...PATIENT, ...HEARTBEAT, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });
     const id = limited.addPayment(withAddress(0));
     const url = `${limited.url}/stream`;
