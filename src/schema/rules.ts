@@ -201,6 +201,6 @@ export const IsCustomFields = (): PropertyDecorator =>
 export const IsNotEmpty = (): PropertyDecorator =>
   ObjectRule(
     'notEmpty',
-    'must have at least one field; to send only the type, use the field redirect.',
+    'must have at least one field; to send only the type, use redirect (payment) or typeOnly (payout).',
     (input) => Object.values(input).some((value) => value !== null && value !== undefined),
   );
