@@ -42,7 +42,7 @@ const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   NOT_PERMITTED: /\btransaction (is )?not (permitted|allowed)\b/,
 };
 
-/** Matches negated reasons: "no fraud suspected", "suspected fraud no". But "do not honor" is a reason by itself. */
+/** Matches negated reasons: "no fraud suspected", "suspected fraud no". Not "do not honor", which is a reason. */
 const NEGATED_REASON =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 

@@ -63,6 +63,6 @@ export function valueWithoutLookup(object: object, name: string): unknown {
   return property && 'value' in property ? property.value : undefined;
 }
 
-/** Returns a lazy value without waiting for its lookup. Null if the value is missing or still to be looked up. */
+/** Returns a lazy value without waiting for its lookup. Null if the value is missing or still being looked up. */
 export const valueOrNull = <T>(value: Lazy<T>): T | null =>
   value instanceof Promise ? null : (value ?? null);

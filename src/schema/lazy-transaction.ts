@@ -1,2 +1,2 @@
-/** Looks up the transaction of a field `payment` or `payout`, only if the field is selected. Null if there is none. */
+/** The lookup of a field `payment` or `payout`, called if the field is selected. Null: there is nothing to look up. */
 export type LazyTransaction<T> = (() => Promise<T | null>) | null;

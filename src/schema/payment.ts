@@ -81,7 +81,7 @@ export abstract class PaymentResource extends Node {
   /** Looks up the complete payment once, even if called again; null on failure. Absent if the response was complete. */
   loadComplete?: () => Promise<PaymentResource | null>;
 
-  /** Date header of the lookup's response, in ms since 1970; undefined if it is missing or there was no lookup. */
+  /** Date header of the lookup's response in ms since 1970. Undefined if it is missing or there was no lookup. */
   serviceTime?: number;
 
   /** Polling intervals in ms for callers without a subscription, returned as `pollAfterMs` of the next action. */

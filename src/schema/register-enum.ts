@@ -16,7 +16,7 @@ export function registerEnum<V extends string>(
   return enumObject as { readonly [K in V]: K };
 }
 
-/** Returns the enum value with the name `raw`, a word from the service, ignoring case; else `unknownValue`. */
+/** Returns the enum value named `raw`, a word from the service in any case; `unknownValue` if there is none. */
 export const toEnumValue = <V extends string>(
   values: { readonly [K in V]: K },
   unknownValue: V,

@@ -15,7 +15,7 @@ import type { InputRule } from './input-rules';
 
 // This file has the rules of input fields, as class-validator decorators. Their messages never contain the value.
 
-/** Creates a validation rule. `name`: FieldError.rule. `test`: whether a value is valid; `input`: the whole object. */
+/** Creates a validation rule. `name`: its name in FieldError.rule. `test` gets the value and the whole input object. */
 const Rule = (
   name: InputRule,
   message: string,
@@ -82,11 +82,9 @@ export const IsPhone = (): PropertyDecorator =>
 const phoneDescription = (owner: 'payer' | 'recipient'): string =>
   `The ${owner}'s phone number, E.164; sent as given, with or without +.`;
 
-/** Declares a required input field for a phone number. */
 export const PhoneField = (owner: 'payer' | 'recipient'): PropertyDecorator =>
   TextField(phoneDescription(owner), IsPhone());
 
-/** Declares an optional input field for a phone number. */
 export const OptionalPhoneField = (owner: 'payer' | 'recipient'): PropertyDecorator =>
   OptionalTextField(phoneDescription(owner), IsPhone());
 

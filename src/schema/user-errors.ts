@@ -113,7 +113,7 @@ export const confirmRejected = (httpStatus: number, message: string): RejectedBy
 
 /**
  * Returns the error for a create whose idempotency key belongs to an earlier call with another input or mutation.
- * @param differingParts names of the input's parts that differ; empty if the journal's stored fields do not show any
+ * @param differingParts names of the parts of the input that differ; empty if all that the journal stores are equal
  */
 export const idempotencyConflict = (differingParts: readonly string[]): IdempotencyConflictError =>
   Object.assign(new IdempotencyConflictError(), {

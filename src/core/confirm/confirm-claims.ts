@@ -5,13 +5,13 @@ import { RECORD_TIMEOUT_MS, type JournalSession } from '../journal-session';
 
 const RETRY_EVERY_MS = 1000;
 
-/** Returns the result of a confirm that was not carried out: `known` if no earlier confirm has an unknown result. */
+/** Returns the result to record for a confirm that was not carried out. `known`: no earlier result is unknown. */
 export const notCarriedOutResult = ({ previousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
   outcome: previousOutcomeUnknown ? 'not_carried_out' : 'known',
   confirmed: [],
 });
 
-/** Records confirms in the journal. If the journal fails, begin() throws, so nothing is sent; end() retries later. */
+/** Records begin and end of confirms. If the journal fails, begin() throws, so nothing is sent, and end() retries. */
 export class ConfirmClaims {
   /** Results that the journal may not have recorded, by claim id. */
   readonly #unrecorded = new Map<string, ConfirmResult>();

@@ -46,7 +46,7 @@ interface ConfirmCall {
   claim: ConfirmClaim;
   begun: ConfirmBeginResult;
   history: ReturnType<typeof compareHistory> & {
-    /** Whether the journal may have lost a confirm of this payment, with any input. */
+    /** Whether the fence is up: the journal may then have lost an earlier confirm of the payment, with any input. */
     confirmMayBeLost: boolean;
   };
 }
@@ -59,7 +59,7 @@ interface ConfirmCompletion {
 
 const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
 
-/** Sends confirms of a payment one at a time. Looks it up first if an earlier one has an unknown result or input. */
+/** Sends one confirm of a payment at a time, after a lookup if an earlier confirm has an unknown result or input. */
 export class ConfirmService {
   readonly #claims: ConfirmClaims;
   readonly #inFlight = new InFlightCounter();
@@ -99,7 +99,6 @@ export class ConfirmService {
         // A failover of the journal may have raised the fence (docs/exactly-once.md) since this instance last read it.
         await session.refreshFence();
         const comparison = compareHistory(inputHash, begun, confirmed, isComparable);
-        // While the fence is up, the journal may have lost an earlier confirm with any input.
         const confirmMayBeLost = session.fence.active !== null;
         const isIncomparable = comparison.isIncomparable || confirmMayBeLost;
         const history = { ...comparison, isIncomparable, confirmMayBeLost };
@@ -148,7 +147,7 @@ export class ConfirmService {
         return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
       return { outcome: replay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
-    // If the payment has moved on, the confirms with unknown results count as carried out. All had other inputs.
+    // If the payment has moved on, the confirms with unknown results, all with other inputs, count as carried out.
     const earlierInputs = movedOnPayment
       ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOnPayment)
       : [];
@@ -173,8 +172,9 @@ export class ConfirmService {
   }
 
   /**
-   * Handles a rejected confirm. If a lookup shows that the payment was confirmed before, perhaps not by this gateway,
-   * the caller gets a success; but the rejection if the confirms that may have done so had other inputs.
+   * Handles a rejected confirm. The outcome is a success if a lookup shows that the payment was confirmed before,
+   * perhaps not by this gateway. In all other cases it is the rejection, and also if an earlier confirm with another
+   * input, but none with this input, has an unknown result: it may be the one that confirmed the payment.
    */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
@@ -189,8 +189,8 @@ export class ConfirmService {
   }
 
   /**
-   * Handles a lost response. If a lookup shows that the payment has moved on, this confirm counts as carried out;
-   * otherwise, its result is unknown. No lookup is made if earlier confirms with other inputs, but none with this
+   * Handles a lost response. If a lookup shows that the payment has moved on, this confirm counts as carried out.
+   * If not, its result is unknown. No lookup is made if earlier confirms with other inputs, but none with this
    * input, have unknown results: they may have moved the payment on.
    */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
@@ -212,8 +212,8 @@ export class ConfirmService {
   }
 
   /**
-   * Returns the result to record if an earlier confirm has moved the payment on. Inputs with unknown results then count
-   * as carried out. They stay unknown if this input is none of them, and an earlier one may be lost or incomparable.
+   * Returns the result to record if the payment has moved on without this confirm. Confirms with unknown results then
+   * count as carried out. Their results stay unknown if none had this input and `history.isIncomparable` is true.
    */
   #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
     const { begun, history } = call;
@@ -239,7 +239,7 @@ export class ConfirmService {
     return withTimeout(ms, payments.lookUp(request), session.runtime).catch(() => null);
   }
 
-  /** Returns the current state of a confirmed payment; the recorded state if the lookup fails or finds nothing. */
+  /** Returns the current state of a confirmed payment, or the recorded state if the lookup fails or finds nothing. */
   async #currentPayment(request: ConfirmRequest, { status }: ConfirmedInput): Promise<PaymentResource> {
     const { payments } = this.options;
     const { channel, transactionId, definition } = request;
@@ -271,7 +271,7 @@ function compareHistory(
   };
 }
 
-/** Whether a payment no longer waits for this confirm, by its status or else by its state; false if that is unknown. */
+/** Whether a payment no longer waits for this confirm: COMPLETED, FAILED or MISPAID, or in another known state. */
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = valueOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;

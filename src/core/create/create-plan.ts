@@ -21,18 +21,18 @@ export interface CreatePlan<T extends Transaction> {
   /** Wire type of the payment or payout method. */
   method: string;
   input: CanonicalInput;
-  /** Broken rules of the input. If there are any, nothing is sent; an earlier create with this key can be replayed. */
+  /** Errors of the input. If there are any, nothing is sent, but an earlier create with this key can be replayed. */
   errors: FieldError[];
   /** Details of the method that are safe to store and show. */
   publicDetails: object;
   matcher: TransactionMatcher<T>;
   /**
-   * Preflight lookup: whether the service has no transaction with this external id. Throws a ServiceError if it fails.
-   * Undefined (payments; PAYOUT_PREFLIGHT=off): no lookup is made, and the journal does not reserve the external id.
+   * Preflight lookup: whether the service has no payout with this external id. Throws a ServiceError if that cannot be
+   * determined. Undefined for payments, and if PAYOUT_PREFLIGHT is off: the journal then also reserves no external id.
    */
   isExternalIdFree?: ((externalId: string) => Promise<boolean>) | undefined;
   queue: SendQueue;
-  /** Sends the create; repeats it only after a 401. Throws a ServiceError only if the service certainly did nothing. */
+  /** Sends the create. Repeats it only after a 401. Throws a ServiceError only if the service certainly did nothing. */
   send(attempt: Pick<NewAttempt, 'id' | 'externalId'>, options: PostOptions): Promise<MutationOutcome<T>>;
 }
 
@@ -42,7 +42,7 @@ export type CreateResult<T> =
   | { kind: 'invalid'; errors: FieldError[] }
   | { kind: 'refused'; httpStatus: number; message: string }
   | { kind: 'external_id_taken' }
-  /** `differing`: the result of differingParts(); empty if the conflict was found by a lookup at the service. */
+  /** `differing`: the parts of the input that differ: by differingParts() or, after a lookup, `method or amount`. */
   | { kind: 'conflict'; differing: string[] }
   | { kind: 'in_progress' }
   | { kind: 'unknown'; externalId: string };

@@ -21,11 +21,11 @@ interface CreateServiceOptions {
   timeoutMs: number;
 }
 
-/** Maximum time in ms for lookups after a lost response, or 90 % of `timeoutMs` if that is less. */
+/** Maximum time in ms of the lookups after a lost response. If 90 % of `timeoutMs` is less, that is the maximum. */
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
-/** Part of `sendUntil`: maximum delay in ms, in a busy process, between the insert of an attempt and its request. */
+/** Assumed maximum delay in ms, in a busy process, from inserting an attempt to sending it. Part of `sendUntil`. */
 const MAX_START_DELAY_MS = 550;
 
 /** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
@@ -56,7 +56,7 @@ export class CreateService {
  */
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
-  /** JournalFence.since, as known when the current try began: when the fence was last raised, or 0. */
+  /** JournalFence.since at the start of the current try: when the fence was last raised; 0 if there was none. */
   #fenceSince = 0;
 
   constructor(
@@ -89,7 +89,7 @@ class CreateCall<T extends Transaction> {
     const { queue, input } = this.plan;
     await session.waitForClockSync();
     await session.waitForFence();
-    // If the fence in the journal is not the same at the insert, the journal rejects the attempt (`fence_changed`).
+    // If the fence is raised or lowered before the insert, the journal rejects the attempt (`fence_changed`).
     this.#fenceSince = session.fence.since;
     if (session.fence.active) {
       const result = await this.#replayExistingOrLost();
@@ -118,9 +118,9 @@ class CreateCall<T extends Transaction> {
   }
 
   /**
-   * While the fence is up: replays the attempt with this key. If the journal has none, looks up whether a lost attempt
-   * created a transaction, and replays that. Returns null if neither exists: the create can be sent. Throws a
-   * ServiceError if the lookup fails or proves nothing.
+   * Called while the fence is up. Replays the create of the attempt that uses this key. If the journal has none, looks
+   * up whether a lost attempt with this key created a transaction. If so, replays that create. If certainly not,
+   * returns null: the create can be sent. Throws a ServiceError if the lookup fails or proves nothing.
    */
   async #replayExistingOrLost(): Promise<CreateResult<T> | null | undefined> {
     const { session, recovery } = this.options;
@@ -132,8 +132,8 @@ class CreateCall<T extends Transaction> {
     if (lost === 'none') return null;
     if (lost === 'conflict') return { kind: lost, differing: ['method or amount'] };
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
-    // Sets the start of the new attempt back to the creation of the transaction. Otherwise, a recovery after a crash
-    // would ignore the transaction as too old.
+    // The new attempt gets a payment's creation time as its start. With a later start, a recovery after a crash would
+    // reject the payment as too old.
     const createdMs = creationTime(lost.found);
     const serviceStartedAt = Number.isNaN(createdMs) ? newAttempt.serviceStartedAt : createdMs;
     const attempt = { ...newAttempt, serviceStartedAt };
@@ -153,11 +153,11 @@ class CreateCall<T extends Transaction> {
     return undefined;
   }
 
-  /** Handles a taken external id. Replays an attempt that uses this key, because it may itself hold the external id. */
+  /** Called if the external id is taken. Replays the attempt that uses this key, if any: it may have taken the id. */
   async #onExternalIdTaken(): Promise<CreateResult<T> | undefined> {
     const attempt = await this.#find();
     if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt);
-    // The released attempt may have held the external id until now.
+    // This attempt has released its external id, perhaps after the check. The next try checks again.
     if (attempt && !this.#isLastTry) return undefined;
     // If the fence was raised during this try, the external id may be held by an attempt with this key that the journal
     // has lost. The next try looks it up.
@@ -206,7 +206,7 @@ class CreateCall<T extends Transaction> {
     };
   }
 
-  /** Whether the preflight lookup finds no transaction, or is not needed. Throws a ServiceError if it fails. */
+  /** Whether the preflight lookup finds no payout, or is not needed. Throws a ServiceError if the lookup fails. */
   async #passesPreflight(): Promise<boolean> {
     const { plan } = this;
     const { externalId } = plan.input;

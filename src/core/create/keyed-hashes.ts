@@ -73,7 +73,7 @@ export class KeyedHashes {
   }
 
   /**
-   * Whether an attempt has this input. If FINGERPRINT_KEY has changed since, compares the stored fields only.
+   * Whether an attempt has this input. If FINGERPRINT_KEY has changed since, it is compared by differingParts() only.
    * @param method wire type of the method
    */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {

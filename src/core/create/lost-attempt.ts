@@ -6,12 +6,12 @@ import type { CreatePlan } from './create-plan';
 const NOT_PROVEN_MESSAGE =
   'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent nothing. Repeat it unchanged.';
 
-/** Throws `error` if it is a ServiceError; otherwise a ServiceError (UNAVAILABLE). */
+/** Throws `error` if it is a ServiceError. Instead of any other error, throws a ServiceError (UNAVAILABLE). */
 function throwNotProven(error?: unknown): never {
   throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
 }
 
-/** Returns the stored form of a new attempt: in progress, and without a transaction. `seq` is always 0. */
+/** Returns a new attempt in the form of a stored one: in progress, without a transaction. `seq` is 0: not known yet. */
 export const asInProgress = (attempt: NewAttempt): Attempt => ({
   ...attempt,
   seq: 0,
@@ -28,9 +28,9 @@ export const asInProgress = (attempt: NewAttempt): Attempt => ({
  * Looks up whether the journal has lost an attempt with this key that created a transaction. Throws a ServiceError if
  * the lookup fails or proves nothing. Results:
  * - `found`: the transaction that the lost attempt created.
- * - `none`: no lost attempt created a transaction, so the create can be sent.
- * - `conflict`: the transaction with the external id has another method or amount, or is a payout of another attempt.
- * - `external_id_taken`: instead of `conflict` for payouts, unless PAYOUT_PREFLIGHT is off.
+ * - `none`: no lost attempt with this key created a transaction, so the create can be sent.
+ * - `conflict`: the transaction found has another method or amount, or is a payout that another attempt created.
+ * - `external_id_taken`: the same as `conflict`, and returned instead of it for payouts if PAYOUT_PREFLIGHT is on.
  * @param attempt the new attempt, with the external id to look up
  * @param lostSince time in ms since 1970; a lost attempt cannot have created an older transaction
  */

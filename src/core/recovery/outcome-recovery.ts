@@ -100,8 +100,8 @@ export class OutcomeRecovery {
   ): Promise<RecoveryResult<T>> {
     const { session, timeoutMs, settleMs } = this.options;
     const startedAt = session.clock.monotonic();
-    // A lookup is evidence of absence only if the request can no longer be in flight. Lookups of payouts never are:
-    // only an operator can release the key of a payout.
+    // A lookup is evidence of absence only if the request can no longer be in flight. Lookups of payouts are no
+    // evidence: only an operator can release the key of a payout.
     const mayCount = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
     if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
@@ -119,7 +119,7 @@ export class OutcomeRecovery {
   /**
    * Returns the attempt's evidence of absence after the lookup with the result `match`:
    * - NO_ABSENCE_EVIDENCE if the lookup found a transaction.
-   * - The same object `attempt.absence` if the lookup proves nothing, or if the next lookup is another instance's.
+   * - The same object `attempt.absence` if the lookup proves nothing, or if another instance must make the next lookup.
    * - Otherwise, a new object with one more lookup.
    */
   async #absenceAfter<T extends Transaction>(
@@ -128,7 +128,7 @@ export class OutcomeRecovery {
   ): Promise<AbsenceEvidence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
-    // The transaction found may hide that of this attempt, which has the same external id. The evidence starts again.
+    // The transaction found may hide another one of this attempt, with the same external id. The evidence starts again.
     if (match.kind !== 'nothing') return NO_ABSENCE_EVIDENCE;
     if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const isFound = await withTimeout(
@@ -137,7 +137,7 @@ export class OutcomeRecovery {
       session.runtime,
     ).catch(() => false);
     if (!isFound) return absence;
-    // Only the instance that made the last counted lookup knows the time since: it measures it by its monotonic clock.
+    // Only the instance that made the last counted lookup knows, by its monotonic clock, how long ago that was.
     const lastCountedAt = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
     const elapsed = lastCountedAt === undefined ? 0 : startedAt - lastCountedAt;
     this.#countedAt.set(attempt.id, startedAt);
@@ -149,16 +149,16 @@ export class OutcomeRecovery {
     };
   }
 
-  /** Whether another instance must make the next lookup: it made the last one that counted, and is not overdue. */
+  /** Whether another instance made the last counted lookup and must make the next. False if the next one is overdue. */
   #isObservedElsewhere({ absence, nextRecheckAt }: Attempt): boolean {
     const { session } = this.options;
     const isObserved = absence.observer !== '' && absence.observer !== session.owner;
     const dueIn = (nextRecheckAt ?? 0) - session.clock.now();
-    // A due time further ahead is void: the journal's clock was set back.
+    // A due time further ahead than any delay is void: the journal's clock was set back.
     return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
   }
 
-  /** Records that an attempt created a transaction. False if another one did: see JournalSession.recordOutcome(). */
+  /** Records that an attempt created a transaction. Returns false if another one did, or has taken its key. */
   recordCreated(attempt: SentAttempt, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
     return session.recordOutcome(attempt, this.succeededOutcome(found), () =>
@@ -213,7 +213,7 @@ export class OutcomeRecovery {
   async scheduleRecheck(attempt: Attempt, absence?: AbsenceEvidence): Promise<void> {
     const { session } = this.options;
     const isObservedElsewhere = this.#isObservedElsewhere(attempt);
-    // If the next lookup is another instance's, the due time that the other instance has set is kept.
+    // If another instance must make the next lookup, the due time that it has set is kept.
     const nextRecheckAt = isObservedElsewhere
       ? (attempt.nextRecheckAt ?? 0)
       : Math.round(session.clock.now() + this.#recheckDelay(attempt.recheckCount));
@@ -224,9 +224,9 @@ export class OutcomeRecovery {
     });
   }
 
-  /** Returns the delay before the next lookup in ms: exponential backoff with jitter. */
+  /** Returns the delay in ms before the next lookup: exponential backoff with jitter. */
   #recheckDelay(recheckCount: number): number {
-    // One lookup adds at most its share of `settleMs` to the evidence. Longer delays would only release keys later.
+    // #absenceAfter() counts at most settleMs / (MIN_LOOKUPS - 1) per lookup. Longer delays only release keys later.
     const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),

@@ -41,7 +41,7 @@ const TARGET_STEP_MS = 20;
 const PAUSE_FACTOR = 4;
 const MIN_PAUSE_MS = 20;
 
-/** Starts the job that deletes expired rows (PURGE_TARGETS) from the journal. It never deletes unknown outcomes. */
+/** Starts the job that deletes expired rows of PURGE_TARGETS from the journal. Attempts of unknown outcome are kept. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
   const purger = new Purger(options);
   return new RepeatedJob(options.session.clock, FIRST_RUN_DELAY_MS, () => purger.runStep());
@@ -50,7 +50,7 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
 /** Deletes expired rows in steps. Only one instance purges at a time. */
 class Purger {
   #targetIndex = 0;
-  /** Position after which the next step continues; null if it begins at the first row. */
+  /** Position in the current target after which the next step continues; null if it begins at the first row. */
   #after: string | null = null;
   #stepRows = MIN_STEP_ROWS;
   #failureCount = 0;

@@ -15,15 +15,15 @@ export type Transaction = PaymentResource | PayoutResource;
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }
   /**
-   * The attempt did not create the transaction in the response, or this is uncertain. It may have created another one,
-   * because a lookup shows only one transaction.
-   * - `older`: the payment was created before the attempt began, or its creation time is unknown.
+   * The attempt did not create the transaction found, or that is uncertain. The attempt may have created another one
+   * with the same external id, because a lookup shows only one.
+   * - `older`: the payment was created before `createdFrom` or, by default, not certainly after the attempt began.
    * - `created_by_another`: another attempt created the payment, or may have done so and been purged from the journal.
    * - `rival`: another attempt without a final outcome may have created the transaction.
    * - Without `why`: the method or amount differs, or another attempt created the payout.
    */
   | { kind: 'mismatch'; why?: 'older' | 'created_by_another' | 'rival' }
-  /** `isFromService`: whether the response is certainly from the service, and not from a proxy. */
+  /** `isFromService`: whether the 404 has SERVICE_NOT_FOUND_FIELDS. If not, it may be from a proxy. */
   | { kind: 'nothing'; isFromService: boolean };
 
 /** Finds the transaction that an attempt created. */
@@ -37,9 +37,9 @@ export interface TransactionMatcher<T extends Transaction> {
    * Default: the start of the attempt. Ignored for payouts, of which the service returns no time.
    */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
-  /** Whether a lookup finds a transaction that the journal knows on the attempt's channel; true if it knows none. */
+  /** Whether a lookup finds a transaction that the journal knows on the attempt's channel. True if it knows none. */
   findsKnownTransaction(attempt: Attempt): Promise<boolean>;
-  /** Returns the transaction of a succeeded attempt as a lookup shows it, or else as the journal recorded it. */
+  /** Returns the transaction of a succeeded attempt from a lookup or, if that fails or finds none, from the journal. */
   current(attempt: Attempt): Promise<T>;
 }
 

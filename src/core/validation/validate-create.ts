@@ -14,7 +14,7 @@ type CreateMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinit
   publicDetails?: object;
 };
 
-/** Returns an error for every rule that the input of a create breaks, and for every stored field that has a secret. */
+/** Returns an error for every rule that the input of a create breaks, and for every stored field with a secret. */
 export function validateCreate(
   input: ClearTextFields & UrlInput & { amount: { currency: string } },
   method: CreateMethod,
@@ -28,7 +28,7 @@ export function validateCreate(
   return [...errors, ...findMisplacedSecrets(input, method, errors)];
 }
 
-/** Returns an error for a currency that the method excludes (spec 8), and for a `type` that has its own input field. */
+/** Returns errors for a currency that the method excludes (spec 8), and for a `type` with an input field of its own. */
 function validateMethod(method: CreateMethod, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
   const { currency } = method.definition;

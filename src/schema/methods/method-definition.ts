@@ -61,7 +61,7 @@ export interface PayoutMethodDefinition extends CommonDefinition {
   payout: new (definition: PayoutMethodDefinition) => PayoutResource;
   /** Description of the method in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
   typeOnly?: string;
-  /** Returns details to store in the journal: the service does not return them. Masks account and card numbers. */
+  /** Returns details for the journal, because the service does not return them. Masks account and card numbers. */
   publicDetails?(input: object): object;
   /** Behaviour of the sandbox; absent for the fallback, because the sandbox accepts any unknown type. */
   sandbox?: SandboxPayoutMethod;

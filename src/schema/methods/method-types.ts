@@ -11,7 +11,7 @@ import type { ConfirmationInputDefinition } from './method-definition';
 
 // This file builds the GraphQL types that list the methods from the registry: enums, unions and @oneOf inputs.
 
-/** Registers an enum of the methods whose definition has `property`. Its text describes the enum value. */
+/** Registers an enum of the methods whose definition has `property`, the description of the enum value. */
 function registerMethodEnum<K extends string>(
   name: string,
   description: string,
@@ -130,7 +130,7 @@ addOneOfField(PayoutMethodInput, {
 /** Names of the @oneOf inputs. build-schema.ts sets `isOneOf` on them, because type-graphql cannot. */
 export const ONE_OF_INPUT_NAMES = ['PaymentMethodInput', 'ConfirmationInput', 'PayoutMethodInput'];
 
-/** Returns name and value of the only field of a @oneOf input that is not null. Throws an Error if there is none. */
+/** Returns name and value of the only field that is set in a @oneOf input. Throws an Error if none is set. */
 export function selectedField(oneOf: OneOfInput): { field: string; value: object | string } {
   for (const [field, value] of Object.entries(oneOf)) if (value) return { field, value };
   throw new Error('A @oneOf input has no field, which graphql-js should have rejected.');

@@ -17,7 +17,7 @@ import { havale } from './havale';
 import { other } from './other';
 import type { MethodDefinition } from './method-definition';
 
-/** All methods, in the order of the specification. The last one, `other`, stands for unknown methods. */
+/** All methods, in the order of the specification. The last one, `other`, also stands for unknown methods. */
 export const registry: readonly MethodDefinition[] = [
   card,
   upi,

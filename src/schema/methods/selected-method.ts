@@ -13,7 +13,7 @@ export interface SelectedMethod<D> {
   definition: D;
   /** Name of the only field in the @oneOf input, for example `card` or `redirect`. */
   inputField: string;
-  /** Method type in the request: `type` of the definition, or the caller's `type` for the method `other`. */
+  /** Method type in the request: `type` of the definition or, for the payout method `other`, the caller's `type`. */
   type: string;
   /** Fields of the request except `type`, named as in the API of the service. */
   fields: WireObject;

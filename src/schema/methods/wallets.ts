@@ -64,7 +64,7 @@ export abstract class BangladeshWalletPayment extends PaymentResource {
 export const PayoutDetailField = (description: string): PropertyDecorator =>
   NullableField(`${description}; null unless this gateway created the payout.`);
 
-/** Declares the payout field `accountMask`, which shows the last four characters of the account number. */
+/** Declares the payout field `accountMask`: the account number, masked by maskAllButLastFour(). */
 export const AccountMaskField = (): PropertyDecorator =>
   PayoutDetailField('The last four characters of the account, the others masked');
 
