@@ -107,7 +107,7 @@ const documentOf = (definitions: readonly DefinitionNode[]) =>
 const locationOf = ({ loc }: ASTNode): string =>
   loc ? `${loc.source.name}:${getLocation(loc.source, loc.start).line}` : '';
 
-/** Standard validation rules except two: unused fragments are allowed; validationErrors() finds unnamed operations. */
+/** Standard validation rules but two. Unused fragments are allowed. validationErrors() reports unnamed operations. */
 const VALIDATION_RULES = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== LoneAnonymousOperationRule,
 );

@@ -105,7 +105,7 @@ only if the journal certainly has every attempt (docs/exactly-once.md). Gateways
     .action(handler(() => import('./commands/journal.js'), 'fence'));
 }
 
-/** Validates one value of the repeatable option --expect. Returns the earlier values and this one. */
+/** Appends a value of the repeatable option --expect to its earlier values. @throws InvalidArgumentError if invalid */
 function appendExpectedHash(hash: string, earlier: readonly string[] = []): string[] {
   if (/^[0-9a-f]{64}$/i.test(hash)) return [...earlier, hash.toLowerCase()];
   throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');

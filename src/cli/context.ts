@@ -26,10 +26,10 @@ export const EXIT = {
 export class UsageError extends Error {}
 
 /**
- * Thrown if an input file or the value of an option cannot be used. The command line prints the message. Exit code:
+ * Thrown if a file, a setting or the value of an option cannot be used. The command line prints the message. Exit code:
  * EXIT.misused.
  */
 export class InputError extends Error {}
 
-/** Timeout of a command's journal requests, in ms. That of the gateway (DEFAULT_TIME_LIMIT_MS) is much shorter. */
+/** Time limit in ms of a command's journal request. The gateway's limit (DEFAULT_TIME_LIMIT_MS) is much shorter. */
 export const JOURNAL_TIMEOUT_MS = 15_000;

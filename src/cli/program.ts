@@ -85,7 +85,7 @@ function errorText(error: unknown): string {
   if (error instanceof JournalUnavailable)
     return `The journal is unavailable: ${journalErrorText(describeJournalError(error))}.`;
   if (!(error instanceof Error)) return String(error);
-  // Add only the code of the cause: its message may quote a connection string. A JournalOpenError needs no code.
+  // Do not add the cause's message: it may quote a connection string. A JournalOpenError already contains the reason.
   const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
   return code === undefined || error instanceof JournalOpenError
     ? error.message

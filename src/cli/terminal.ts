@@ -55,8 +55,8 @@ export class Terminal {
   }
 
   /**
-   * Shows a progress line on standard error, which later output replaces. Does nothing if standard error is not a
-   * terminal, or within PROGRESS_INTERVAL_MS after the previous progress line.
+   * Shows a progress line on standard error until the next output. Does nothing if standard error is not a terminal, or
+   * within PROGRESS_INTERVAL_MS after the previous progress line.
    */
   showProgress(text: string): void {
     if (!this.err.isTTY || performance.now() - this.#progressShownAt < PROGRESS_INTERVAL_MS) return;

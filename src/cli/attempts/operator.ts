@@ -33,7 +33,7 @@ export function readOperator(sudoUser: string | null, byOption: string | undefin
  */
 export const readReason = (reason: string): string => parseRecordableText('--reason', reason, 255);
 
-/** Returns the trimmed value of an option. @throws UsageError if the audit log could not record it unchanged */
+/** Trims the value of an option. @throws UsageError if blank, too long, not printable, or redacted in the audit log */
 function parseRecordableText(option: string, value: string, maxLength: number): string {
   const text = value.trim();
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))

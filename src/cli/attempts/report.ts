@@ -71,7 +71,7 @@ function toCents(value: string): bigint {
   return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
 }
 
-/** Sums up attempts by mutation and currency. `attempts`: their number. `value`: the sum, with two decimal places. */
+/** Groups attempts by mutation and currency. `attempts`: size of the group. `value`: sum, with two decimal places. */
 export function totalsOf(attempts: readonly Attempt[]) {
   const groups = Map.groupBy(attempts, (attempt) => `${mutationName(attempt)} ${attempt.currency}`);
   return [...groups].map(([group, members]) => {
@@ -117,7 +117,7 @@ interface ReportOptions {
 
 /**
  * Prints each request to settle an attempt with its state, the number of requests in each state, and the total amounts
- * of those that are settled, proposed or ready. Without requests prints nothing, unless `json` is true.
+ * of those that are settled, proposed or ready. If there are no requests, prints a message, or the JSON if requested.
  * @returns the exit code of the command: EXIT.failed if a request is refused, otherwise EXIT.done
  */
 export function printReport(

@@ -58,7 +58,7 @@ export async function openSession(context: Context, byOption?: string) {
     /** Finds an attempt by its id or idempotency key. Null if there is none, or if several clients used the key. */
     findAttempt: async (idOrKey: string) =>
       (await journal.findById(service, idOrKey)) ?? (await journal.findAny(service, idOrKey)),
-    /** Returns up to MAX_UNKNOWN_ATTEMPTS attempts of unknown outcome, oldest first; at the limit prints a message. */
+    /** Returns up to MAX_UNKNOWN_ATTEMPTS attempts of unknown outcome, oldest first. At this limit prints a message. */
     unknownAttempts: async () => {
       const attempts = await journal.unknown(service, MAX_UNKNOWN_ATTEMPTS);
       if (attempts.length === MAX_UNKNOWN_ATTEMPTS)

@@ -52,7 +52,7 @@ export interface PlannedSettle {
   name: string;
   /** The request; null if the line of the file requests no outcome or is malformed. */
   request: SettleRequest | null;
-  /** The attempt in the journal; null if there is none, or if it was not looked up, as without `request`. */
+  /** The attempt in the journal. Null if there is none, or if it was not looked up because `request` is null. */
   attempt: Attempt | null;
   state: SettleState;
   /** Why the request is refused; null in every other state. */
@@ -67,7 +67,7 @@ export function asRefused(planned: PlannedSettle, message: string): PlannedSettl
 export const isSettledAs = (attempt: Attempt, { outcome, transactionId }: SettleRequest): boolean =>
   attempt.outcome === outcome && attempt.transactionId === transactionId;
 
-/** Reads the attempt of a request from the journal. Returns the state `ready`, `already_settled` or `refused`. */
+/** Reads the attempt of a request from the journal. Sets the state to `ready`, `already_settled` or `refused`. */
 export async function planSettle(
   session: Session,
   request: SettleRequest,
@@ -86,8 +86,8 @@ export async function planSettle(
 }
 
 /**
- * A line of a file for `settle --file`, before its attempt is read from the journal. `name`: the id; without an id the
- * idempotency key. `key`: the idempotency key of a line that has both; otherwise null.
+ * A line of a file for `settle --file`, before its attempt is read from the journal. `name`: the id or, if the line has
+ * none, the idempotency key. `key`: the idempotency key if the line also has an id; null in all other lines.
  */
 export type SettleFileLine = PlannedSettle & { line: number; key: string | null };
 
@@ -113,7 +113,7 @@ export async function planSettleFile(
 /**
  * Refuses a line if its id and key belong to different attempts, or if an earlier line has the same attempt or
  * transaction.
- * @param firstLines number of the first line for each attempt and transaction; the function adds those of this line
+ * @param firstLines number of the first line with each attempt and transaction. The function adds this line.
  */
 function refuseIfConflict(
   planned: PlannedSettle,

@@ -33,8 +33,8 @@ export const decisionFields = ({ operator }: Session, { reason, proposal }: Deci
 });
 
 /**
- * Records the outcomes of all requests in state `ready`: each in the audit log, then in the journal. If one of the two
- * fails, refuses the current request and all later ready ones. Returns all requests with their new states.
+ * Records the outcome of each request in state `ready`, first in the audit log, then in the journal. If audit log or
+ * journal fails, refuses this request and all later requests in state `ready`. Returns all requests with new states.
  * @throws AuditLogError if the audit log cannot be opened
  */
 export async function settleReadyRequests(
@@ -90,7 +90,7 @@ async function settleOne(
       (isRecorded) => !isRecorded,
       () => false,
     );
-  // recordOutcome() resolves before the outcome is on disk. checkWrite() waits for the disk and rejects on failure.
+  // recordOutcome() resolves before the outcome is on disk. checkWrite() syncs a test row and, with it, the outcome.
   await journal.checkWrite(0);
   // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
   const current = await journal.findById(service, attempt.id);
@@ -107,7 +107,7 @@ async function settleOne(
   return asRefused({ ...planned, attempt: current }, message);
 }
 
-/** Leases an attempt; waits while another process has the lease. Null on timeout, or if the outcome is not unknown. */
+/** Leases an attempt. Waits while another process leases it. Null on timeout, or if the outcome is not `unknown`. */
 async function claimAttempt({ journal, service }: Session, id: string): Promise<Attempt | null> {
   const owner = `operator ${randomUUID()}`;
   const deadline = performance.now() + CLAIM_TIMEOUT_MS;

@@ -118,7 +118,7 @@ export async function follow({ terminal, env }: Context, file: string | undefine
     return lines !== '';
   };
   while (!stop.signal.aborted) {
-    // After new lines read again at once: a wait of 0 ms only lets the event loop handle signals and pending writes.
+    // If new lines were printed, read again at once. The wait of 0 ms lets the event loop handle signals and writes.
     const waitMs = printNewLines() ? 0 : FOLLOW_INTERVAL_MS;
     await sleep(waitMs, undefined, { signal: stop.signal }).catch(() => undefined);
   }

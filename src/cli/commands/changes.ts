@@ -24,7 +24,7 @@ const PAGE_SIZE = 1000;
 const BEHIND_MESSAGE =
   'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.';
 
-/** Selects the changes of one merchant channel; of all channels if `channel` is null. */
+/** Selects the changes at a payment service: of one merchant channel or, if `channel` is null, of all channels. */
 type ChangeSelection = Pick<ChangeRange, 'service' | 'channel' | 'creators'>;
 
 /** Runs `paygraph changes`. */
@@ -59,7 +59,7 @@ export async function changes(
   }
 }
 
-/** Returns an InputError that names the oldest valid cursor if --after is malformed or too old; otherwise `error`. */
+/** If --after is malformed or too old, returns an InputError with the oldest cursor. Otherwise returns `error`. */
 async function explainCursorError(
   error: unknown,
   { journal }: Session,

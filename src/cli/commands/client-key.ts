@@ -88,7 +88,7 @@ export function newKey(
   const entries = file === undefined ? [] : readEntries(file);
   if (entries.some(({ entry }) => entry.id === id))
     throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
-  // Default: all scopes except cards:direct. Those that end in `:own` are included in the same scopes without `:own`.
+  // Default: all scopes except cards:direct, and except those in `:own`, which the scopes without `:own` include.
   const isDefault = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
   const scopes = options.scopes ?? Object.keys(SCOPES).filter(isDefault);
   const { key, entry } = createKey(id, { scopes, channels }, options);
@@ -101,7 +101,7 @@ export function newKey(
   return EXIT.done;
 }
 
-/** Returns the time in ms from creation to expiry. Undefined if one is not set, or expiry is not after creation. */
+/** Returns the ms from creation to expiry of a key. Undefined if a time is not set, or expiry is not after creation. */
 function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): number | undefined {
   if (createdAt === null || expiresAt === null || expiresAt <= createdAt) return undefined;
   return expiresAt - createdAt;
@@ -173,7 +173,7 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
   throw new Error(`--metrics: ${origin}${pathname} cannot be read (${reason}).`);
 }
 
-/** Returns when each key was last used at any of the instances, in ms since 1970. Map key: `<client id> <label>`. */
+/** Returns when each key was last used at one of the instances, in ms since 1970. Map key: `<client id> <label>`. */
 async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
   const token = readCommandConfig(env).metricsToken?.reveal();
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };

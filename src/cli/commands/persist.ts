@@ -12,7 +12,7 @@ const FORMATS = {
     Object.fromEntries(operations.map(({ id, body }) => [id, body])),
 };
 
-/** Runs `paygraph persist`. Throws, and writes no manifest, if a document is invalid or no operation is found. */
+/** Runs `paygraph persist`. Throws and writes no manifest if a document is invalid or no operation is found. */
 export function persist(
   { terminal }: Context,
   paths: readonly string[],

@@ -76,8 +76,8 @@ async function openProposal(session: Session, id: string) {
 }
 
 /**
- * Runs `paygraph attempts approve`. Refused attempts stay in the proposal: approval can be repeated until it expires.
- * All others are removed from it. Rejects if no open proposal has this id, or if the operator may be the proposer.
+ * Runs `paygraph attempts approve`. Refused attempts stay in the proposal and can be approved again until it expires.
+ * The other attempts are removed. Rejects if no open proposal has this id, or if the operator may be the proposer.
  */
 export async function approve(
   context: Context,

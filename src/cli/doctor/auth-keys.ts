@@ -10,7 +10,7 @@ const KEYS_TIMEOUT_MS = 5_000;
 /** The doctor warns of client keys that expire within this time in ms. */
 const EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
 
-/** Checks that CLIENT_KEYS_FILE is valid, and reports keys that have expired or expire soon. */
+/** Checks that CLIENT_KEYS_FILE is valid and has keys. Reports keys that have expired or expire soon. */
 export function checkClientKeys({ config, now }: CheckContext): Finding[] {
   const file = config.access.clientKeysFile;
   if (file === null) return [skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];

@@ -84,11 +84,11 @@ export interface Finding {
 
 export interface CheckContext {
   config: Config;
-  /** The files in <NAME>_FILE variables of secret settings. `setting`: the name of the variable. */
+  /** The <NAME>_FILE variables of secret settings that are set. `setting`: name of the variable. `path`: its value. */
   secretFiles: readonly { setting: string; path: string }[];
-  /** Merchant channel for the test lookup with the default credentials; undefined: use a random UUID. */
+  /** Merchant channel of the test lookup with the default credentials. If undefined, the lookup uses a random UUID. */
   channel: string | undefined;
-  /** Returns the time in ms since 1970. */
+  /** Returns the time of this machine's clock, in ms since 1970. */
   now(): number;
 }
 
@@ -106,5 +106,5 @@ const findingWithStatus =
 export const warning = findingWithStatus('warning');
 export const failed = findingWithStatus('failed');
 
-/** Finding of checks that need a payment service, for a gateway with the embedded sandbox. */
+/** Result of the checks that need a real payment service, if the gateway uses the embedded sandbox. */
 export const SKIPPED_WITHOUT_SERVICE = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');

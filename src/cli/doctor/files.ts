@@ -21,7 +21,7 @@ export function isWritable(target: string): boolean {
   }
 }
 
-/** Returns the nearest existing parent path of a file. If it is not a folder, the file cannot be created. */
+/** Returns the nearest existing parent path of a file. If this path is not a folder, the file cannot be created. */
 function nearestExistingParent(file: string): string {
   const parent = path.dirname(path.resolve(file));
   return existsSync(parent) || parent === path.dirname(parent) ? parent : nearestExistingParent(parent);
@@ -61,7 +61,7 @@ export function checkAuditLogFile({ config }: CheckContext): Finding[] {
   return [checkWritable('AUDIT_LOG_FILE', file), checkDiskSpace(file)];
 }
 
-/** Checks each sensitive file that exists: this user can read it, and it is not world-readable or world-writable. */
+/** Checks that this user can read all existing sensitive files, and that none is world-readable or world-writable. */
 export function checkFilePermissions(context: CheckContext): Finding[] {
   const files = sensitiveFilesOf(context).filter(([, file]) => existsSync(file));
   const skippedMessage =
@@ -74,7 +74,7 @@ export function checkFilePermissions(context: CheckContext): Finding[] {
     : [ok(`Not readable or writable by every user of this machine: ${names}.`)];
 }
 
-/** Returns the files that only the gateway's user should access. The path is empty if the setting names no file. */
+/** Returns name and path of the files that only the gateway's user should access. A path is '' if no file is set. */
 function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string, file: string][] {
   const { credentialsFile } = config.service;
   const files: [name: string, file: string][] = [
@@ -89,7 +89,7 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string,
   return files;
 }
 
-/** Returns the key files named in SERVICE_CREDENTIALS_FILE. Empty if it is invalid: checkCredentials() reports that. */
+/** Returns the key files in SERVICE_CREDENTIALS_FILE. Returns [] if it is invalid, which checkCredentials() reports. */
 function credentialFilesOf(credentialsFile: string | null): string[] {
   try {
     return readCredentialsFileEntries(credentialsFile).files;

@@ -20,7 +20,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const WARN_BELOW_DAYS = 21;
 const FAIL_BELOW_DAYS = 3;
 
-/** Returns the host of a URL; an IPv6 address is returned without brackets. */
+/** Returns the host of a URL, without the brackets of an IPv6 address. */
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** Checks the connection to the payment service and, over https, the validity and expiry of its certificate. */
@@ -62,7 +62,7 @@ function checkCertificateExpiry(host: string, days: number): Finding {
   return (days < FAIL_BELOW_DAYS ? failed : warning)('certificate_expires', message);
 }
 
-/** Checks that PORT is free or in use by a running paygraph; also SANDBOX_PORT, unless another port can replace it. */
+/** Checks that PORT is free or used by a running paygraph. Checks SANDBOX_PORT too, if the sandbox needs this port. */
 export async function checkPorts({ config: { host, port, sandbox } }: CheckContext): Promise<Finding[]> {
   const gatewayFinding = await checkPort('PORT', host, port);
   if (!sandbox || sandbox.anyPortIfTaken) return [gatewayFinding];
@@ -86,7 +86,7 @@ async function findListenError(host: string, port: number): Promise<string | nul
   return await once(server, 'listening').then(() => null, causeCode);
 }
 
-/** Whether a gateway or a sandbox listens on a port: both send {"status":"ok"} for /healthz. */
+/** Whether a gateway or a sandbox listens on a port. Both respond to /healthz with {"status":"ok"}. */
 async function isPaygraph(host: string, port: number): Promise<boolean> {
   const isWildcard = ['0.0.0.0', '::'].includes(host);
   const urlHost = isWildcard ? '127.0.0.1' : net.isIPv6(host) ? `[${host}]` : host;
@@ -108,7 +108,7 @@ for (const subnet of PRIVATE_SUBNETS.split(' ')) {
   PRIVATE_IPS.addSubnet(network, Number(prefix), net.isIPv6(network) ? 'ipv6' : 'ipv4');
 }
 
-/** Checks that the host of PUBLIC_URL has a public address and that a gateway accepts callbacks there. */
+/** Checks that the host of PUBLIC_URL has a public address, and that a gateway accepts callbacks at PUBLIC_URL. */
 export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): Promise<Finding[]> {
   if (publicUrl === null)
     return [

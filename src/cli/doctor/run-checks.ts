@@ -28,7 +28,7 @@ export interface NamedFinding extends Finding {
   check: string;
 }
 
-/** Runs all checks at once; returns the findings in their order. A check that throws or times out counts as failed. */
+/** Runs checks concurrently. Returns findings in the order of `checks`. A check that throws or times out has failed. */
 export async function runChecks(
   checks: readonly Check[],
   context: CheckContext,
@@ -55,7 +55,7 @@ function checkSettings({ config }: CheckContext): Finding[] {
     MAX_SUBSCRIPTIONS: config.subscriptions.maxSubscriptions,
   };
   for (const [name, limit] of Object.entries(limits)) {
-    const message = `${name} is ${limit}, but the limit of file descriptors allows ${capacity} client connections.`;
+    const message = `${name} is ${limit}, but with this limit of file descriptors the gateway accepts only ${capacity} connections.`;
     if (limit > capacity) findings.push(warning('descriptor_limit_low', message));
   }
   return findings.length > 0 ? findings : [ok('All settings are valid.')];

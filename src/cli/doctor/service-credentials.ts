@@ -11,17 +11,17 @@ import { causeCode } from '../../shared/error-code';
 import { openCredentials } from '../service-credentials';
 import { SKIPPED_WITHOUT_SERVICE, failed, ok, warning, type CheckContext, type Finding } from './check';
 
-/** Clock skew in ms at which the check fails: the service rejects timestamps this old (specification section 5). */
+/** From this clock skew in ms on, the check fails. The service rejects timestamps so old (specification section 5). */
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
-/** Clock skew in ms at which the check warns. Latency and a Date in whole seconds can look like a smaller skew. */
+/** From this clock skew in ms on, the check warns. Latency, and a Date in whole seconds, can look like less skew. */
 const WARN_FROM_SKEW_MS = 30_000;
 /** Maximum timeout of a test lookup in ms, even if SERVICE_TIMEOUT_MS is larger. */
 const MAX_LOOKUP_TIMEOUT_MS = 8_000;
 const MAX_CONCURRENT_LOOKUPS = 8;
 
 /**
- * Checks that the service accepts all credentials, by signed lookups of a payment that does not exist. If so, checks
- * that the service rejects an unknown API key. Compares the clock with the Date header of the service.
+ * Checks that the service accepts the credentials of every entry, by signed lookups of a random payment id. If it does,
+ * checks that it rejects an unknown API key. Compares the clock of this machine with the service's Date header.
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
   if (context.config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
@@ -34,7 +34,7 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
   return sendLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
 }
 
-/** Opens the credentials. `channels`: channel of the test lookup of each entry; key: `default` or `channels.<id>`. */
+/** Opens the credentials. `channels`: the channel of each test lookup, by entry (`default` or `channels.<id>`). */
 function openCredentialEntries({ config, channel }: CheckContext) {
   const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();
@@ -45,7 +45,7 @@ function openCredentialEntries({ config, channel }: CheckContext) {
   return { credentials, channels };
 }
 
-/** Returns the channels and the key file paths in SERVICE_CREDENTIALS_FILE. Throws if it or a key file is invalid. */
+/** Returns the channels and key file paths in SERVICE_CREDENTIALS_FILE, if it is set. Throws if a file is invalid. */
 export function readCredentialsFileEntries(file: string | null): { channels: string[]; files: string[] } {
   const files: string[] = [];
   if (file === null) return { channels: [], files };
@@ -111,7 +111,7 @@ function findingForStatus(entry: string, status: number, notFoundStatus: number)
 
 function checkClock(skewMs: number | undefined): Finding {
   if (skewMs === undefined)
-    return warning('clock_skew', 'The clocks were not compared: the service sent no Date header.');
+    return warning('clock_skew', 'The clocks were not compared: no response had a Date header.');
   if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return ok('The clock agrees with that of the service.');
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
   const message = `The clock of this machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;

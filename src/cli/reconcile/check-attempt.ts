@@ -17,11 +17,11 @@ export interface CheckedAttempt extends Comparison {
   attempt: Attempt;
   /** Latest recorded change; null if there is none, the result is `unknown`, or the attempt has no transaction. */
   change: LatestChange | null;
-  /** Transaction that the lookup found; null if it found none, or one that another attempt created. */
+  /** Transaction that the lookup found. Null if there is none, or if another attempt created the transaction. */
   transaction: ServiceTransaction | null;
   /** When the comparison ended, in ms since 1970. */
   checkedAt: number;
-  /** Whether the lookup failed with UNAVAILABLE, TIMEOUT or AUTH_FAILED. Many of these in a row make the run fail. */
+  /** Whether the lookup failed with UNAVAILABLE, TIMEOUT or AUTH_FAILED. Many outages in a row make the run fail. */
   isOutage: boolean;
 }
 
@@ -50,8 +50,8 @@ const unknownComparison = (
 });
 
 /**
- * Compares an attempt with the present state of its transaction at the service. Unless they agree, or the lookup fails
- * with `isOutage`, compares them again: gateways may have recorded a new state since the journal was read.
+ * Compares an attempt with the present state of its transaction at the service. Compares once more unless the result is
+ * `agrees` or `isOutage` is true, because gateways may have recorded a new state since the journal was read.
  */
 export async function checkAttempt(attempt: Attempt, options: CheckOptions): Promise<CheckedAttempt> {
   const checked = await checkOnce(attempt, options);

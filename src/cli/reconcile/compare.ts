@@ -10,9 +10,9 @@ import { normalizeDecimal } from '../../schema/scalars';
  * - `missing`: recorded as succeeded, but the service does not find the transaction.
  * - `amount_differs`: the service has another currency, value or received amount, and perhaps another status.
  * - `status_differs`: the status at the service contradicts the recorded one (see findStatusDifference).
- * - `unexpected`: recorded as not sent or rejected, but the service has a transaction that no other attempt created.
- * - `unknown`: not comparable. The lookup failed, or was answered by a proxy; or this attempt, or another that may have
- *   created the transaction, has no final outcome.
+ * - `unexpected`: recorded as not sent or rejected, but the service has a transaction that may be of this attempt.
+ * - `unknown`: not comparable, because the lookup failed, a proxy answered it, the attempt has no final outcome, or
+ *   another attempt of unknown outcome may have created the transaction.
  */
 export const RESULTS = [
   'agrees',
@@ -37,7 +37,7 @@ export interface ServiceTransaction {
   value: string | null;
   /** For a MISPAID payment, the amount that the payer actually paid; otherwise null. */
   received: string | null;
-  /** Creation time in ms since 1970, by the service's clock; null for payouts, and if the response does not have it. */
+  /** Creation time in ms since 1970, by the service's clock. Null for payouts, and if the response has no time. */
   createdAt: number | null;
 }
 
@@ -51,7 +51,7 @@ export interface LatestChange {
 
 export interface Comparison {
   result: Result;
-  /** Reasons for the result: fixed words, separated by spaces; empty if the result needs no reason. */
+  /** Reasons for the result, as fixed words separated by spaces. Empty if the result needs no reason. */
   detail: string;
 }
 
@@ -68,7 +68,7 @@ const STAGES: Readonly<Record<string, number>> = {
 };
 const FINAL_STAGE = 4;
 
-/** Value of `detail`: the status at the service is not that of the latest recorded change, but may follow it. */
+/** Value of `detail`: the status at the service may follow that of the latest recorded change, but is not recorded. */
 const CHANGE_NOT_RECORDED = 'change_not_recorded';
 
 /** Returns the GraphQL value of a status word of the service; UNKNOWN for an unknown word. */
@@ -136,7 +136,7 @@ function findStatusDifference(
 /**
  * Compares an attempt that is recorded as not sent or rejected with the service, which should have no transaction.
  * @param transaction the transaction with the external id of the attempt; null if the service has none
- * @param ownership whether another attempt created the transaction, or one of unknown outcome may have created it
+ * @param ownership whether another attempt created the transaction, or an attempt of unknown outcome may have done so
  */
 export function compareUnsent(
   attempt: Attempt,

@@ -42,7 +42,7 @@ export class LatestChanges implements Disposable {
     this.#findStatement = this.#copy.prepare('SELECT * FROM latest WHERE kind = ? AND transaction_id = ?');
   }
 
-  /** Copies the changes that have been recorded since the last call; at the first call, all that may matter. */
+  /** Copies the changes recorded since the previous call. The first call copies all from MAX_SKEW_MS before `from`. */
   update(): Promise<void> {
     this.#lastUpdate = this.#lastUpdate.then(() => this.#readNew());
     return this.#lastUpdate;

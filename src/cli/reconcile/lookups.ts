@@ -20,7 +20,7 @@ export type LookupId = { transactionId: string } | { externalId: string };
  * Result of a lookup:
  * - `found`: the service has this transaction.
  * - `not_found`: the service responded that it has no such transaction.
- * - `not_found_by_proxy`: a proxy responded instead of the service, so the transaction may exist.
+ * - `not_found_by_proxy`: the response "not found" may be from a proxy, so the transaction may exist.
  * - `failed`: no usable response, after retries if the error was temporary.
  */
 export type LookupOutcome =
@@ -44,7 +44,7 @@ interface LookupOptions {
 
 /** Looks transactions up at the payment service for a command, at a limited rate and with retries. */
 export class ServiceLookups implements AsyncDisposable {
-  /** Number of requests that ended, including those that failed before they were sent. */
+  /** Number of requests that ended, including retries, and requests that failed before they were sent. */
   requestCount = 0;
   readonly #payments: PaymentService;
   readonly #payouts: PayoutService;
@@ -72,7 +72,7 @@ export class ServiceLookups implements AsyncDisposable {
     };
   }
 
-  /** Looks up an attempt's transaction. Resolves with `failed` on a ServiceError. Rejects if the signal is aborted. */
+  /** Looks up an attempt's transaction. Resolves with `failed` on a ServiceError. Rejects if `signal` aborts a wait. */
   async lookUp({ kind, channel }: Attempt, id: LookupId): Promise<LookupOutcome> {
     const { limiter, clock, signal } = this.options;
     for (let tries = 1; ; tries += 1) {

@@ -13,7 +13,7 @@ export const systemWaitingClock: WaitingClock = {
   wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
 };
 
-/** Maximum lateness of a request in ms that the next requests make up for by shorter intervals, to keep the rate. */
+/** If a request is late by up to this time in ms, the next ones follow sooner after it, to keep the average rate. */
 const MAX_LAG_MS = 100;
 
 /** Limits the rate of requests: spaces them evenly, in the order of the calls of waitForTurn(). */

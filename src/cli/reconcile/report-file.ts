@@ -71,7 +71,7 @@ export class ReportFile implements Disposable {
     return report;
   }
 
-  /** Opens the files of an interrupted run. @throws InputError if one is missing or the run had another selection */
+  /** Opens the files of an interrupted run. @throws InputError if one is unusable or the run had another selection */
   static resume(file: string, selection: AttemptSelection): ReportFile {
     if (!existsSync(progressFileOf(file)))
       throw new InputError(
@@ -104,7 +104,7 @@ export class ReportFile implements Disposable {
   /** Writes the added results to disk, then the progress file. */
   save(): void {
     const { descriptor, progress } = this;
-    // Discard bytes after the last saved result, which a crash or a failed write may have left.
+    // Discard the bytes that a crash or a failed write may have left after the last saved result.
     ftruncateSync(descriptor, progress.bytes);
     writeFileSync(descriptor, this.#pending, { flush: true });
     progress.bytes += Buffer.byteLength(this.#pending);

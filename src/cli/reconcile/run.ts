@@ -3,7 +3,7 @@ import { checkAttempt, type CheckedAttempt, type CheckOptions } from './check-at
 import { reportRecord } from './report';
 import type { ReportFile, AttemptSelection } from './report-file';
 
-/** Maximum number of checks that run, or whose results wait for an earlier one. Limits concurrency and memory. */
+/** Maximum number of checks that are running, or finished and waiting until earlier checks are reported. */
 const MAX_IN_FLIGHT = 64;
 /** Number of consecutive outage errors after which the run fails. --resume continues the run. */
 const MAX_CONSECUTIVE_OUTAGES = 20;
