@@ -38,10 +38,11 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
 function openCredentialEntries({ config, channel }: CheckContext) {
   const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();
-  const defaultChannel = channel ?? randomUUID();
+  const ownChannels = readCredentialsFileEntries(config.service.credentialsFile).channels;
+  // A channel with an entry of its own does not use the default credentials.
+  const defaultChannel = channel && !ownChannels.includes(channel.toLowerCase()) ? channel : randomUUID();
   if (credentials.signersFor(defaultChannel)) channels.set('default', defaultChannel);
-  for (const id of readCredentialsFileEntries(config.service.credentialsFile).channels)
-    channels.set(`channels.${id}`, id);
+  for (const id of ownChannels) channels.set(`channels.${id}`, id);
   return { credentials, channels };
 }
 
