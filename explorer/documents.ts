@@ -15,7 +15,7 @@ const FAILURE_SELECTION = `... on UserError { code message }
 export const indent = (text: string, levels: number): string =>
   text.replaceAll('\n', `\n${'  '.repeat(levels)}`);
 
-/** Returns an inline fragment on `type` with `fields`; an empty text without fields. */
+/** Returns an inline fragment on `type` with `fields`; '' if `fields` is empty. */
 export const fragmentOn = (type: string, fields: readonly string[]): string =>
   fields.length > 0 ? `\n... on ${type} { ${fields.join(' ')} }` : '';
 

@@ -6,7 +6,7 @@ import { isNarrow, PAGE_CONFIG } from './page';
 /** Channel id in the examples. In the sandbox every channel exists; for a real service the user enters the id. */
 const CHANNEL = PAGE_CONFIG.sandbox ? '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10' : 'the UUID of your channel';
 
-/** Returns a unique text. Without crypto.randomUUID(), which exists only on HTTPS pages and on localhost. */
+/** Returns a unique text. Avoids crypto.randomUUID(), which exists only on HTTPS pages and on localhost. */
 const uniqueText = (): string => {
   const numbers = crypto.getRandomValues(new Uint32Array(2));
   return `explorer-${Array.from(numbers, (number) => number.toString(36)).join('-')}`;

@@ -66,7 +66,7 @@ const Service = () =>
     <p className="service real">Real service: what is run here moves money</p>
   );
 
-/** Form for a key or token. It is kept in memory and sent by every tab that has no Authorization header of its own. */
+/** Form for a key or token, which stays in memory. Every tab without an Authorization header of its own sends it. */
 function Credentials({ onChange }: { onChange(credentials: string): void }) {
   const [typed, setTyped] = useState('');
   return (

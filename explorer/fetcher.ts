@@ -10,7 +10,7 @@ WEBSOCKET_ENDPOINT.protocol = ENDPOINT.protocol.replace('http', 'ws');
 const hasAuthorization = (headers: object): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 
-/** Returns the parsed document (undefined if invalid) and the name of the operation to execute. */
+/** Returns the parsed document (undefined if invalid) and the name of the operation to execute (undefined if none). */
 function readOperation(params: FetcherParams): [DocumentNode | undefined, string | undefined] {
   const operationName = params.operationName ?? undefined;
   try {
@@ -27,7 +27,7 @@ function readOperation(params: FetcherParams): [DocumentNode | undefined, string
 
 /**
  * Creates GraphiQL's fetcher. It sends queries and mutations over HTTP, and subscriptions over WebSocket.
- * @param credentials a key or a token, used unless the tab has an Authorization header; empty for none
+ * @param credentials key, token or Authorization value for tabs without an Authorization header; '' for no credentials
  */
 export function gatewayFetcher(credentials: string, ids: KnownIds): Fetcher {
   const send = createGraphiQLFetcher({

@@ -2,7 +2,7 @@
 export class KnownIds {
   readonly #ids = new Map<string, string>();
 
-  /** Stores the id of the payment or payout in a mutation result, by operation name and by kind. */
+  /** Stores the id of the payment or payout in a mutation result, by operation name and as `payment` or `payout`. */
   store(operationName: string, data: unknown): void {
     if (!isObject(data)) return;
     for (const result of Object.values(data)) {
@@ -36,7 +36,7 @@ export class KnownIds {
     const hint = new Error(
       `Nothing was sent: ${first} first, or put a transactionId in the place of ${text}.`,
     );
-    // Hide the stack, which GraphiQL would show. Deleting it is not enough: Error.prototype may have one, too.
+    // Hide the stack, which GraphiQL would show. Deleting it is not enough, because Error.prototype may have a `stack`.
     Object.defineProperty(hint, 'stack', { value: undefined });
     throw hint;
   }

@@ -1,7 +1,7 @@
 import { comment, indent, mutation, fragmentOn, payment, payout } from './documents';
 import { payments, payouts } from './methods.json';
 
-/** An example operation with variables. A placeholder such as {{payment}} needs an earlier create. */
+/** An example operation with variables. A placeholder such as {{payment}} stands for the id of an earlier create. */
 export interface Example {
   /** Name of the GraphQL operation and of its tab. */
   name: string;
@@ -20,7 +20,7 @@ export interface MethodExamples {
 interface ExampleContext {
   /** The merchant channel of all examples. */
   channel: string;
-  /** External id of the payment that the initial tabs create and look up. */
+  /** External id of the payment that the example CreateRedirect creates and the example LookUp looks up. */
   externalId: string;
   /** Returns a unique text, for example for an idempotency key. */
   uniqueText(): string;
@@ -38,7 +38,7 @@ export const AMOUNT_RULES: readonly (readonly [cents: string, outcome: string])[
   ['75', 'never ends by itself'],
 ];
 
-const REPLAY_HINT = 'Run it again: with the same key, the gateway creates nothing again.';
+const REPLAY_HINT = 'Run it again: with the same key, the gateway creates nothing new.';
 
 interface PaymentExample {
   name: string;
@@ -92,7 +92,7 @@ function paymentMethod(context: ExampleContext, facts: PaymentFacts): MethodExam
   const { type, about, fields, samples, confirmation } = facts;
   const operations = samples.map(({ currency, method, nextActions }) => {
     const redirect = 'redirect' in method;
-    // A redirect example omits the method's fields if another example shows them: in a redirect they are null at first.
+    // If another example shows the method's fields, the redirect example omits them, because they are null at first.
     const methodFields = redirect && samples.length > 1 ? '' : fragmentOn(type, fields);
     return createPayment(context, {
       name: `Create${methodNameOf(type)}${redirect ? 'Redirect' : ''}`,

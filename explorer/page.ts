@@ -8,5 +8,5 @@ export const PAGE_CONFIG = {
   credentials: callers === 'known',
 };
 
-/** Whether the page is too narrow for three columns. The width must be equal to that in style.css. */
+/** Whether the page is too narrow for three columns. This width must be equal to the width in style.css. */
 export const isNarrow = (): boolean => matchMedia('(width < 760px)').matches;

@@ -4,12 +4,12 @@ const DEFAULT_WIDTHS: Readonly<Record<string, string>> = {
   'graphiql:editorFlex': '1.8',
 };
 
-/** Keys that are stored in the browser: only layout settings. */
+/** Matches the keys that are stored in the browser: only theme and layout. */
 const PERSISTED_KEY = /^graphiql:(theme|visiblePlugin|\w+Flex)$/;
 
 /**
- * Creates GraphiQL's storage. Tabs and history stay in memory, because variables may contain card numbers and headers
- * contain keys.
+ * Creates GraphiQL's storage. Tabs and history stay in memory, because their variables may contain card numbers, and
+ * their headers keys.
  */
 export function createStorage(browser: Storage) {
   const memory = new Map<string, string>();

@@ -44,23 +44,23 @@ export interface ChangesOptions extends GatewayConnection {
   /**
    * Returns the delay before a retry in milliseconds. `failures`: number of earlier failures in a row, 0 for the first
    * retry. The delay is longer if the gateway asks for it by `retryAfterMs`. Default: exponential backoff with jitter,
-   * 0.25 to 0.5 s at first and 15 to 30 s at last.
+   * 0.25 to 0.5 s for the first retry, at most 15 to 30 s.
    */
   retryWaitMs?: (failures: number) => number;
-  /** Called before each retry, with the cause of the failure and the delay in milliseconds. */
+  /** Called before the delay of each retry, with the cause of the failure and the delay in milliseconds. */
   onRetry?: (cause: unknown, waitMs: number) => void;
 }
 
-/** Duration in ms after which a connection counts as stable. Its failure then starts a new, short backoff. */
+/** Duration in ms. If a connection lasts longer and then fails, the retries begin with the shortest delay again. */
 const STABLE_CONNECTION_MS = 30_000;
 
 const backoffMs = (failures: number): number =>
   Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2);
 
 /**
- * Yields every change after a cursor, oldest first, then each new change. Never ends. Reads pages of changes, then
- * subscribes by server-sent events. After a retryable failure, continues after the last yielded change. Reads more only
- * when the consumer requests the next change.
+ * Yields every change after `options.after`, oldest first, then each new change. Skips types of changes that this
+ * version of the kit does not know. Reads pages, then subscribes by server-sent events, and reads more only when the
+ * consumer requests the next change. After a retryable failure, continues after the last change. Ends only by an error.
  * @throws CursorExpired if the gateway has deleted changes after the cursor
  * @throws RequestRefused for an error that is not retryable, such as UNAUTHENTICATED
  * @throws `signal.reason` when `signal` is aborted
@@ -89,12 +89,12 @@ export async function* changes(options: ChangesOptions): AsyncGenerator<Change, 
 }
 
 interface FeedPosition {
-  /** The next change. Null at the end of a page, where `cursor` is the end cursor of the page. */
+  /** A received change. Null after the last change of a page: `cursor` is then the end cursor of the page. */
   change: Change | null;
   cursor: string;
 }
 
-/** Reads pages, then subscribes. Ends only by an error: RetryableError if a retry may succeed. */
+/** Reads pages, then subscribes. Ends only by an error, which is a RetryableError if a retry may succeed. */
 async function* readPagesThenLive(
   options: ChangesOptions,
   start: string | null,
@@ -146,14 +146,14 @@ type ReceivedChange = ChangesQuery['changes']['changes'][number];
 
 function liveChangeIn(data: string): ReceivedChange {
   const result = parseResult(data);
-  // The credentials expired during the subscription. Retry, because `headers` may return new ones.
+  // The credentials expired during the subscription. Retry, because `headers` may return new credentials.
   if (gatewayError(result)?.code === 'UNAUTHENTICATED') throw new RetryableError(result);
   if (result.errors || !result.data) return throwResponseError(result);
   return (result.data as WatchChangesSubscription).changes;
 }
 
 function* positionsOf(received: ReceivedChange): Generator<FeedPosition, void, undefined> {
-  // Ignore types of changes that only a newer gateway has. The operation selects no `cursor` of them.
+  // Skip a change of an unknown type, from a newer gateway. The operation selects `cursor` only on known types.
   if (!('cursor' in received)) return;
   yield { change: changeOf(received), cursor: received.cursor };
 }

@@ -13,8 +13,8 @@ export interface GatewayError {
   /** Minimum time before a repetition of the request, in milliseconds; null if unknown. */
   retryAfterMs: number | null;
   /**
-   * Path and violated rule of each invalid value; empty for other errors. A path starts with the name of an argument.
-   * If the argument is `input`, the path starts with the name of its field.
+   * Path and violated rule of each invalid value; empty if the error names no values. A path begins with the name of an
+   * argument, but the path of a value within the argument `input` begins with the name of a field of `input`.
    */
   fields: readonly { readonly path: readonly string[]; readonly rule: string }[];
   /** Oldest valid cursor of the changes, for the code CURSOR_EXPIRED; null for other codes. */
@@ -42,7 +42,7 @@ function errorsIn(error: unknown): readonly unknown[] {
   // Errors of urql have `graphQLErrors`; errors of Apollo Client 4 and GraphQL responses have `errors`.
   for (const list of [error['graphQLErrors'], error['errors']])
     if (Array.isArray(list) && list.length > 0) return list;
-  // Apollo Client 4 throws a ServerError with `bodyText` for a response with an HTTP status other than 200.
+  // Apollo Client 4 throws a ServerError with `bodyText` for a JSON response with an HTTP status of 300 or above.
   if (typeof error['bodyText'] === 'string') return errorsIn(parseJson(error['bodyText']));
   return isObject(error['extensions']) ? [error] : [];
 }
@@ -70,7 +70,7 @@ function toGatewayError(error: unknown): GatewayError | null {
 /**
  * Finds the gateway's first GraphQL error in a value that a client library throws or returns: an error of Apollo
  * Client 4 or urql, an array of errors (graphql-ws), a GraphQL response with `errors`, or one GraphQL error. Returns
- * null if there is none, for example after a network failure: a mutation may then have been executed.
+ * null if there is none, for example after a network failure. The gateway may have executed a mutation even so.
  */
 export function gatewayError(error: unknown): GatewayError | null {
   for (const each of errorsIn(error)) {

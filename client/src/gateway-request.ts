@@ -5,13 +5,13 @@ import { gatewayError } from './errors';
 export interface GatewayConnection {
   /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
   url: string;
-  /** Headers of every request, such as `authorization`, or a function that returns them before each request. */
+  /** Headers such as `authorization`, or a function that returns them for each request. Its errors are not retried. */
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
   /** Signal that aborts the requests. */
   signal?: AbortSignal;
   /**
-   * Maximum time in milliseconds until the response begins, until a page of changes has arrived, and between two parts
-   * of the event stream; by default 60,000. Must be longer than the gateway's setting SUBSCRIPTION_PING_SECONDS.
+   * Maximum time in milliseconds of each wait: for the headers of a response, the body of a page of changes, and the
+   * next part of the event stream. By default 60,000. Must exceed the gateway's setting SUBSCRIPTION_PING_SECONDS.
    */
   idleTimeoutMs?: number;
   /** Function that sends the requests; by default the global `fetch`. */
@@ -26,7 +26,7 @@ export interface GatewayResult {
   errors?: readonly unknown[];
 }
 
-/** Failure of a request that may be retried, such as a lost connection. */
+/** Failure after which a retry may succeed, such as a lost connection. */
 export class RetryableError extends Error {
   /** @param retryAfterMs minimum time before the next request, in milliseconds */
   constructor(
@@ -37,7 +37,7 @@ export class RetryableError extends Error {
   }
 }
 
-/** Parses the text of a GraphQL response. Returns {} if it is not JSON. */
+/** Parses the text of a GraphQL response. Returns {} if the text is not JSON. */
 export function parseResult(text: string): GatewayResult {
   try {
     return Object(JSON.parse(text)) as GatewayResult;
@@ -46,7 +46,7 @@ export function parseResult(text: string): GatewayResult {
   }
 }
 
-/** Throws the error of a failed GraphQL response: CursorExpired, RetryableError or RequestRefused. */
+/** Throws the error for a failed response: CursorExpired, RetryableError if a retry may succeed, or RequestRefused. */
 export function throwResponseError({ errors = [] }: GatewayResult): never {
   const error = gatewayError(errors);
   if (!error) throw new RequestRefused('The response does not come from a gateway: check the URL.', errors);
@@ -60,8 +60,8 @@ export function throwResponseError({ errors = [] }: GatewayResult): never {
 const isTransient = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
 
 /**
- * One request to the gateway; must be closed. Its methods throw a RetryableError if the connection fails or a
- * wait exceeds `idleTimeoutMs`. When `signal` is aborted, they throw `signal.reason`.
+ * One request to the gateway. The caller must close it. The methods send(), text() and parts() throw a RetryableError
+ * if the connection fails or a wait exceeds `idleTimeoutMs`, and `signal.reason` when `signal` is aborted.
  */
 export class GatewayRequest {
   readonly #connection: GatewayConnection;
@@ -74,8 +74,8 @@ export class GatewayRequest {
   }
 
   /**
-   * Sends an operation to `url` + `path`. Returns a 2xx response of the content type `type`. Throws a RetryableError for
-   * a transient error of a proxy, and the error of throwResponseError() for any other response.
+   * Sends an operation to `url` + `path`. Returns a 2xx response of the content type `type`. For another response,
+   * throws a RetryableError if a proxy reports a transient error, or else the error of throwResponseError().
    */
   async send(operation: { query: string; variables: object }, path: string, type: string): Promise<Response> {
     const { url, headers, fetch: send = fetch } = this.#connection;

@@ -4,16 +4,16 @@ const MIN_DECIMALS = 2;
 /** Maximum number of decimals that Intl.NumberFormat accepts in every engine. */
 const MAX_DECIMALS = 20;
 
-/** Returns the number of decimals in a text; null if it is not a decimal or has more than MAX_DECIMALS. */
+/** Returns the number of decimals; null if `text` is not a decimal number or has more than MAX_DECIMALS decimals. */
 function decimalsIn(text: string): number | null {
   const [matches, decimals = ''] = /^-?\d+(?:\.(\d+))?$/.exec(text) ?? [];
   return matches === undefined || decimals.length > MAX_DECIMALS ? null : decimals.length;
 }
 
 /**
- * Formats an amount for a locale, for example "€25.00" or "25,00 €". Keeps all digits of `value` without rounding, and
- * has at least two decimals in every currency. A currency unknown to Intl (USDT) appears as its code. A `value` that is
- * not a decimal is returned unchanged, with the currency. To format the received amount of a MISPAID payment, call
+ * Formats an amount for a locale, for example "€25.00" or "25,00 €". Does not round, and shows at least two decimals in
+ * every currency. A currency unknown to Intl (USDT) appears as its code. A `value` that is no decimal number, or has
+ * over 20 decimals, is returned unchanged before the code. To format the received amount of a MISPAID payment, call
  * `formatMoney({ ...amount, value: amount.received })`.
  * @param locale locale for Intl.NumberFormat, for example "de-DE"; by default the runtime's locale
  * @throws {RangeError} if Intl.NumberFormat rejects the locale, for example "en_US"

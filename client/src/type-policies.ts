@@ -12,7 +12,7 @@ const keepsExternalId: KeepsExternalId = {
 
 /**
  * Type policies for Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. With them, the cache keeps a
- * known `externalId` when a later response has null, for example a lookup by transaction id. Needs `possibleTypes`.
+ * known `externalId` when a later response has null, as after a lookup by transaction id. They need `possibleTypes`.
  */
 export const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId> = {
   PaymentResource: keepsExternalId,

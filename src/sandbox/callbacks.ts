@@ -32,7 +32,7 @@ export class CallbackSender {
 
   constructor(private readonly parts: CallbackParts) {}
 
-  /** Sends a callback with the current status in the background. Sends none if the create had no `callback_url`. */
+  /** Sends a callback about a change, if there is a `callbackUrl`. Does not wait. `date`: time of the change. */
   notify(transaction: Transaction, date: string): void {
     const { callbackUrl: url, id: transactionId } = transaction;
     if (url === undefined) return;
@@ -64,7 +64,7 @@ export class CallbackSender {
     });
   }
 
-  /** Posts a callback; follows no redirects. Returns whether the response is 2xx. Rejects if no response arrives. */
+  /** Posts a callback without following redirects. Returns whether the status is 2xx. Rejects without a response. */
   private async post({ url, body }: Callback, stopped: AbortSignal): Promise<boolean> {
     const timeout = new AbortController();
     const timer = this.parts.realTime.after(DELIVERY_TIMEOUT_MS, () => timeout.abort());

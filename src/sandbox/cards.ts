@@ -20,8 +20,8 @@ export function withoutCardData(fields: WireObject): WireObject {
 }
 
 /**
- * Masks card numbers and removes security codes (`cvc`, `cvv`, `cvv2`) at any depth. Replaces numbers from 1e11 on by
- * null, because they can be card numbers. For methods that accept any fields.
+ * Masks card numbers in strings and removes security codes (`cvc`, `cvv`, `cvv2`), at any depth. Replaces JSON numbers
+ * from 1e11 on by null, because they can be card numbers. For methods that accept any fields.
  */
 export function redactCardData(fields: WireObject): WireObject {
   const keptEntries = Object.entries(fields).filter(([name]) => !/^(cvc|cvv2?)$/i.test(name));

@@ -9,8 +9,8 @@ const TRANSACTION_COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', '
 const TRANSITION_COLUMNS = ['Time', 'Kind', 'Id', 'From', 'To'];
 
 /**
- * Script of the console page. After each server-sent event, the script fetches the page and updates the elements with
- * `data-live`. A hidden tab closes its event stream, because a browser allows only six HTTP/1.1 connections per host.
+ * Script of the console page. It fetches the page when the event stream opens and after each event, and updates parts
+ * with `data-live`. A hidden tab closes the stream, because a browser allows only six HTTP/1.1 connections per host.
  */
 const SCRIPT = hashedElement(
   'script',

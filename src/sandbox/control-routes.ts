@@ -12,7 +12,7 @@ import { parseJsonObject, readObject, type ObjectReader } from './object-reader'
 const DAY_MS = 86_400_000;
 const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Adds the routes of the control plane. `app` must have no other routes: guardControl() checks all requests. */
+/** Adds the routes of the control plane. `app` must have no other routes, because guardControl() checks them all. */
 export function addControlRoutes(
   app: FastifyInstance,
   control: SandboxControl,
@@ -28,7 +28,7 @@ export function addControlRoutes(
   app.get('/counts', () => control.counts());
   app.get('/faults', () => ({ faults: control.faults() }));
 
-  /** Adds a POST route. `read` parses the body. `act` gets the parsed body, and the transaction id in the path. */
+  /** Adds a POST route. `read` parses the body. `act` gets the parsed body, and the path's transaction id, if any. */
   const addPost = <T>(
     path: string,
     read: (reader: ObjectReader) => T,
@@ -53,7 +53,7 @@ export function addControlRoutes(
 
 /**
  * Keeps other sites in the developer's browser from using the control plane. Throws a 403 error for a browser's request
- * to a host other than loopback (DNS rebinding), and for a cross-site request other than GET (CSRF).
+ * to a host other than loopback (DNS rebinding), and for a cross-origin request other than GET (CSRF).
  */
 function guardControl(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
@@ -71,7 +71,7 @@ function rejectCrossSite(request: FastifyRequest): void {
   if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbidden();
 }
 
-/** Throws a 403 error for a form unless `Origin` or `Sec-Fetch-Site` shows that a page of the console sent it. */
+/** Throws a 403 error unless a page of the same origin sent the form. guardControl() has already checked `Origin`. */
 function guardForm({ headers }: FastifyRequest): void {
   if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
 }
@@ -79,7 +79,7 @@ function guardForm({ headers }: FastifyRequest): void {
 const forbidden = (): SandboxHttpError =>
   new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
-/** Streams events about changes to a console page. Throws 403 for other sites and 503 if too many streams are open. */
+/** Streams refresh events to a console page. Throws 403 for another origin, 503 if too many streams are open. */
 function sendEvents(
   liveEvents: ConsoleRefreshEvents,
   request: FastifyRequest,
@@ -100,7 +100,7 @@ function sendEvents(
   return reply;
 }
 
-/** Parses a request body: JSON, or a form of the console page. Throws a 400 error for another content type. */
+/** Parses a JSON body or a form of the same origin. Throws 400 for another content type, 403 for another form. */
 function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolean } {
   const bytes = rawBody(request);
   if (hasJsonContentType(request))

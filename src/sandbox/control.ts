@@ -23,7 +23,7 @@ interface ControlParts {
 export class SandboxControl {
   constructor(private readonly parts: ControlParts) {}
 
-  /** Returns up to `limit` transactions, newest first. `beforeId`: only older ones; none if this id is unknown. */
+  /** Returns up to `limit` transactions (older than `beforeId`, if set), newest first. [] if `beforeId` is unknown. */
   transactions(limit = 50, beforeId?: string): TransactionSummary[] {
     return this.parts.store.list(limit, beforeId).map(summaryOf);
   }
@@ -33,7 +33,7 @@ export class SandboxControl {
     return this.parts.transitions.list();
   }
 
-  /** Gives a transaction the final status that its amount selects, by default `completed`. Throws 409 if final. */
+  /** Sets the final status that the amount selects, by default `completed`. Throws 409 if a final status is set. */
   settle(id: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.applyOutcome(transaction));
   }
@@ -43,7 +43,7 @@ export class SandboxControl {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.decline(transaction, error));
   }
 
-  /** Makes a payment mispaid. `received`: the amount paid, by default half. Throws 400 for a payout, 409 if final. */
+  /** Makes a payment mispaid. `received`: amount paid, by default half. Throws 400 for payouts, 409 if it is final. */
   underpay(id: string, received?: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => {
       if (transaction.kind !== 'payment') throw invalidRequest({ id: 'must be a payment' });

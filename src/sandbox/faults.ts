@@ -14,7 +14,7 @@ export type Operation = keyof typeof COUNTER_NAMES;
 /** A fault, such as a cut connection, to inject into the next requests. docs/sandbox.md lists the faults. */
 export interface Fault {
   operation: Operation;
-  /** Payments or payouts whose requests get the fault; absent for both. */
+  /** Kind of the transactions whose requests get the fault; absent for both kinds. */
   resource?: TransactionKind;
   fault: (typeof FAULTS)[number];
   /** Number of further requests that get the fault. */
@@ -30,7 +30,7 @@ function zeroCounts() {
   return { payment: zeroRequestCounts(), payout: zeroRequestCounts() };
 }
 
-/** Counters by resource. `creates`: create requests; `created`: transactions that these requests created. */
+/** Numbers of requests by resource, and of the transactions that these requests created (`created`). */
 export type RequestCounts = ReturnType<typeof zeroCounts>;
 
 const MAX_PENDING_FAULTS = 100;

@@ -52,7 +52,7 @@ const birthDate: FieldRule = (value) => {
   return isCalendarDate ? undefined : 'must be a date, YYYY-MM-DD';
 };
 
-/** Rules for fields of payment and payout methods, by field name. A field without a rule must be plain text. */
+/** Rules for fields of payment and payout methods, by field name. A field that is not listed must be plain text. */
 const METHOD_FIELD_RULES: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
   ['pan', pan],
   ['expiry_month', regexRule(/^(0[1-9]|1[0-2])$/, 'must be a month, MM')],

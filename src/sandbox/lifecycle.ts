@@ -22,7 +22,7 @@ interface LifecycleParts {
   clock: Clock;
   store: Store;
   transitions: TransitionLog;
-  /** Delay in ms before a transaction that does not wait for its payer gets its final status. */
+  /** Delay in ms until the final status that start() or confirm() schedules. With SLOW_CODE, twice this delay. */
   settleAfterMs: number;
   /** Called after each change of a transaction's status or state, but not for a new transaction. */
   onChange(transaction: Transaction): void;
@@ -33,8 +33,8 @@ export class Lifecycle {
   constructor(private readonly parts: LifecycleParts) {}
 
   /**
-   * Stores a new transaction and schedules its final status. Exceptions: `neverEnds`, and payments that wait for their
-   * payer and whose amount selects success. A selected failure or mispayment happens without the payer.
+   * Stores a new transaction. Schedules the final status if the amount selects failure or mispayment, or if it selects
+   * success and the transaction does not wait for its payer. Schedules nothing with `neverEnds`.
    */
   start(transaction: Transaction): void {
     this.parts.store.add(transaction);
@@ -51,21 +51,21 @@ export class Lifecycle {
   }
 
   /**
-   * Confirms a payment. It completes at once if its method has a code, `code` is not SLOW_CODE, and its amount selects
-   * success. Otherwise it waits for the provider (spec 3.4). Throws 400 for REJECTED_CODE.
+   * Confirms a payment. Throws 400 for REJECTED_CODE. The payment
+   * - completes at once if its method has a code, `code` is not SLOW_CODE, and its amount selects success
+   * - waits for the provider in all other cases (spec 3.4). A final status follows later, except with `neverEnds`
    */
   confirm(payment: Payment, code: string | undefined): void {
     const field = payment.method.confirmField;
     if (field && code === REJECTED_CODE) throw invalidRequest({ [field]: 'was rejected' });
     const isSlow = code === SLOW_CODE;
-    // Without a code (`field` is null) or with SLOW_CODE, the payment completes later.
     if (selectsSuccess(payment) && field && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.reportChange(payment);
     if (selectsSuccess(payment)) this.scheduleOutcome(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
   }
 
-  /** Gives a payment its final status after the payer pressed Pay; with `neverEnds`, the status `processing`. */
+  /** Gives a payment its final status after the payer pressed Pay. With `neverEnds`, the new status is `processing`. */
   pay(payment: Payment): void {
     if (!payment.outcome.neverEnds) return this.applyOutcome(payment);
     if (payment.status === 'processing' && !awaitsConfirm(payment)) return;
@@ -92,7 +92,7 @@ export class Lifecycle {
     this.finish(transaction);
   }
 
-  /** Makes a payment mispaid. `received`: the amount paid, by default half. Throws 409 if already final. */
+  /** Makes a payment mispaid. `received`: amount paid, by default half of the amount. Throws 409 if already final. */
   mispay(payment: Payment, received = mispaidAmount(payment.amount.value, 'less')): void {
     throwIfFinal(payment);
     payment.status = 'mispaid';

@@ -50,7 +50,7 @@ export class ObjectReader {
     return value ?? '';
   }
 
-  /** Reads an optional string; undefined if absent. Records a problem for another type or a violated `rule`. */
+  /** Reads an optional string; undefined if absent or no string. Records a wrong type and a violated `rule`. */
   optional(name: string, rule: FieldRule = plainText): string | undefined {
     const value = this.readValue(name);
     if (value === undefined) return undefined;
@@ -71,7 +71,7 @@ export class ObjectReader {
     return value;
   }
 
-  /** Reads an integer, or digits as text (from forms). If it is invalid, records a problem and returns `bounds.min`. */
+  /** Reads an integer, or digits as text (forms, queries). If invalid, records a problem and returns `bounds.min`. */
   integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
     const rawValue = this.readValue(name) ?? bounds.defaultValue;
     const value = typeof rawValue === 'string' && /^\d{1,15}$/.test(rawValue) ? Number(rawValue) : rawValue;

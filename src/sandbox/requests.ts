@@ -25,7 +25,7 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
   return { ...common, type, method, externalId, returnUrl, flow, hasDirectFlowFields, methodFields };
 }
 
-/** Parses a payout create. Accepts unknown types with any fields (spec 2.8, "or others"). Throws 400 if invalid. */
+/** Parses a payout create. Accepts unknown methods with any fields (spec 2.8, "or others"). Throws 400 if invalid. */
 export function readPayoutRequest(body: WireObject, methods: SandboxMethods['payouts']) {
   const reader = new ObjectReader(body);
   const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methods);
@@ -66,8 +66,8 @@ function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) 
 }
 
 /**
- * Selects the flow of a payment create: `direct` (server-to-server) if the method has no redirect flow, or if the
- * request has fields that the redirect flow lacks. `hasDirectFlowFields`: whether the response contains the fields of
+ * Selects the flow of a payment create. If the method has both flows, selects `direct` (server-to-server) if a field of
+ * the request is unknown in the redirect flow. `hasDirectFlowFields`: whether the response contains the fields of
  * `addedFields()`. True in the direct flow, and if both flows have the same request fields (spec 2.5 note 1).
  */
 function selectFlow({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
@@ -100,7 +100,7 @@ export const readLookup = (query: WireObject) =>
     return { channel, transactionId, externalId };
   });
 
-/** Parses a query string without question mark. Throws a 400 error if malformed or with duplicate names. */
+/** Parses a query string without question mark. Throws a 400 error if it is malformed or has duplicate names. */
 export function parseQuery(text: string): Record<string, string> {
   if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(text))
     throw invalidRequest({ query: 'must be name=value pairs' });

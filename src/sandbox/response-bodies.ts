@@ -42,7 +42,7 @@ export const payoutCreatedBody = ({ status, id, outcome }: Payout): WireObject =
   external_id: null,
 });
 
-/** Builds the response to a payout lookup (spec 4.1). Includes `method` only for failed payouts or `typeOverride`. */
+/** Builds the response to a payout lookup (spec 4.1). Has `method` only if the payout failed or has `typeOverride`. */
 export function payoutBody(payout: Payout): WireObject {
   const { typeOverride, statusOverride } = payout.outcome;
   const method = typeOverride ?? (payout.status === 'failed' ? payout.type : undefined);

@@ -35,7 +35,7 @@ export interface SandboxOptions {
   /** JWKS file, and the path at which it is served. The file is read for each request. */
   jwks?: { file: string; path: string };
   clock?: Clock;
-  /** Delay in ms until the final status of a transaction that does not wait for its payer; by default 1500. */
+  /** Delay in ms until a final status that needs no action of the payer; by default 1500. */
   settleAfterMs?: number;
   /** Maximum number of transactions in memory; by default 100,000. */
   maxTransactions?: number;
@@ -102,7 +102,7 @@ function addJwks(app: FastifyInstance, { file, path }: { file: string; path: str
   });
 }
 
-/** Creates a server without routes that reads bodies as bytes and responds to every error with JSON. */
+/** Creates a server without routes. It reads bodies as bytes and responds to every error with JSON. */
 function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
   const app = fastify({
     schemaController: noJsonSchemas,

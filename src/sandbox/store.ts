@@ -9,7 +9,7 @@ interface TransactionSearch {
   now: number;
 }
 
-/** Transactions in memory. If full, evicts the first that got a final status, or the oldest if all are open. */
+/** Transactions in memory. If full, evicts the one that got a final status first, or the oldest if all are open. */
 export class Store {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();
@@ -50,7 +50,7 @@ export class Store {
     );
   }
 
-  /** Returns up to `limit` transactions, newest first. `beforeId`: only older ones; none if this id is unknown. */
+  /** Returns up to `limit` transactions (older than `beforeId`, if set), newest first. [] if `beforeId` is unknown. */
   list(limit: number, beforeId?: string): Transaction[] {
     const all = [...this.byId.values()].reverse();
     const start = beforeId === undefined ? 0 : all.findIndex(({ id }) => id === beforeId.toLowerCase()) + 1;

@@ -42,7 +42,7 @@ export interface Payment extends CommonTransactionFields {
   /** URL of the hosted page. */
   redirectUrl: string;
   returnUrl?: string;
-  /** Fields that the sandbox adds to the client's in `payment_method`. */
+  /** Fields that the sandbox adds to the client's fields in `payment_method` of responses. */
   added: WireObject;
 }
 
@@ -60,7 +60,7 @@ export const hasFinalStatus = ({ status }: Transaction): boolean =>
 export const isHidden = ({ hiddenUntil }: Transaction, now: number): boolean =>
   hiddenUntil !== undefined && hiddenUntil > now;
 
-/** Whether a payment waits for a confirm by its payer. */
+/** Whether a payment waits for a confirm. */
 export const awaitsConfirm = ({ state }: Payment): boolean =>
   state !== undefined && state !== 'waiting_for_provider';
 
