@@ -14,8 +14,8 @@ import { readStartConfig } from './app/startup-check';
 import { describeStartupError } from './app/startup-error';
 
 /**
- * Runs the gateway: reads the settings, starts the gateway and stops it on SIGTERM or SIGINT.
- * @param open replaces the function that opens the journal, in tests and benchmarks
+ * Reads the settings, starts the gateway, and stops it on SIGTERM or SIGINT. Exits with code 1 if the start fails.
+ * @param open opens the journal instead of openJournal(), in tests and benchmarks
  */
 export async function main(open?: OpenJournal): Promise<void> {
   try {
@@ -28,7 +28,7 @@ export async function main(open?: OpenJournal): Promise<void> {
 
 async function run(config: Config, open?: OpenJournal): Promise<void> {
   const log = createLog(config.logLevel);
-  // Ignore EPIPE on stdout, for example when piped to `head`.
+  // Ignore errors of stdout, such as EPIPE if the output is piped to `head`.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
   // The sandbox serves the public key of the tokens that the command `paygraph dev-token` issues.

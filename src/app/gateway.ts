@@ -14,7 +14,7 @@ import type { Tracing } from '../observability/tracing/start-tracing';
 import { startWebServer, type WebServer } from './http-server';
 import type { SharedDependencies } from './shared-dependencies';
 
-/** A started gateway. Its close() also stops everything behind the web server, such as the journal. */
+/** A started gateway. Its close() stops the web server and then the other parts, such as the journal. */
 export type Gateway = WebServer;
 
 /** Opens the journal, the durable record of creates, at `file:<path>` or `postgres://…`. */
@@ -41,7 +41,7 @@ export async function startGateway(
     closers.defer(() => audit.close());
     const notifier = openNotifier(parts);
     closers.defer(() => notifier.close());
-    // Use a new id for each start of the sandbox, because the sandbox loses its transactions when it stops.
+    // The sandbox gets a new service id at each start, because its transactions are lost when it stops.
     const serviceId = config.sandbox ? `sandbox ${randomUUID()}` : config.service.baseUrl;
     const operations = startOperations({
       payments: service.payments,
@@ -100,7 +100,7 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
   const { tracing: settings, service, shutdownGraceMs } = config;
   if (!settings) return undefined;
   const { startTracing } = await import('../observability/tracing/start-tracing.js');
-  // The final export of spans may take a quarter of the grace period, because work in flight may use the rest.
+  // Limit the final export of spans to a quarter of the grace period. The rest is left for work in flight.
   return startTracing({ settings, service, log, now: () => clock.monotonic(), flushMs: shutdownGraceMs / 4 });
 }
 

@@ -34,11 +34,11 @@ export interface WebServer {
   /** URL of the server at METRICS_PORT, without a trailing slash; null if METRICS_PORT is not set. */
   metricsUrl: string | null;
   /**
-   * Makes readiness checks fail and asks clients to reconnect to other instances. Requests are still served. A later
-   * close() waits, for a limited time, for the requests of connections that are already open.
+   * Makes readiness checks fail, and closes HTTP connections after their next response, so that clients move to other
+   * instances. Requests are still served. A later close() waits up to 1 s for requests from open connections.
    */
   drain(): void;
-  /** Stops accepting work; resolves when work in flight has ended. */
+  /** Stops accepting requests and ends subscriptions. Resolves when the requests in flight have ended. */
   close(): Promise<void>;
   /** Closes all client connections immediately, without waiting for work in flight. */
   abandon(): void;
@@ -206,10 +206,7 @@ async function listen(
 /** Default of MAX_CONNECTIONS_PER_ADDRESS, as a fraction of the maximum number of all connections. */
 const MAX_FRACTION_PER_ADDRESS = 0.75;
 
-/**
- * Creates the registry that limits the number of client connections: to MAX_CONNECTIONS if it is set, but never to more
- * than maxClientConnections().
- */
+/** Limits client connections to MAX_CONNECTIONS (if set) or maxClientConnections(), whichever is lower. */
 function createConnections({ config, metrics, log, clock }: SharedDependencies): Connections {
   const { maxConnections: wantedConnections, maxConnectionsPerAddress, trustedProxies } = config.limits;
   const capacity = maxClientConnections(fileDescriptorLimit());

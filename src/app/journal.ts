@@ -43,12 +43,12 @@ export async function openMonitoredJournal(
 
 const INSPECTION_TIMEOUT_MS = 5_000;
 
-/** Logs each guarantee that PostgreSQL lacks, such as durable commits. If PostgreSQL is unreachable, logs nothing. */
+/** Logs each weakness of PostgreSQL, such as commits that are not durable. Logs nothing if it cannot be inspected. */
 async function logWeaknesses(url: string, log: SharedDependencies['log']): Promise<void> {
   const weaknesses = await inspectPostgres(url, INSPECTION_TIMEOUT_MS).then(weaknessesOf, () => []);
   for (const reason of weaknesses)
     log.warn(
       { event: 'journal_weakness', reason },
-      'PostgreSQL does not guarantee what the journal relies on (see reason); the gateway continues. npm run doctor explains the risk',
+      'PostgreSQL has a weakness that affects the gateway (see reason); npm run doctor explains the risk',
     );
 }

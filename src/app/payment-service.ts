@@ -75,7 +75,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     bulkheads: () => transport.policy.bulkheads(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
-  // Callers that poll get the gateway's own first poll interval as pollAfterMs, but at least 2 s.
+  // pollAfterMs tells callers when to poll. It is the gateway's own first poll interval, but at least 2 s.
   const [payer, provider] = [config.watching.schedule.payer[0], config.watching.schedule.provider[0]];
   const callerIntervals = callerPollIntervals({
     payer: payer?.everyMs ?? 0,
@@ -87,7 +87,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     callbackTokens,
     /** Whether a circuit breaker is open or half open. */
     isDown: (): boolean => Object.values(transport.policy.openBreakers()).includes(true),
-    /** Whether lookups wait because all slots for lookups are in use. */
+    /** Whether lookups are queued, because the maximum number of concurrent lookups is in progress. */
     isBusy: (): boolean => transport.policy.bulkheads().lookups.waiting > 0,
     /** Closes the client. Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {

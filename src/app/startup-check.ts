@@ -8,7 +8,7 @@ import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { readTextFile } from '../shared/json-text';
 
-/** Checks the files that settings name: parses those to read, and tests access to those to write. Returns errors. */
+/** Checks files named in settings: parses files to read, and tests access to files to write. Returns error messages. */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
   const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {

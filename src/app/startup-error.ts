@@ -1,6 +1,6 @@
 import { ConfigError } from '../config';
 
-/** Returns the message for the operator about an error that prevented the start. For an unknown error: its stack. */
+/** Returns the message for the operator about an error at start. For an unexpected error, the message is the stack. */
 export function describeStartupError(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   const { code, port, syscall } = Object.assign({ code: '', port: 0, syscall: '' }, error);

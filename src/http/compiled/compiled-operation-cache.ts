@@ -11,7 +11,7 @@ import type { RateLimit } from '../limits/rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
 const MAX_COMPILED_OPERATIONS = 1000;
-/** Maximum total length of compiled documents, in characters. Compiled, they take about 100 times as much memory. */
+/** Maximum total length of compiled documents, in characters. Compiling multiplies their memory by about 100. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
 /** Maximum number of operations that the cache remembers as validated once by Apollo. */
 const MAX_VALIDATED_ONCE = 5000;
@@ -23,8 +23,8 @@ type OperationRequest = AdmittedRequest & { accept: string | undefined; context(
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
 /**
- * Cache of compiled operations. Executes an operation without Apollo Server after Apollo has validated it twice. Leaves
- * every request that it cannot execute to Apollo (docs/decisions/0013-compiled-operations.md).
+ * Cache of compiled operations. After Apollo Server has validated an operation twice, executes it without Apollo. Apollo
+ * handles every request that the cache cannot execute (docs/decisions/0013-compiled-operations.md).
  */
 export class CompiledOperationCache {
   readonly #operations = new LRUCache<string, PreparedOperation>({
@@ -40,7 +40,7 @@ export class CompiledOperationCache {
     private readonly options: { rate: RateLimit; operationLog: LogOperation; formatError: ErrorFormatter },
   ) {}
 
-  /** Apollo plugin that compiles a query or mutation once Apollo has validated it twice. */
+  /** Apollo plugin that compiles a query or mutation when Apollo has validated it for the second time. */
   readonly compileRepeatedOperations: ApolloServerPlugin<OperationContext> = {
     requestDidStart: async () => ({
       didResolveOperation: async ({ schema, document, operation, source, request }) => {

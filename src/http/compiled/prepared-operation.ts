@@ -24,7 +24,7 @@ interface ValidatedOperation {
 
 /** The functions that execute a query or mutation with at most one root field besides `__typename`. */
 interface CompiledExecutor {
-  /** Calls the resolver of the root field, if there is one. Throws before the call if an argument is invalid. */
+  /** Calls the root field's resolver, if there is a root field. Throws before the call if an argument is invalid. */
   callResolver(context: OperationContext, variables: Variables): unknown;
   /** Selects the response data from the resolver's result. Throws if only graphql-js can produce the response. */
   selectData: (value: unknown) => Variables;
@@ -70,9 +70,9 @@ export class PreparedOperation {
         if (error instanceof FallbackError) this.#compiled = null;
       }
     }
-    // Let graphql-js execute an operation that is not compiled or has failed: errors of graphql-js have locations.
-    // Nothing is sent to the payment service twice: the context caches lookups, and `rootValue` holds the result of a
-    // mutation.
+    // Let graphql-js execute an operation that is not compiled. Let it also repeat a failed operation, because only
+    // errors of graphql-js have locations. Nothing is sent to the payment service twice: the context caches lookups,
+    // and `rootValue` holds the result of a mutation.
     const { schema, document, operation } = this.validated;
     return execute({
       schema,

@@ -21,8 +21,8 @@ import type { Fragments } from '../limits/selection-size';
 export type ValueReader = (value: unknown) => unknown;
 
 /**
- * Thrown if only graphql-js can execute the operation: either it cannot be compiled, or the resolver's result has a
- * promise, a function, an error, or null for a non-null type. One instance is enough, because nothing reads its stack.
+ * Thrown if only graphql-js can execute the operation. Either the operation cannot be compiled, or the resolver's
+ * result contains, for example, a promise or an error. One instance is enough, because nothing reads its stack.
  */
 export class FallbackError extends Error {
   static readonly INSTANCE = new FallbackError();
@@ -41,8 +41,8 @@ const needsGraphqlJs = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function');
 
 /**
- * Maximum number of fields in a compiled operation. A query for all fields of all payment types has about 300. A
- * fragment's field counts once for each object type to which the fragment applies.
+ * Maximum number of fields in a compiled operation. A query for all fields of all payment types has about 300. A field
+ * counts once for each object type for which it is compiled.
  */
 const MAX_FIELDS = 1000;
 
@@ -57,7 +57,7 @@ export class SelectionCompiler {
 
   /**
    * Collects the fields that selection sets select on an object type. Map keys are response names, in response order.
-   * Throws a FallbackError for a directive, the response name `__proto__`, or more than MAX_FIELDS fields in total.
+   * Throws a FallbackError for a directive, the name `__proto__`, or more than MAX_FIELDS fields in the operation.
    */
   selectedFields(
     type: GraphQLObjectType,

@@ -18,7 +18,7 @@ export class Admission {
     private readonly checks: { limits: DocumentLimits; persisted: PersistedOperations; rate: RateLimit },
   ) {}
 
-  /** Consumes one rate limit point for a lookup during a subscription. Rejects with RATE_LIMITED if none is left. */
+  /** Consumes one rate limit point for a lookup in a subscription event. Rejects if no point is left (RATE_LIMITED). */
   chargeLookup(caller: Caller): Promise<void> {
     return this.checks.rate.consume(caller, 1);
   }
@@ -27,7 +27,7 @@ export class Admission {
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
     const { limits, persisted, rate } = this.checks;
     // Consume one point now. For queries and mutations, costLimitPlugin or CompiledOperationCache consumes the rest
-    // when the cost is known. For subscriptions, every lookup calls chargeLookup().
+    // when the cost is known. In a subscription to `changes`, each lookup consumes one more (chargeLookup).
     await rate.consume(caller, 1);
     const resolved = persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };

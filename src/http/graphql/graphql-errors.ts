@@ -45,7 +45,7 @@ const INVALID_VALUE = /^((Argument|Variable) "|Too many errors processing variab
 /** Matches Apollo's error messages about malformed requests for automatic persisted queries. */
 const PERSISTED_QUERY_ERROR = /^(Unsupported persisted query version|provided sha does not match query)$/;
 
-/** Returns the code of an error, or ''. Some errors of graphql-js and Apollo are recognised by their message. */
+/** Returns the code of an error; '' if it has none. Finds the code of some errors by their message. */
 function codeOf(cause: unknown, formattedCode: unknown): string {
   if (!(cause instanceof GraphQLError)) return String(formattedCode ?? '');
   const { message, extensions } = cause;

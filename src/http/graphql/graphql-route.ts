@@ -128,8 +128,8 @@ async function authenticate(
 }
 
 /**
- * Runs the checks of Admission on a request, and replaces a persisted id with the document. Returns null if the body is
- * not a JSON object, which Apollo then rejects. Throws a RequestError if a check fails.
+ * Runs the checks of Admission on a request, and replaces a persisted id with the document. Throws a RequestError if a
+ * check fails. Returns null if the body is not a JSON object: Apollo then rejects the request.
  */
 async function admit(
   admission: Admission,

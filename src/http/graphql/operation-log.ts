@@ -5,7 +5,7 @@ import type { OperationContext } from '../../resolvers/context';
 
 /**
  * Returns an operation name if it is safe to log. Returns undefined if the name is absent, invalid, longer than 64
- * characters, or contains more than four digits: it may then be a secret.
+ * characters, or contains more than four digits and therefore may be a secret.
  */
 export const loggableName = (name: unknown): string | undefined =>
   typeof name === 'string' && /^[_A-Za-z][_0-9A-Za-z]{0,63}$/.test(name) && !/(\d\D*){5}/.test(name)
@@ -19,14 +19,14 @@ export type LogOperation = (ended: {
   context: OperationLogContext;
   /** Type of the operation; undefined if no operation was selected, for example because the document is invalid. */
   operation: `${OperationTypeNode}` | undefined;
-  /** Name of the operation, which may be unsafe to log; absent if it has none, or if no operation was selected. */
+  /** Name of the operation, which may be unsafe to log. Absent if the operation is unnamed or none was selected. */
   name: string | null | undefined;
   /** Value of performance.now() at the start of the operation. */
   startedAt: number;
   errors: readonly GraphQLFormattedError[] | undefined;
 }) => void;
 
-/** Counts an ended operation in the metrics. `code`: first error code, if any. `seconds`: undefined if not measured. */
+/** Counts an ended operation in the metrics. `code`: first error code, if any. `seconds`: absent for subscriptions. */
 export type CountOperation = (
   operation: string | undefined,
   name: string | undefined,

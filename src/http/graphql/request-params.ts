@@ -52,7 +52,7 @@ export function toSearchParams(params: GraphQLRequestParams): URLSearchParams {
   return search;
 }
 
-/** Throws a RequestError if a parameter has the wrong type. Absent and null parameters are accepted. */
+/** Throws a RequestError if one of these parameters has the wrong type. Accepts absent and null parameters. */
 export function validateParams({ query, operationName, variables, extensions }: GraphQLRequestParams): void {
   if (typeof (query ?? '') !== 'string') throw badRequest('query must be a string.');
   if (typeof (operationName ?? '') !== 'string') throw badRequest('operationName must be a string.');

@@ -28,11 +28,11 @@ const MISSING_ARGUMENT =
   /^Field "[^"]*" argument "([^"]*)" of type "[^"]*" is required, but it was not provided\.$/;
 
 interface ValueLocation {
-  /** Offset of the value's first character in the document; identifies the value. */
+  /** Offset in the document at which the value, or the input field with the value, begins. Used as an identifier. */
   start: number | undefined;
   /** Name of the variable if the value is a variable; otherwise undefined. */
   variable: string | undefined;
-  /** Path to the value: the name of the argument or variable, then names of fields and indexes of lists. */
+  /** Path to the value: name of the argument or variable, then names of input fields and list indexes. */
   path: readonly string[];
 }
 

@@ -29,11 +29,11 @@ const MAX_CACHED_RESULTS = 2000;
 /** Returns the SHA-256 of a document: a cache key that, unlike the document, contains no secrets. */
 export const digestOf = (source: string): string => hash('sha256', source, 'base64');
 
-/** Checks documents against DOCUMENT_LIMITS, before Apollo parses and validates them. Caches the results. */
+/** Checks documents against DOCUMENT_LIMITS, before they are validated. Caches the results. */
 export class DocumentLimits {
   readonly #results = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_RESULTS });
 
-  /** Checks a document. A syntax error ends the check, but is no reason for rejection: the next parse reports it. */
+  /** Checks a document. Ends the check with `ok: true` at a syntax error, because a later parse reports the error. */
   check(source: string, digest = digestOf(source)): DocumentCheckResult {
     const result = this.#results.get(digest) ?? checkDocumentText(source);
     this.#results.set(digest, result);
@@ -75,7 +75,7 @@ export function* tokensOf(text: string): Generator<{ token: Token; depth: number
   }
 }
 
-/** Checks the limits that need no parser. Must run before parse(), because deep nesting would overflow its stack. */
+/** Checks the limits that need no parser. Must run before parse(): deep nesting would overflow the parser's stack. */
 function checkTokens(text: string): void {
   assertLimit('lines', text.split(LINE_END, DOCUMENT_LIMITS.lines.limit + 1).length);
   let tokenCount = 0;

@@ -22,8 +22,8 @@ const MAX_LOOKUPS = 500;
 /** Maximum number of values in the transactions of a response. Writing a large response blocks the event loop. */
 const MAX_VALUES = 300_000;
 /**
- * Maximum number of values in those pages of `attempts` and `changes` that cause no lookups; writing them takes 30 ms.
- * Lower than MAX_VALUES, because such a page costs only one rate limit point.
+ * Maximum number of values in pages of `attempts` and `changes` without lookups. Writing so many values takes 30 ms.
+ * Lower than MAX_VALUES, because a page without lookups costs only one rate limit point.
  */
 const MAX_PAGE_VALUES = 100_000;
 /** Rate limit points of a mutation, which causes several requests and two journal writes. A lookup costs 1 point. */
@@ -87,7 +87,7 @@ function createReadCounter(
       const lists = Object.values(values).filter(Array.isArray);
       return lookupsOnly(lists.length === 0 ? 1 : lists.flat().length);
     } catch {
-      // Invalid arguments: the resolver rejects them, without a lookup. Returns the minimum cost of a root field.
+      // The arguments are invalid. Count the minimum: graphql-js reports the error and does not call the resolver.
       return lookupsOnly(1);
     }
   };
@@ -139,8 +139,8 @@ function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): s
 }
 
 /**
- * Apollo plugin that rejects subscriptions, and operations whose cost exceeds a limit. For other operations, consumes
- * the rate limit points that Admission has not consumed; rejects them with RATE_LIMITED if too few are left.
+ * Apollo plugin that rejects subscriptions, and operations whose cost exceeds a limit. For every other operation,
+ * consumes the points that Admission has not consumed. Rejects the operation if too few points are left (RATE_LIMITED).
  */
 export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
   requestDidStart: async () => ({

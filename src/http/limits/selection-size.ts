@@ -54,7 +54,7 @@ interface SelectionSize {
   /** Number of fields, inline fragments and fragment spreads, including nested ones. */
   selections: number;
   aliases: number;
-  /** Maximum number of fields nested in each other whose names are in INTROSPECTION_LIST_FIELDS. */
+  /** Number of nesting levels of introspection fields that return lists (INTROSPECTION_LIST_FIELDS). */
   listDepth: number;
   /** Number of levels, including the selection set itself. A fragment counts as one level. */
   depth: number;

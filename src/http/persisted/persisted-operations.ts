@@ -17,11 +17,11 @@ interface PersistedOptions {
     modeForServices: PersistedMode;
   };
   schema: GraphQLSchema;
-  /** Called in mode `warn` for each operation that is not in the manifest. `name`: null if absent or unsafe to log. */
+  /** Called in mode `warn` for each document that is not in the manifest. `name`: null if absent or unsafe to log. */
   onUnlisted(name: string | null): void;
 }
 
-/** Operations of a manifest, which callers may send by id. Mode `require` rejects all others (trusted documents). */
+/** Operations of a manifest, which callers may send by id. Mode `require` rejects other operations. */
 export class PersistedOperations {
   readonly #byId = new Map<string, ManifestOperation>();
   readonly #byText = new Map<string, ManifestOperation>();
@@ -40,8 +40,8 @@ export class PersistedOperations {
   }
 
   /**
-   * Replaces the id of an operation with its document; in modes `warn` and `require`, also an equivalent document.
-   * Returns `params` itself if nothing has to be replaced. Throws a RequestError if ids and document contradict each
+   * Replaces an id with the document in the manifest. In modes `warn` and `require`, also replaces an equivalent
+   * document. Returns `params` itself if nothing is replaced. Throws a RequestError if ids and document contradict each
    * other, if the mode forbids the operation, or if an unknown documentId is sent without a document.
    */
   resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
@@ -58,7 +58,7 @@ export class PersistedOperations {
     return resolved;
   }
 
-  /** Returns the requested operation of the manifest; undefined if the request stays unchanged. Throws as resolve(). */
+  /** Returns the operation that resolve() puts into the request; undefined for no change. Throws like resolve(). */
   #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
@@ -132,8 +132,8 @@ function normalizeDocument(text: string): string {
 }
 
 /**
- * Decides on a request that has neither a document nor an id of the manifest. Throws a RequestError if it has a
- * documentId, or in mode `require`. Otherwise returns undefined: Apollo may know its hash (automatic persisted query).
+ * Checks a request that has neither a document nor an id of the manifest. Throws a RequestError in mode `require`, or
+ * if the request has a documentId. Otherwise leaves it to Apollo, which may know its hash (automatic persisted query).
  */
 function throwUnlessKnownToApollo(
   { documentId, extensions }: GraphQLRequestParams,

@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** Whether a content type names no charset except UTF-8, the only charset of JSON (RFC 8259, 8.1). */
+/** Whether a content type names no charset, or names UTF-8. JSON is always in UTF-8 (RFC 8259, 8.1). */
 const allowsUtf8 = (type = ''): boolean =>
   !/charset/i.test(type) || !/charset/i.test(type.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
 

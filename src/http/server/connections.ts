@@ -7,7 +7,7 @@ import { ConnectionRefuser } from './connection-refuser';
  * Why a connection is refused:
  * - `limit`: there are too many connections in total
  * - `address_limit`: there are too many connections from one network
- * - `dropped`: as above, but without a response, because ConnectionRefuser has too many connections open
+ * - `dropped`: `limit` or `address_limit`, but reset without a response: too many refused connections are still open
  * - `accept_failed`: accept() failed, for example for lack of file descriptors
  */
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
@@ -16,7 +16,7 @@ type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
  * Why the gateway closes a connection:
  * - `evicted`: it was idle or had sent no request yet, and a new connection takes its place
  * - `write_timeout`: the client has not read responses for too long
- * - `unread_limit`: too many bytes of responses are unread, of the caller or in total
+ * - `unread_limit`: too many bytes of responses to the caller, or to all callers together, are unread
  * - `pipeline_limit`: too many pipelined requests are waiting
  */
 type CloseReason = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
@@ -49,8 +49,8 @@ export interface ConnectionObserver {
 }
 
 /**
- * Whether a connection waits for a request after its first. Before authentication, a connection also counts as idle
- * while it waits for the rest of a request body or for the WebSocket message connection_init.
+ * Whether a connection waits for its next request, after at least one. Before authentication, a connection also counts
+ * as idle while it waits for the rest of a request body or for the WebSocket message connection_init.
  */
 const isIdle = ({ isUpgraded, latestResponse, callerId }: ClientConnection): boolean =>
   isUpgraded
@@ -178,7 +178,7 @@ export class Connections {
     return true;
   }
 
-  /** Returns why a new connection is refused; undefined if it is accepted. At a limit, first tries to evict another. */
+  /** Returns why to refuse a new connection; undefined to accept it. At a limit, tries to evict an older connection. */
   #refusalReason(network: string | null): RefusalReason | undefined {
     const { maxConnections, maxConnectionsPerAddress: perAddress } = this.limits;
     const networkState = network === null ? undefined : this.#networks.get(network);

@@ -14,7 +14,7 @@ const HASHED_FILE_NAME = /-[A-Z0-9]{8}\./;
 const MAX_DOWNLOADS = 128;
 
 interface ExplorerOptions {
-  /** Whether the payment service is the embedded sandbox. The page shows whether money moves. */
+  /** Whether the payment service is the embedded sandbox. The page shows whether real money moves. */
   isSandbox: boolean;
   /** Whether callers must authenticate. The page then asks for a key or token. */
   requiresCredentials: boolean;

@@ -5,7 +5,7 @@ export class QuotaLimiter {
   readonly #openByCaller = new Map<string, number>();
   #openTotal = 0;
 
-  /** `total` is the maximum for all callers together, `perCaller` for each; `onRejected` is called per rejection. */
+  /** `total`: maximum for all callers together. `perCaller`: maximum for each. `onRejected`: called per rejection. */
   constructor(private readonly limits: { total: number; perCaller: number; onRejected(): void }) {}
 
   get openCount(): number {

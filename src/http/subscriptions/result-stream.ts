@@ -13,7 +13,7 @@ interface StreamOptions {
   subscribe(): Promise<AsyncIterator<ExecutionResult> | ExecutionResult>;
   /** Formats an error for the caller. Returns several errors for an AggregateError. */
   toPublicErrors(error: unknown): readonly GraphQLError[];
-  /** Formats a result for the caller. Throws an error to end the subscription. */
+  /** Formats a result for the caller. Throws an error if the subscription must end. */
   toPublicResult(result: ExecutionResult): ExecutionResult;
   /** Returns the id of the event that caused the latest result; null if the event has no id. */
   latestEventId(): string | null;
@@ -26,8 +26,8 @@ type Step = IteratorResult<ExecutionResult, undefined>;
 const DONE: Step = { done: true, value: undefined };
 
 /**
- * The results of a subscription. Skips a result that equals the previous one in data and event id. The first next()
- * starts the subscription. return() ends it immediately, even while next() waits for a result.
+ * The results of a subscription. Skips a result that equals the previous one and has the same event id. The first
+ * next() starts the subscription. return() ends it immediately, even while next() waits for a result.
  */
 export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
   #source: AsyncIterator<ExecutionResult> | undefined;

@@ -58,7 +58,7 @@ export class SubscriptionService {
     this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
-  /** Checks a request. Returns the subscription, not started yet; or errors for the caller if a check fails. */
+  /** Checks a request. Returns a subscription that start() can start, or errors for the caller if a check fails. */
   async prepare(
     params: GraphQLRequestParams,
     identity: RequestIdentity,
@@ -87,7 +87,7 @@ export class SubscriptionService {
       };
     } catch (error) {
       const errors = this.#toPublicErrors(error, requestId);
-      // Do not log or count a RequestError, such as RATE_LIMITED: there may be many. Queries are treated alike.
+      // Do not log or count a RequestError, such as RATE_LIMITED, because there may be many.
       if (error instanceof RequestError) {
         trace.end(loggableName(params.operationName), [error.code]);
         return errors;

@@ -160,7 +160,7 @@ export class WebSocketHandler {
     });
   }
 
-  /** Authenticates a connection. Closes it and returns false if its credentials or a quota forbid it. */
+  /** Authenticates a connection. If the credentials or a quota forbid it, closes the connection and returns false. */
   async #authenticate(context: Context<Record<string, unknown>, WebSocketConnection>): Promise<boolean> {
     const { connectionParams, extra } = context;
     const { authenticator, quota } = this.options;
