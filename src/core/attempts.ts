@@ -26,9 +26,9 @@ export class AttemptOperations {
   }
 
   /**
-   * Returns for each ref, in the same order, the attempt with which this client created the transaction; null if it
-   * created none. For a ref with only an external id, this is the newest attempt with that external id and the outcome
-   * `succeeded` or `unknown`.
+   * Returns for each ref, in the same order, the attempt with which this client created the transaction; null if the
+   * client did not create it. For a ref with only an external id, returns the client's newest attempt that has this
+   * external id and the outcome `succeeded` or `unknown`.
    */
   findCreated(
     client: string,

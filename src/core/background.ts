@@ -44,7 +44,7 @@ export interface RecoveryReport {
 export interface BackgroundObserver {
   /** Called after each try to recover an unknown outcome. */
   onRecovery(kind: AttemptKind, result: RecoveryResultKind): void;
-  /** Called if a recovered outcome was recorded at the first try. Duplicates are possible if the journal then fails. */
+  /** Called if a recovered outcome was recorded at the first try. Duplicates are possible if the journal fails. */
   onOutcomeRecovered(report: RecoveryReport): void;
   /** Called after each run of the recovery job. @param isOk false if the run failed */
   onRecoveryJobRun(isOk: boolean): void;
@@ -54,7 +54,7 @@ export interface BackgroundObserver {
   onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;
   onFollowLookup(kind: AttemptKind, result: FollowResult): void;
   /**
-   * Called for each change that a subscriber to `changes` receives, except those with which it first catches up.
+   * Called for each change that a subscriber to `changes` receives after it has caught up with earlier changes.
    * @param ageMs time since the change was recorded
    */
   onDelivered(ageMs: number): void;

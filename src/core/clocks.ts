@@ -5,8 +5,8 @@ import type { Clock, Timer } from '../shared/clock';
 export type ClockSource = 'system' | 'journal';
 
 /**
- * Minimum change of a clock against the monotonic clock, in ms between two checks, that counts as a step. Slewing by
- * NTP stays far below: at most 0.5 ms per second, and checks are at most a few seconds apart.
+ * A clock has stepped if it gains or loses at least this many ms against the monotonic clock between two checks.
+ * Slewing by NTP stays far below: at most 0.5 ms per second, and checks are at most a few seconds apart.
  */
 const MIN_CLOCK_STEP_MS = 1000;
 
@@ -60,8 +60,8 @@ export class ClockGuard {
 const SYNCHRONIZE_EVERY_MS = 5000;
 
 /**
- * The clock shared by all instances of one journal: the time that the journal returns, advanced by this process's
- * monotonic clock. Leases and due times use it. A step of this machine's wall clock affects it only with SQLite.
+ * The clock shared by all instances of one journal: the journal's time, advanced by this process's monotonic clock.
+ * Used for leases and due times. After synchronization, steps of this machine's wall clock affect it only with SQLite.
  */
 export class JournalClock implements Clock {
   /** Journal time minus monotonic time; undefined before the first synchronization. */
@@ -93,7 +93,7 @@ export class JournalClock implements Clock {
     return this.#offset !== undefined;
   }
 
-  /** Returns the ms since `time`; undefined if that is in the future or before the last step of the journal's clock. */
+  /** Returns the ms since `time`; undefined if `time` is in the future or before the journal clock's last step. */
   elapsedSince(time: number): number | undefined {
     const now = this.now();
     return time >= this.#steppedAt && time <= now ? now - time : undefined;

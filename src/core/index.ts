@@ -119,7 +119,6 @@ export function startOperations(options: OperationsOptions) {
     attempts: new AttemptOperations(session),
     callbacks,
     changes: changes.feed,
-    /** Values for the metrics of the record of changes. */
     changeMetrics: changes.metrics,
     /** Returns false for UNKNOWN_SETTLE_SECONDS after a step of the system clock or of the journal's clock. */
     isClockSteady: () => clockGuard.isSteady(),

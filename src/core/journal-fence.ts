@@ -118,7 +118,7 @@ export class JournalFence {
       const isRecent = before !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
       if (isRecent) this.#settlesAt = clock.monotonic() + SETTLING_MS;
       this.#mustNotify = true;
-      // A fence that had expired before this instance started is no change.
+      // Does not log a fence that had ended before this instance started.
       if (before || this.active) this.#logChange();
     }
     const { active } = this;
@@ -130,7 +130,7 @@ export class JournalFence {
     );
   }
 
-  /** For an attempt that the journal lacks: raises the fence unless it is up, then reads it. Rejects on failure. */
+  /** Raises the fence unless it is up, as the journal lacks an attempt. Then reads the fence. Rejects on failure. */
   async raise(): Promise<void> {
     if (!this.active) await this.options.journal.setFence('attempt_missing');
     await this.refresh();

@@ -18,7 +18,7 @@ import { UnrecordedOutcomes } from './unrecorded-outcomes';
 
 /** Margin in ms of `timeoutMs` over the journal's own time limit, which normally ends a call first. */
 const TIMEOUT_MARGIN_MS = 50;
-/** Duration of a lease in ms; leaseUntil() adds `timeoutMs`. The owner of an expired lease counts as dead. */
+/** Duration of a lease in ms, to which leaseUntil() adds `timeoutMs`. The owner of an expired lease counts as dead. */
 const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
 /** Maximum time in ms that a caller waits for an outcome to be recorded. Recording continues in the background. */
@@ -91,7 +91,7 @@ export class JournalSession {
   /**
    * Inserts an attempt. On failure or timeout, throws a ServiceError (UNAVAILABLE), and queues an outcome to record,
    * because the insert may still take effect.
-   * @param created outcome to queue, if the attempt stands for an earlier create that succeeded; default: `not_sent`
+   * @param created outcome to queue if the attempt replaces a lost one that succeeded. Default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<InsertResult> {
     const inserting = this.journal.insertAttempt(attempt);
@@ -142,7 +142,7 @@ export class JournalSession {
     return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
   }
 
-  /** Records a batch of up to 250 queued outcomes; with `all`, every batch until one fails entirely. Never rejects. */
+  /** Records up to 250 queued outcomes; with `all`, further batches until all writes of a batch fail. Never rejects. */
   flushUnrecorded({ all = false } = {}): Promise<void> {
     return this.#unrecorded.flush(
       ({ attempt, outcome, isSender }) => this.#record(attempt, outcome, isSender),
@@ -151,9 +151,10 @@ export class JournalSession {
   }
 
   /**
-   * Records the outcome of an attempt. Never throws, waits at most 250 ms, and retries in the background. Returns false
-   * only if the journal reports in time that another attempt created this transaction or, if the recovery has found the
-   * transaction, that another attempt has taken the idempotency key.
+   * Records the outcome of an attempt. Never throws, waits at most 250 ms, and retries in the background. Returns true
+   * unless the journal reports in time that another attempt
+   * - created this transaction, or
+   * - has taken the idempotency key, if a recovery has found this transaction.
    * @param onRecorded called if the first try succeeds, perhaps after the promise has resolved; must not throw
    */
   recordOutcome(
@@ -181,8 +182,9 @@ export class JournalSession {
   }
 
   /**
-   * Records an outcome. If the journal lacks the attempt, raises the fence and inserts it again, unless superseded.
-   * @param isSender whether this instance sent the attempt, or tried to insert it, and this is its first outcome
+   * Records an outcome; returns the result for recordOutcome(). Rejects on failure. If the journal lacks the attempt,
+   * raises the fence and inserts the attempt again, unless the outcome is from a lookup and the attempt is superseded.
+   * @param isSender see UnrecordedOutcome
    */
   async #record(attempt: SentAttempt, outcome: Outcome, isSender: boolean): Promise<boolean> {
     try {
@@ -229,7 +231,7 @@ export class JournalSession {
     return isSameAttempt;
   }
 
-  /** Runs a create or confirm. While any is in flight, renews their leases every second (not those of recoveries). */
+  /** Runs a create or confirm. While at least one is in flight, renews the leases of all of them every second. */
   async withLeaseRenewal<T>(work: () => Promise<T>): Promise<T> {
     this.#inFlightCount += 1;
     if (!this.#renewal) this.#renewal = this.#scheduleRenewal();

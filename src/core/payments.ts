@@ -103,7 +103,7 @@ export class PaymentOperations {
     return toPaymentSuccess(result.found, result.replayed);
   }
 
-  /** Confirms a payment. One that the caller may not confirm leads to the same error as one that does not exist. */
+  /** Confirms a payment. The error for a payment that the caller may not confirm does not reveal that it exists. */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
@@ -129,9 +129,9 @@ export class PaymentOperations {
   }
 
   /**
-   * Returns an error if the caller may not confirm the payment, or if the journal shows another channel or method;
-   * otherwise []. The service does not check the channel (spec 4.5). The error does not reveal whether another channel
-   * has the payment. Throws a ServiceError if the journal or a lookup fails.
+   * Returns an error if the caller may not confirm the payment, or if the journal has it with another channel or method
+   * than the input; otherwise []. The service does not check the channel (spec 4.5). The error does not reveal whether
+   * another channel has the payment. Throws a ServiceError if the journal or a lookup fails.
    */
   async #confirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,

@@ -19,7 +19,7 @@ interface PayoutOperationsOptions {
   matcher: TransactionMatcher<PayoutResource>;
   createService: CreateService;
   session: JournalSession;
-  /** Whether a create with an external id is sent only after a lookup has shown that the id is free. */
+  /** Whether a create is sent only after a lookup has shown that no payout has its external id. */
   preflight: boolean;
   urls: UrlPolicy;
   callbacks: CallbackHandler;
@@ -58,7 +58,7 @@ export class PayoutOperations {
     return attempt?.channel === key.channel ? knownPayoutFromJournal(attempt) : key;
   }
 
-  /** Whether no payout has this external id. Throws a ServiceError on failure, or if a proxy may have sent the 404. */
+  /** Whether a lookup of `key` finds no payout. Throws a ServiceError if it fails or its 404 may come from a proxy. */
   async #hasNoPayout(key: LookupKey): Promise<boolean> {
     const { found, isFromService } = await this.options.payouts
       .search(key, (transactionId) => this.#readDetails(key, transactionId))

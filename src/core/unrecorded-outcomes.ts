@@ -1,7 +1,7 @@
 import type { Outcome, SentAttempt } from '../datasources/journal/journal';
 import type { JournalClock } from './clocks';
 
-/** Time in ms for which `not_sent` and `rejected` are written repeatedly: a timed-out insert may take effect late. */
+/** Time in ms for which `not_sent` and `rejected` are written again, as a timed-out insert may take effect late. */
 const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
 
 const MAX_UNRECORDED = 10_000;
@@ -11,7 +11,7 @@ const MAX_CONCURRENT_RECORDS = 250;
 interface UnrecordedOutcome {
   attempt: SentAttempt;
   outcome: Outcome;
-  /** Whether this instance sent the attempt, or tried to insert it, and this is its first outcome. */
+  /** Whether this is the first outcome of an attempt that this instance inserted, or tried to insert. */
   isSender: boolean;
   /** Time by the monotonic clock at which the outcome was queued. */
   queuedAt: number;
@@ -37,7 +37,7 @@ export class UnrecordedOutcomes {
     const { id } = unrecorded.attempt;
     this.#queue.set(id, { ...unrecorded, queuedAt: this.clock.monotonic() });
     if (this.#queue.size <= MAX_UNRECORDED) return;
-    // Drops the first `not_sent` or `rejected`; without one, the first outcome. Its attempt then counts as unknown.
+    // Drops the first `not_sent` or `rejected` or, if there is none, the first outcome. Its attempt becomes unknown.
     let [idToDrop = id] = this.#queue.keys();
     for (const [queuedId, queued] of this.#queue) {
       if (mayHaveCreated(queued)) continue;
@@ -48,8 +48,8 @@ export class UnrecordedOutcomes {
   }
 
   /**
-   * Records a batch of up to 250 outcomes; with `all`, every batch until one fails entirely. Begins with `succeeded` or
-   * `unknown`. Keeps `not_sent` and `rejected` queued for a minute, to write them again.
+   * Records up to 250 outcomes; with `all`, further batches until all writes of a batch fail. Begins with `succeeded`
+   * and `unknown`. Keeps `not_sent` and `rejected` queued for a minute, to write them again.
    * @param record records an outcome; rejects on failure
    */
   async flush(

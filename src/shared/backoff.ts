@@ -1,5 +1,5 @@
 /**
- * Exponential backoff up to `maxMs`, multiplied by a jitter of ±25 %: the delay can exceed `maxMs`.
+ * Exponential backoff up to `maxMs`, multiplied by a jitter of ±25 %, so the delay can exceed `maxMs`.
  * @param failureCount number of failures before this one; each doubles the delay
  * @param random a number from 0 (inclusive) to 1 (exclusive)
  * @returns the delay in ms

@@ -1,6 +1,6 @@
 /**
- * Parses a date, or a time with an offset (RFC 3339). Returns ms since 1970; NaN if the text is invalid or the day does
- * not exist. Date.parse() alone reads February 30 as March 2.
+ * Parses a date, or a time with an offset. The caller must have checked the format (RFC 3339). Returns ms since 1970;
+ * NaN if the day or the time does not exist. Date.parse() alone reads February 30 as March 2.
  */
 export function parseCalendarTime(text: string): number {
   const day = text.slice(0, 10);

@@ -6,9 +6,9 @@ import { decodeUtf8OrThrow } from './json-text';
 
 interface HotReloadedFileOptions<T> {
   path: string;
-  /** Parses the file. Files read by `readReferenced` are watched too. Only a SyntaxError may contain secrets. */
+  /** Parses `text`. Files read by `readReferenced` are watched too. Errors except SyntaxErrors must show no secrets. */
   read(text: string, readReferenced: (path: string) => string): T;
-  /** Called if a reload fails (`applied: false`: the old value stays), changes the value, or follows a failure. */
+  /** Called after a reload that failed (the old value stays), read new content, or succeeded after a failure. */
   onReload(event: { applied: true } | { applied: false; why: string }): void;
 }
 
@@ -31,7 +31,7 @@ interface ReadResult<T> {
 export class HotReloadedFile<T> {
   #lastResult: ReadResult<T>;
   #value: T;
-  /** Versions at the last poll, if different from #lastResult. If the next poll sees the same, it reads the files. */
+  /** Versions at the last poll if they differed from #lastResult. If the next poll sees them again, it reloads. */
   #changingVersions: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -82,7 +82,7 @@ export class HotReloadedFile<T> {
   }
 }
 
-/** Reads the files. If one changed meanwhile, reads all again, at most MAX_READS times: they may belong together. */
+/** Reads the files, which may belong together. If one changed meanwhile, reads all again, up to MAX_READS times. */
 function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {
     const result = readOnce(options);

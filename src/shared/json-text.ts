@@ -38,8 +38,8 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /**
- * Whether an object in a JSON text has two fields of the same name; JSON.parse keeps only the last. Compares the number
- * of colons outside strings with the number of fields in `value`, the parsed text.
+ * Whether an object in a JSON text has two fields of the same name, of which JSON.parse keeps only the last. Compares
+ * the number of colons outside strings with the number of fields in `value`, the parsed text.
  */
 export const hasDuplicateNames = (text: string, value: unknown): boolean =>
   countColons(text) !== countNames(value);

@@ -5,7 +5,7 @@ import type { CallbackTokens } from './callback-tokens';
 import type { JournalSession } from '../journal-session';
 
 interface CallbackHandlerOptions {
-  /** Base URL at which the service reaches this gateway, without a trailing slash. Null: there are no callbacks. */
+  /** Base URL at which the service reaches this gateway, without a trailing slash; null if there is none. */
   publicUrl: string | null;
   tokens: CallbackTokens;
   session: JournalSession;
@@ -20,7 +20,7 @@ interface TokenBucket {
   /** Whether another lookup must follow, because a callback has arrived since the last lookup began. */
   mustRepeat: boolean;
   /** Time at which the bucket is full again, by the monotonic clock. */
-  refilledAt: number;
+  fullAt: number;
 }
 
 /** Time in ms in which the token bucket of an attempt regains one lookup. A full bucket allows four without waiting. */
@@ -42,7 +42,7 @@ export class CallbackHandler {
     this.#clock = options.session.clock;
   }
 
-  /** Returns the callback URL that the caller gave, otherwise this gateway's. Null or undefined if there is neither. */
+  /** Returns `callersUrl` or, if that is missing, a URL of this gateway. Null or undefined if both are missing. */
   callbackUrlFor(attemptId: string, callersUrl: string | null | undefined): string | null | undefined {
     const { publicUrl, tokens } = this.options;
     if (publicUrl === null || (callersUrl !== null && callersUrl !== undefined)) return callersUrl;
@@ -57,7 +57,7 @@ export class CallbackHandler {
     if (bucket?.isBusy) bucket.mustRepeat = true;
     else if (bucket) this.#scheduleLookup(attemptId, bucket);
     else if (this.#buckets.size < MAX_BUCKETS) {
-      const newBucket = { isBusy: false, mustRepeat: false, refilledAt: 0 };
+      const newBucket = { isBusy: false, mustRepeat: false, fullAt: 0 };
       this.#buckets.set(attemptId, newBucket);
       this.#scheduleLookup(attemptId, newBucket);
     }
@@ -67,7 +67,7 @@ export class CallbackHandler {
     bucket.isBusy = true;
     const delayMs = Math.min(
       LOOKUP_INTERVAL_MS,
-      bucket.refilledAt - BURST_TOLERANCE_MS - this.#clock.monotonic(),
+      bucket.fullAt - BURST_TOLERANCE_MS - this.#clock.monotonic(),
     );
     if (delayMs <= 0) void this.#lookUp(attemptId, bucket);
     else this.#clock.after(delayMs, () => void this.#lookUp(attemptId, bucket));
@@ -76,7 +76,7 @@ export class CallbackHandler {
   async #lookUp(attemptId: string, bucket: TokenBucket): Promise<void> {
     const { session, lookUp } = this.options;
     bucket.mustRepeat = false;
-    bucket.refilledAt = Math.max(bucket.refilledAt, this.#clock.monotonic()) + LOOKUP_INTERVAL_MS;
+    bucket.fullAt = Math.max(bucket.fullAt, this.#clock.monotonic()) + LOOKUP_INTERVAL_MS;
     try {
       await this.#limit.execute(async () => {
         const attempt = await session.journal.findById(session.service, attemptId);
@@ -91,9 +91,9 @@ export class CallbackHandler {
   }
 
   #deleteWhenFull(attemptId: string, bucket: TokenBucket): void {
-    this.#clock.after(Math.max(0, bucket.refilledAt - this.#clock.monotonic()), () => {
+    this.#clock.after(Math.max(0, bucket.fullAt - this.#clock.monotonic()), () => {
       if (bucket.isBusy) return;
-      if (bucket.refilledAt > this.#clock.monotonic()) this.#deleteWhenFull(attemptId, bucket);
+      if (bucket.fullAt > this.#clock.monotonic()) this.#deleteWhenFull(attemptId, bucket);
       else if (this.#buckets.get(attemptId) === bucket) this.#buckets.delete(attemptId);
     });
   }

@@ -25,7 +25,7 @@ const MIN_BEHIND_DELAY_MS = 20;
 const MAX_BEHIND_DELAY_MS = 250;
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
-/** If the last read is older than this time in ms, `behindMs` returns 0, because its value is out of date. */
+/** Time in ms after the last read for which `behindMs` is valid. Later, it returns 0, because it is out of date. */
 const BEHIND_EXPIRY_MS = 60_000;
 
 /** Selects the changes that one reader may see. */
@@ -67,7 +67,7 @@ export class ChangeFeed {
 
   constructor(private readonly options: ChangeFeedOptions) {}
 
-  /** Duration in ms of the current series of stalled reads (see #behind); 0 if there is none. See BEHIND_EXPIRY_MS. */
+  /** Duration in ms of the current series of stalled reads (see #behind); 0 if there is none, or it is out of date. */
   get behindMs(): number {
     const { since, until } = this.#behind ?? { since: 0, until: 0 };
     return this.options.clock.monotonic() - until < BEHIND_EXPIRY_MS ? until - since : 0;
@@ -156,7 +156,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Reads a page of changes, and retries until this succeeds. Returns undefined if the watcher was stopped. */
+  /** Reads a page of changes, and retries failures as #retry() does. Undefined if the watcher was stopped. */
   #readForWatcher(reader: ChangeReader, after: ChangePosition, watcher: Watcher) {
     // Watchers share only reads that began after the last wake-up: an earlier read may lack the newest change.
     const key = JSON.stringify([watcher.version, after, reader]);

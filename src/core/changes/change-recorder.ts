@@ -51,7 +51,7 @@ export class ChangeRecorder {
     );
   }
 
-  /** Returns the number of observations that wait to be checked or written, and the age in ms of the oldest, or 0. */
+  /** Returns the number of observations that are not checked or written yet, and the age in ms of the oldest (or 0). */
   backlog(): { queued: number; oldestQueuedMs: number } {
     const now = this.session.clock.now();
     const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followedFilter.oldestAt ?? now);
@@ -61,14 +61,15 @@ export class ChangeRecorder {
     };
   }
 
-  /** Resolves when every queued observation is recorded, or when the journal fails. */
+  /** Records the queued observations at once. Resolves when all are recorded, or when the journal fails. */
   async flush(): Promise<void> {
     await this.#followedFilter.flush();
     await this.#queue.flush();
   }
 
   /**
-   * Queues the state in a response for recording, unless it is known, or the transaction is known not to be followed.
+   * Queues the state in a response for recording, unless this instance already knows this state or knows that the
+   * transaction is not followed. For a payment without a known state, ignores a response that lacks the field `state`.
    * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: Snapshot, requestedAt: number): void {
@@ -91,7 +92,7 @@ export class ChangeRecorder {
     return this.#toObservedState(seen);
   }
 
-  /** Returns the known state of a transaction if it agrees with the given row of the journal; otherwise forgets it. */
+  /** Returns the known state if the row has the same status and is no newer. Else forgets it and returns undefined. */
   revalidateKnownState({
     kind,
     transactionId,

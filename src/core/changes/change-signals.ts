@@ -10,7 +10,7 @@ import { channelHash } from '../polling/snapshot';
 const CHANGE_SIGNAL = 'changes_';
 /** Minimum time in ms between two wake-ups of a channel, so that one read returns many changes of a burst. */
 const MIN_GAP_MS = 20;
-/** Time in ms after a wake-up until the next one without a signal (signals can be lost). Jitter up to doubles it. */
+/** Time in ms after which watchers wake without a signal, as signals can be lost. Jitter at most doubles it. */
 const SAFETY_READ_MS = 1000;
 
 /** A channel that has at least one watcher. */
@@ -74,7 +74,6 @@ export class Watcher {
     return this.#isStopped;
   }
 
-  /** Number of wake-ups of the channel so far. */
   get version(): number {
     return this.channel.version;
   }

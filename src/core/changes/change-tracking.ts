@@ -48,7 +48,7 @@ export class ChangeTracking {
     this.feed = new ChangeFeed({ journal, clock, runtime, signals, service, observer });
   }
 
-  /** Subscribes to changes of other instances. Unless FOLLOW_DAYS is 0, starts the lookups of followed transactions. */
+  /** Subscribes to other instances' messages. Starts the lookups of followed transactions, unless FOLLOW_DAYS is 0. */
   start({ feeds, ...options }: StartOptions): void {
     const { session, notifier, config, observer } = this.options;
     notifier.subscribe((change) => {

@@ -44,7 +44,7 @@ export class FollowedFilter {
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
 
   /**
-   * @param onMayBeFollowed called with a state whose transaction may be followed: any, if the journal cannot be read
+   * @param onMayBeFollowed called with each state whose transaction may be followed; with all if the journal fails
    * @param onDropped called with a state that is dropped because the queue is full; a later lookup shows it again
    */
   constructor(
@@ -62,7 +62,6 @@ export class FollowedFilter {
     });
   }
 
-  /** Number of queued states. */
   get size(): number {
     return this.#queued.length;
   }

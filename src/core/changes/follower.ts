@@ -8,13 +8,13 @@ import { nextFollowDelay, retryAfterOf, type PollPhase } from '../polling/poll-s
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownState } from './change-recorder';
 
-/** Delay in ms between two runs, each of which claims due transactions. The delay is shorter if more may be due. */
+/** Delay in ms between two runs, each of which claims due lookups. The delay is shorter if more may be due. */
 const RUN_DELAY_MS = 1000;
-/** Maximum number of this job's lookups in flight, and of transactions per claim. Leaves capacity for callers. */
+/** Maximum number of this job's lookups in flight, and of lookups per claim. Leaves capacity for callers. */
 const MAX_BATCH = 32;
-/** Time in ms for which a transaction is young after a change. Young transactions are likely to change again. */
+/** Time in ms after its last change for which a transaction counts as young: it is likely to change again soon. */
 const RECENTLY_CHANGED_MS = 15 * 60_000;
-/** Fraction of lookups for young transactions, if enough are due. The rest is for the most overdue transactions. */
+/** Fraction of lookups that are for young transactions, if enough of them are due. The others are the most overdue. */
 const YOUNG_SHARE = 0.8;
 /** Interval in ms at which one lookup probes the payment service while a circuit breaker is open. */
 const PROBE_EVERY_MS = 5000;
@@ -22,8 +22,8 @@ const PROBE_EVERY_MS = 5000;
 const LEASE_MARGIN_MS = 15_000;
 /**
  * A lookup is postponed if another response has shown the transaction less than this fraction of the poll delay ago. It
- * is less than 0.85 / 1.15, the ratio of the extreme jitter factors; otherwise, the job's own previous lookup could
- * postpone the next one.
+ * is less than 0.85 / 1.15, the ratio of the extreme jitter factors. With a larger fraction, the job's own previous
+ * lookup could postpone the next one.
  */
 const FRESHNESS_FRACTION = 0.7;
 
@@ -85,7 +85,7 @@ export class Follower {
     return areMoreDue ? Math.min(RUN_DELAY_MS, batchMs) : RUN_DELAY_MS;
   }
 
-  /** Returns how many lookups may be sent now: limited by the rate, by those in flight, and by the service's load. */
+  /** Returns how many lookups may be sent now, given the rate, the lookups in flight, and the service's load. */
   #allowedLookupCount(): number {
     const { session, config, serviceLoad } = this.options;
     const rate = config.changes.lookupsPerSecond;
@@ -136,7 +136,7 @@ export class Follower {
     void this.#lookups.track(background({ name: `follow ${kind}` }, lookUp));
   }
 
-  /** Returns the new due time of a lookup if another response has just shown the transaction; otherwise undefined. */
+  /** Returns the new due time if another response has just shown a state that is not final; otherwise undefined. */
   #postponedUntil({ changedAt }: FollowedTransaction, lastState: KnownState): number | undefined {
     const { clock } = this.options.session;
     if (lastState.phase === 'done') return undefined;

@@ -2,8 +2,8 @@ import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollIntervals } from '../../shared/poll-intervals';
 
 /**
- * Phase of a transaction, which selects its poll intervals. `payer`, `provider`: the transaction waits for the payer,
- * or for the provider. `mispaid`: its status is MISPAID. `done`: it is not polled any more.
+ * Phase of a transaction, which selects its poll intervals. `payer` and `provider`: whom the transaction waits for.
+ * `mispaid`: its status is MISPAID. `done`: its status is final, so it is not polled any more.
  */
 export type PollPhase = 'payer' | 'provider' | 'mispaid' | 'done';
 

@@ -32,7 +32,7 @@ export const receivedAmountOf = (snapshot: Snapshot): string | null =>
   (valueWithoutLookup(snapshot, 'amount') as { received?: string | null } | null | undefined)?.received ??
   null;
 
-/** Returns status, state and received amount as text. Equal texts mean the same state. Never triggers a lookup. */
+/** Returns status, raw status, state and received amount as text, for comparison. Never triggers a lookup. */
 export const stateText = (snapshot: Snapshot): string =>
   JSON.stringify([snapshot.status, snapshot.rawStatus, stateOf(snapshot), receivedAmountOf(snapshot)]);
 
@@ -56,7 +56,7 @@ export const creationTime = (snapshot: Snapshot): number =>
 const hash = (text: string, bytes: number): string =>
   createHash('sha256').update(text).digest().subarray(0, bytes).toString('base64url');
 
-/** Returns a hash of the state: 8 characters of base64url. */
+/** Returns a hash of stateText(): 8 characters of base64url. */
 export const stateHash = (snapshot: Snapshot): string => hash(stateText(snapshot), 6);
 
 /**
@@ -71,8 +71,8 @@ export const channelHash = (service: string, channel: string): string =>
   hash(`changes ${service} ${channel}`, 16);
 
 /**
- * Returns `after`, completed from the earlier snapshot `before`: by the external id if `after` has none and, if `after`
- * is a payout with `isPartial`, by all details. The result is the changed object `after` or a new object.
+ * Completes `after` from the earlier snapshot `before`. If `after` is a payout with `isPartial`, returns a copy of
+ * `before` with the status and error of `after`. Otherwise, adds a missing external id to `after`, and returns `after`.
  */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;

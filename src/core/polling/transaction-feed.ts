@@ -23,7 +23,7 @@ export interface PollingOptions {
   recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
 }
 
-/** Maximum number of concurrent polls, except a poller's first ones. The service client allows more, for callers. */
+/** Maximum number of concurrent polls, except those before a poller's first state. Leaves capacity for callers. */
 const MAX_CONCURRENT_POLLS = 32;
 const MAX_STORED_HASHES = 20_000;
 
@@ -53,7 +53,7 @@ export class TransactionFeed<T extends Snapshot> {
     this.#lookups = new LookupCoalescer(lookUp);
   }
 
-  /** Looks a transaction up; null if the service has none. Concurrent lookups of one key share a request. */
+  /** Looks a transaction up; null if the service does not have it. Concurrent lookups of one key share a request. */
   lookUp(key: LookupKey): Promise<T | null> {
     return this.#lookups.load(key);
   }

@@ -97,8 +97,8 @@ export class TransactionPoller<T extends Snapshot> {
 
   /**
    * Publishes the state in a response. If the request began before the latest response was received, the state may be
-   * older: it is then not published, but triggers a poll if it differs. Before the first state, responses to requests
-   * that began before this poller are ignored.
+   * older. It is then not published, but triggers a poll if it differs from the latest. Before the first state, ignores
+   * responses to requests that began before this poller existed.
    * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {
