@@ -2,10 +2,10 @@ import { REDACTED } from '../shared/secret';
 import { containsCardNumber, containsKnownSchemePan } from './pan';
 import { containsToken } from './text';
 
-/** Appended to a text that was truncated. Its bytes are not counted in `maxBytes`. */
+/** Appended to a truncated text. Not counted in `maxBytes`. */
 const TRUNCATION_MARK = '[cut]';
 
-/** Maximum length of a text that is searched for secrets. The rest is dropped: fields of the audit log are shorter. */
+/** Number of first characters of a text to search for secrets. The rest is dropped: audit fields are shorter. */
 const MAX_SEARCHED_CHARACTERS = 1024;
 
 /** Returns the number of bytes of a character in the audit log, which is ASCII: é becomes \u00e9, 6 bytes. */
@@ -45,7 +45,7 @@ export const redactForAudit = (text: string, maxBytes: number): string =>
 export const redactNameForAudit = (text: string, maxBytes: number): string =>
   redactOrTruncate(containsKnownSchemePan, text, maxBytes);
 
-/** Redacts an amount that contains a card number. With two decimal places, only the digits before the point count. */
+/** Redacts an amount that contains a card number. Two decimals after at most 15 digits are not searched. */
 export function redactDecimalForAudit(text: string, maxBytes: number): string {
   const [, whole] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
   if (whole === undefined) return redactForAudit(text, maxBytes);

@@ -20,7 +20,7 @@ export const redactGraphqlName = (text: string): string => (isSafeGraphqlName(te
 /** Matches texts with only characters that graphql-js writes outside quotes. */
 const UNQUOTED_TEXT = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 
-/** Redacts the quoted parts of a message, except GraphQL names. Undefined if the unquoted text may contain a value. */
+/** Redacts quoted parts that are no GraphQL names. Undefined if the message is too long or may have unquoted values. */
 function rebuildSentence(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
@@ -29,7 +29,7 @@ function rebuildSentence(message: string): string | undefined {
   return parts.map((text, place) => (place % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 
-/** Messages that contain values, and replacements. {text}: captured text. {name}: redactGraphqlName(captured text). */
+/** Messages with values, and replacements. {text} is the captured text, {name} is redactGraphqlName(captured text). */
 const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Expected value of type "([^"]*)", found /s, 'The value does not fit type "{name}".'],
   [/^Value .* does not exist in "([^"]*)" enum\./s, 'The value is not in the enum "{name}".'],
@@ -45,8 +45,8 @@ const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Removes the values from an error message of graphql-js. Undefined if no entry of MESSAGE_REPLACEMENTS matches, and the
- * unquoted text may contain a value.
+ * Removes the values from an error message of graphql-js. If no entry of MESSAGE_REPLACEMENTS matches, and the message
+ * is too long or may have unquoted values, returns undefined.
  */
 export function redactGraphqlMessage(message: string): string | undefined {
   for (const [pattern, template] of MESSAGE_REPLACEMENTS) {

@@ -35,7 +35,7 @@ const scatteredDigitsFinder =
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
-/** Returns a Finder of a security code after CVC, CVV or CVN, or outside of words and numbers. Ignores ISO times. */
+/** Returns a Finder of a security code that stands alone or follows CVC, CVV or CVN. Skips texts that are ISO times. */
 function securityCodeFinder(code: string): Finder {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
@@ -141,7 +141,7 @@ function createPrefilter(values: readonly string[]): (text: string) => boolean {
   };
 }
 
-/** Returns a Finder of many values. A prefilter excludes most texts from the search for all values except `numbers`. */
+/** Returns a Finder of many values. A prefilter avoids most searches for values. It does not apply to `numbers`. */
 function manyTextsFinder(values: readonly string[]): Finder {
   const numbers = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const otherValues = values.filter((value) => !numbers.includes(value));

@@ -19,7 +19,7 @@ const findTokens: Finder = (text) => findMatches(TOKEN_PATTERN, text);
 /** Whether a text, as written or decoded, contains a token: a match of TOKEN_PATTERN. */
 export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
 
-/** Minimum length of a text with a secret: four characters such as ⅒ (1/10) can stand for a card number (12 digits). */
+/** Minimum length of a text with a secret. ⅒ (1/10) has three digits, so four such characters can be a card number. */
 const MIN_SECRET_LENGTH = 4;
 /** Maximum length of a text that is searched; longer texts are redacted as a whole. */
 const MAX_SEARCHED_LENGTH = 8192;
@@ -90,7 +90,7 @@ const redactUnless =
     return text !== null && hasForm(text) ? text : redactFreeText(value);
   };
 
-/** Reads a phone number of at most 15 digits. Redacts card numbers and tokens in any other text. */
+/** Reads a phone number: up to 15 digits, no card of a known scheme. Redacts card numbers and tokens in other texts. */
 export const readPhone = redactUnless(
   (text) =>
     /^\+?[\d ()-]{5,24}$/.test(text) && text.replace(/\D/g, '').length <= 15 && !containsKnownSchemePan(text),
@@ -106,7 +106,7 @@ export const readTime = redactUnless((text) =>
 
 /**
  * Reads an amount or currency. A number with at most 11 digits before the decimal point and three after it is returned
- * unchanged. Null for another text that is too long or not printable, or contains a card number of a known scheme.
+ * unchanged. Any other text becomes null if it is too long, is not printable, or has a card number of a known scheme.
  */
 export function safeAmountOrCurrency(value: unknown): string | null {
   const text = passThrough(value);

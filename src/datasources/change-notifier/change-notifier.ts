@@ -7,7 +7,7 @@ import { ListenConnection } from './postgres-listener';
 export interface StateChange {
   /** Hash that identifies a changed transaction, or a channel with a new change: 22 characters of base64url. */
   name: string;
-  /** Hash of the transaction's new state, or a constant for a channel: 8 characters of base64url. */
+  /** Hash of the transaction's new state, or a constant if `name` identifies a channel: 8 characters of base64url. */
   state: string;
 }
 
@@ -63,7 +63,7 @@ export class PostgresNotifier implements ChangeNotifier {
   #connection: ListenConnection | undefined;
   #isListening = false;
   #isSending = false;
-  /** The state that onConnectionChange was last called with; initially true, so that only a loss is reported. */
+  /** Last argument of onConnectionChange(). Initially true: the first connection is only reported if it fails. */
   #isReportedConnected = true;
   /** Number of consecutive connections that could not be opened, or were lost within CHECK_INTERVAL_MS. */
   #failureCount = 0;
@@ -169,7 +169,7 @@ export class PostgresNotifier implements ChangeNotifier {
     });
   }
 
-  /** Sends the queued changes; checks the connection if none are queued. */
+  /** Sends the queued changes, or checks the connection if none are queued. Does nothing while not connected. */
   async #flushOrCheck(): Promise<void> {
     const connection = this.#connection;
     if (this.#isSending || !this.#isListening || !connection) return;
@@ -186,7 +186,7 @@ export class PostgresNotifier implements ChangeNotifier {
           ]);
       } while (this.#queue.size > 0);
     } catch {
-      // The failed query closed the connection; its changes may be lost. The next connection sends the queued changes.
+      // The failure closed the connection. Changes in the failed query may be lost. The next connection sends the rest.
     } finally {
       this.#isSending = false;
     }
@@ -204,7 +204,7 @@ const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
 interface NotifierOptions {
   databaseUrl: string;
   clock: Clock;
-  /** Called with `false` when the connection is lost or cannot be opened at start, and with `true` once restored. */
+  /** Called with `false` when the connection is lost or cannot be opened at start, with `true` once it is restored. */
   onConnectionChange?: ((isConnected: boolean) => void) | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { PostgresHosts } from '../journal/postgres/hosts';
 const QUERY_TIMEOUT_MS = 5_000;
 
 interface ListenHandlers {
-  /** Called with the payload of each notification; '' if it has none. */
+  /** Called with the payload of each notification, or with '' if the notification has none. */
   onMessage(payload: string): void;
   /** Called once, when the connection has closed for any reason. */
   onClose(): void;
@@ -39,7 +39,7 @@ export class ListenConnection {
     await this.#closeOnFailure(this.#client.query(text, values));
   }
 
-  /** Closes the connection and rejects if the host does not respond or no longer satisfies `target_session_attrs`. */
+  /** Checks that the host responds and satisfies `target_session_attrs`. If not, closes the connection and rejects. */
   async check(): Promise<void> {
     await this.query('SELECT 1');
     await this.#closeOnFailure(this.hosts.checkSession(this.#client));

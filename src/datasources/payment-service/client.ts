@@ -24,7 +24,7 @@ import {
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** The transaction to look up. A response with another id or `amount` is invalid. `secrets` are redacted in it. */
+/** The transaction to look up. `secrets` are redacted in the response. It must not contradict the other fields. */
 export type LookupKey = { channel: string } & Pick<
   ExpectedFields,
   'transactionId' | 'externalId' | 'amount' | 'secrets'
@@ -44,7 +44,7 @@ export interface ReservedSlot {
   release(): void;
   /** Deadline for the complete response, in ms by the monotonic clock. */
   deadline: number;
-  /** Time of the reservation in ms since 1970. Signed with it, a create that is sent too late is rejected. */
+  /** Time of the reservation in ms since 1970. The create is signed with it, so the service rejects a late create. */
   signAt: number;
 }
 
@@ -61,7 +61,7 @@ export interface SendQueue {
 }
 
 export interface PostOptions {
-  /** The reserved slot; if omitted, the request waits for a slot. */
+  /** The reserved slot. If there is none, the request waits for a slot. */
   slot?: ReservedSlot;
   /** Called before a retry after a 401. If it resolves to false, the request is not retried. */
   mayRepeat?: (() => Promise<boolean>) | undefined;

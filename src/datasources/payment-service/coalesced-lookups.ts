@@ -38,7 +38,7 @@ export class LookupCoalescer<T> {
     return inFlightResult;
   }
 
-  /** Makes later lookups on a channel send new requests. Those in flight may return the state before a mutation. */
+  /** Makes later lookups on a channel send new requests: a lookup in flight may return the state before a mutation. */
   invalidateChannel(channel: string): void {
     for (const [name, shared] of this.#inFlight) {
       if (shared.channel === channel) this.#inFlight.delete(name);

@@ -4,7 +4,7 @@ import { isUuid } from '../../shared/uuid';
 import { isObject } from '../../shared/wire-object';
 import { Secret } from '../../shared/secret';
 
-/** Credentials of one channel, or the default ones. `secretKeys` has one key, or two while it is being rotated. */
+/** Credentials of one channel, or the default ones. `secretKeys` has one key, or two while the key is rotated. */
 export interface CredentialEntry {
   apiKey: Secret;
   secretKeys: readonly Secret[];
@@ -28,7 +28,7 @@ const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_RULE = '1 to 1024 printable ASCII characters without spaces';
 
-/** A field of an entry. `value`: a credential or a list of them; if `readFile` is set, a path or a list of paths. */
+/** A field of an entry, or an element of its list. `value` holds credentials, or file paths if `readFile` is set. */
 interface CredentialField {
   name: string;
   value: unknown;

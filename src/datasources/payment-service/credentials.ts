@@ -25,7 +25,7 @@ class Signers {
     return this.#secretKeys[this.#preferredIndex] ?? '';
   }
 
-  /** Signer with the secret key that the service accepted last; at first, the first key of the entry. */
+  /** Signer with the secret key that the service accepted last, or with the first key if it has accepted none yet. */
   get preferred(): Signer | undefined {
     return this.#signers[this.#preferredIndex];
   }
@@ -44,10 +44,10 @@ class Signers {
   }
 }
 
-/** Event of the credentials, for logs: a reload of the file or a change of key. Never contains a credential. */
+/** Event for the log: a changed file was applied or refused, or the secret key was switched. Contains no credential. */
 export type CredentialEvent =
   | { kind: 'reloaded' }
-  /** The file has changed, but cannot be read or is invalid (`why`). The previous credentials stay in use. */
+  /** A changed file cannot be read or is invalid (`why`). The previous credentials stay in use. */
   | { kind: 'refused'; why: string }
   /** The service rejected a secret key of `entry` and accepted the other, number `secretKey` (1 or 2). */
   | { kind: 'switched'; entry: string; secretKey: number };
@@ -55,7 +55,7 @@ export type CredentialEvent =
 interface CredentialsOptions {
   /** Path of SERVICE_CREDENTIALS_FILE; null if unset. */
   file: string | null;
-  /** SERVICE_API_KEY and SERVICE_SECRET_KEY; undefined if unset. The default entry, unless the file has one. */
+  /** SERVICE_API_KEY and SERVICE_SECRET_KEY; undefined if unset. Default credentials if the file contains none. */
   settings: CredentialEntry | undefined;
   onCredentialEvent(event: CredentialEvent): void;
 }
@@ -72,7 +72,7 @@ export class Credentials {
   readonly #file: HotReloadedFile<ActiveCredentials> | undefined;
   readonly #fromSettings: ActiveCredentials;
 
-  /** Returns random credentials, for requests that the service must reject. */
+  /** Returns random credentials, for a check that the service rejects them. */
   static placeholder(): Credentials {
     const settings = { apiKey: new Secret(randomUUID()), secretKeys: [new Secret(randomUUID())] };
     return new Credentials({ file: null, settings, onCredentialEvent: () => undefined });
@@ -110,7 +110,7 @@ export class Credentials {
     return this.#active.allSecrets;
   }
 
-  /** Prefers `signer` from now on. Call this after the service accepted it and rejected the preferred signer. */
+  /** Makes `signer` the preferred one of `signers`. Call this after the service accepted it and rejected the other. */
   preferSigner(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
     if (secretKey !== undefined)

@@ -91,7 +91,7 @@ export class PaymentService {
     const { transaction: json, serviceTime, isFromService } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isFromService };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // The listener gets the external id only if the response has one: the service has not confirmed that of `key`.
+    // If the response has no external id, the listener gets none: the service has not confirmed the one of `key`.
     const { externalId, ...keyWithoutExternalId } = key;
     const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);

@@ -11,7 +11,7 @@ import { requestedAmount, readError } from './mapping/read-payment';
 
 interface PayoutRequest extends CreateRequest {
   definition: PayoutMethodDefinition;
-  /** Value of payout_method.type: the type of `definition`; for OtherPayoutInput the type that the caller names. */
+  /** Value of payout_method.type: the type of `definition`, or for OtherPayoutInput the type that the caller names. */
   type: string;
   /** Fields of the payout method that callers may see, such as a masked card number. The service never returns them. */
   publicDetails: object;
@@ -31,7 +31,7 @@ export interface KnownPayout {
   isUnproven?: boolean;
 }
 
-/** Returns details of the payout that a lookup has found. */
+/** Returns the known details of the payout that a lookup has found, by its transaction id. */
 type FindKnownPayout = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
 
 /** Creates and looks up payouts of the service (spec 4.1, 4.2). */

@@ -8,11 +8,10 @@ interface RequestFailureReport {
   call: string;
   /** Channel of the request; present only if its credentials were rejected or are missing. */
   channel?: string;
-  /** HTTP status; undefined without a response. */
+  /** HTTP status; undefined if there was no response. */
   status?: number;
   /** Error code such as ECONNREFUSED; undefined if there was a response. */
   code?: string;
-  /** Duration of the request. */
   ms: number;
 }
 
@@ -20,7 +19,7 @@ interface RequestFailureReport {
 export interface RequestObserver {
   /** Called after `onEnd` if the result is neither `ok` nor `not_found`. */
   onFailure(report: RequestFailureReport): void;
-  /** Called after every request, and if no slot could be reserved for one. `name` and `result` are metric labels. */
+  /** Called after every request, and when a create got no slot. `name` and `result` are metric labels. */
   onEnd(name: string, result: string, ms: number): void;
   /** Called before every retry of a lookup. */
   onRetry(): void;

@@ -21,8 +21,8 @@ interface CircuitBreakerOptions {
 
 /**
  * Opens after `threshold` failures without a success in between, and rejects all requests for up to 1 s. The next
- * request is a probe. If the probe fails, the breaker opens for twice as long, at most 30 s; otherwise it closes. An
- * error for which `isFailure` returns false is neither a failure nor a success.
+ * request is a probe. If the probe fails, the breaker opens for twice as long, at most 30 s. If the probe does not
+ * fail, the breaker closes. An error for which `isFailure` returns false is neither a failure nor a success.
  */
 export class CircuitBreaker {
   #state: State = { kind: 'closed', failures: 0 };
@@ -33,7 +33,7 @@ export class CircuitBreaker {
     return this.#state.kind;
   }
 
-  /** Runs `send`. Rejects with a BrokenCircuitError while open. While half open, waits for the end of the probe. */
+  /** Runs `send`. While open, rejects with a BrokenCircuitError. While half open, first waits until the probe ends. */
   async execute<T>(send: () => Promise<T>): Promise<T> {
     const state = this.#state;
     if (state.kind === 'closed') return this.#run(send, () => this.#onFailure());

@@ -35,7 +35,7 @@ export class RequestFailure extends Error {
     /**
      * - `timeout`: the deadline passed, or too little time was left to start
      * - `too-large`: the response exceeds MAX_RESPONSE_BYTES
-     * - `broken`: the connection failed
+     * - `broken`: the connection failed, or the gateway is shutting down
      * - `refused`: the gateway did not try to send the request
      */
     readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
@@ -106,7 +106,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.runtime.monotonic() > this.#startUntil) this.#fail('timeout', 'DEADLINE');
   }
 
-  /** Called for the final response. undici calls it before that for each informational response (1xx), if any. */
+  /** Called for the final response. Before that, undici also calls it for each informational response (1xx). */
   onResponseStart(_controller: Controller, status: number, headers: RawResponse['headers']): void {
     this.#status = status;
     this.#headers = headers;

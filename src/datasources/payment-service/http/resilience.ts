@@ -9,9 +9,9 @@ export type BulkheadName = 'lookups' | 'payments' | 'payouts';
 const MAX_IN_FLIGHT: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
 const MAX_QUEUED = 2000;
 
-/** Number of timeouts without a response in between that open a circuit breaker. Low, as each makes a caller wait. */
+/** Number of timeouts without a response in between that open a circuit breaker. Low: each timeout delays a caller. */
 const TIMEOUT_THRESHOLD = 10;
-/** Number of other failures, without a status below 500 in between, that open the other circuit breaker. */
+/** Number of failures except timeouts, without a status below 500 in between, that open the second circuit breaker. */
 const FAILURE_THRESHOLD = 50;
 
 const isTimeout = (outcome: unknown): boolean =>
@@ -41,8 +41,8 @@ export class ResiliencePolicy {
   }
 
   /**
-   * Runs `send` in a slot of a bulkhead; if `name` is null, the caller already holds the slot. Waits while a circuit
-   * breaker is half open. Rejects without running `send` if one is open or the queue of the bulkhead is full.
+   * Runs `send` in a slot of the bulkhead `name`, or in a slot that the caller already holds if `name` is null. Waits
+   * while a circuit breaker is half open. Rejects, without running `send`, if a breaker is open or the queue is full.
    */
   run(name: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
     const sendInSlot = name === null ? send : () => this.#bulkheads[name].execute(send);

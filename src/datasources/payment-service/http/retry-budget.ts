@@ -26,7 +26,7 @@ export class LookupRetries {
     private readonly onRetry: () => void,
   ) {}
 
-  /** Runs `call`. Retries it while the service is unavailable. Each call gets the time that is left of `timeoutMs`. */
+  /** Runs `call`. Retries it at most twice, while the service is unavailable. Each try gets the rest of `timeoutMs`. */
   run<T>(timeoutMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
     const deadline = this.runtime.monotonic() + timeoutMs;
     const retryUntil = deadline - timeoutMs * MIN_REMAINING_RATIO;
@@ -35,7 +35,7 @@ export class LookupRetries {
       let error = firstError;
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
-        // If the last try timed out, throw the first error if that has a Retry-After: callers learn when to repeat.
+        // A timeout does not say when to repeat. If the first error has a Retry-After, throw the first error instead.
         if (delay === undefined || this.runtime.monotonic() + delay >= retryUntil)
           throw isTimeout(error) && hasRetryAfter(firstError) ? firstError : error;
         this.#budget -= 1;

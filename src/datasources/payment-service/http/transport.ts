@@ -37,13 +37,13 @@ interface TransportOptions {
   connections?: ServiceConnections;
 }
 
-/** Difference in ms between measured and applied clock skew above which the clock may be the cause of a 401. */
+/** If measured and applied clock skew differ by more than this, in ms, the clock may be the cause of a 401. */
 const MIN_SKEW_CHANGE_MS = 60_000;
 /** Maximum clock skew in ms that is corrected after a 401. */
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
 /** Maximum age in ms of a Date header from which the service's current time is calculated. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
-/** Maximum difference in ms between the time from one Date header to the next and the time by the monotonic clock. */
+/** Maximum deviation in ms of the service's clock from the monotonic clock between two responses. More is a jump. */
 const MAX_DATE_ERROR_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_CLOCK_DRIFT_RATIO = 0.0002;
@@ -107,15 +107,15 @@ export class ServiceTransport {
       this.#lastDate = undefined;
   }
 
-  /** As reserve() of the policy. Waits only as long as enough of the time limit is left to start a request. */
+  /** Reserves a slot, like ResiliencePolicy.reserve(). Stops waiting when too little time is left for a request. */
   reserve(bulkhead: BulkheadName): Promise<() => void> {
     return this.policy.reserve(bulkhead, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
 
   /**
-   * Sends a request and returns the response, whatever its status. Retries only after a 401, which proves that the
-   * service did nothing: first with a timestamp by the service's clock if that differs, then with the other secret key
-   * if there is one. All tries share one deadline. Later requests use the clock correction and key that worked.
+   * Sends a request and returns the response, whatever its status. Retries only after a 401, because the service then
+   * did nothing. If the service's clock differs, retries with its time. If the status is still 401, retries with the
+   * other secret key, if any. All tries share one deadline. Later requests use the correction and the key that worked.
    * @throws ServiceError if the channel has no credentials; RequestFailure if there is no complete response
    */
   async send(call: ApiCall, options: SendOptions): Promise<RawResponse> {
@@ -127,7 +127,7 @@ export class ServiceTransport {
     const deadline = this.runtime.monotonic() + timeoutMs;
     const exchange = (signing: Signing) => this.#exchange(call, options, deadline, signing);
     // Returns the timestamp for a retry; undefined if the request must not be retried. Reads the clock before it calls
-    // mayRepeat(): if that takes long, the service must reject the retry as too old.
+    // mayRepeat(): if mayRepeat() takes too long, the service rejects the retry as too old.
     const repeatAt = async (): Promise<number | undefined> => {
       const now = this.options.now();
       if (deadline - this.runtime.monotonic() < minRemainingMs(timeoutMs)) return undefined;
@@ -166,9 +166,9 @@ export class ServiceTransport {
   }
 
   /**
-   * Returns the clock skew in ms with which to retry after a 401, by its Date header. Undefined if no other timestamp
-   * would help: the skew is unknown, is at least MAX_SKEW_MS, or is within MIN_SKEW_CHANGE_MS of `usedSkewMs`, which
-   * the rejected request used. Except in the last case, resets #skewMs to 0.
+   * Returns the clock skew in ms with which to retry after the 401 in `response`, calculated from its Date header.
+   * Undefined if this skew is unknown, is at least MAX_SKEW_MS, or is within MIN_SKEW_CHANGE_MS of `usedSkewMs`, with
+   * which the rejected request was signed. Resets #skewMs to 0, except in the last of these cases.
    */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();

@@ -118,7 +118,7 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
   payment.loadComplete = complete;
 }
 
-/** Whether a field is missing that a lookup may return. Only failed payments have `error`; finished ones no `state`. */
+/** Whether `name` is missing and a lookup may return it. Only failed payments have `error`, only unfinished `state`. */
 function isLazyField(payment: PaymentResource, name: string): boolean {
   if (Reflect.get(payment, name) !== undefined) return false;
   if (name === 'error') return payment.status === PaymentStatus.FAILED;

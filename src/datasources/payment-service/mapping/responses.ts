@@ -6,7 +6,7 @@ import { extractErrorMessage } from './upstream-error-message';
 import { notTriedError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
-/** Values of the request. A valid response contradicts none of them, but may lack all except the transaction id. */
+/** Values of the request. A valid response contradicts none of these fields. It may lack all but `transactionId`. */
 export interface ExpectedFields extends SensitiveValues {
   channel?: string;
   transactionId?: string;
@@ -66,7 +66,7 @@ function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObjec
   return redactResponse(json, expected, verifiedFields);
 }
 
-/** Returns the error for an unavailable service. Reads a Retry-After header in seconds; ignores a date. */
+/** Returns the error for an unavailable service. `retryAfterMs` is set if the Retry-After header is in seconds. */
 function unavailableError({ headers }: RawResponse): ServiceError {
   const seconds = headers['retry-after'];
   const retryAfterMs =
@@ -121,11 +121,11 @@ export function parseMutationResponse(
 /** The service's response to a lookup of a transaction that does not exist. */
 export interface NotFoundResponse {
   status: number;
-  /** Names of fields that the JSON object in the response always has; if empty, any JSON object is accepted. */
+  /** Names of fields that the JSON object in the response always has. Without names, any JSON object is accepted. */
   fields: readonly string[];
 }
 
-/** Whether a response is the service's "not found". That of a proxy is no JSON object, or lacks some of `fields`. */
+/** Whether a response is the service's own "not found": a JSON object with all `fields`, unlike that of a proxy. */
 export function isNotFoundOfService(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
   if (raw.status !== status) return false;
   const json = readJsonObject(raw);
@@ -151,7 +151,7 @@ export function readLookupResponse(
   throw invalidResponseError();
 }
 
-/** Outcome of a create or confirm without a complete response. If nothing was sent, throws a ServiceError instead. */
+/** Outcome of a create or confirm without a complete response. Throws an error if the service certainly did nothing. */
 export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };

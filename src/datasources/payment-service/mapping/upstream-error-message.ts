@@ -19,7 +19,7 @@ function errorTextsIn(value: unknown, depth = 0): string[] {
     const moreTexts = mainValue === value['errors'] ? [] : errorTextsIn(value['errors'], depth + 1);
     return [...errorTextsIn(mainValue, depth + 1), ...moreTexts];
   }
-  // Other objects have a field for each invalid input, for example { amount: ["too small"] }.
+  // An object with none of these fields has a field for each invalid input, for example { amount: ["too small"] }.
   return Object.entries(value).flatMap(([name, inner]) =>
     errorTextsIn(inner, depth + 1).map((text) => `${name}: ${text}`),
   );
@@ -37,9 +37,9 @@ const plainTexts = ({ headers, body }: RawResponse): string[] =>
   /^text\/plain\b/i.test(String(headers['content-type'])) ? [body.toString('utf8')] : [];
 
 /**
- * Returns the error message in a 4xx response, or a default message if none is safe for the caller. Reads plain text
- * and the usual JSON fields, because the service does not document the format (spec 7.1). Ignores texts that are too
- * long or not printable, or contain HTML, card numbers, tokens or `sensitive` values.
+ * Returns the error messages in a 4xx response as one text, or a default text if none is safe for the caller. Reads
+ * plain text and the usual JSON fields, because the service documents no format (spec 7.1). Ignores messages that are
+ * too long or not printable, or contain HTML, card numbers, tokens or `sensitive` values.
  */
 export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
   const remove = createRedactor(sensitive);
