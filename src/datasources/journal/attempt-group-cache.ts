@@ -6,7 +6,7 @@ type GroupOfAttempt = Pick<NewAttempt, 'service' | 'client' | 'channel' | 'kind'
 const keyOf = ({ service, client, channel, kind }: GroupOfAttempt): string =>
   JSON.stringify([service, client, channel, kind]);
 
-/** Cache of attempt groups (rows of attempt_groups) that exist, so that an insert does not create them again. */
+/** Cache of attempt groups (rows of attempt_groups) that are known to exist. Inserts need not create cached groups. */
 export class AttemptGroupCache {
   readonly #keys = new LRUCache<string, true>({ max: 10_000 });
 

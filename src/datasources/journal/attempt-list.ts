@@ -9,9 +9,9 @@ const ORDER_AND_LIMIT = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns the SELECT for a page of a client's attempts on a channel, newest first. If `page` has an external id, it
- * reads all attempts of the client with this id, which are few. Otherwise, it reads at most `limit` entries of the
- * index for each kind and outcome, so a rare outcome does not make it slow.
+ * Returns the SELECT for a page of a client's attempts on a channel, newest first. If `page` has an external id, the
+ * SELECT reads all the client's attempts with that external id, which are few. If not, it reads at most `limit` entries
+ * of the index for each kind and outcome, so even a list of a rare outcome is fast.
  * @param table returns the FROM item for the table of attempts; in SQLite, with a hint to use the given index
  */
 export function listStatement(page: AttemptQuery, table: (index: string) => string) {

@@ -10,8 +10,8 @@ export const STATE_BY_OUTCOME = {
 } as const;
 
 /**
- * Returns the SQL expression for the first 12 bytes of an attempt id: the hash of its idempotency key. On this
- * expression, the table `stored_attempts` has a unique index.
+ * Returns the SQL expression for the first 12 bytes of an attempt id (`id`: SQL for the id). These bytes are the hash
+ * of the attempt's idempotency key. The table `stored_attempts` has a unique index on them.
  */
 export const keyHashOf = (id: string): string => `substr(${id}, 1, ${KEY_HASH_BYTES})`;
 
@@ -24,7 +24,7 @@ const ATTEMPT_INDEXES = [
   `CREATE UNIQUE INDEX stored_attempts_by_key ON stored_attempts (${keyHashOf('id')})`,
   `CREATE INDEX stored_attempts_open ON stored_attempts (state, lease_until) WHERE state IN ('p', 'u')`,
   'CREATE INDEX stored_attempts_settled ON stored_attempts (settled_at) WHERE settled_at IS NOT NULL',
-  // The column `group_id` in the next two indexes keeps lookups from reading rows of other clients.
+  // With the column `group_id` in the next two indexes, findCreated() reads no rows of other clients.
   'CREATE INDEX stored_attempts_by_transaction ON stored_attempts (transaction_hash, group_id) WHERE transaction_hash IS NOT NULL',
   'CREATE INDEX stored_attempts_by_external_id ON stored_attempts (external_id_hash, group_id)',
   // `started_at` comes last, so that a list reads one short range of the index for each kind and outcome.
@@ -33,7 +33,7 @@ const ATTEMPT_INDEXES = [
 
 /**
  * Returns the statements that create the tables of attempts. To keep rows small (docs/scaling.md), `attempt_groups`
- * stores the values that many attempts share. Columns that only open attempts need are null in settled ones.
+ * stores the values that many attempts share, and columns that only open attempts need are null in settled attempts.
  */
 export function attemptTables(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
@@ -114,8 +114,8 @@ const readableColumns = (dialect: Dialect): string =>
 export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: readableColumns('postgres') };
 
 /**
- * Returns the statement that creates the view `attempts`. Its last columns have the stored form, for use in conditions:
- * a condition on a converted column, such as `id` or `outcome`, cannot use an index.
+ * Returns the statement that creates the view `attempts`. The view ends with columns in their stored form. Conditions
+ * on these can use an index; conditions on converted columns, for example `id` or `outcome`, cannot.
  */
 export const attemptsView = (dialect: Dialect): string =>
   `CREATE VIEW attempts AS SELECT ${READABLE_COLUMNS[dialect]},

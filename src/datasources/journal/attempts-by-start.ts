@@ -5,7 +5,7 @@ import { attemptFromRow } from './rows';
 import { connectToStore } from './store-connection';
 import type { Dialect } from './stored-values';
 
-/** Selects attempts of all clients by channel and start time. Times are in ms since 1970. */
+/** Selects attempts of all clients by service, channel and start time. Times are in ms since 1970. */
 export interface AttemptsByStartQuery {
   service: string;
   /** Null: all channels. */
@@ -14,7 +14,7 @@ export interface AttemptsByStartQuery {
   from: number;
   /** Latest start time, exclusive. */
   to: number;
-  /** Last attempt that the caller already has; null: start with the first attempt of the range. */
+  /** Position of the last attempt that the caller has, to continue after it; null: begin at `from`. */
   after: AttemptPosition | null;
 }
 
@@ -39,12 +39,12 @@ const STATE_ROWS = Object.values(STATE_BY_OUTCOME)
   .join(', ');
 
 const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) > (?, ?)';
-const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
+const ORDER_AND_LIMIT = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
 
 /**
- * For each dialect, returns the SELECT of attempts that started in a time window, in the groups that match a condition.
- * It reads only this window of the index stored_attempts_by_start. The inner LIMIT (PostgreSQL) and CROSS JOIN (SQLite)
- * keep the planner from reading the whole table.
+ * For each dialect, a function that returns the SELECT of the attempts that started in a time window, in the groups
+ * that match a condition. The SELECT reads only this window of the index stored_attempts_by_start: the inner LIMIT
+ * (PostgreSQL) and CROSS JOIN (SQLite) keep the planner from reading the whole table.
  */
 const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (
@@ -54,7 +54,7 @@ const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
     CROSS JOIN LATERAL (
       SELECT id, started_at, seq FROM stored_attempts
       WHERE group_id = attempt_group.id AND state = states.of_attempt::"char"
-        AND ${IS_IN_WINDOW} ${FIRST_OF_PAGE}) AS page`,
+        AND ${IS_IN_WINDOW} ${ORDER_AND_LIMIT}) AS page`,
   sqlite: (groupCondition) => `SELECT stored.id, started_at, seq
     FROM (SELECT id AS group_id FROM attempt_groups WHERE ${groupCondition}) AS attempt_group
     CROSS JOIN (SELECT column1 AS of_attempt FROM (VALUES ${STATE_ROWS})) AS states
@@ -68,11 +68,11 @@ const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
  */
 export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
   `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
-     ${FIRST_OF_PAGE}) AS found
+     ${ORDER_AND_LIMIT}) AS found
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Connects as connectToStore() does. `timeLimitMs`: for each page; raised to MIN_BACKGROUND_TIME_LIMIT_MS if lower. */
+/** Connects as connectToStore(). A page's time limit is `timeLimitMs`, but at least MIN_BACKGROUND_TIME_LIMIT_MS. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
   const options = { timeLimitMs: Math.max(timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);

@@ -2,7 +2,7 @@ import { TimeoutError } from '../../shared/timeout';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
-/** Priority in a Batcher's queue. `low` waits until no `normal` operation is queued, then runs alone in a batch. */
+/** Priority of an operation. A `low` one waits until no `normal` one is queued, and then has a batch of its own. */
 export type Priority = 'normal' | 'low';
 
 interface Queued<Op, Result> {
@@ -25,11 +25,11 @@ interface BatcherOptions<Op, Result> {
   maxBatch: number;
   /** Maximum number of batches in flight. */
   concurrency: number;
-  /** Time limit of an operation in ms, including its time in the queue. A batch in flight is executed nevertheless. */
+  /** Time limit of an operation in ms, including its time in the queue. The limit does not abort a batch in flight. */
   timeLimitMs: number;
   /**
-   * Limits which operations share a batch: two operations with the same `key` but different `owner` never do. Returns
-   * null if there is no such limit for `op`.
+   * Returns the `key` and `owner` of an operation. Operations with the same key and different owners never share a
+   * batch. Null: the operation can share a batch with every other operation.
    */
   batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
@@ -67,7 +67,7 @@ export class Batcher<Op, Result> {
   }
 
   #timeOut(queued: Queued<Op, Result>): void {
-    // If the operation is still queued, #startBatches() removes it, together with all others that have timed out.
+    // If the operation is still queued, #startBatches() removes it before it starts the next batch.
     queued.isTimedOut = true;
     queued.reject(new JournalUnavailable(new TimeoutError()));
     this.#startBatches();

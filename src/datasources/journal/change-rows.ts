@@ -12,7 +12,7 @@ import { textOrNull, type Row, type SqlValue } from './rows';
 /**
  * Selects the current epoch and horizon (docs/decisions/0022-record-of-changes.md). Readable are all changes of earlier
  * epochs, and changes of the current epoch whose `xid` is below the horizon. `is_current` is false if the journal has
- * moved to another database. Parameter: a known lower bound of the horizon, or 0.
+ * moved to another database since the epoch began. Parameter: a known lower bound of the horizon, or 0.
  */
 const SELECT_EPOCH = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
@@ -35,7 +35,7 @@ const FROM_POSITIONS = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE'
 
 const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
-/** Maximum number of changes that a read of all channels or by creator examines, unless its `limit` is larger. */
+/** A read of all channels, or with a filter by creator, examines at most max(this number, `limit + 1`) changes. */
 const MAX_EXAMINED = 1000;
 
 /** An SQL statement with a `?` placeholder for each value. */
@@ -63,14 +63,14 @@ const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED);
 
-/** Returns the SELECT of a channel's row in change_feeds; without a channel, of the row with the last purged change. */
+/** Returns the SELECT of a channel's row in change_feeds; for null, of the row with the last purged change. */
 const feedQuery = (channel: string | null): string =>
   `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
 
 /**
- * Returns the statement that reads a range of changes, one per row, or one row without a change if there are none.
- * Every row also has the horizon, and the positions of the last purged and of the last examined change.
+ * Returns the statement that reads a range of changes: a row for each change, up to `limit + 1`, or one row without a
+ * change if none is found. Every row also has `horizon`, `examined` (a number), `is_behind` and SELECTED_POSITIONS.
  * @param horizon known lower bound of the horizon (see SELECT_EPOCH)
  */
 export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): SqlWithValues {
@@ -99,7 +99,7 @@ export function readChangesStatement(dialect: Dialect, range: ChangeRange, horiz
   return { text, values: [horizon, ...feedValues, ...pageValues, ...foundValues] };
 }
 
-/** Returns the statement that reads the position of a channel's newest readable change. */
+/** Returns the statement that reads the positions of a channel's newest readable and of its last purged change. */
 export const newestChangeStatement = (
   dialect: Dialect,
   [service, channel]: [string, string],
@@ -115,7 +115,7 @@ export const newestChangeStatement = (
 /** Whether the journal has moved to another database since the epoch in this row began. Then a new epoch must begin. */
 export const isEpochOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
 
-/** Reads a position from the columns `<prefix>epoch`, `<prefix>xid` and `<prefix>seq`; null if they are null. */
+/** Returns the position in the columns `<prefix>epoch`, `<prefix>xid` and `<prefix>seq`; null if these are null. */
 function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition | null {
   const [epoch, transaction, seq] = POSITION_COLUMNS.map((name) => row[`${prefix}${name}`] ?? null);
   if (epoch === null) return null;
@@ -132,7 +132,7 @@ export const lastExaminedPosition = (row: Row): ChangePosition | null => positio
 export const comparePositions = (a: ChangePosition, b: ChangePosition): number =>
   a.epoch - b.epoch || a.transaction - b.transaction || a.seq - b.seq;
 
-/** Converts the rows of readChangesStatement() to a page of changes. */
+/** Converts the rows that readChangesStatement() returns for `range` to a page of changes. */
 export function changeBatchFromRows(rows: readonly Row[], range: ChangeRange): ChangeBatch {
   const { limit, after } = range;
   const [firstRow = {}] = rows;

@@ -17,7 +17,7 @@ const CHANGE_INDEXES = [
   'CREATE INDEX changes_by_feed ON changes (feed_id, epoch, xid, seq)',
   'CREATE INDEX changes_in_order ON changes (epoch, xid, seq)',
   'CREATE INDEX followed_by_transaction ON followed_transactions (transaction_hash)',
-  // `group_id` is part of the index, so that countFollowed() reads no table rows.
+  // `group_id` is part of the index, so that countFollowed() reads only the index of this table.
   `CREATE INDEX followed_due ON followed_transactions (next_lookup_at, group_id)
      WHERE next_lookup_at IS NOT NULL`,
 ];
@@ -73,14 +73,14 @@ export function changeTables(dialect: Dialect): string[] {
        status TEXT,
        state TEXT
      )`,
-    // This table has one row. Its `identity` is not that of journal_state, because gateways of the previous version
-    // update the latter without beginning a new epoch.
+    // This table has one row. It does not use `identity` of journal_state, because gateways of the previous version
+    // update that column without beginning a new epoch.
     `CREATE TABLE change_epoch (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
        epoch BIGINT NOT NULL
      )`,
-    // The first epoch is the current time. So positions from an earlier, deleted journal precede all changes here.
+    // The first epoch is the current time. So positions from an earlier, deleted journal are before all new changes.
     `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${FIRST_IDENTITY[dialect]}, ${NOW[dialect]})`,
     ...CHANGE_INDEXES,
     ...CREATE_FUNCTIONS[dialect],
@@ -95,18 +95,18 @@ export const NOW = {
 };
 
 /**
- * SQL expression for the initial `identity` (which database it is) in change_epoch and journal_state. Empty in SQLite:
- * there, change_epoch.identity is not used, and SqliteJournal.open() sets journal_state.identity.
+ * SQL expression for the initial `identity`, which identifies the database, in change_epoch and journal_state. In
+ * SQLite, it is empty: change_epoch.identity is not used there, and SqliteJournal.open() sets journal_state.identity.
  */
 export const FIRST_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
  * Functions and triggers of the record of changes. When a channel gets its first row in attempt_groups, a trigger
- * creates its feed (row of change_feeds). The trigger in PostgreSQL inserts feeds in a fixed order, to prevent deadlocks.
+ * creates the channel's feed (row of change_feeds). PostgreSQL creates feeds in a fixed order, to prevent deadlocks.
  *
  * PostgreSQL only: `raise_change_epoch(always)` begins a new epoch if `always` is true, or if the journal has moved to
- * another database. It locks the table `changes`, so that no change of an earlier epoch is committed afterwards: it
- * waits for transactions that are writing changes, and later writers read the new epoch.
+ * another database. It locks the table `changes`: it waits for database transactions that are writing changes, and
+ * later ones read the new epoch. So no change of an earlier epoch is committed afterwards.
  */
 const CREATE_FUNCTIONS: Record<Dialect, string[]> = {
   sqlite: [
@@ -135,14 +135,14 @@ const CREATE_FUNCTIONS: Record<Dialect, string[]> = {
 /** Columns that `changes` and `followed_transactions` copy from `stored_attempts`. */
 export const COPIED_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
 
-/** Subquery for the id of a change's row in change_feeds. Reads `group_id` of the surrounding SELECT. */
+/** Subquery for the id of a change's feed (row of change_feeds). Reads `group_id` of the surrounding SELECT. */
 export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_group
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
 /**
- * Returns the INSERT that starts to follow the transactions of attempts that succeeded since a time, oldest first, if
- * not followed yet. The first lookup is due at once, because the status is unknown. Parameters: the time, and the
- * maximum number of transactions. Returned column: `created_at`, when the attempt was settled.
+ * Returns the INSERT that starts to follow transactions that are not followed yet, oldest first: those of attempts that
+ * succeeded at or after a given time. Their first lookup is due at once, because no status is recorded. Parameters: the
+ * time, and the maximum number of transactions. Returned column: `created_at`, when the attempt was settled.
  */
 export const followSettledStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
     (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_COLUMNS})

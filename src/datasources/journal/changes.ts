@@ -1,14 +1,14 @@
 /**
- * The record of changes has a row for each new status or state of a transaction in a response of the payment service.
- * To follow a transaction means: the gateway itself looks it up until it is completed or failed, at most for
- * FOLLOW_DAYS (docs/changes.md). Times are in milliseconds since 1970, by the clock of the journal.
+ * The record of changes has a row for each new status or state of a transaction, as seen in responses of the payment
+ * service. The gateway follows each transaction that was created through it: it repeats lookups until the status is
+ * final, for at most FOLLOW_DAYS (docs/changes.md). Times are in milliseconds since 1970, by the journal's clock.
  */
 
 import type { AttemptKind } from './attempt-kind';
 
 /** Position in the record of changes. Changes become readable in the order of their positions. */
 export interface ChangePosition {
-  /** Increases when the journal moves to another database (failover, restore), or when its Fence is raised. */
+  /** Increases when the journal moves to another database (failover, restore), or when a Fence is raised. */
   epoch: number;
   /** PostgreSQL: id of the database transaction that recorded the change. SQLite: 0. */
   transaction: number;
@@ -19,13 +19,13 @@ export interface ChangePosition {
 /** The position before all changes. */
 export const FIRST_POSITION: ChangePosition = { epoch: 0, transaction: 0, seq: 0 };
 
-/** The state of a transaction in a response of the payment service. */
+/** Status and state of a transaction in a response of the payment service, and the next lookup. */
 export interface ObservedState {
   /** GraphQL value of PaymentStatus or PayoutStatus. */
   status: string;
   /** GraphQL value of PaymentState; null for payouts, and if the response shows no state. */
   state: string | null;
-  /** Amount actually received for a MISPAID payment; otherwise null. */
+  /** Amount received, if the status is MISPAID and the response shows this amount; null in all other cases. */
   received: string | null;
   /** Whether the status is final: COMPLETED or FAILED. */
   isFinal: boolean;
@@ -33,7 +33,7 @@ export interface ObservedState {
   nextLookupAt: number | null;
 }
 
-/** A state in a response of the payment service, with its transaction and the times of the request and response. */
+/** An ObservedState, the transaction that it belongs to, and the times of the request and of the response. */
 export interface Observation extends ObservedState {
   service: string;
   kind: AttemptKind;
@@ -49,10 +49,10 @@ export interface Observation extends ObservedState {
  * Result of recordObservation():
  * - `recorded`: the status or the state was new, so a change was recorded.
  * - `unchanged`: status and state are those that were recorded last.
- * - `outdated`: they differ, but the request was sent before the response with the recorded ones was received. Nothing
- *   was recorded. A lookup is due at once, unless `nextLookupAt` is null. A final status is never outdated.
- * - `not_followed`: the transaction was not created through the gateway, its final status is already recorded, or it
- *   was purged.
+ * - `outdated`: status or state differ from those that were recorded last, but a response with the recorded ones was
+ *   received after this request was sent. So no change was recorded. A lookup is due at once, unless `nextLookupAt` is
+ *   null. A final status is never outdated.
+ * - `not_followed`: the transaction was not created through the gateway, is recorded as final, or was purged.
  */
 export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_followed';
 
@@ -73,11 +73,11 @@ export interface FollowedTransaction {
   failures: number;
 }
 
-/** Claim of due lookups of followed transactions. Until `leaseUntil`, no other instance makes these lookups. */
+/** Claim of due lookups of followed transactions. The claimed lookups are then due again at `leaseUntil`. */
 export interface FollowedClaim {
   service: string;
   now: number;
-  /** End of the lease. Afterwards, any instance can claim the transactions again. */
+  /** End of the lease: from then on, any instance can claim the lookups that were not rescheduled. */
   leaseUntil: number;
   /** A transaction that changed after this time counts as young: it is likely to change again soon. */
   youngIfChangedAfter: number;
@@ -127,11 +127,11 @@ export interface RecordedChange {
   state: string | null;
   currency: string;
   value: string;
-  /** Amount actually received for a MISPAID payment; otherwise null. */
+  /** Amount received, if the status is MISPAID and the response shows this amount; null in all other cases. */
   received: string | null;
 }
 
-/** Filter by creator. Key: a kind to read. Value: the client that created the transaction; null: any client. */
+/** By kind: the client whose transactions are read; null: all clients. A kind without an entry is not read. */
 export type ChangeCreators = Readonly<Partial<Record<AttemptKind, string | null>>>;
 
 /** Selects changes, oldest first. */
@@ -150,7 +150,7 @@ export interface ChangeBatch {
   changes: RecordedChange[];
   /** Whether more changes of this range may follow. */
   hasMore: boolean;
-  /** Position to pass as `after` of the next read. All changes of the range from `after` up to it were returned. */
+  /** `after` of the next read. `changes` has all changes of the range up to this position. */
   readUntil: ChangePosition;
   /** Whether some committed changes are not readable yet, because an earlier database transaction is in progress. */
   isBehind: boolean;
@@ -169,7 +169,7 @@ export class PositionExpired extends Error {
 export interface ChangeJournal {
   /** Records a change if the observed status or state is new. If several instances observe it, only one records it. */
   recordObservation(observation: Observation): Promise<ObservationResult>;
-  /** Returns one value per id. False: certainly not followed. True: followed, or a followed id has the same hash. */
+  /** Returns a value for each id. False: not followed. True: followed, or a followed transaction has the same hash. */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
   /** Claims due lookups, and returns their transactions. Their next lookup is then due at `leaseUntil`. */
   claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]>;
@@ -179,8 +179,8 @@ export interface ChangeJournal {
   /** Returns changes that no crash can lose. Rejects with PositionExpired if changes after `after` were deleted. */
   readChanges(range: ChangeRange): Promise<ChangeBatch>;
   /**
-   * Returns the position of a channel's newest readable change. Reading after it returns only later changes. If no
-   * change is stored, returns the position of the last purged change, or FIRST_POSITION.
+   * Returns the position of a channel's newest readable change. Reading after it returns only later changes. If the
+   * channel has no readable change, returns the position of its last purged change; if there is none, FIRST_POSITION.
    */
   newestChange(service: string, channel: string): Promise<ChangePosition>;
 }

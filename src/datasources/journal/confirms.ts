@@ -11,9 +11,9 @@ export interface ConfirmClaim extends ConfirmedPayment {
   id: string;
   /** Id of the instance that sends the confirm. */
   owner: string;
-  /** Current time in ms by the journal's clock. Another claim whose lease has ended by now is taken over. */
+  /** Current time in ms by the journal's clock. An earlier claim is replaced if its lease has ended by this time. */
   now: number;
-  /** End of the lease. After it, another confirm of this payment can begin. */
+  /** End of the lease in ms. Afterwards, another confirm of this payment can begin. */
   leaseUntil: number;
   /** Keyed hash of the confirm's input. */
   inputHash: string;
@@ -42,7 +42,7 @@ export interface ConfirmResult {
   /**
    * - `known`: the results of all confirms of this payment, including earlier ones, are known.
    * - `unknown`: this confirm may have been carried out.
-   * - `not_carried_out`: this confirm was not carried out; unknown results of earlier confirms stay unknown.
+   * - `not_carried_out`: this confirm was not carried out. Unknown results of earlier confirms stay unknown.
    */
   outcome: 'known' | 'unknown' | 'not_carried_out';
   /** Inputs with which the payment is now known to have been confirmed, by this confirm or an earlier one. */

@@ -68,7 +68,7 @@ const shortenFingerprint = (fingerprint: string): string =>
 function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   const oldAttempt = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortenFingerprint(oldAttempt.fingerprint);
-  // The end of the new id is a hash of the old one, so that repeated copies of a row get the same id.
+  // The new id ends with a hash of the old id, so that repeated copies of a row get the same id.
   const suffix = (shortHash(oldAttempt.id) >>> 0).toString(16).padStart(8, '0');
   const id = newAttemptId(oldAttempt, { randomUUID: () => suffix });
   const attempt: Attempt = { ...oldAttempt, id, fingerprint };
@@ -139,8 +139,8 @@ const SELECT_OPEN_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${IS_OPEN})`;
 
 /**
- * Statements of the final step, `before` and `after` it copies the last rows. In PostgreSQL, the first ones lock the
- * old tables: queries of gateways of the previous version wait for these locks, then fail because the tables are gone.
+ * Statements that the final step runs `before` and `after` it copies the last rows. In PostgreSQL, `before` locks the
+ * old tables. Queries of gateways of the previous version wait for these locks, then fail because the tables are gone.
  */
 const FINAL_STEP_STATEMENTS = {
   sqlite: { before: [], after: [] },
@@ -154,8 +154,8 @@ const FINAL_STEP_STATEMENTS = {
 } satisfies Record<Dialect, { before: string[]; after: string[] }>;
 
 /**
- * Copies attempts in batches while gateways of the previous version use the journal. The final step copies the attempts
- * that may have changed meanwhile, and drops the old tables. Several instances can run the conversion at once.
+ * Copies attempts in batches while gateways of the previous version use the journal. The final step copies new attempts
+ * and those that may have changed meanwhile, and drops the old tables. Several instances can convert at once.
  * @param complete runs at the end of the final step: creates the view `attempts`, the table journal_state and the
  *   functions of PostgreSQL, and marks the migration as applied
  */

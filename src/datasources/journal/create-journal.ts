@@ -34,8 +34,8 @@ export async function openJournal(url: string, timeLimitMs = DEFAULT_TIME_LIMIT_
 const CONNECT_LIMIT_MS = 10_000;
 
 /**
- * Applies pending migrations, which have no time limit. Creates a SQLite file that does not exist. Rejects with a
- * JournalOpenError (SQLite) or JournalUnavailable (PostgreSQL) on failure.
+ * Applies pending migrations, which have no time limit. If the URL names a SQLite file that does not exist, creates it.
+ * Rejects with a JournalOpenError (SQLite) or JournalUnavailable (PostgreSQL) on failure.
  */
 export async function migrateJournal(url: string): Promise<void> {
   if (sqliteFileOf(url) !== undefined) return (await openJournal(url)).close();

@@ -28,9 +28,9 @@ export interface PostgresFacts extends JournalFacts {
   version: number;
   /** Whether LISTEN/NOTIFY works; null on a standby, which does not support LISTEN. */
   canListen: boolean | null;
-  /** Whether commits survive a crash of the server (IS_DURABLE). */
+  /** Whether commits survive a crash of the server (see IS_DURABLE). */
   isDurable: boolean;
-  /** Whether all standbys of the server are asynchronous; false if it has no standby. */
+  /** Whether standbys are connected to the server, and all of them are asynchronous. */
   hasOnlyAsynchronousStandbys: boolean;
   /** Whether the database user may call pg_control_system(), which the gateway needs to notice a failover. */
   canNoticeFailover: boolean;
@@ -79,8 +79,8 @@ async function queryFacts(query: RunQuery, hasTables: boolean): Promise<Omit<Jou
 }
 
 /**
- * Reads the state of a journal in SQLite. Rejects with the SQLite error if the file is missing, locked or no database.
- * @param busyMs maximum wait in ms for a process that locks the file
+ * Reads the state of a journal in SQLite. Rejects with SQLite's error if the file is missing, locked or not a database.
+ * @param busyMs maximum time in ms to wait until another process releases its lock on the file
  */
 export async function inspectSqlite(file: string, busyMs: number): Promise<JournalFacts> {
   using database = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
@@ -116,7 +116,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
     connectionTimeoutMillis: timeLimitMs,
     query_timeout: timeLimitMs,
     application_name: 'paygraph doctor',
-    // Uses the gateway's options, so that this check fails too if a connection pooler rejects them.
+    // These are the gateway's options: if a connection pooler rejects them, inspectPostgres() fails too.
     options: CONNECTION_OPTIONS,
   });
   const query = async (sql: string): Promise<Rows> => (await client.query<Rows[number]>(sql)).rows;

@@ -8,7 +8,7 @@ export const DIALECTS = {
     lock: '',
     /** As `lock`, but the SELECT omits rows that another transaction has locked. */
     skipLocked: '',
-    /** Returns the SQL to write after a value in a condition: `IN (select)`, or a faster equivalent. */
+    /** Returns the SQL to write after a value in a condition: `IN (select)`; in PostgreSQL, a faster equivalent. */
     isIn: (select: string): string => `IN (${select})`,
     /** FROM item with a row for each element of a JSON array. Column: `value`. Parameter: the array. */
     jsonElements: 'json_each(?)',

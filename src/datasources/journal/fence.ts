@@ -1,7 +1,7 @@
 /**
  * Reasons why the journal may have lost attempts and the fence is raised. They are stored, logged and shown in /readyz.
- * - `failover`: a standby of PostgreSQL was promoted.
- * - `restored`: the journal was replaced, for example by a backup.
+ * - `failover`: a standby of PostgreSQL was promoted, or the server was restored from a physical backup.
+ * - `restored`: the journal was replaced, for example by a restored dump, or by a copy of the SQLite file.
  * - `attempt_missing`: an outcome was to be recorded, but the journal does not have its attempt.
  * - `operator`: an operator raised the fence.
  */
@@ -19,11 +19,11 @@ export interface Fence {
   reason: FenceReason;
 }
 
-/** The fence of a journal, and the sequence number of the journal's latest attempt. */
+/** The fence of a journal, and the last sequence number of its attempts. */
 export interface JournalState {
   /** The last fence, even if FENCE_SECONDS have passed; null if none was raised, or if an operator lowered it. */
   fence: Fence | null;
-  /** Sequence number of the latest attempt. If it decreases, an older copy has replaced the journal. */
+  /** Last sequence number that was assigned to an attempt. If it decreases, an older copy has replaced the journal. */
   lastSequence: number;
 }
 

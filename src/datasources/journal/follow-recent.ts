@@ -3,12 +3,12 @@ import type { RunMigrationStep, MigrationStore } from './convert-attempts';
 
 /** Maximum age in ms of the transactions that the migration starts to follow. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
-/** The last step reads again from this time in ms before the migration began, as outcomes may be committed late. */
+/** The last step rereads outcomes since this time in ms before the migration began: some may be committed late. */
 const LAST_STEP_REREAD_MS = 10 * 60 * 1000;
 /** Maximum number of transactions in a step. The last step has no limit. */
 const MAX_STEP_ROWS = 10_000;
 
-/** Statements before each step. Otherwise, PostgreSQL might sort a whole table, if it has no statistics on it yet. */
+/** Planner settings for a step. Without them, PostgreSQL might sort a whole table on which it has no statistics yet. */
 const STEP_SETTINGS = {
   sqlite: [],
   postgres: ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map(
@@ -17,8 +17,8 @@ const STEP_SETTINGS = {
 };
 
 /**
- * Starts to follow (docs/changes.md) the transactions that were created in the 7 days before this migration: earlier
- * versions of the gateway did not follow transactions. Gateways of the previous version can use the journal meanwhile.
+ * Starts to follow (docs/changes.md) the transactions that were created in the 7 days before this migration, because
+ * earlier gateways did not follow transactions. Gateways of the previous version can use the journal meanwhile.
  * After an interruption, the next call begins again, and skips transactions that are already followed.
  * @param complete runs in the last step; marks the migration as applied
  */

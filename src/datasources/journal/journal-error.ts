@@ -77,7 +77,7 @@ const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = 
   [/connection (terminated|ended|error)|not queryable/i, 'connection_lost'],
 ];
 
-/** Describes an error by the first code in its chain of causes; if none has a code, by their messages. */
+/** Describes an error by the first code or DescribedError in its chain of causes; without these, by the messages. */
 export function describeJournalError(error: unknown): JournalErrorInfo {
   const chain = [...causeChain(error)];
   for (const inner of chain) {
@@ -135,7 +135,7 @@ const PERMANENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'permission_denied',
 ]);
 
-/** Whether the error lasts until an operator corrects settings or privileges. The gateway does not start with it. */
+/** Whether the error lasts until an operator corrects settings or privileges. If so, openJournal() rejects. */
 export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_REASONS.has(reason);
 
 /** Returns the message of an error, followed by its code in parentheses if it has one. */
@@ -155,7 +155,7 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
 /** SQLite codes with many possible causes. For these, diagnoseSqliteError() also checks the file system. */
 const SQLITE_CODES_TO_DIAGNOSE = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Returns an error with SQLite's code or, for SQLITE_CODES_TO_DIAGNOSE, the system error code that a file check finds. */
+/** Returns an error with SQLite's code or, for SQLITE_CODES_TO_DIAGNOSE, the code that a file check finds, if any. */
 export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');

@@ -15,7 +15,7 @@ const LOG_INTERVAL_MS = 60_000;
 const LARGE_CHECK_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 
-/** Reasons that may be transient: one failed check, except at start, does not yet make the journal unavailable. */
+/** With these reasons, only a second failed check in a row makes the journal unavailable; at start, the first does. */
 const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'timeout',
   'locked',
@@ -35,8 +35,8 @@ interface JournalMonitorOptions {
 /**
  * Checks regularly whether the journal can be written. Skips a check of an available journal if insertAttempt()
  * succeeded within CHECK_INTERVAL_MS and no call has failed since. Logs outages: when they begin, every minute, when
- * the reason changes, and when they end. Also logs failed calls of an available journal, once a minute per reason.
- * Times are in ms by the monotonic clock.
+ * the reason changes, and when they end. While the journal is available, also logs failed calls, at most one a minute
+ * per reason. Times are in ms by the monotonic clock.
  */
 export class JournalMonitor {
   #fault: JournalErrorInfo | null = null;

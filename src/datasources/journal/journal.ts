@@ -20,15 +20,15 @@ export type * from './purge-step';
 
 export { ATTEMPT_KINDS, type AttemptKind } from './attempt-kind';
 
-/** Maximum lease on an attempt or confirm, in ms. A longer lease is void: the clock has been set back since. */
+/** Maximum lease on an attempt or confirm, in ms. A lease with more time left is void: the clock has been set back. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
 
 export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 /**
- * - `in_progress`: the outcome is not known yet. `succeeded`: the service created the transaction.
+ * - `in_progress`: no outcome is recorded yet. `succeeded`: the service created the transaction.
  * - `rejected`: the service refused the input. The idempotency key can be used again.
- * - `not_sent`: certainly nothing was created: no request was executed, or lookups or an operator proved it. The
- *   idempotency key can be used again.
+ * - `not_sent`: certainly nothing was created: the request was not executed, or lookups or an operator found nothing.
+ *   The idempotency key can be used again.
  * - `unknown`: the service may have created a transaction.
  */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
@@ -59,8 +59,8 @@ export interface NewAttempt extends AttemptKey {
   /** Method details that are safe to show to callers, as JSON. */
   publicDetails: string;
   /**
-   * Whether to reserve the external id on the channel. Until this attempt is `rejected` or `not_sent`, inserts of other
-   * attempts that reserve the same id return `reserved`.
+   * Whether to reserve the external id on the channel. Until this attempt is `rejected` or `not_sent`, insertAttempt()
+   * returns `reserved` for attempts with other keys that would reserve the same external id on the channel.
    */
   reserve: boolean;
   /** Id of the instance that sends the request. */
@@ -89,7 +89,7 @@ export const OBSERVER_GRACE_MS = 5000;
 export interface AbsenceEvidence {
   /** Number of lookups without a result that count as evidence. */
   lookups: number;
-  /** Time in ms between these lookups, by monotonic clocks. If another instance takes over, that interval is 0. */
+  /** Time in ms between these lookups, by monotonic clocks, without intervals in which another instance took over. */
   spanMs: number;
   /** Id of the instance that made the last counted lookup, and measures the time since; empty if none was counted. */
   observer: string;
@@ -125,7 +125,7 @@ export interface Attempt extends SentAttempt {
 /**
  * Result of insertAttempt():
  * - `started`: the attempt was inserted, now or by an earlier call, so the request may be sent.
- * - `exists`: another attempt uses the idempotency key; it is `attempt`.
+ * - `exists`: another attempt (`attempt`) uses the idempotency key.
  * - `reserved`: another attempt has reserved the external id.
  * - `fence_changed`: the fence was raised or lowered after `fenceSince` was read.
  */
@@ -174,7 +174,7 @@ export interface AttemptQuery {
   externalId?: string | null;
   /** Earliest start time, inclusive. */
   startedFrom?: number | null;
-  /** Lists only attempts older than this position. With `seq` 0: only attempts that started before `startedAt`. */
+  /** Lists only attempts before this position. If its `seq` is 0: only those that started before its `startedAt`. */
   beforePosition?: AttemptPosition | null;
   limit: number;
 }
@@ -199,9 +199,9 @@ export interface Journal extends ChangeJournal {
   /** Writes the attempt durably, or returns why it was not written. Atomic across instances. */
   insertAttempt(attempt: NewAttempt): Promise<InsertResult>;
   /**
-   * Records an outcome, unless the attempt is settled. Returns false, and records nothing, if another attempt created
-   * the transaction; otherwise true. Does not wait until the outcome is durable: lookups can find one that a crash
-   * lost. Rejects with AttemptMissing if the outcome is `succeeded` or `unknown`, and the journal lacks the attempt.
+   * Records an outcome, unless the attempt is already settled, and returns true. If another attempt created the
+   * transaction, records nothing and returns false. Does not wait until the outcome is durable: after a crash, a lookup
+   * finds it again. Rejects with AttemptMissing if `succeeded` or `unknown` is to be recorded for a missing attempt.
    */
   recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
   /** Returns the attempt with an idempotency key, whatever its outcome; null if there is none. */
@@ -214,8 +214,8 @@ export interface Journal extends ChangeJournal {
    */
   hasRival(attempt: Attempt): Promise<boolean>;
   /**
-   * Returns the id of a transaction that certainly exists at the service: created on the same channel by an attempt of
-   * the same kind, preferably of the same client. Null if there is none.
+   * Returns the id of a transaction that certainly exists at the service: it was created by an attempt with the same
+   * channel and kind as `attempt`, and if possible with the same client. Null if there is none.
    */
   findSucceededOnChannel(attempt: Attempt): Promise<string | null>;
   /**
@@ -230,7 +230,7 @@ export interface Journal extends ChangeJournal {
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an attempt and marks it as `unknown`. Returns null if it is settled, missing, or still leased. */
   claim(id: string, claim: AttemptClaim): Promise<Attempt | null>;
-  /** As claim(), for up to `limit` attempts whose lookup is due (see OBSERVER_GRACE_MS) or not scheduled. */
+  /** Claims, as claim() does, up to `limit` attempts whose lookup is due (see OBSERVER_GRACE_MS) or not scheduled. */
   claimDue(claim: AttemptClaim, limit: number): Promise<Attempt[]>;
   /** Claims a payment for a confirm. Returns null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;

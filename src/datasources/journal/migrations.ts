@@ -5,7 +5,7 @@ import { followRecentTransactions } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 import type { Dialect } from './stored-values';
 
-/** Creates the tables that have not changed since the first release. Journals from before it have them already. */
+/** Creates the tables that journals from before the first release already have in their present form. */
 const CREATE_FIRST_TABLES = [
   `CREATE TABLE confirms (
        service TEXT NOT NULL,
@@ -78,8 +78,8 @@ const CREATE_IDENTITY_FUNCTION = `CREATE FUNCTION journal_identity() RETURNS TEX
      END $$`;
 
 /**
- * Statements only for PostgreSQL. SQLite has one writer at a time, so it needs no such functions. A PostgreSQL
- * statement does not see what is committed after its start, but a volatile function that it calls does.
+ * Statements only for PostgreSQL. A PostgreSQL statement does not see what is committed after its start, but a volatile
+ * function that it calls does. SQLite has one writer at a time, so nothing is committed meanwhile.
  *
  * `attempt_is_open` returns whether an attempt is open or succeeded, as of the latest commits of other instances.
  *
@@ -148,7 +148,7 @@ async function readPendingMigrations({ execute }: MigrationStore): Promise<strin
 
 /**
  * Applies pending migrations and returns their names. After an interruption, the next call continues. Gateways of the
- * previous version can use the journal meanwhile, and wait only for short database transactions of the migrations.
+ * previous version can use the journal meanwhile, until convertAttempts() drops the tables that they use.
  */
 export async function migrate(store: MigrationStore): Promise<string[]> {
   const { dialect, execute, transaction } = store;

@@ -2,7 +2,7 @@
  * The kind of rows that a purge step deletes:
  * - `attempts`: settled attempts and their reserved external ids.
  * - `reservations`: reserved external ids whose attempt does not exist.
- * - `confirmed`: inputs of confirms. `changes`: recorded changes. `followed`: followed transactions.
+ * - `confirmed`: hashes of confirmed inputs. `changes`: recorded changes. `followed`: followed transactions.
  */
 export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed' | 'changes' | 'followed';
 

@@ -47,7 +47,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
 export const isKeyReleased = ({ outcome }: Attempt): boolean =>
   outcome === 'rejected' || outcome === 'not_sent';
 
-/** For each column that an INSERT sets from an attempt, the function that returns its value. */
+/** For each column that an INSERT sets from an attempt, the function that returns the column's value. */
 const VALUE_BY_COLUMN: Record<string, (attempt: SentAttempt) => SqlValue> = {
   id: ({ id }) => attemptIdBytes(id),
   key: ({ key }) => toStoredText(key),
@@ -83,7 +83,7 @@ export const COLUMNS_NULL_AT_INSERT =
   `settled_at next_check_at transaction_hash transaction_id status checks absent_ms absent_lookups
   absent_observer`.split(/\s+/);
 
-/** ON CONFLICT clause that replaces another stored attempt with the same key if that is `rejected` or `not_sent`. */
+/** ON CONFLICT clause that replaces a `rejected` or `not_sent` attempt with the same idempotency key and another id. */
 export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
@@ -93,7 +93,7 @@ export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE S
 export const upsertReservationClause = (isFree: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFree}`;
 
-/** Condition for open attempts: in progress or unknown. SQLite uses their index only for exactly this SQL text. */
+/** Condition for open attempts. SQLite uses the index stored_attempts_open only for exactly this SQL text. */
 export const IS_OPEN = "state IN ('p', 'u')";
 
 /** Condition for attempts that may have created a transaction and therefore keep their reserved external id. */

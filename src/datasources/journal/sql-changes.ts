@@ -86,8 +86,8 @@ const countFollowedStatement = (dialect: Dialect): string =>
 const MAX_HORIZON_DELAY_MS = 50;
 
 /**
- * The part of the record of changes that PostgreSQL and SQLite share. Reads return only durable changes. Otherwise, if
- * a crash lost a change that a reader has, a later change could get the same position, and the reader would skip it.
+ * The part of the record of changes that PostgreSQL and SQLite share. Reads return only durable changes: if a crash
+ * lost a change that a reader has, a later change could get the same position, and the reader would skip the later one.
  */
 export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservation'> {
   /** Changes up to this position are known to be durable. */
@@ -108,7 +108,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   protected abstract raiseEpochIfMoved(): Promise<void>;
   /**
    * Returns a horizon that ignores database transactions without changes (see READ_WRITERS_HORIZON); 0 if unknown.
-   * SQLite has no such method, because each committed change is readable at once.
+   * Undefined in SQLite, where each committed change is readable at once.
    */
   protected readWritersHorizon?(): Promise<number>;
 
@@ -175,7 +175,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return this.read(text, values);
   }
 
-  /** Whether changes are unreadable, and the horizon has been the same for longer than MAX_HORIZON_DELAY_MS. */
+  /** Whether changes are not readable yet, and the horizon has been the same for more than MAX_HORIZON_DELAY_MS. */
   #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();

@@ -52,7 +52,7 @@ const IS_CLAIMABLE = `${IS_OPEN} AND ${hasEnded('lease_until')}`;
 const ORDER_BY_NEWEST_LIMIT_1 = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
 const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
 
-/** Selects the id of a client's newest transaction on a channel; if it has none, of any client's transaction there. */
+/** Selects the id of a client's newest transaction on a channel; if the client has none, of any transaction there. */
 const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
   SELECT ${keyHashOf('id')} FROM (SELECT COALESCE(
     (SELECT id ${FROM_SUCCEEDED_IN_GROUP} ${ATTEMPT_GROUP_ID_SUBQUERY} ${ORDER_BY_NEWEST_LIMIT_1}),
@@ -64,7 +64,7 @@ const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE $
 /** Length in characters of `suspect_hashes` (about 55 hashes) above which BEGIN_CONFIRM replaces it by `unknown`. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
-/** Claims a payment for a confirm. Replaces one whose lease has ended, and keeps its input hash in `suspect_hashes`. */
+/** Claims a payment for a confirm. Replaces a claim whose lease has ended; adds its input hash to `suspect_hashes`. */
 const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until, input_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (service, channel, transaction_id) DO UPDATE SET
@@ -111,7 +111,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
 
   /**
    * SELECT of findCreated(). Parameters: service, client, kind, and a JSON array of [channel, transaction id, its hash,
-   * external id, its hash]. An id is given by the hexadecimal digits of its stored bytes; null if it is not known.
+   * external id, its hash]. An id is given by the hexadecimal digits of its stored bytes. A missing id or hash is null.
    */
   protected abstract readonly findByTransactionStatement: string;
   protected abstract readonly changes: ChangeJournal;

@@ -17,7 +17,7 @@ export interface StoreConnection {
 export const sqliteFileOf = (url: string): string | undefined =>
   url.startsWith('file:') ? path.resolve(url.slice('file:'.length)) : undefined;
 
-/** Returns a pool with one connection to PostgreSQL. `timeLimitMs`: time limit in ms of a query. */
+/** Returns a pool with one connection to PostgreSQL. `timeLimitMs`: time limit of a query, with the time to connect. */
 export const singleConnectionPool = (url: string, timeLimitMs: number): PostgresPool =>
   new PostgresPool(new PostgresHosts(url), {
     timeLimitMs,
@@ -27,7 +27,7 @@ export const singleConnectionPool = (url: string, timeLimitMs: number): Postgres
 
 /**
  * Connects to a journal.
- * - SQLite: opens the file, whose tables must exist. Rejects with a JournalOpenError if it cannot be opened.
+ * - SQLite: opens the file, whose tables must exist. Rejects with a JournalOpenError if the file cannot be opened.
  * - PostgreSQL: the first query connects and applies pending migrations. `readOnly` is ignored.
  */
 export async function connectToStore(

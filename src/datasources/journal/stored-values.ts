@@ -77,6 +77,6 @@ export const newAttemptId = (
   { randomUUID }: Pick<Runtime, 'randomUUID'> = systemRuntime,
 ): string => hexToUuid(keyHashDigits(key) + randomUUID().slice(-RANDOM_DIGITS));
 
-/** Returns the stored bytes of an attempt id. For a text that is no UUID, returns no bytes, which match no attempt. */
+/** Returns the stored bytes of an attempt id; for a text that is no UUID, an empty array, which matches no attempt. */
 export const attemptIdBytes = (id: string): Uint8Array =>
   UUID.test(id) ? toStoredText(id) : new Uint8Array();
