@@ -78,8 +78,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the client keys for the metrics, even expired ones. Times are in ms since 1970. `lastUsedAt` is null if the
-   * key was not used since the gateway started; `expiresAt` is null if the key does not expire.
+   * Returns all client keys for the metrics, including expired keys. Times are in ms since 1970. `lastUsedAt`: null if
+   * the key was not used since the gateway started. `expiresAt`: null if the key does not expire.
    */
   clientKeys() {
     return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
@@ -107,7 +107,7 @@ export class Authenticator {
 
   /**
    * Whether the credentials that authenticated a caller are still accepted. False if
-   * - they have expired (for a token without the leeway that authenticate() grants),
+   * - they have expired (a token has no leeway here, unlike in authenticate()),
    * - the client key was removed, or its id, scopes, channels or expiry changed,
    * - the public key of the token is no longer in the issuer's key set, or that key set is too old.
    */

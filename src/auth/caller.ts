@@ -52,9 +52,9 @@ export const UNAUTHENTICATED_CALLER: Caller = {
 };
 
 /**
- * Why access is denied.
+ * Reasons for which access is denied.
  * - NO_CREDENTIALS: the request has no credentials.
- * - BAD_CREDENTIALS: the credentials are malformed, unknown, expired or otherwise invalid.
+ * - BAD_CREDENTIALS: the credentials are malformed, unknown, expired or invalid for another reason.
  * - NO_SCOPE: the caller has none of the required scopes.
  * - NO_CHANNEL: the caller may not use the channel.
  * - KEYS_UNAVAILABLE: tokens cannot be verified now, because no public keys are available.

@@ -72,7 +72,7 @@ export class ClientKeyStore {
   /** Cached results of isStillListed(), which runs every second for each subscription. */
   readonly #listedByCaller = new WeakMap<Caller, boolean>();
 
-  /** Parses the text of CLIENT_KEYS_FILE. Throws a SyntaxError if the text is not JSON, an Error if it is invalid. */
+  /** Parses the text of CLIENT_KEYS_FILE. Throws an Error if the text is invalid: a SyntaxError if it is not JSON. */
   constructor(text: string) {
     const entries: unknown = parseJson(text);
     if (!Array.isArray(entries)) throw new Error('expected a JSON array of client keys');

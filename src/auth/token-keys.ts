@@ -19,11 +19,11 @@ export interface IssuerKeysOptions {
   warn(message: string): void;
 }
 
-/** Age in ms from which a use of the key set starts a refresh in the background. */
+/** Age of the key set in ms from which each use of it starts a refresh in the background. */
 const BACKGROUND_REFRESH_AGE_MS = 30_000;
 /**
- * Age in ms from which the verification of a token waits for a refresh of the key set. After a failed load it does not
- * wait: it uses the key set until that is older than `maxStaleKeysSeconds`.
+ * Age of the key set in ms from which the verification of a token waits for a refresh. After a failed load it does not
+ * wait: it uses the key set until the key set is older than `maxStaleKeysSeconds`.
  */
 const BLOCKING_REFRESH_AGE_MS = 60_000;
 /** Time in ms after a successful load during which a token with an unknown key causes no other load. */
@@ -37,7 +37,7 @@ const MAX_KEYS_BYTES = 1024 * 1024;
 
 interface KeySet {
   find: ReturnType<typeof createLocalJWKSet>;
-  /** RFC 7638 thumbprints of the keys; a key of an unsupported type has none. */
+  /** RFC 7638 thumbprints of the keys. A key of an unsupported type has no thumbprint. */
   thumbprints: ReadonlySet<string>;
   /** Start of the load in milliseconds since 1970. */
   requestedAt: number;
@@ -57,8 +57,8 @@ export class IssuerKeys {
   }
 
   /**
-   * Finds the public key for a token. If none matches, tries again after a reload, unless a load has just ended.
-   * @throws AccessError (KEYS_UNAVAILABLE) if no key set is usable; an error of jose unless exactly one key matches
+   * Finds the public key for a token. If none matches, tries again after a reload, unless the last load is too recent.
+   * @throws AccessError (KEYS_UNAVAILABLE) if no key set is usable; an error of jose if no key or several keys match
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#currentKeys();
@@ -86,7 +86,7 @@ export class IssuerKeys {
     if (age >= BACKGROUND_REFRESH_AGE_MS) {
       const wasFailing = this.#lastLoad.failed;
       const loading = this.#startLoad(0);
-      // If the last load failed, do not wait for the next one while the key set is usable.
+      // If the last load failed, do not wait for the next load while the key set is usable.
       if (!this.#usableKeys() || (age >= BLOCKING_REFRESH_AGE_MS && !wasFailing)) await loading;
     }
     const keys = this.#usableKeys();
@@ -97,7 +97,7 @@ export class IssuerKeys {
     );
   }
 
-  /** Age of the key set in ms: the greater of two, as the wall clock may be set back and the monotonic one may stop. */
+  /** Age of the key set in ms by the clock that shows more: the wall clock may be set back, the monotonic may stop. */
   #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
@@ -113,7 +113,7 @@ export class IssuerKeys {
 
   /**
    * Starts a load unless one is in flight. Returns #loadInFlight, or undefined if the last load ended too recently.
-   * @param cooldownMs minimum time in ms since a successful load; since a failed one it is FAILURE_COOLDOWN_MS
+   * @param cooldownMs minimum time in ms since the last load; after a failed load FAILURE_COOLDOWN_MS is used instead
    */
   #startLoad(cooldownMs: number): Promise<void> | undefined {
     if (this.#loadInFlight) return this.#loadInFlight;

@@ -6,7 +6,7 @@ import { IssuerKeys, type IssuerKeysOptions } from './token-keys';
 export interface JwtVerifierOptions extends IssuerKeysOptions {
   issuer: string;
   audience: string;
-  /** Maximum time in seconds from `iat` to `exp` of a token; without `iat`, from its verification to `exp`. */
+  /** Maximum seconds from `iat` to `exp` of a token. Without `iat`: from the verification of the token to `exp`. */
   maxLifetimeSeconds: number;
 }
 

@@ -23,7 +23,7 @@ export class EnvReader {
     return !!this.env[name] || this.#secretFilePath(name) !== undefined;
   }
 
-  /** Returns the value of a setting; if unset or invalid, its default or else null. Adds an error if it is invalid. */
+  /** Returns a setting's value. If it is unset or invalid: the default, or null. Adds an error if it is invalid. */
   get<N extends SettingName>(name: N): SettingValue<Settings[N]> {
     const { parser, default: defaultText }: Setting<unknown> = SETTINGS[name];
     const rawText = this.rawText(name);
@@ -93,7 +93,7 @@ const isContainerVariable = (name: string, value = ''): boolean =>
 
 /** Minimum length of a name for which a similar setting is suggested; shorter names resemble too many settings. */
 const MIN_LENGTH_FOR_SUGGESTION = 6;
-/** Minimum length of a name that may differ by two edits (added, removed or replaced letters) from the suggestion. */
+/** Length from which a name may differ by two edits (letter added, removed, replaced), but not in the first letter. */
 const MIN_LENGTH_FOR_TWO_EDITS = 9;
 
 /** Returns the setting that a misspelt name probably means; undefined if none is similar enough. */

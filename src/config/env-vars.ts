@@ -202,7 +202,7 @@ export const SETTINGS = {
   }),
   FOLLOW_DAYS: setting(parsers.wholeNumber(0, 30), {
     description:
-      'Maximum number of days for which a payment or payout created through the gateway is looked up until it is COMPLETED or FAILED, even if nobody subscribes to it ([changes](changes.md)). 0: the gateway looks nothing up on its own; states that other lookups show are still recorded.',
+      'Maximum number of days for which a payment or payout created through the gateway is looked up repeatedly, until it is COMPLETED or FAILED, even if nobody subscribes to it ([changes](changes.md)). 0: the gateway looks nothing up on its own; states that other lookups show are still recorded.',
     default: '7',
   }),
   FOLLOW_LOOKUPS_PER_SECOND: setting(parsers.wholeNumber(1, 1000), {

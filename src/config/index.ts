@@ -183,7 +183,7 @@ export function readConfig(source?: Environment) {
     metricsPort: env.get('METRICS_PORT'),
     service,
     journal: readJournalSettings(env, service.secretKey),
-    /** Settings of the embedded sandbox; null if SERVICE_BASE_URL is set: then no sandbox is started. */
+    /** Settings of the embedded sandbox; null if no sandbox is started, because SERVICE_BASE_URL is set. */
     sandbox: readSandboxSettings(env),
     access: readAccessSettings(env),
     urls: {
@@ -234,7 +234,7 @@ const STANDALONE_SANDBOX_SETTINGS = [
 export const readStandaloneSandboxConfig = (env: Environment = process.env): Config =>
   readConfig(Object.fromEntries(STANDALONE_SANDBOX_SETTINGS.map((name) => [name, env[name]])));
 
-/** Returns each <NAME>_FILE variable of a secret setting that is set: its name (`setting`) and value (`path`). */
+/** Returns name (`setting`) and value (`path`) of each <NAME>_FILE variable that is set, for secret settings only. */
 export const secretFiles = (env: Environment = process.env): { setting: string; path: string }[] =>
   Object.entries(SETTINGS).flatMap(([name, setting]) => {
     const path = env[`${name}_FILE`];

@@ -110,13 +110,13 @@ interface UrlRules {
   expected: string;
   /** Whether the URL may have a query. Default: no. */
   allowQuery?: boolean;
-  /** Whether plain http is allowed for every host; otherwise only for loopback hosts. */
+  /** Whether plain http is allowed for every host. Default: for loopback hosts only. */
   allowAnyHttp?: boolean;
   /** Converts the URL to the setting's value; undefined if the URL violates a rule that only this setting has. */
   toValue(url: URL, text: string): string | undefined;
 }
 
-/** Returns a parser of https URLs (http too for loopback or with `allowAnyHttp`) without credentials and fragment. */
+/** Returns a parser of https URLs (http for loopback) without credentials, fragment, query. UrlRules can allow more. */
 const urlParser = ({ expected, allowQuery, allowAnyHttp, toValue }: UrlRules): Parser<string> => ({
   expected,
   parse: (text) => {

@@ -26,7 +26,7 @@ export interface PollSettings {
  * transaction until it is COMPLETED or FAILED, for at most `followMs` (docs/changes.md).
  */
 export interface ChangeSettings {
-  /** Maximum time in ms after a create for which the transaction is looked up in the background; 0: no such lookups. */
+  /** Maximum time in ms after a create for which the transaction is looked up in the background; 0: not at all. */
   followMs: number;
   /** Maximum number of background lookups per second at one instance. */
   lookupsPerSecond: number;

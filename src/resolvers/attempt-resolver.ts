@@ -85,7 +85,7 @@ const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
 
 /**
  * Parses a time argument. Returns ms since 1970; null if the argument is absent. Rounds up, which changes no comparison
- * with `startedAt`, because that is in whole milliseconds. Throws BAD_USER_INPUT if there is no such day or time.
+ * with `startedAt`, because that is in whole milliseconds. Throws BAD_USER_INPUT if the time does not exist.
  */
 function parseTimestamp(name: string, time: string | null | undefined): number | null {
   if (typeof time !== 'string') return null;

@@ -69,7 +69,7 @@ export function createAuditedRunner(
       record({ ...call, ...(isKeyRejected(result) && { key: null }), ...outcomeFields(result, input) });
       return result;
     } catch (error) {
-      // Do not record the key if access is denied: it has not been checked for secrets.
+      // Do not record the key if access is denied, because the key has not been checked for secrets.
       if (error instanceof AccessError) call.key = null;
       record({ ...call, outcome: outcomeOfError(error), transactionId: input.transactionId ?? null });
       throw error;

@@ -31,7 +31,7 @@ export class OperationContext {
   readonly runAudited: ReturnType<typeof createAuditedRunner>;
   /** Header Last-Event-ID: the last event that a reconnecting client received; undefined without the header. */
   readonly lastEventId: string | undefined;
-  /** Id of the subscription's latest event. Null before the first event, and if its events have no ids. */
+  /** Id of the subscription's latest event. Null before the first event, and in subscriptions without ids. */
   eventId: string | null = null;
   /** Limit of concurrent lookups, shared by payments and payouts. */
   private readonly sharedLookupLimit = createLookupLimit();

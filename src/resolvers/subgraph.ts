@@ -44,7 +44,7 @@ const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfa
     .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
 
 /**
- * Returns a function that looks an entity up; null if it is not found. The function rejects with BAD_USER_INPUT if
+ * Returns a function that resolves to an entity, or null if it is not found. It rejects with BAD_USER_INPUT if
  * __typename is unknown or not the type of the entity, and with the errors of lookUpNode().
  */
 function entityLookup(schema: GraphQLSchema) {

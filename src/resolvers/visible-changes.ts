@@ -17,8 +17,8 @@ function parseCursor(cursor: string | null): ChangePosition | null {
 
 /**
  * The changes that one caller may read. Resolvers have no other access to the record of changes. A caller gets changes
- * of payments, of payouts or of both, according to its scopes. With a scope that ends in `:own`, it gets only changes
- * of transactions that it created.
+ * of payments, of payouts or of both, according to its scopes. With only an `:own` scope for a kind, it gets only
+ * changes of transactions that it created.
  */
 export class VisibleChanges {
   constructor(
@@ -27,7 +27,7 @@ export class VisibleChanges {
   ) {}
 
   /**
-   * Returns the changes after a cursor, oldest first; from the oldest stored change if `after` is null. Rejects with
+   * Returns at most `limit` changes after a cursor, or the oldest ones if `after` is null, oldest first. Rejects with
    * AccessError, BAD_USER_INPUT (malformed cursor), CursorExpired, or UNAVAILABLE if the journal cannot be read.
    */
   async read(channel: string, after: string | null, limit: number): Promise<ChangePage> {

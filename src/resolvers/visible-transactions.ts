@@ -25,7 +25,7 @@ export const kindsWithRight = (
 
 /**
  * The payments, or the payouts, that one caller may read. Resolvers have no other access to transactions of the
- * service. Every lookup is preceded by checks: the channel and, if the scope ends in `:own`, the creator.
+ * service. Every lookup is preceded by checks: of the channel and, with only the `:own` scope, of the creator.
  */
 export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   readonly #options: VisibleTransactionsOptions<T>;
@@ -51,8 +51,8 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 
   /**
-   * Looks a transaction up. Returns null if the service does not find it, or if the caller's scope ends in `:own` and
-   * the caller did not create it. Throws an AccessError if the caller may not use the channel.
+   * Looks a transaction up. Returns null if the service does not find it, or if the caller has only the `:own` scope
+   * and did not create the transaction. Throws an AccessError if the caller may not use the channel.
    */
   load(key: LookupKey): Promise<T | null> {
     requireChannel(this.#options.caller, key.channel);
@@ -61,8 +61,8 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
 
   /**
    * Yields the current state of a transaction, then newer states. A slow consumer misses intermediate states. Rejects
-   * with an AccessError if the caller may not use the channel, and with NOT_FOUND if the caller's scope ends in `:own`
-   * and the caller did not create the transaction. The iterator throws NOT_FOUND if the service does not find it.
+   * with an AccessError if the caller may not use the channel, and with NOT_FOUND if the caller has only the `:own`
+   * scope and did not create the transaction. The iterator throws NOT_FOUND if the service does not find it.
    */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<T>> {
     const { caller, kind, feed } = this.#options;

@@ -49,7 +49,7 @@ export class AuditFile {
     return fs.fstatSync(this.#fd).size;
   }
 
-  /** Returns the size in bytes; undefined if the path no longer leads to the open file, which was moved or removed. */
+  /** Returns the size in bytes; undefined if the open file was moved or removed. */
   sizeUnlessMoved(): number | undefined {
     const stats = fs.statSync(this.file, { throwIfNoEntry: false });
     const isInPlace = stats?.ino === this.#statsAtOpening.ino && stats.dev === this.#statsAtOpening.dev;
@@ -73,7 +73,7 @@ export class AuditFile {
     fs.closeSync(this.#fd);
   }
 
-  /** Copies permissions and group of this file to the open file `fd`; as root, also the owner. Never throws. */
+  /** Gives the file `fd` this file's permissions and group, and its owner if this process is root. Never throws. */
   copyPermissionsTo(fd: number): void {
     const { uid, gid, mode } = this.#statsAtOpening;
     try {
@@ -87,7 +87,7 @@ export class AuditFile {
 
 /**
  * Lock that lets one process at a time write to an audit log: SQLite's lock on an empty file in the same folder. The
- * operating system releases the lock when its process dies.
+ * operating system releases the lock when the process that holds it dies.
  */
 export class WriterLock {
   readonly #lockPath: string;
@@ -100,8 +100,8 @@ export class WriterLock {
   }
 
   /**
-   * Runs `write` while holding the lock. Throws if `write` throws, or if the lock is not free within LOCK_TIMEOUT_MS.
-   * @param file the open audit log; a new lock file gets the same permissions
+   * Runs `write` while holding the lock. Throws if `write` throws, the lock file cannot be opened, or the lock is not
+   * free within LOCK_TIMEOUT_MS. `file` is the open audit log, whose permissions the lock file gets when it is opened.
    */
   withLock(file: AuditFile, write: () => void): void {
     const inode = fs.statSync(this.#lockPath, { throwIfNoEntry: false })?.ino;

@@ -11,7 +11,7 @@ import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
 
 export type { AuditEntry, OutcomeEntry } from './entry';
 
-/** News of the audit log for the operator: a problem, a rotation, or a deletion of rotated files. */
+/** News of the audit log for the operator: a problem, a rotated or moved file, or deleted rotated files. */
 export interface AuditNotice {
   /** Message for the operator, without a full stop and without values from entries. */
   why: string;
@@ -35,7 +35,7 @@ export class AuditLogError extends Error {
   }
 }
 
-/** Returns the reason for an error, without file names and values. */
+/** Returns the reason for an error, without file names and values of entries. */
 function reasonOf(error: unknown): string {
   const { code, errno } = Object.assign({ code: undefined as unknown, errno: undefined as unknown }, error);
   if (code === 'ERR_SQLITE_ERROR') return 'the lock file in the same folder cannot be locked';
@@ -52,8 +52,8 @@ const loggableHostName = (): string =>
     .slice(0, 255) || '_';
 
 /**
- * The audit log: a file with one line per mutation that moves money, recovered outcome or operator action. Hashes chain
- * the lines (line.ts). Several processes can write to the file, one at a time. Writing is synchronous.
+ * The audit log: a file with a line for each mutation that moves money, recovered outcome and operator action, and for
+ * start and end of each writer. Hashes chain the lines (line.ts). Processes write one at a time, synchronously.
  */
 export class AuditLog {
   /** Id of this process as a writer; new at each start. */
@@ -91,8 +91,8 @@ export class AuditLog {
 
   /**
    * Opens the file; creates it and its folder if needed.
-   * @param onNotice called with news for the operator; an error that it throws is ignored
-   * @throws AuditLogError if the file cannot be written
+   * @param onNotice called with news for the operator. Errors that it throws are ignored.
+   * @throws AuditLogError if the file cannot be opened, locked or written
    */
   static open(
     file: string,
@@ -119,7 +119,7 @@ export class AuditLog {
     );
   }
 
-  /** Writes the closing line and closes the file. Reports a failure to write the line to `onNotice`. */
+  /** Writes the closing line and closes the file. If the line cannot be written, calls `onNotice`. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#tryToAppendClosing(() => this.#write('closed', {}));
@@ -138,8 +138,8 @@ export class AuditLog {
   }
 
   /**
-   * Records an operator action before it is executed. For `not_settled`: records that the action failed.
-   * @throws AuditLogError on failure; the action must then not be executed
+   * Records an operator action before it is executed or, for `not_settled`, after it has failed.
+   * @throws AuditLogError if the entry cannot be written; the caller must then not execute the action
    */
   recordOperatorAction(entry: OutcomeEntry): void {
     try {
@@ -186,7 +186,7 @@ export class AuditLog {
   /** Appends a line to the chain. Throws on failure; the file may then end with a part of the line. */
   #append(fields: object): void {
     const { size } = this.#file;
-    const isTorn = this.#readNewLines(size);
+    const isTorn = this.#readLastLine(size);
     const seq = this.#last.seq + 1;
     const { text, hash } = serializeLine(
       { writer: this.#writer, seq, torn: isTorn || undefined, ...fields },
@@ -204,7 +204,7 @@ export class AuditLog {
    * Returns whether the file ends with a partial line.
    * @param size current size of the file in bytes
    */
-  #readNewLines(size: number): boolean {
+  #readLastLine(size: number): boolean {
     if (size === (this.#lastOwnLine?.end ?? 0)) return false;
     const ending = `${this.#lastOwnLine?.hash}"}\n`;
     const isIntact =
@@ -237,7 +237,7 @@ export class AuditLog {
 
   /** Switches to the new file at `path`. Creates it if no other process has created it yet. */
   #continueInNextFile(message: string): void {
-    this.#readNewLines(this.#file.size);
+    this.#readLastLine(this.#file.size);
     const next = new AuditFile(this.path, this.options.creator);
     this.#report(message);
     if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));

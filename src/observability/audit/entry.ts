@@ -19,7 +19,7 @@ export interface AuditEntry {
   ip?: string;
 }
 
-/** Event of an entry about a mutation whose outcome was unknown when the mutation ended (docs/audit-log.md). */
+/** Event of an entry about an attempt of unknown outcome (docs/audit-log.md). */
 export type OutcomeEvent = 'recovered' | 'settled' | 'not_settled' | 'proposed' | 'withdrawn';
 
 /** Audit entry about an attempt of unknown outcome: the gateway recovered the outcome, or an operator acted on it. */
@@ -45,7 +45,7 @@ export interface OutcomeEntry {
     value: string;
     outcome: string;
   };
-  /** The new outcome; for `proposed` and `withdrawn` the proposed one, for `not_settled` the one in the journal. */
+  /** The new outcome. For `proposed` and `withdrawn`: the proposed outcome. For `not_settled`: that in the journal. */
   outcome: string;
   transactionId: string | null;
   /** Id of the proposal that was made, carried out or withdrawn; absent without a proposal. */

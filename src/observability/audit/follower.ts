@@ -20,7 +20,7 @@ export class AuditLogFollower {
 
   constructor(private readonly file: string) {}
 
-  /** Returns the next complete lines, each with its line feed; '' if it found none: a later call may find some. */
+  /** Returns the next complete lines, each with its line feed; '' if there are none yet. */
   read(): string {
     // Find the next file before reading the current one: once the next file has a line, the current one is complete.
     const next = this.#nextFile();
@@ -30,7 +30,7 @@ export class AuditLogFollower {
     if (inode === undefined || inodeOf(name) === undefined) return '';
     const fd = openSync(name, 'r');
     if (fstatSync(fd).ino !== inode) {
-      // The next file was rotated or deleted meanwhile: the next call of read() finds the file to read.
+      // A rotation has moved the found file meanwhile: a later call of read() searches again.
       closeSync(fd);
       return '';
     }
@@ -45,8 +45,8 @@ export class AuditLogFollower {
   }
 
   /**
-   * Returns the file after the current one; the newest file if none is current. Undefined if there is none, or if the
-   * newest file is empty or missing. The inode is undefined if the returned file was deleted meanwhile.
+   * Returns the file after the current one, or the newest file if there is no current one. Returns undefined if the
+   * current file is the newest, or the newest is empty or missing. `inode` is undefined if the file was just deleted.
    */
   #nextFile(): [name: string, inode: number | undefined] | undefined {
     const newest = statSync(this.file, { throwIfNoEntry: false });

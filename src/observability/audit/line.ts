@@ -11,11 +11,11 @@ export interface AuditLine {
   seq: number;
   event: 'opened' | 'call' | OutcomeEvent | 'closed';
   time: string;
-  /** In an `opened` line: hash of the last line of the previous file of the process; absent in its first file. */
+  /** Only in `opened` lines: hash of the last line of the previous file. Absent in the first file of the process. */
   continues?: string;
   /** True if the line before this one was only partially written. */
   torn?: true;
-  /** Number of entries that could not be written before this line. */
+  /** Number of entries that the writer could not write since its previous entry. */
   missed?: number;
   /** Process id of the writer, in an `opened` line. */
   pid?: number;
@@ -29,7 +29,7 @@ export interface AuditLine {
 /** Previous hash for the first line of a chain, which has no previous line. */
 export const NO_HASH = '';
 
-/** Returns the hash of a line: HMAC-SHA256 with the key, or SHA-256 without. `previous`: hash of the line before. */
+/** Returns the hash of a line: HMAC-SHA256 or, if `key` is null, SHA-256. `previous`: hash of the line before. */
 export function hashLine(previous: string, body: string, key: string | null): string {
   const text = `${previous}\n${body}`;
   return key === null ? hash('sha256', text) : createHmac('sha256', key).update(text).digest('hex');

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
-/** When the audit log is rotated, and how many rotated files are kept. */
+/** Settings of the rotation of the audit log. */
 export interface Rotation {
   /** File size in bytes at which the file is rotated before the next line is written. */
   maxBytes: number;
@@ -12,7 +12,7 @@ export interface Rotation {
 /** Matches the suffix of a rotated file: time of the rotation and writer. Names sort by time. */
 const ROTATED_SUFFIX = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
 
-/** Renames a file: appends the time and the writer id. Returns the new name without folder. Throws on failure. */
+/** Renames a file: appends time and part of the writer id. Returns the new name without folder. Throws on failure. */
 export function renameWithTime(file: string, writer: string): string {
   const nameAt = (time: number): string =>
     `${file}.${new Date(time).toISOString().replace(/[-:]/g, '')}-${writer.slice(0, 8)}`;

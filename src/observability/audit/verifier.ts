@@ -14,7 +14,7 @@ type FindingCode =
 /**
  * A finding about a line.
  * - Fault: lines were changed or are missing. Or the key is wrong, files are in a wrong order, or a file was not given.
- * - Note: normal operation can explain the finding, for example a crash, a full disk or a rotation.
+ * - Note: a crash, a full disk, a rotation or a new AUDIT_LOG_KEY can explain the finding.
  */
 export interface AuditFinding {
   isFault: boolean;
@@ -65,9 +65,9 @@ export class Verifier {
   #lineNumber = 0;
   #last: Pick<AuditLine, 'seq' | 'hash'> | undefined;
   #previousFileHash: string | undefined;
-  /** Last hashes of files that should precede the verified ones. A later line with such a hash proves a wrong order. */
+  /** Hashes that older, unchecked files must end with. A later line with one of them proves a wrong order of files. */
   readonly #continuedFileHashes = new Set<string>();
-  /** Line numbers of partial lines after the last complete one. */
+  /** Numbers of the partial lines after the last complete line. */
   #partialLineNumbers: number[] = [];
 
   /** @param expected hashes of lines that must occur in the files */
@@ -83,12 +83,12 @@ export class Verifier {
     return [...this.#writers.values()];
   }
 
-  /** Expected hashes that were not found. */
+  /** Expected hashes that were not found so far. */
   get missingHashes(): string[] {
     return [...this.#expectedHashes];
   }
 
-  /** Verifies a file and reports findings. Throws if it is unreadable. `onRead` gets the total of bytes read so far. */
+  /** Verifies a file, reports findings. Throws if it is unreadable. `onRead` gets the number of bytes read so far. */
   async verifyFile(name: string, onRead: (bytes: number) => void = () => undefined): Promise<void> {
     this.#file = { name, lines: 0, calls: 0 };
     this.files.push(this.#file);
@@ -151,7 +151,7 @@ export class Verifier {
     else if (knownWriter && event === 'closed') knownWriter.isClosed = true;
   }
 
-  /** Checks the first line of a file. Even if it has a fault, the next line is checked against it. */
+  /** Checks the first line of a file. Even if the line has a fault, the next line is checked against it. */
   #checkFirstLine(line: AuditLine): void {
     const { seq, continues = NO_HASH } = line;
     if (continues === NO_HASH && seq > 0)
@@ -180,8 +180,8 @@ export class Verifier {
   }
 
   /**
-   * Checks any line of a file but its first. Ignores `continues`: if the process wrote nothing to the previous file, it
-   * is the hash of an older file. The first line has already proved the end of the previous file.
+   * Checks a line that is not the first of its file. Ignores `continues`: the first line has already proved the end of
+   * the previous file. If the process wrote nothing to that file, `continues` is the last hash of an older file.
    */
   #checkLaterLine(line: AuditLine): void {
     const previous = this.#last ?? { seq: -1, hash: NO_HASH };

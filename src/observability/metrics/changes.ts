@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { oncePerScrape, registerScrapedMetrics } from './register';
 
-/** Numbers of followed transactions, which the gateway looks up until they are COMPLETED or FAILED. */
+/** Numbers of followed transactions: those that the gateway looks up in the background (docs/changes.md). */
 interface FollowedTransactions {
   followed: number;
   /** Number of followed transactions that are due for a lookup. */
@@ -18,7 +18,8 @@ interface ChangesState {
    * Reads the state of the record of changes.
    * - `queued`: number of responses with a possibly new status or state that are not written to the journal yet.
    * - `oldestQueuedMs`: age of the oldest of these responses in ms; 0 if there is none.
-   * - `behindMs`: time in ms for which a database transaction has hidden the newest changes; 0 without readers.
+   * - `behindMs`: time in ms for which a database transaction has hidden the newest changes; 0 if none are
+   *   hidden, or nobody reads them.
    */
   record: () => { queued: number; oldestQueuedMs: number; behindMs: number };
   /** Returns milliseconds since 1970, by the clock of the journal. */
@@ -41,7 +42,7 @@ export function changeMetrics(registry: Registry) {
   });
   const followLookupCounter = new Counter({
     name: 'paygraph_follow_lookups_total',
-    help: 'Due lookups of followed transactions, by result. found, missing: response of the service. failed: the lookup failed. postponed: not sent, another response had just shown the state. expired: not sent, FOLLOW_DAYS have passed since the create.',
+    help: 'Due lookups of followed transactions, by result. found: the service returned the transaction. missing: the service did not find it. failed: the lookup failed. postponed: not sent, another response had just shown the state. expired: not sent, FOLLOW_DAYS have passed since the create.',
     labelNames: ['kind', 'result'],
     registers,
   });

@@ -6,7 +6,7 @@ const MAX_NAME_LABELS = 200;
 const MAX_OUTCOME_LABELS = 40;
 const UNKNOWN_TYPE = 'unknown';
 
-/** Creates the metrics of operations. Returns a function that counts an operation that has ended. */
+/** Creates the metrics of operations. Returns a function that records an operation that has ended. */
 export function operationMetrics(registry: Registry) {
   const operationCounter = new Counter({
     name: 'paygraph_operations_total',

@@ -55,7 +55,7 @@ export function paymentMetrics(registry: Registry) {
     /** Counts a mutation that has ended. `outcome` and `replayed` are those of its AuditEntry. */
     mutationEnded: (call: string, outcome: string, replayed: boolean): void =>
       mutationCounter.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
-    /** Counts a recovery of an unknown outcome by lookup. */
+    /** Counts an ended recovery by lookups. `result`: found, not_sent, or missing if the outcome stays unknown. */
     onRecovery: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
     /** Counts a run of the job that recovers unknown outcomes. `isDone`: false if the run failed. */
     onRecoveryJobRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
@@ -89,7 +89,7 @@ function journalCallMetrics(registry: Registry) {
     help: 'Failed journal calls, by reason. The same calls as in paygraph_journal_errors_total.',
     label: 'reason',
   });
-  /** Counts a journal call. `failure`: reason for its failure, used as a label; null on success. */
+  /** Records a journal call that has ended. `failure`: label for the reason of its failure; null on success. */
   return (call: string, failure: string | null, seconds: number): void => {
     durationHistogram.observe({ call }, seconds);
     errorCounter.inc({ call }, failure ? 1 : 0);

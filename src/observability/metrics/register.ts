@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** Label value that replaces unknown values, and values beyond the maximum number of distinct values of a label. */
 export const OTHER_LABEL = 'other';
 
-/** Returns a function that limits the values of a label: keeps the first `max` values, replaces others by `other`. */
+/** Returns a function that keeps the first `max` distinct values of a label, and replaces all others by `other`. */
 export function boundedLabel(max: number): (value: string) => string {
   const keptValues = new Set<string>();
   return (value) => {
@@ -12,10 +12,7 @@ export function boundedLabel(max: number): (value: string) => string {
   };
 }
 
-/**
- * Returns `find` with a cache. `find` returns the series of a metric for label values, which takes longer than adding
- * to the series.
- */
+/** Returns `find` with a cache. `find` returns the series of a metric for label values, and is slow. */
 export function cachedSeries<S>(find: (...labels: string[]) => S): (...labels: string[]) => S {
   const cache = new Map<string, S>();
   return (...labels) => {
@@ -65,7 +62,7 @@ interface ScrapedMetric {
   read(): MetricValue | Promise<MetricValue>;
 }
 
-/** Registers metrics whose values are read at each scrape: counters if their names end in _total, otherwise gauges. */
+/** Registers metrics that each scrape reads. A metric whose name ends in _total is a counter, others are gauges. */
 export function registerScrapedMetrics(
   registry: Registry,
   metrics: Readonly<Record<string, ScrapedMetric>>,

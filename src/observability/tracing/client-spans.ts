@@ -25,7 +25,7 @@ export class JournalSpans {
 
   constructor(private readonly spans: Spans) {}
 
-  /** Wraps a journal so that its calls run in spans, except UNTRACED_CALLS. `system`: the attribute db.system.name. */
+  /** Wraps a journal: calls, except UNTRACED_CALLS, get spans if a span is active. `system`: the db.system.name. */
   traceJournal<J extends object>(journal: J, system: 'sqlite' | 'postgresql'): J {
     return new Proxy(journal, {
       get: (target, name) => {
@@ -48,7 +48,7 @@ export class JournalSpans {
 
   /**
    * Runs background work in a new trace.
-   * @param attempt id of an attempt; the trace gets a link to the span that inserted it, if this process still knows it
+   * @param attempt id of an attempt; the trace is linked to the span that inserted it, if this process knows that span
    */
   runInBackgroundSpan<T>(
     { name, attempt }: { name: string; attempt?: string },

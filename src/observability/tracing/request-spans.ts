@@ -29,7 +29,7 @@ export class RequestSpans {
 
   constructor(private readonly spans: Spans) {}
 
-  /** Adds hooks to trace authenticated requests to /graphql, as children of `traceparent`. Call before adding routes. */
+  /** Traces authenticated requests to /graphql, as children of the header traceparent. Call before adding routes. */
   instrument(app: FastifyInstance): void {
     app.addHook('preHandler', (request, _reply, done) => {
       const { caller, headers, method, routeOptions } = request;

@@ -66,7 +66,7 @@ export class Spans {
   }
 
   /**
-   * Runs `work` in a client span, a child of the active span. If no span is active and recorded, runs it without one.
+   * Runs `work` in a client span, a child of the active span. If no recorded span is active, only runs `work`.
    * @param onResult completes the span with the result, before the span ends
    */
   async runAsClientSpan<T>(

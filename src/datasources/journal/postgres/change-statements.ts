@@ -1,6 +1,6 @@
 import { FEED_ID_SUBQUERY, COPIED_COLUMNS } from '../change-tables';
 
-/** SELECT of the current epoch of changes; no row if the journal has moved to another database since it began. */
+/** SELECT of the current epoch of changes; no row if the journal moved to another database after the epoch began. */
 const CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
 
 /** JSON input columns for an ObservedState. In RECORD_OUTCOMES, they are null if the outcome has no observed state. */
@@ -36,7 +36,7 @@ export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_i
  * Records a batch of observations (JSON) of different transactions. For each followed transaction, returns the result
  * and the index of the observation in the batch (`place`). If CURRENT_EPOCH returns no row, records nothing and returns
  * one row whose `place` is null. Locks rows in the order of their ids, as scheduleFollowed() does, to prevent
- * deadlocks. If it waits for a lock, it then sees what the previous holder of the lock has committed.
+ * deadlocks. After waiting for a lock, the statement sees what the previous holder of the lock has committed.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (
@@ -94,7 +94,7 @@ export const RAISE_EPOCH_IF_MOVED = 'SELECT raise_change_epoch(FALSE)';
  * txid_snapshot_xmin, it does not depend on unrelated transactions. 0 if this database user may not see all writers.
  *
  * A transaction that writes changes locks the table `changes` before it gets an id, and keeps the lock until its
- * changes are visible. The locks are read after the snapshot. So each such transaction with an id below `xmax` has
+ * changes are visible. The locks are read after the snapshot. So each writing transaction with an id below `xmax` has
  * ended, or holds a lock and shows its id in pg_stat_activity (in pg_locks, ids appear too late). `backend_xid` is the
  * lower 32 bits of the id.
  */

@@ -12,7 +12,7 @@ export class PostgresHosts {
   readonly #defaults: ClientConfig;
   /** Hosts in the order in which a search tries them; empty if the connection string has only one host. */
   #searchOrder: readonly PostgresHost[];
-  /** The chosen host; undefined before the first search and after a failure, and always if there is only one host. */
+  /** The chosen host. Undefined before the first search, after the host has failed, and if there is only one host. */
   #current: PostgresHost | undefined;
   #search: Promise<PostgresHost> | undefined;
 
@@ -43,7 +43,7 @@ export class PostgresHosts {
   }
 
   /**
-   * Returns the chosen host; if none is chosen, searches first. Returns undefined if the connection string has only one
+   * Returns the chosen host. If none is chosen, searches first. Returns undefined if the connection string has only one
    * host. Rejects with a DescribedError if no host is suitable.
    */
   chooseHost(): Promise<PostgresHost | undefined> {

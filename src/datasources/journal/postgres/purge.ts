@@ -10,7 +10,7 @@ const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($
 
 /**
  * Returns the SELECT at the end of a step, with the columns `mine` (see TRY_PURGE_LOCK), `found` (number of rows in the
- * CTE `examined`), `deleted` (number of deleted rows) and `last` (where the next step begins).
+ * CTE that `examined` names), `deleted` (number of deleted rows) and `last` (where the next step begins).
  */
 const selectProgress = (examined: string, last: string): string => `SELECT (SELECT mine FROM turn) AS mine,
   (SELECT count(*) FROM ${examined}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${last}) AS last`;
@@ -34,7 +34,7 @@ export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
   ${selectProgress('expired', 'SELECT max(settled_at)::text FROM deleted')}`;
 
 /**
- * Deletes reserved external ids whose attempt does not exist. Keeps a row that a new attempt is taking over: such a row
+ * Deletes reserved external ids whose attempt does not exist. Keeps a row that a new attempt is taking over: the row
  * is locked, or already has the id of the new attempt.
  */
 export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
@@ -119,7 +119,7 @@ const PURGE_STATEMENTS = {
 /** For each purge target except `reservations`, the value of `after` for its first step. */
 const START_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
-/** Examines at most `limit` rows and deletes the expired ones. Returns null if another instance is purging. */
+/** Executes a step of the purge (see PurgeStep). Returns null if another instance is purging. */
 export async function purgeStep(
   pool: PostgresPool,
   { target, settledBefore, limit, after }: PurgeStep,

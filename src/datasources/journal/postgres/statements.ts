@@ -5,7 +5,7 @@ import { OBSERVED_STATE_COLUMNS, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from '.
 
 /**
  * SQL condition: commits of this session survive a crash of the server and, if there is a synchronous standby, the loss
- * of the server. Without such a standby, `synchronous_commit` = `local` or `remote_write` is as durable as `on`.
+ * of the server. Without a synchronous standby, `synchronous_commit` = `local` or `remote_write` is as durable as `on`.
  */
 export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
   AND (current_setting('synchronous_commit') IN ('on', 'remote_apply')
@@ -16,8 +16,8 @@ export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting(
  * - an attempt whose group is missing, whose key or external id (if it reserves one) is taken, or whose `fence_since`
  *   differs from the stored one;
  * - any attempt if the database was replaced or its commits are not durable.
- * Returns a row for each attempt: its id (`begun_id`) if it was inserted, otherwise the stored attempt with the same
- * key, if any. Every instance locks rows in the same order, which prevents deadlocks.
+ * Returns a row for each attempt. If the attempt was inserted: its id (`begun_id`). If not: the stored attempt with the
+ * same key, or only nulls. Every instance locks rows in the same order, which prevents deadlocks.
  */
 export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${IS_DURABLE}),
@@ -46,7 +46,7 @@ export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
   LEFT JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('input.id')}) AS found ON begun.id IS NULL`;
 
-/** Creates the attempt groups that do not exist yet, and returns a row for each of these. Parameter: groups as JSON. */
+/** Creates the attempt groups that do not exist. Returns a row for each created group. Parameter: groups as JSON. */
 export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, channel, kind)
   SELECT DISTINCT service, client, channel, kind FROM jsonb_populate_recordset(NULL::attempt_groups, $1::jsonb)
   ORDER BY service, client, channel, kind
@@ -142,7 +142,7 @@ export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   CROSS JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}) AS attempts`;
 
-/** WITH clause for END_CONFIRM. Records confirmed inputs (JSON), in one statement with the end of the confirm. */
+/** WITH clause for END_CONFIRM. Records hashes of confirmed inputs (JSON) in the statement that ends the confirm. */
 export const RECORD_CONFIRMED = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
   SELECT service, channel, transaction_id, input_hash, status, confirmed_at FROM jsonb_to_recordset(?::jsonb)

@@ -13,7 +13,7 @@ const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_
   SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
-/** Must directly follow RECORD_FIRST_CHANGE or, if no change is recorded, SETTLE_ATTEMPT, because of changes(). */
+/** Must directly follow RECORD_FIRST_CHANGE or, without a change, SETTLE_ATTEMPT: changes() counts their rows. */
 const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_COLUMNS},
     transaction_hash, status, state)
   SELECT settled_at, settled_at, ?, ?, ${COPIED_COLUMNS}, transaction_hash, ?, ?
@@ -23,7 +23,7 @@ const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, chang
  * Returns the statements to run directly after the statement that records the outcome `succeeded`. They record the
  * first change of the transaction, and follow the transaction unless its status is final.
  * @param attempt idValues() of the attempt
- * @param observed state in the response; undefined: record no change, and make the first lookup due at once
+ * @param observed state in the response. If undefined, no change is recorded, and the first lookup is due at once.
  */
 export function firstChangeStatements(
   attempt: readonly SqlValue[],

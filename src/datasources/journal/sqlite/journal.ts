@@ -62,7 +62,7 @@ function replacedFileStatements(file: string): string[] {
   return [raiseEpoch, raiseFence];
 }
 
-/** The journal in a SQLite file, for one gateway. Commands of operators on its machine may use it at the same time. */
+/** The journal in a SQLite file, for one gateway. Operators can run commands on the file at the same time. */
 export class SqliteJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: SqliteChanges;
@@ -184,7 +184,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     await this.#writeAll(...records, sql(END_CONFIRM[outcome], id));
   }
 
-  /** Returns the machine's time, because all processes that share a file run on one machine. */
+  /** Returns the time of this machine, on which all processes that use the file run. */
   async time(): Promise<number> {
     return Promise.resolve(Date.now());
   }
@@ -215,7 +215,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return this.backgroundThread.read(text, values);
   }
 
-  /** Writes without a sync. Rejects with AttemptMissing if a statement returns `is_missing`. */
+  /** Writes without a sync. Rejects with AttemptMissing if a returned row has `is_missing` = 1. */
   async #writeOutcome(...statements: Statement[]): Promise<Row[]> {
     const rows = await this.thread.run({ write: true, isUnsynced: true, statements });
     if (rows.some((row) => row['is_missing'] === 1)) throw new AttemptMissing();

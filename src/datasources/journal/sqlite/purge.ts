@@ -3,7 +3,7 @@ import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { Statement } from './messages';
 import { sql, type SqliteThread } from './thread';
 
-/** FROM clause for expired attempts, oldest first. Parameters: minimum `settled_at`, end (exclusive), limit. */
+/** FROM clause for expired attempts, oldest first. Parameters: start and end (exclusive) of `settled_at`, limit. */
 export const FROM_EXPIRED_ATTEMPTS = `FROM stored_attempts INDEXED BY stored_attempts_settled
   WHERE settled_at >= ? AND settled_at < ? ORDER BY settled_at, seq LIMIT ?`;
 
@@ -29,12 +29,12 @@ const RESERVATION_PAGE = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left
 const PURGE_LEFT_OVER = `DELETE FROM reserved_external_ids AS held
   WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${IS_LEFT_OVER} RETURNING 1`;
 
-/** FROM clause for expired changes among the oldest `limit` changes. Parameters: limit, time of expiry (exclusive). */
+/** FROM clause for expired changes among the oldest `limit` changes. Parameters: limit, end of `recorded_at`. */
 const FROM_EXPIRED_CHANGES = `FROM (
   SELECT id, seq, epoch, feed_id, recorded_at FROM changes INDEXED BY changes_in_order
   WHERE (epoch, xid, seq) > (0, 0, 0) ORDER BY epoch, xid, seq LIMIT ?) WHERE recorded_at < ?`;
 
-/** Stores in each feed the position of the last of its changes that PURGE_CHANGES deletes next. */
+/** Stores in each feed the position of its newest change among those that PURGE_CHANGES deletes next. */
 const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.epoch, purged_seq = newest.seq
   FROM (SELECT feed_id, max(epoch) AS epoch, max(seq) AS seq ${FROM_EXPIRED_CHANGES} GROUP BY feed_id) AS newest
   WHERE change_feeds.id = newest.feed_id AND newest.seq > purged_seq`;
@@ -42,7 +42,7 @@ const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.ep
 const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED_CHANGES}) RETURNING 1`;
 
 /**
- * Deletes the expired ones of the first `limit` followed transactions, in the order of ids, which is roughly that of
+ * Deletes the expired rows among the `limit` followed transactions with the lowest ids. Ids are roughly in the order of
  * `created_at`. So the purge can end when fewer than `limit` have expired, and needs no index on `created_at`.
  */
 const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
@@ -56,7 +56,7 @@ const PURGE_STATEMENTS = {
   followed: [PURGE_FOLLOWED],
 };
 
-/** Examines at most `limit` rows and deletes the expired ones, with low priority: queued creates come first. */
+/** Executes a step of the purge (see PurgeStep) with low priority: queued creates come first. */
 export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
   const { target, settledBefore, limit, after } = step;
   const deleteRows = (statements: Statement[]) => thread.run({ write: true, statements }, 'low');

@@ -55,7 +55,7 @@ export class SqliteThread {
 
   /**
    * Opens the file. Creates the file and its folder if they do not exist. Rejects with a JournalOpenError on failure.
-   * @param readOnly whether to only read; the file must then exist, with all tables and in WAL mode
+   * @param readOnly whether to only read. If true, the file must exist, have all tables and be in WAL mode.
    */
   static async open(file: string, timeLimitMs: number, readOnly = false): Promise<SqliteThread> {
     try {
@@ -69,7 +69,7 @@ export class SqliteThread {
   }
 
   /**
-   * Runs a job, and returns its rows. When a write resolves, it is durable unless `isUnsynced` is true. Rejects with
+   * Runs a job, and returns its rows. A write is then durable, unless its `isUnsynced` is true. Rejects with
    * JournalUnavailable on failure or timeout. A job that has timed out may still be executed.
    */
   run(job: Job, priority?: Priority): Promise<Row[]> {
@@ -178,18 +178,18 @@ const PRIVATE_MODE = 0o600;
 const WORLD_MODE_BITS = 0o007;
 
 /**
- * Creates the file with mode 0600. Sets this mode on an existing file, and on its -wal and -shm files, if users other
- * than its owner and group have access; keeps modes such as 0640. Never throws. A file of another user keeps its mode,
+ * Creates the file with mode 0600 if it does not exist. Sets this mode on the file, its -wal and its -shm file, each
+ * only if users other than owner and group have access to it. Never throws: a file of another user keeps its mode,
  * which `paygraph doctor` reports.
  */
 function restrictFileMode(file: string): void {
   try {
-    // Does not open an existing file: closing it would release SQLite's locks on it in this process (fcntl).
+    // Do not open an existing file: closing it would release the locks that SQLite in this process has on it (fcntl).
     if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_MODE));
     for (const name of [file, `${file}-wal`, `${file}-shm`])
       if (((modeOf(name) ?? 0) & WORLD_MODE_BITS) !== 0) chmodSync(name, PRIVATE_MODE);
   } catch {
-    // Errors are ignored here. If the file cannot be opened either, SQLite reports why.
+    // Ignore errors of this function. If SQLite cannot open the file either, it reports why.
   }
 }
 

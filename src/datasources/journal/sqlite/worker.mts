@@ -48,7 +48,7 @@ function identityAtPath(): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** Throws if the open file is no longer at the path: after a restart, what was written to it would be missing. */
+/** Throws if the open file is no longer at the path: a restarted gateway would not find what was written to it. */
 function assertFileNotReplaced(): void {
   if (identityAtPath() === openedIdentity) return;
   throw Object.assign(new Error('The SQLite file was removed or replaced.'), { code: 'FILE_REPLACED' });
@@ -84,7 +84,7 @@ function runJob({ statements }: NumberedJob): Rows {
 /** Executes the writes of a batch in one transaction, with at most one disk sync, then the reads of the batch. */
 function runBatch(jobs: readonly NumberedJob[], until: number): Rows[] {
   // The callers would time out before a batch that starts now could complete.
-  if (monotonicMs() >= until) throw new Error('Too late: the time limit of the batch has passed.');
+  if (monotonicMs() >= until) throw new Error('The time limit of the batch passed before it could start.');
   database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
   const results: Rows[] = [];
   if (jobs.some(({ write }) => write)) {
