@@ -1173,13 +1173,13 @@ export interface GatewayErrorExtensions {
 interface GatewayConnection {
     /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
     url: string;
-    /** Headers of every request, such as `authorization`, or a function that returns them before each request. */
+    /** Headers such as `authorization`, or a function that returns them for each request. Its errors are not retried. */
     headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
     /** Signal that aborts the requests. */
     signal?: AbortSignal;
     /**
-     * Maximum time in milliseconds until the response begins, until a page of changes has arrived, and between two parts
-     * of the event stream; by default 60,000. Must be longer than the gateway's setting SUBSCRIPTION_PING_SECONDS.
+     * Maximum time in milliseconds of each wait: for the headers of a response, the body of a page of changes, and the
+     * next part of the event stream. By default 60,000. Must exceed the gateway's setting SUBSCRIPTION_PING_SECONDS.
      */
     idleTimeoutMs?: number;
     /** Function that sends the requests; by default the global `fetch`. */
@@ -1199,8 +1199,8 @@ export interface GatewayError {
     /** Minimum time before a repetition of the request, in milliseconds; null if unknown. */
     retryAfterMs: number | null;
     /**
-     * Path and violated rule of each invalid value; empty for other errors. A path starts with the name of an argument.
-     * If the argument is `input`, the path starts with the name of its field.
+     * Path and violated rule of each invalid value; empty if the error names no values. A path begins with the name of an
+     * argument, but the path of a value within the argument `input` begins with the name of a field of `input`.
      */
     fields: readonly {
         readonly path: readonly string[];
@@ -1214,7 +1214,7 @@ export interface GatewayError {
 /**
  * Finds the gateway's first GraphQL error in a value that a client library throws or returns: an error of Apollo
  * Client 4 or urql, an array of errors (graphql-ws), a GraphQL response with `errors`, or one GraphQL error. Returns
- * null if there is none, for example after a network failure: a mutation may then have been executed.
+ * null if there is none, for example after a network failure. The gateway may have executed a mutation even so.
  */
 export declare function gatewayError(error: unknown): GatewayError | null;
 /**
@@ -1224,16 +1224,16 @@ export declare function gatewayError(error: unknown): GatewayError | null;
 export declare const isRetryable: (error: unknown) => boolean;
 /**
  * Returns the field `confirmation` for the input of `confirmPayment`. `action`: the payment's next action. `value`: the
- * UTR for a ProvideUtrAction, or the code for a ProvideCodeAction. A ConfirmTransferAction needs no `value`.
- * @throws TypeError if `value` is missing, or if this version of the kit does not know `confirmWith`
+ * UTR for a ProvideUtrAction, or the code for a ProvideCodeAction. For a ConfirmTransferAction, `value` is ignored.
+ * @throws TypeError if a needed `value` is missing, or if this version of the kit does not know `action.confirmWith`
  */
 export declare function confirmationFor(action: {
     readonly confirmWith: ConfirmationField;
 }, value?: string): ConfirmationInput;
 /**
- * Formats an amount for a locale, for example "€25.00" or "25,00 €". Keeps all digits of `value` without rounding, and
- * has at least two decimals in every currency. A currency unknown to Intl (USDT) appears as its code. A `value` that is
- * not a decimal is returned unchanged, with the currency. To format the received amount of a MISPAID payment, call
+ * Formats an amount for a locale, for example "€25.00" or "25,00 €". Does not round, and shows at least two decimals in
+ * every currency. A currency unknown to Intl (USDT) appears as its code. A `value` that is no decimal number, or has
+ * over 20 decimals, is returned unchanged before the code. To format the received amount of a MISPAID payment, call
  * `formatMoney({ ...amount, value: amount.received })`.
  * @param locale locale for Intl.NumberFormat, for example "de-DE"; by default the runtime's locale
  * @throws {RangeError} if Intl.NumberFormat rejects the locale, for example "en_US"
@@ -1251,7 +1251,7 @@ interface KeepsExternalId {
 }
 /**
  * Type policies for Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. With them, the cache keeps a
- * known `externalId` when a later response has null, for example a lookup by transaction id. Needs `possibleTypes`.
+ * known `externalId` when a later response has null, as after a lookup by transaction id. They need `possibleTypes`.
  */
 export declare const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId>;
 /** Thrown if the gateway no longer has all changes after the cursor. Changes are kept for a limited time. */
@@ -1296,16 +1296,16 @@ export interface ChangesOptions extends GatewayConnection {
     /**
      * Returns the delay before a retry in milliseconds. `failures`: number of earlier failures in a row, 0 for the first
      * retry. The delay is longer if the gateway asks for it by `retryAfterMs`. Default: exponential backoff with jitter,
-     * 0.25 to 0.5 s at first and 15 to 30 s at last.
+     * 0.25 to 0.5 s for the first retry, at most 15 to 30 s.
      */
     retryWaitMs?: (failures: number) => number;
-    /** Called before each retry, with the cause of the failure and the delay in milliseconds. */
+    /** Called before the delay of each retry, with the cause of the failure and the delay in milliseconds. */
     onRetry?: (cause: unknown, waitMs: number) => void;
 }
 /**
- * Yields every change after a cursor, oldest first, then each new change. Never ends. Reads pages of changes, then
- * subscribes by server-sent events. After a retryable failure, continues after the last yielded change. Reads more only
- * when the consumer requests the next change.
+ * Yields every change after `options.after`, oldest first, then each new change. Skips types of changes that this
+ * version of the kit does not know. Reads pages, then subscribes by server-sent events, and reads more only when the
+ * consumer requests the next change. After a retryable failure, continues after the last change. Ends only by an error.
  * @throws CursorExpired if the gateway has deleted changes after the cursor
  * @throws RequestRefused for an error that is not retryable, such as UNAUTHENTICATED
  * @throws `signal.reason` when `signal` is aborted
