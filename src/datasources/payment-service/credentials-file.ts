@@ -86,7 +86,7 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
   Object.entries(channels).forEach(([name, entry], index) => {
     // Do not show the name in the message: it may be a misplaced secret.
     if (!isUuid(name))
-      throw new Error(`channels: the name of entry ${index + 1} must be the UUID of a channel`);
+      throw new Error(`channels: entry ${index + 1}: its name must be the UUID of a channel`);
     const channel = name.toLowerCase();
     if (entries.has(channel)) throw new Error(`channels.${channel}: appears twice, in upper and lower case`);
     entries.set(channel, readEntry(`channels.${channel}`, entry, readFile));
