@@ -49,6 +49,6 @@ async function logWeaknesses(url: string, log: SharedDependencies['log']): Promi
   for (const reason of weaknesses)
     log.warn(
       { event: 'journal_weakness', reason },
-      'PostgreSQL has a weakness that affects the gateway (see reason); npm run doctor explains the risk',
+      'the setup of PostgreSQL is a risk for the gateway (see reason); npm run doctor explains it',
     );
 }

@@ -24,9 +24,9 @@ const NO_CREDENTIALS_MESSAGE = 'Credentials are required in the form "Authorizat
 export class Authenticator {
   readonly #keys: HotReloadedFile<ClientKeyStore> | undefined;
   readonly #jwtVerifier: JwtVerifier | undefined;
-  /** Last use of each key in ms since 1970, by the SHA-256 of the key. Kept when CLIENT_KEYS_FILE is reloaded. */
+  /** Time of the last use, in ms since 1970, by the SHA-256 of the key. Kept when CLIENT_KEYS_FILE is reloaded. */
   readonly #lastUsedAt = new Map<string, number>();
-  /** Time of the last log line about each expired key in ms since 1970, by the SHA-256 of the key. */
+  /** Time of the last log line about an expired key, in ms since 1970, by the SHA-256 of the key. */
   readonly #expiredLoggedAt = new Map<string, number>();
 
   /** Throws if CLIENT_KEYS_FILE cannot be read or is invalid. */

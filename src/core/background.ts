@@ -1,6 +1,6 @@
 import type { Attempt, AttemptKind } from '../datasources/journal/journal';
 import type { Clock, Timer } from '../shared/clock';
-import type { ClockSource } from './clocks';
+import type { ClockName } from './clocks';
 
 /**
  * Calls `work`, a piece of background work, and returns its promise. If tracing is on, the work gets a span of its own,
@@ -48,7 +48,7 @@ export interface BackgroundObserver {
   onOutcomeRecovered(report: RecoveryReport): void;
   /** Called after each run of the recovery job. @param isOk false if the run failed */
   onRecoveryJobRun(isOk: boolean): void;
-  onClockStep(source: ClockSource): void;
+  onClockStep(source: ClockName): void;
   onPoll(kind: AttemptKind, result: PollResult): void;
   /** Called when this instance has recorded a change (`isRecorded`: true), or dropped a possibly new state (false). */
   onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;

@@ -2,7 +2,7 @@ import type { Journal } from '../datasources/journal/journal';
 import type { Clock, Timer } from '../shared/clock';
 
 /** A clock that can step (jump). `system`: wall clock of this machine. `journal`: clock shared by all instances. */
-export type ClockSource = 'system' | 'journal';
+export type ClockName = 'system' | 'journal';
 
 /**
  * A clock has stepped if it gains or loses at least this many ms against the monotonic clock between two checks.
@@ -26,7 +26,7 @@ export class ClockGuard {
   constructor(
     private readonly clock: Clock,
     private readonly unsteadyMs: number,
-    private readonly onStep: (source: ClockSource, stepMs: number) => void,
+    private readonly onStep: (source: ClockName, stepMs: number) => void,
   ) {
     this.#wallMinusMonotonic = clock.now() - clock.monotonic();
   }
@@ -43,7 +43,7 @@ export class ClockGuard {
    * Returns whether a change of a clock is a step. If so, calls `onStep`; isSteady() is then false for `unsteadyMs`.
    * @param changeMs change against the monotonic clock since the last check
    */
-  reportChange(source: ClockSource, changeMs: number): boolean {
+  reportChange(source: ClockName, changeMs: number): boolean {
     if (Math.abs(changeMs) < MIN_CLOCK_STEP_MS) return false;
     this.#unsteadyUntil = this.clock.monotonic() + this.unsteadyMs;
     this.onStep(source, Math.round(changeMs));

@@ -33,7 +33,7 @@ const GRAPHQL_OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
   unknown: AttemptOutcome.UNKNOWN,
 };
 
-const RECORDED_OUTCOMES = Object.keys(GRAPHQL_OUTCOMES) as RecordedOutcome[];
+const ALL_RECORDED_OUTCOMES = Object.keys(GRAPHQL_OUTCOMES) as RecordedOutcome[];
 
 /** The value of the GraphQL enum AttemptOperation for each kind of attempt. */
 const GRAPHQL_OPERATIONS: Record<AttemptKind, AttemptOperation> = {
@@ -109,7 +109,7 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]
   const endPosition = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
   return {
     kinds: visibleKinds.filter((kind) => !operation || GRAPHQL_OPERATIONS[kind] === operation),
-    outcome: RECORDED_OUTCOMES.find((recorded) => GRAPHQL_OUTCOMES[recorded] === outcome) ?? null,
+    outcome: ALL_RECORDED_OUTCOMES.find((recorded) => GRAPHQL_OUTCOMES[recorded] === outcome) ?? null,
     externalId: typeof externalId === 'string' ? checkedExternalId(externalId) : null,
     startedFrom,
     beforePosition:

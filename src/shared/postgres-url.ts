@@ -49,7 +49,7 @@ const ALLOWED_URL_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = ne
   ].map((name): [string, null] => [name, null]),
 ]);
 
-/** Throws for an unknown parameter or value, which the driver would ignore or, for `sslmode`, take for verify-full. */
+/** Throws for an unknown parameter or value. The driver would ignore it, or treat an unknown `sslmode` as verify-full. */
 function checkParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
     const values = ALLOWED_URL_PARAMETERS.get(name);

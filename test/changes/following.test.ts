@@ -93,7 +93,7 @@ describeSqlite('The record of status changes', (harnesses) => {
     expect(await recorded.advanceUntil(CONFIRMED)).toEqual([WAITING, CONFIRMED]);
   });
 
-  test('gets no entry from a confirm response without a sub-state, which causes no lookup either', async () => {
+  test('gets no entry from a confirm response without a sub-state, and the confirm triggers no lookup', async () => {
     const recorded = await Recorded.start(harnesses);
     const { harness } = recorded;
     const { transactionId } = recorded.entry;

@@ -149,7 +149,7 @@ describeInBrowser('The checkout example', (browser) => {
     expect(new Set(creates.map((request) => inputOf(request).idempotencyKey)).size).toBe(2);
   });
 
-  test('repeats a create with the same input after a reload while it was in flight', async () => {
+  test('repeats a create with the same input if the page is reloaded while the create is in flight', async () => {
     const { page, creates } = await openPage();
     const [before, sent] = [created(), createRequests()];
     sandbox.control.inject({ operation: 'create', fault: 'delay', ms: HOUR_MS, times: 1 });

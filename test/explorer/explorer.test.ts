@@ -123,21 +123,24 @@ describe('The storage of the explorer', () => {
     ['theme', true],
     ['visiblePlugin', true],
     ['historyFlex', true],
-  ])('keeps %s until it is removed (written to the storage of the browser: %s)', (name, isInBrowser) => {
-    const kept: Record<string, string> = {};
-    const methods = {
-      getItem: (key: string) => kept[key] ?? null,
-      setItem: (key: string, value: string) => void (kept[key] = value),
-      removeItem: (key: string) => void Reflect.deleteProperty(kept, key),
-    };
-    const storage = createStorage(Object.assign(Object.create(methods), kept) as Storage);
-    const key = `graphiql:${name}`;
-    storage.setItem(key, 'Bearer pgk_key');
-    expect(storage.getItem(key)).toBe('Bearer pgk_key');
-    expect(kept).toEqual(isInBrowser ? { [key]: 'Bearer pgk_key' } : {});
-    storage.removeItem(key);
-    expect([storage.getItem(key), kept]).toEqual([null, {}]);
-  });
+  ])(
+    'keeps %s until it is removed (in the storage of the browser, not only in memory: %s)',
+    (name, isInBrowser) => {
+      const kept: Record<string, string> = {};
+      const methods = {
+        getItem: (key: string) => kept[key] ?? null,
+        setItem: (key: string, value: string) => void (kept[key] = value),
+        removeItem: (key: string) => void Reflect.deleteProperty(kept, key),
+      };
+      const storage = createStorage(Object.assign(Object.create(methods), kept) as Storage);
+      const key = `graphiql:${name}`;
+      storage.setItem(key, 'Bearer pgk_key');
+      expect(storage.getItem(key)).toBe('Bearer pgk_key');
+      expect(kept).toEqual(isInBrowser ? { [key]: 'Bearer pgk_key' } : {});
+      storage.removeItem(key);
+      expect([storage.getItem(key), kept]).toEqual([null, {}]);
+    },
+  );
 });
 
 const load = () =>

@@ -342,9 +342,12 @@ describe('A credential that is read from a file', () => {
     SERVICE_SECRET_KEY_FILE: name,
   });
 
-  test.each(['from-file', 'from-file\n', 'from-file\r\n'])('has no final newline: %j', (text) => {
-    expect(readConfig(fromFile(file('good', text))).service.secretKey.reveal()).toBe('from-file');
-  });
+  test.each(['from-file', 'from-file\n', 'from-file\r\n'])(
+    'is the content of the file without a final newline: %j',
+    (text) => {
+      expect(readConfig(fromFile(file('good', text))).service.secretKey.reveal()).toBe('from-file');
+    },
+  );
 
   test.each([
     ['is empty', () => file('bad', ''), /^SERVICE_SECRET_KEY(_FILE)?: /],

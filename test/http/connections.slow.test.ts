@@ -101,7 +101,7 @@ describe('A server with MAX_CONNECTIONS open connections', () => {
     expect([next?.isOpen, server.reasons]).toEqual([true, ['evicted']]);
   });
 
-  test('closes an idle connection if every connection has sent a request', async () => {
+  test('closes an idle connection to serve a new one, if every open connection has sent a request', async () => {
     const server = await startBareServer({ maxConnections: 2 });
     const idle = await open(server, get('/'));
     await idle.responses(1);

@@ -153,7 +153,7 @@ describeJournals('The recorded status changes', (fixture) => {
 });
 
 describeJournals('Reading status changes in order', (fixture) => {
-  test('continues with later positions after the journal was marked as possibly incomplete (fence)', async () => {
+  test('returns changes recorded after a fence after those recorded before it', async () => {
     const payment = await created(fixture.journal);
     await fixture.journal.setFence('operator');
     await fixture.journal.setFence(null);
@@ -233,7 +233,7 @@ describePostgresJournal('Reading status changes in order', (fixture) => {
     });
   });
 
-  test('continues with later positions when the journal has moved to another database server', async () => {
+  test('returns changes recorded after a move to another database server after those recorded before it', async () => {
     const [first, second] = [await created(fixture.journal), await created(fixture.journal)];
     // As after a failover to a server whose database transaction ids are lower.
     await fixture.store.rows('UPDATE changes SET xid = xid + 1000000');

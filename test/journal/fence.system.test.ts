@@ -38,7 +38,7 @@ describeJournals('The fence of a journal that may have lost attempts', (fixture)
     expect(results.map(({ kind }) => kind)).toEqual(['started', 'fence_changed', 'started']);
   });
 
-  test('is read together with the sequence number of the latest attempt', async () => {
+  test('is read with a sequence number that grows with each new attempt', async () => {
     await begunAs(fixture.journal, 'in_progress', newAttempt());
     const { lastSequence } = await fixture.journal.readState();
     await begunAs(fixture.journal, 'in_progress', newAttempt());

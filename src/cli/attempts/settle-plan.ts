@@ -86,8 +86,8 @@ export async function planSettle(
 }
 
 /**
- * A line of a file for `settle --file`, before its attempt is read from the journal. `name`: the id or, if the line has
- * none, the idempotency key. `key`: the idempotency key if the line also has an id; null in all other lines.
+ * A line of a file for `settle --file`, before its attempt is read from the journal. If the line has both an id and an
+ * idempotency key, `name` is the id and `key` the idempotency key. Otherwise, `name` is the one that it has.
  */
 export type SettleFileLine = PlannedSettle & { line: number; key: string | null };
 

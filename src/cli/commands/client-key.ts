@@ -82,7 +82,7 @@ export function newKey(
 ): number {
   if (args.length > 1)
     throw new UsageError(
-      'client-key new: expected one client id, and scopes and channels separated by commas without spaces.',
+      'client-key new: more than one client id. Separate scopes and channels by commas, without spaces.',
     );
   const { channels = ['*'], file } = options;
   const entries = file === undefined ? [] : readEntries(file);

@@ -78,7 +78,9 @@ export async function devToken({ terminal, env }: Context, options: DevTokenOpti
   const claims = claimsOf(options);
   const { expiresIn = HOUR_MS } = options;
   if (expiresIn > MAX_LIFETIME_MS)
-    throw new InputError('--expires-in: expected at most 24h (default of AUTH_MAX_TOKEN_LIFETIME_SECONDS).');
+    throw new InputError(
+      '--expires-in: expected at most 24h. By default, gateways reject longer lifetimes (AUTH_MAX_TOKEN_LIFETIME_SECONDS).',
+    );
   const now = Math.floor(Date.now() / 1000);
   const expiresAt = now + Math.floor(expiresIn / 1000);
   const { kid, privateKey } = await loadSigningKey();

@@ -83,7 +83,8 @@ function createPlanner(attempt: string | undefined, outcome: string, options: Se
     const request = toSettleRequest({ attempt, outcome, transactionId, status });
     return async (session) => [await planSettle(session, request)];
   }
-  if (transactionId !== undefined) throw new UsageError('--transaction-id requires a single attempt.');
+  if (transactionId !== undefined)
+    throw new UsageError('--transaction-id cannot be combined with --file or --all.');
   if (file === undefined) return createPlannerForAll(options);
   const fileLines = readSettleFile(file, status);
   return (session) => planSettleFile(session, fileLines);

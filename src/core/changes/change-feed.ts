@@ -31,7 +31,7 @@ const BEHIND_EXPIRY_MS = 60_000;
 /** Selects the changes that one reader may see. */
 export interface ChangeReader {
   channel: string;
-  /** Visible kinds of transactions, each with the client whose transactions are visible (null: those of any client). */
+  /** By kind of transaction: the client that must have created it (null: any). Kinds without an entry are not visible. */
   creators: ChangeCreators;
 }
 

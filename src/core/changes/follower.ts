@@ -65,7 +65,7 @@ export class Follower {
     this.#job = new RepeatedJob(clock, RUN_DELAY_MS, () => this.#run());
   }
 
-  /** Stops the job. Resolves when its lookups have ended and their schedules are written, or writing has failed. */
+  /** Stops the job. Resolves when its lookups have ended, and the times of the next lookups were written, or could not be. */
   async stop(): Promise<void> {
     await this.#job.stop();
     await this.#lookups.drained();

@@ -88,7 +88,7 @@ export class TransactionFeed<T extends Snapshot> {
     else this.onSnapshot(found, requestedAt);
   }
 
-  /** Handles a state that another instance has seen. Polls for subscribers here, unless it is their latest state. */
+  /** Handles the hash of a state that another instance has seen. Polls soon if subscribers here lack this state. */
   onRemoteChange({ name, state }: StateChange): void {
     this.#lastHashesOf(name).peer = state;
     const poller = this.#pollersByHash.get(name);

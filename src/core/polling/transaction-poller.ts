@@ -84,7 +84,7 @@ export class TransactionPoller<T extends Snapshot> {
     return subscriber;
   }
 
-  /** Polls as soon as MIN_GAP_MS and, after a failure, Retry-After allow. During a poll, polls again after it. */
+  /** Schedules an early poll, as soon as MIN_GAP_MS and Retry-After allow. If a poll is in flight, another one follows. */
   pollSoon(): void {
     if (this.#isPolling) this.#mustPollAgain = true;
     else if (!this.#isPollingSoon && !this.#isOver) {

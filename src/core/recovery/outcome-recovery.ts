@@ -158,7 +158,7 @@ export class OutcomeRecovery {
     return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
   }
 
-  /** Records that an attempt created a transaction. Returns false if another one did, or has taken its key. */
+  /** Records that an attempt created `found`. False if another attempt did, or has taken the idempotency key. */
   recordCreated(attempt: SentAttempt, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
     return session.recordOutcome(attempt, this.succeededOutcome(found), () =>

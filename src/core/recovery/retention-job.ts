@@ -11,7 +11,7 @@ interface RetentionJobOptions {
   /** Prevents purges for some time after a clock step. */
   clockGuard: ClockGuard;
   config: {
-    /** `keepMs`: retention period of settled attempts and confirmed inputs, in milliseconds. */
+    /** `keepMs`: retention period in ms of settled attempts, and of the input hashes of successful confirms. */
     journal: { keepMs: number };
     changes: ChangeSettings;
   };

@@ -145,7 +145,7 @@ function matchesAttempt(payment: PaymentResource, attempt: Attempt): boolean {
   );
 }
 
-/** Returns the details of an attempt's payout, most of which the service never returns. */
+/** Returns what the journal knows of an attempt's payout. The service returns hardly any of it. */
 export const knownPayoutFromJournal = (attempt: Attempt): KnownPayout => ({
   channel: attempt.channel,
   externalId: attempt.externalId,

@@ -42,9 +42,9 @@ const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) >
 const ORDER_AND_LIMIT = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
 
 /**
- * For each dialect, a function that returns the SELECT of the attempts that started in a time window, in the groups
- * that match a condition. The SELECT reads only this window of the index stored_attempts_by_start: the inner LIMIT
- * (PostgreSQL) and CROSS JOIN (SQLite) keep the planner from reading the whole table.
+ * By dialect: returns the SELECT of the attempts that started in a time window. `groupCondition`: condition on rows of
+ * attempt_groups. The inner LIMIT (PostgreSQL) and CROSS JOIN (SQLite) make the planner read only this window of the
+ * index stored_attempts_by_start.
  */
 const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (

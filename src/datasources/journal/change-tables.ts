@@ -81,7 +81,7 @@ export function changeTables(dialect: Dialect): string[] {
        epoch BIGINT NOT NULL
      )`,
     // The first epoch is the current time. So positions from an earlier, deleted journal are before all new changes.
-    `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${FIRST_IDENTITY[dialect]}, ${NOW[dialect]})`,
+    `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${INITIAL_DATABASE_IDENTITY[dialect]}, ${NOW[dialect]})`,
     ...CHANGE_INDEXES,
     ...CREATE_FUNCTIONS[dialect],
     'INSERT INTO change_feeds (service, channel) SELECT DISTINCT service, channel FROM attempt_groups',
@@ -98,7 +98,7 @@ export const NOW = {
  * SQL expression for the initial `identity`, which identifies the database, in change_epoch and journal_state. In
  * SQLite, it is empty: change_epoch.identity is not used there, and SqliteJournal.open() sets journal_state.identity.
  */
-export const FIRST_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
+export const INITIAL_DATABASE_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
  * Functions and triggers of the record of changes. When a channel gets its first row in attempt_groups, a trigger

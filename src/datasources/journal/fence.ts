@@ -9,7 +9,7 @@ export const FENCE_REASONS = ['failover', 'restored', 'attempt_missing', 'operat
 export type FenceReason = (typeof FENCE_REASONS)[number];
 
 /**
- * Mark that the journal may have lost its latest attempts, for example in a failover to an asynchronous standby. While
+ * A mark on the journal: it may have lost its latest attempts, for example in a failover to an asynchronous standby. While
  * a fence is up, every create is looked up at the payment service before it is sent, to prevent double payments. A
  * fence ends FENCE_SECONDS after `since`, or when an operator lowers it (docs/exactly-once.md).
  */

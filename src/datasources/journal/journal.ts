@@ -87,7 +87,7 @@ export const OBSERVER_GRACE_MS = 5000;
 
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
 export interface AbsenceEvidence {
-  /** Number of lookups without a result that count as evidence. */
+  /** Number of lookups that did not find the transaction. Failed and inconclusive lookups are not counted. */
   lookups: number;
   /** Time in ms between these lookups, by monotonic clocks, without intervals in which another instance took over. */
   spanMs: number;

@@ -1,5 +1,5 @@
 import { attemptsView, attemptTables, keyHashOf } from './attempt-tables';
-import { changeTables, FIRST_IDENTITY } from './change-tables';
+import { changeTables, INITIAL_DATABASE_IDENTITY } from './change-tables';
 import { convertAttempts, executeAll, type RunMigrationStep, type MigrationStore } from './convert-attempts';
 import { followRecentTransactions } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
@@ -62,7 +62,7 @@ const CREATE_JOURNAL_STATE = `CREATE TABLE journal_state (
      )`;
 
 const insertFirstState = (dialect: Dialect): string =>
-  `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${FIRST_IDENTITY[dialect]}, 0, '')`;
+  `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${INITIAL_DATABASE_IDENTITY[dialect]}, 0, '')`;
 
 /**
  * The function journal_identity() returns the identity of the database: `server/timeline/table`. The timeline changes

@@ -40,7 +40,7 @@ export function toStoredText(text: string): Uint8Array {
   return bytes;
 }
 
-/** For each dialect, returns the SQL expression for the text of a column that stores the bytes of toStoredText(). */
+/** Inverse of toStoredText() in SQL, by dialect: returns the SQL expression for the original text of a column. */
 export const STORED_TEXT_AS_SQL_TEXT = {
   postgres: (column: string): string =>
     `CASE WHEN octet_length(${column}) = 16 THEN encode(${column}, 'hex')::uuid::text

@@ -19,7 +19,10 @@ import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selecti
 
 /** Maximum number of lookups of one operation: enough for five list arguments, each with the maximum of 100 ids. */
 const MAX_LOOKUPS = 500;
-/** Maximum number of values in the transactions of a response. Writing a large response blocks the event loop. */
+/**
+ * Maximum number of field values in the looked-up transactions of a response: selected fields times transactions. Writing
+ * a larger response would block the event loop for too long.
+ */
 const MAX_VALUES = 300_000;
 /**
  * Maximum number of values in pages of `attempts` and `changes` without lookups. Writing so many values takes 30 ms.

@@ -31,13 +31,13 @@ export function changeMetrics(registry: Registry) {
   const registers = [registry];
   const recordedCounter = new Counter({
     name: 'paygraph_changes_recorded_total',
-    help: 'Changes of status or state that this instance recorded.',
+    help: 'Changes of the status or state of payments and payouts that this instance recorded.',
     labelNames: ['kind', 'status'],
     registers,
   });
   const droppedCounter = new Counter({
     name: 'paygraph_observations_dropped_total',
-    help: 'Responses with a possibly new status or state that were dropped: they could not be written to the journal for ten minutes, or too many were queued. A later lookup shows the state again.',
+    help: 'Responses that were dropped before their status and state were compared with the journal: it could not be written for ten minutes, or too many were queued. A later lookup shows the state again.',
     registers,
   });
   const followLookupCounter = new Counter({

@@ -68,13 +68,13 @@ export function selectedPayoutMethod(
 }
 
 /** Names of the fields in PaymentMethodInput and PayoutMethodInput that contain a full card number. */
-const CARD_NUMBER_FIELDS = [...paymentMethods, ...payoutMethods]
+const CARD_NUMBER_METHOD_FIELDS = [...paymentMethods, ...payoutMethods]
   .filter(({ input }) => input?.sensitiveFields?.includes('pan'))
   .map(({ input }) => input?.field);
 
 /** Whether the input selects a method with a full card number. The caller must then comply with PCI-DSS. */
 export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput): boolean =>
-  CARD_NUMBER_FIELDS.includes(selectedField(method).field);
+  CARD_NUMBER_METHOD_FIELDS.includes(selectedField(method).field);
 
 /** Returns the payment method that a confirmation selects, with the fields of the confirm request except `id`. */
 export function selectedConfirmation(

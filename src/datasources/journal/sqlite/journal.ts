@@ -38,7 +38,7 @@ import {
   SELECT_IF_FENCE_CHANGED,
   SELECT_IF_MISSING,
   SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING,
-  SELECT_STATE,
+  SELECT_JOURNAL_STATE,
   SETTLE_ATTEMPT,
   RECORD_UNKNOWN_OUTCOME,
   SET_FENCE,
@@ -166,7 +166,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async readState(): Promise<JournalState> {
-    const [row = {}] = await this.read(SELECT_STATE);
+    const [row = {}] = await this.read(SELECT_JOURNAL_STATE);
     return journalStateFromRow(row);
   }
 

@@ -55,7 +55,7 @@ export const RECORD_UNKNOWN_OUTCOME = `UPDATE stored_attempts
     absent_observer = COALESCE(?, absent_observer)
   WHERE ${idCondition('id')} AND ${IS_OPEN}`;
 
-/** SELECT of findCreated(). It reads no row of another client, because its indexes include `group_id`. */
+/** SELECT of findCreated(). Its indexes include `group_id`, so that its duration reveals nothing about other clients. */
 export const FIND_BY_TRANSACTION = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
     SELECT key AS place, unhex(value ->> 1) AS transaction_id, value ->> 2 AS transaction_hash,
@@ -82,7 +82,7 @@ export const RECORD_CONFIRMED = `INSERT INTO confirmed (service, channel, transa
 export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, zeroblob(?))
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler`;
 
-export const SELECT_STATE = `SELECT state.*, (SELECT seq FROM sqlite_sequence WHERE name = 'stored_attempts') AS last_sequence
+export const SELECT_JOURNAL_STATE = `SELECT state.*, (SELECT seq FROM sqlite_sequence WHERE name = 'stored_attempts') AS last_sequence
   FROM journal_state AS state`;
 
 export const SET_FENCE = 'UPDATE journal_state SET fence_since = ?, fence_reason = ?';

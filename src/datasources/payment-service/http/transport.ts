@@ -44,7 +44,7 @@ const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
 /** Maximum age in ms of a Date header from which the service's current time is calculated. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
 /** Maximum deviation in ms of the service's clock from the monotonic clock between two responses. More is a jump. */
-const MAX_DATE_ERROR_MS = 60_000;
+const MAX_SERVICE_CLOCK_DEVIATION_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_CLOCK_DRIFT_RATIO = 0.0002;
 
@@ -103,7 +103,7 @@ export class ServiceTransport {
     // Do not parse an unchanged header: parsing is slow, and most headers equal the previous one.
     if (!previous || previous.header === headers['date']) return;
     const passed = Date.parse(String(headers['date'])) - Date.parse(String(previous.header));
-    if (!(Math.abs(passed - (arrivedAt - previous.arrivedAt)) <= MAX_DATE_ERROR_MS))
+    if (!(Math.abs(passed - (arrivedAt - previous.arrivedAt)) <= MAX_SERVICE_CLOCK_DEVIATION_MS))
       this.#lastDate = undefined;
   }
 
@@ -166,9 +166,9 @@ export class ServiceTransport {
   }
 
   /**
-   * Returns the clock skew in ms with which to retry after the 401 in `response`, calculated from its Date header.
-   * Undefined if this skew is unknown, is at least MAX_SKEW_MS, or is within MIN_SKEW_CHANGE_MS of `usedSkewMs`, with
-   * which the rejected request was signed. Resets #skewMs to 0, except in the last of these cases.
+   * Returns the clock skew in ms with which to sign the retry after the 401 in `response`, by its Date header. Returns
+   * undefined and keeps #skewMs if the clock is not the cause: the skew is within MIN_SKEW_CHANGE_MS of `usedSkewMs`, that
+   * of the rejected request. Otherwise, resets #skewMs to 0, and returns undefined for an unknown or too large skew.
    */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();
