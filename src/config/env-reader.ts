@@ -96,9 +96,12 @@ const MIN_LENGTH_FOR_SUGGESTION = 6;
 /** Length from which a name may differ by two edits (letter added, removed, replaced), but not in the first letter. */
 const MIN_LENGTH_FOR_TWO_EDITS = 9;
 
-/** Returns the setting that a misspelt name probably means; undefined if none is similar enough. */
+/** Returns the setting that a misspelt or shortened name probably means; undefined if none is similar enough. */
 function findSimilarName(name: string, knownNames: readonly string[]): string | undefined {
   if (name.length < MIN_LENGTH_FOR_SUGGESTION) return undefined;
+  // For example SERVICE_TIMEOUT without its unit.
+  const longerName = knownNames.find((known) => name.includes('_') && known.startsWith(`${name}_`));
+  if (longerName !== undefined) return longerName;
   const candidate = closest(name, knownNames);
   const isLong = name.length >= MIN_LENGTH_FOR_TWO_EDITS;
   // Also allow two edits if the names have the same letters: swapping two letters counts as two edits.

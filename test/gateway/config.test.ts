@@ -380,6 +380,7 @@ test.each([
   ['CLIENT_KEY_FILE', 'CLIENT_KEYS_FILE'],
   ['METRIC_PORT', 'METRICS_PORT'],
   ['SERVICE_TIMOUT_MS', 'SERVICE_TIMEOUT_MS'],
+  ['SERVICE_TIMEOUT', 'SERVICE_TIMEOUT_MS'],
   ['SUBSCRIPTION_SOMETHING_ELSE', 'docs/configuration.md'],
   ['CHANGES_SOMETHING_ELSE', 'docs/configuration.md'],
 ])('The unknown setting %s causes one warning, which refers to %s', (name, hint) => {
