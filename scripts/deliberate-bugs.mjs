@@ -99,6 +99,8 @@ function runJest(args, cwd, limitMs) {
     cwd,
     stdio: 'ignore',
     detached: true,
+    // Many bugs make a test wait in vain.
+    env: { ...process.env, TEST_MAX_WAIT_MS: '40000' },
   });
   group = jest.pid;
   let isTooLate = false;

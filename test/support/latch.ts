@@ -21,15 +21,17 @@ export function latch(count = Infinity): Latch {
 const SHORTEST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;
 
+/** Only a test that hangs reaches it, even on a slow machine. Shorter in scripts/deliberate-bugs.mjs. */
+const MAX_WAIT_MS = Number(process.env['TEST_MAX_WAIT_MS'] ?? 300_000);
+
 /**
- * Polls `read` until `isGood` holds, and returns the value. Throws after `ms` with the last value: a limit that only a
- * test that hangs reaches, even on a slow machine.
+ * Polls `read` until `isGood` holds, and returns the value. Throws after `ms` with the last value.
  * A pause is four times as long as the read before it, so that polls leave most of a core to what they wait for.
  */
 export async function until<T>(
   read: () => T | Promise<T>,
   isGood: (value: T) => boolean = Boolean,
-  ms = 300_000,
+  ms = MAX_WAIT_MS,
 ): Promise<T> {
   const deadline = performance.now() + ms;
   for (;;) {
