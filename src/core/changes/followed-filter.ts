@@ -38,7 +38,7 @@ export class FollowedFilter {
   #timer: Timer | undefined;
   #checking: Promise<void> | undefined;
   #checkedAt = -Infinity;
-  /** Ids of transactions that were not followed when the journal was last asked. */
+  /** Ids of transactions that the last query of the journal reported as not followed. */
   readonly #notFollowed: LRUCache<string, true>;
   /** Runs queries outside the async context of the request whose response was observed. */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();

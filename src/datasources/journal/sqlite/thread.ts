@@ -59,9 +59,11 @@ export class SqliteThread {
    */
   static async open(file: string, timeLimitMs: number, readOnly = false): Promise<SqliteThread> {
     try {
-      // Only the last folder of the path is created. If more are missing, the path is probably wrong.
-      if (!readOnly && !existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
-      if (!readOnly) restrictFileMode(file);
+      if (!readOnly) {
+        // Only the last folder of the path is created. If more are missing, the path is probably wrong.
+        if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
+        restrictFileMode(file);
+      }
       return new SqliteThread(await startWorker(file, readOnly), file, timeLimitMs);
     } catch (error) {
       throw fileOpenError(file, asSqliteError(error, file));
