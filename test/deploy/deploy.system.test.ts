@@ -201,42 +201,38 @@ for (const [kind, program, lack] of [
   ['SQLite', 'sqlite', lacking('sqlite3')],
   ['PostgreSQL', 'postgres', lacking('pg_dump', 'pg_restore') ?? noPostgres],
 ] as const)
-  describeWhere(
-    lack,
-    `A backup of the journal in ${kind}, restored by the steps of docs/deployment.md,`,
-    () => {
-      test('lets the gateway replay creates from before the backup, and find later creates by a lookup', async () => {
-        const service = closeAfterTests(await FakePaymentService.start());
-        const folder = openFolder();
-        mkdirSync(path.join(folder, 'data'));
-        const store = kind === 'PostgreSQL' ? await openStore(kind) : undefined;
-        if (store) closeAfterTests({ close: () => store.drop() });
-        const DATABASE_URL = store?.url ?? `file:${path.join(folder, 'data/paygraph.db')}`;
-        const open = () => testGateway(service.url, { env: { DATABASE_URL } });
+  describeWhere(lack, `A backup of the journal in ${kind}, restored as documented,`, () => {
+    test('lets the gateway replay creates from before the backup, and find later creates by a lookup', async () => {
+      const service = closeAfterTests(await FakePaymentService.start());
+      const folder = openFolder();
+      mkdirSync(path.join(folder, 'data'));
+      const store = kind === 'PostgreSQL' ? await openStore(kind) : undefined;
+      if (store) closeAfterTests({ close: () => store.drop() });
+      const DATABASE_URL = store?.url ?? `file:${path.join(folder, 'data/paygraph.db')}`;
+      const open = () => testGateway(service.url, { env: { DATABASE_URL } });
 
-        const before = await open();
-        const [kept, lost] = [newKey(), newKey()];
-        const caller = new Caller(before.gateway.url);
-        const created = await caller.create('payment', kept);
-        expect(created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
-        const output = run(commands(`${program}-backup`), folder, { DATABASE_URL });
-        expect(output.trim()).toBe(kind === 'SQLite' ? 'ok' : '');
-        expect(await caller.create('payment', lost)).toMatchObject({ result: 'PaymentSuccess' });
-        await before.gateway.close();
+      const before = await open();
+      const [kept, lost] = [newKey(), newKey()];
+      const caller = new Caller(before.gateway.url);
+      const created = await caller.create('payment', kept);
+      expect(created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+      const output = run(commands(`${program}-backup`), folder, { DATABASE_URL });
+      expect(output.trim()).toBe(kind === 'SQLite' ? 'ok' : '');
+      expect(await caller.create('payment', lost)).toMatchObject({ result: 'PaymentSuccess' });
+      await before.gateway.close();
 
-        run(commands(`${program}-restore`), folder, { DATABASE_URL });
-        const after = new Caller((await open()).gateway.url);
-        expect(await after.attempt(lost)).toBeNull();
-        expect(await after.create('payment', kept)).toMatchObject({
-          replayed: true,
-          transactionId: created.transactionId,
-        });
-        const again = await until(
-          () => after.create('payment', lost),
-          ({ error }) => error !== 'SERVICE_UNAVAILABLE',
-        );
-        expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true });
-        expect(service.created(lost)).toHaveLength(1);
+      run(commands(`${program}-restore`), folder, { DATABASE_URL });
+      const after = new Caller((await open()).gateway.url);
+      expect(await after.attempt(lost)).toBeNull();
+      expect(await after.create('payment', kept)).toMatchObject({
+        replayed: true,
+        transactionId: created.transactionId,
       });
-    },
-  );
+      const again = await until(
+        () => after.create('payment', lost),
+        ({ error }) => error !== 'SERVICE_UNAVAILABLE',
+      );
+      expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true });
+      expect(service.created(lost)).toHaveLength(1);
+    });
+  });
