@@ -7,9 +7,6 @@ import { describeStores, newKey } from '../support/harness';
 import { openStore } from '../support/stores';
 import { KINDS, SUCCESS, sent } from './support/creates';
 
-/** Longest wait after a process was killed: lease, request timeout, settling time, and slack. */
-const TAKE_OVER_MS = 60_000;
-
 describeStores('Two processes on one journal', (harnesses) => {
   let service: FakePaymentService;
   let programs: Program[];
@@ -94,7 +91,6 @@ describeStores('A process that replaces a killed process', (harnesses) => {
     until(
       () => successor.create(kind, key),
       ({ result }) => result === SUCCESS[kind],
-      TAKE_OVER_MS,
     );
 
   test.each(KINDS)(
@@ -112,7 +108,6 @@ describeStores('A process that replaces a killed process', (harnesses) => {
     const attempt = await until(
       () => successor.attempt(neverRepeated),
       (seen) => seen?.outcome === 'SUCCEEDED',
-      TAKE_OVER_MS,
     );
     expect(service.created(neverRepeated)).toMatchObject([{ transactionId: attempt?.payout?.transactionId }]);
   });
@@ -138,7 +133,6 @@ describeStores('A process that replaces a killed process', (harnesses) => {
     const end = await until(
       () => successor.confirm(confirmed),
       ({ result }) => result !== 'RequestInProgressError',
-      TAKE_OVER_MS,
     );
     expect(end).toMatchObject({ result: 'PaymentSuccess', replayed: true, transactionId: confirmed });
     expect(service.requestsTo('confirm')).toHaveLength(1);

@@ -3,8 +3,6 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { until } from '../../support/latch';
 
-export const TIMEOUT_MS = 120_000;
-
 /** Evaluates each received command like an interactive shell: with job control, and without stdin for its programs. */
 const SHELL = 'set -m; exec 3<&0 </dev/null; while IFS= read -r -d "" -u 3 typed; do eval "$typed"; done';
 
@@ -42,7 +40,6 @@ export class Terminal {
     const text = await until(
       () => this.output.slice(before),
       (output) => ended.test(output) || this.#shell.exitCode !== null,
-      TIMEOUT_MS,
     );
     if (ended.exec(text)?.[1] !== '0') throw new Error(`${commands}\n${text}`);
     return text.replace(ended, '');

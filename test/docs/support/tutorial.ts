@@ -4,7 +4,7 @@ import path from 'node:path';
 import { closeAfterTests, temporaryFolder } from '../../support/cleanup';
 import { until } from '../../support/latch';
 import { TOP, readPage, type Fence } from './markdown';
-import { TIMEOUT_MS, Terminal } from './terminal';
+import { Terminal } from './terminal';
 
 /** Folders that a clone lacks or tutorials do not need. */
 const LEFT_OUT = new Set(['node_modules', '.git', 'data', 'coverage', 'test', 'bench', 'docs']);
@@ -88,7 +88,6 @@ export class Tutorial {
       await until(
         () => terminal.output,
         (output) => this.#isIn(code, output),
-        TIMEOUT_MS,
       );
     else if (!this.#isIn(code, text)) throw new Error(`Expected output:\n${code}\nActual output:\n${text}`);
     this.#learnAddresses(terminal.output);
