@@ -15,6 +15,25 @@ const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 const hasCardNumberForm = (digits: string): boolean =>
   digits.length >= MIN_PAN_DIGITS && digits.length <= MAX_PAN_DIGITS && passesLuhn(digits);
 
+/** Returns a Finder of one card number, even inside a longer number or with up to three separators between digits. */
+export const knownCardNumberFinder =
+  (number: string): Finder =>
+  (text) =>
+    hasEnoughPanDigits(text)
+      ? Array.from(text.matchAll(DIGIT_RUNS), ({ 0: run, index }) => spansOfDigits(number, run, index)).flat()
+      : NO_SPANS;
+
+/** Returns the spans of `digits` in a match of DIGIT_RUNS that starts at `start`. They may overlap. */
+function spansOfDigits(digits: string, run: string, start: number): readonly Span[] {
+  const runDigits = run.replace(/\D/g, '');
+  if (!runDigits.includes(digits)) return NO_SPANS;
+  const positions = Array.from(run.matchAll(/\d/g), ({ index }) => start + index);
+  const spans: Span[] = [];
+  for (let first = runDigits.indexOf(digits); first >= 0; first = runDigits.indexOf(digits, first + 1))
+    spans.push([positions[first] ?? 0, (positions[first + digits.length - 1] ?? 0) + 1]);
+  return spans;
+}
+
 type DigitTest = (digits: string) => boolean;
 
 /**

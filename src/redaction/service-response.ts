@@ -1,6 +1,7 @@
 import { REDACTED } from '../shared/secret';
 import type { WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, NO_SPANS, redactSpans, type Finder, type Span } from './decodings';
+import { knownCardNumberFinder } from './pan';
 import { redactJson } from './text';
 
 // Redacts known secrets in responses of the payment service: the card number and security code of the request, tokens
@@ -23,11 +24,9 @@ function textFinder(texts: readonly string[]): Finder {
   return (text) => findMatches(pattern, text);
 }
 
-/** Returns a Finder of a card number with up to three separators between digits (4111 - 1111), or in base64 or hex. */
-function finderOfCardNumber(number: string): Finder {
-  const grouped = new RegExp([...number].join('[^\\p{L}\\p{N}]{0,3}'), 'gu');
-  return unionFinder([(text) => findMatches(grouped, text), textFinder(encodings(number))]);
-}
+/** Returns a Finder of a card number, its digits together or separated, or in base64 or hex. */
+const finderOfCardNumber = (number: string): Finder =>
+  unionFinder([knownCardNumberFinder(number), textFinder(encodings(number))]);
 
 /** Returns a Finder that matches the whole text if it contains `digits`, whatever non-digits are between them. */
 const scatteredDigitsFinder =
@@ -35,11 +34,23 @@ const scatteredDigitsFinder =
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
+/**
+ * Patterns of all security codes of 3 and of 4 digits: those that stand alone, and those after CVC, CVV or CVN. Group 1
+ * is the code. All codes share them, because compiling a pattern for each code takes longer than the search.
+ */
+const SECURITY_CODES: readonly RegExp[] = [
+  /(?<![\p{L}\p{N}*•]|\d[.,])(?=(\d{3}|\d(?:[ -]\d){2})(?![\p{L}\p{N}*•]|[.,]\d))/gu,
+  /(?<![\p{L}\p{N}*•]|\d[.,])(?=(\d{4}|\d(?:[ -]\d){3})(?![\p{L}\p{N}*•]|[.,]\d))/gu,
+  /(?<=cv[cvn]2?)(?=(\d{3,4})(?!\d))/gi,
+];
+
 /** Returns a Finder of a security code that stands alone or follows CVC, CVV or CVN. Skips texts that are ISO times. */
 function securityCodeFinder(code: string): Finder {
-  const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
-  const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
-  return (text) => (!/\d/.test(text) || isIsoDateTime(text) ? NO_SPANS : findMatches(pattern, text));
+  const find = (text: string): Span[] =>
+    SECURITY_CODES.flatMap((pattern) => [...text.matchAll(pattern)])
+      .filter(({ 1: digits = '' }) => digits.replace(/\D/g, '') === code)
+      .map(({ 1: digits = '', index }): Span => [index, index + digits.length]);
+  return (text) => (!/\d{3}|\d[ -]\d/.test(text) || isIsoDateTime(text) ? NO_SPANS : find(text));
 }
 
 const isIsoDateTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.:+Z-]*$/i.test(text);
