@@ -40,6 +40,7 @@ export default tseslint.config(
         clearTimeout: 'readonly',
         TextDecoderStream: 'readonly',
         URL: 'readonly',
+        __dirname: 'readonly',
         module: 'writable',
         require: 'readonly',
       },

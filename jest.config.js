@@ -23,8 +23,7 @@ const compilerOptions = {
   swcrc: false,
   jsc: {
     target: 'es2024',
-    parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true, useDefineForClassFields: false },
+    parser: { syntax: 'typescript' },
   },
   module: { type: 'commonjs' },
   sourceMaps: 'inline',
@@ -32,29 +31,16 @@ const compilerOptions = {
 
 /** @type {import('jest').Config} */
 module.exports = {
-  testEnvironment: 'node',
+  testEnvironment: './test/support/environment.cjs',
+  runtime: '<rootDir>/test/support/runtime.cjs',
   testSequencer: './test/support/sequencer.cjs',
   cacheDirectory: 'node_modules/.cache/jest',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  setupFiles: ['reflect-metadata'],
   globalSetup: './test/support/global-setup.ts',
   globalTeardown: './test/support/global-teardown.ts',
-  transform: {
-    // Packages that ship ES modules alone. Not by ts-jest: it has one set of options, and these are for our own classes.
-    '^.+\\.[cm]?js$': '<rootDir>/test/support/es-modules.cjs',
-    // Compiled with the options of tsconfig.json, to CommonJS.
-    '^.+\\.ts$': ['@swc/jest', compilerOptions],
-  },
-  // What is loaded only when it is wanted, by the name that its file has when it is compiled.
-  moduleNameMapper: {
-    '^\\.\\./observability/tracing/start-tracing\\.js$':
-      '<rootDir>/src/observability/tracing/start-tracing.ts',
-    '^(\\./commands/[\\w-]+)\\.js$': '$1',
-  },
-  transformIgnorePatterns: [
-    '/node_modules/(?!(qr|cockatiel|commander|content-disposition|jose|eventsource|eventsource-parser|@opentelemetry/otlp-exporter-base)/)',
-  ],
+  // For files of test, client and examples. Modules of src are loaded from dist.
+  transform: { '^.+\\.ts$': ['@swc/jest', compilerOptions] },
   // Three per core, because many tests wait for a process, a timeout or a poll; six use most of the 100 connections that
   // PostgreSQL accepts by default. (As a percentage, 300% would be 300 workers.)
   maxWorkers: Math.min(3 * os.availableParallelism(), 6),

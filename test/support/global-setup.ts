@@ -21,7 +21,7 @@ const REQUIRED_FILE: TransformationOptions = {
 /** Compiles all files into jest's cache. Without it, each worker compiles them if the cache is empty. */
 async function compile(project: Project): Promise<void> {
   const transformer = await createScriptTransformer(project);
-  for (const file of globSync('{src,test,client,examples}/**/*.ts', { cwd: project.rootDir }))
+  for (const file of globSync('{test,client,examples}/**/*.ts', { cwd: project.rootDir }))
     transformer.transform(path.join(project.rootDir, file), REQUIRED_FILE);
 }
 
