@@ -19,11 +19,13 @@ const freeBytes = () => {
 };
 if (fs.existsSync(MEMORY) && freeBytes() >= MIN_FREE_BYTES) process.env.TMPDIR ??= MEMORY;
 
+// Modules of src are compiled with them in scripts/run-harness.mjs only: the decorators are theirs.
 const compilerOptions = {
   swcrc: false,
   jsc: {
     target: 'es2024',
-    parser: { syntax: 'typescript' },
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, useDefineForClassFields: false },
   },
   module: { type: 'commonjs' },
   sourceMaps: 'inline',
