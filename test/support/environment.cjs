@@ -1,3 +1,4 @@
+const { flushCompileCache } = require('node:module');
 const vm = require('node:vm');
 const { ModuleMocker } = require('jest-mock');
 
@@ -34,5 +35,7 @@ module.exports = class MainContextEnvironment {
 
   async teardown() {
     this.moduleMocker.restoreAllMocks();
+    // At the exit of a worker, the first flush takes longer than jest waits.
+    flushCompileCache();
   }
 };

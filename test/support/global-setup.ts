@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { createScriptTransformer, type TransformationOptions } from '@jest/transform';
 import { createTemplate, dropDatabases, probePostgres } from './stores';
 
@@ -28,11 +29,14 @@ async function compile(project: Project): Promise<void> {
 /** Compiles, builds `dist`, tests whether PostgreSQL responds, and creates the template of the run's databases. */
 export default async function setUp(_: unknown, project: Project): Promise<void> {
   if (process.env['PAYGRAPH_TEST_RUN']) return;
-  await compile(project);
   // Any command of the program builds `dist` if sources are newer.
   const program = path.resolve(__dirname, '../../bin/paygraph.mjs');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, '--help'], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`The build failed: ${stdout}${stderr}`);
+  const built = promisify(execFile)(process.execPath, [program, '--help']).catch(
+    ({ stdout, stderr }: { stdout: string; stderr: string }) => {
+      throw new Error(`The build failed: ${stdout}${stderr}`);
+    },
+  );
+  await Promise.all([built, compile(project)]);
   const noPostgres = await probePostgres();
   process.env['PAYGRAPH_TEST_NO_POSTGRES'] = noPostgres ?? '';
   process.env['PAYGRAPH_TEST_RUN'] = String(process.pid);
