@@ -6,7 +6,7 @@ export const bugs = [
     file: 'src/core/confirm/confirm-service.ts',
     find: 'const mayBeEffectOfOther = history.otherUnresolved && !history.wasSent;',
     replace: 'const mayBeEffectOfOther = false;',
-    tests: ['test/exactly-once/confirm.test.ts'],
+    tests: ['test/exactly-once/confirm.slow.test.ts'],
   },
   {
     id: 'confirm-of-unseen-payment-sent',
@@ -14,7 +14,7 @@ export const bugs = [
     file: 'src/core/confirm/confirm-service.ts',
     find: 'if (mustLookUp && !before) throw',
     replace: 'if (mustLookUp && !request) throw',
-    tests: ['test/exactly-once/confirm.test.ts'],
+    tests: ['test/exactly-once/confirm.slow.test.ts'],
     name: '404 of a proxy',
   },
   {
@@ -23,7 +23,7 @@ export const bugs = [
     file: 'src/core/confirm/confirm-service.ts',
     find: 'repeated = confirmed.find((each) => each.inputHash === inputHash);',
     replace: '',
-    tests: ['test/exactly-once/confirm.test.ts'],
+    tests: ['test/exactly-once/confirm.slow.test.ts'],
   },
   {
     id: 'confirm-lost-counts-as-known',
@@ -31,7 +31,7 @@ export const bugs = [
     file: 'src/core/confirm/confirm-service.ts',
     find: "result: { outcome: 'unknown', confirmed: [] } };",
     replace: "result: { outcome: 'known', confirmed: [] } };",
-    tests: ['test/exactly-once/confirm.test.ts'],
+    tests: ['test/exactly-once/confirm.slow.test.ts'],
   },
   {
     id: 'confirm-refusal-of-failed-payment-hidden',
@@ -39,7 +39,7 @@ export const bugs = [
     file: 'src/core/confirm/confirm-service.ts',
     find: ' || REACHABLE_WITHOUT_CONFIRM.has(found.status)',
     replace: '',
-    tests: ['test/exactly-once/confirm.test.ts', 'test/gateway/service-responses.slow.test.ts'],
+    tests: ['test/exactly-once/confirm.slow.test.ts', 'test/gateway/service-responses.slow.test.ts'],
   },
   {
     id: 'confirm-unknown-state-counts-as-moved-on',
@@ -47,7 +47,7 @@ export const bugs = [
     file: 'src/core/confirm/confirm-service.ts',
     find: 'state !== null && state !== PaymentState.UNKNOWN',
     replace: 'state !== null',
-    tests: ['test/exactly-once/confirm.test.ts'],
+    tests: ['test/exactly-once/confirm.slow.test.ts'],
   },
   {
     id: 'confirm-guessed-while-fence-is-up',

@@ -14,7 +14,7 @@ export const bugs = [
     file: 'src/core/changes/change-recorder.ts',
     find: 'known.state === stateOf(found) || isStateMissing(found)',
     replace: 'known.state === stateOf(found)',
-    tests: ['test/changes/following.test.ts'],
+    tests: ['test/changes/following.slow.test.ts'],
   },
   {
     id: 'recorder-drops-at-first-failure',
@@ -22,7 +22,7 @@ export const bugs = [
     file: 'src/core/changes/observation-queue.ts',
     find: "this.#isTooOld(first) ? 'dropped' : undefined",
     replace: "!this.#isTooOld(first) ? 'dropped' : undefined",
-    tests: ['test/changes/following.test.ts'],
+    tests: ['test/changes/following.slow.test.ts'],
   },
   {
     id: 'follower-repeats-lookups-of-callers',
@@ -46,7 +46,7 @@ export const bugs = [
     file: 'src/core/changes/follower.ts',
     find: 'clock.now() - createdAt >= followMs',
     replace: 'clock.now() < createdAt',
-    tests: ['test/changes/following.test.ts'],
+    tests: ['test/changes/following.slow.test.ts'],
   },
   {
     id: 'watcher-ends-at-outage',

@@ -135,7 +135,7 @@ export const bugs = [
     file: 'src/redaction/service-response.ts',
     find: '  if (isCallbackToken) finders.push(callbackTokenFinder(isCallbackToken));\n',
     replace: '',
-    tests: ['test/callbacks/token-leaks.test.ts'],
+    tests: ['test/callbacks/token-leaks.slow.test.ts'],
   },
   {
     id: 'redact-fingerprint-security-code',
