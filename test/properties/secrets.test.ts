@@ -28,6 +28,26 @@ test('A security code is removed only where it stands alone or after CVC', () =>
   for (const text of [...kept, '2026-05-31T09:12:45.123737+00:00']) expect(remove(text)).toBe(text);
 });
 
+test.each([
+  ['a security code of four digits', '8351', 'CVV 8351, 8 3 5 1', 'CVV [redacted], [redacted]'],
+  ['security codes that overlap', '333', '3-3-3-3', '[redacted]'],
+  [
+    'a card number between other numbers',
+    '4111111111111111',
+    '99 4111-1111-1111-1111 00',
+    '99 [redacted] 00',
+  ],
+  ['a card number within a longer number', '4111111111111111', '9941111111111111110', '99[redacted]0'],
+  [
+    'each of several card numbers',
+    '4111111111111111',
+    '4111111111111111 4111 1111 1111 1111',
+    '[redacted] [redacted]',
+  ],
+])('Redaction of a secret of the request removes %s, and nothing else', (_what, secret, text, redacted) => {
+  expect(createRedactor({ secrets: [secret] })(text)).toBe(redacted);
+});
+
 describe('A card number', () => {
   test('is found next to other numbers, such as its expiry date', () => {
     const beside = fc.integer({ min: 0, max: 9999 }).map(String);

@@ -10,7 +10,7 @@ const isOfJest = (name) => name.startsWith('@jest/');
 
 /**
  * Loads the modules of test/ anew for each test file, as jest does. A worker loads packages and the modules of src only
- * once, the latter from dist: loading and optimizing them for each test file took a third of the CPU time of a run.
+ * once, the latter from dist: loading and optimizing them for each test file took about 30 % of the CPU time of a run.
  */
 module.exports = class extends Runtime {
   requireModuleOrMock(from, name) {
