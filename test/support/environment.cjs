@@ -31,7 +31,10 @@ module.exports = class MainContextEnvironment {
     return ['node', 'node-addons'];
   }
 
-  async setup() {}
+  async setup() {
+    // Jest sets 100, which is slow, because here it also holds for the errors of the program.
+    Error.stackTraceLimit = 10;
+  }
 
   async teardown() {
     this.moduleMocker.restoreAllMocks();

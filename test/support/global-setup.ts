@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createScriptTransformer, type TransformationOptions } from '@jest/transform';
@@ -26,6 +27,12 @@ async function compile(project: Project): Promise<void> {
     transformer.transform(path.join(project.rootDir, file), REQUIRED_FILE);
 }
 
+/** Loads the program, to fill the cache of compiled code. Without it, each worker fills it if it is empty. */
+async function loadProgram(rootDir: string): Promise<void> {
+  await import(path.join(rootDir, 'dist/server.js'));
+  flushCompileCache();
+}
+
 /** Compiles, builds `dist`, tests whether PostgreSQL responds, and creates the template of the run's databases. */
 export default async function setUp(_: unknown, project: Project): Promise<void> {
   if (process.env['PAYGRAPH_TEST_RUN']) return;
@@ -37,6 +44,7 @@ export default async function setUp(_: unknown, project: Project): Promise<void>
     },
   );
   await Promise.all([built, compile(project)]);
+  await loadProgram(project.rootDir);
   const noPostgres = await probePostgres();
   process.env['PAYGRAPH_TEST_NO_POSTGRES'] = noPostgres ?? '';
   process.env['PAYGRAPH_TEST_RUN'] = String(process.pid);
