@@ -169,7 +169,7 @@ export type ConfirmationInput =
 export type CreatePaymentInput = {
   /** The amount that the payer has to pay. */
   amount: AmountInput;
-  /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged. */
+  /** The URL that the service notifies of changes (spec section 6). Must be https to a public host, without credentials. In the sandbox, http to a loopback host is also allowed. Sent unchanged. */
   callbackUrl?: string | null | undefined;
   /** The merchant channel. */
   channel: string;
@@ -181,7 +181,7 @@ export type CreatePaymentInput = {
   idempotencyKey: string | number;
   /** The payment method, with its fields. */
   method: PaymentMethodInput;
-  /** The page to which the payer returns; recommended. https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged. */
+  /** The page to which the payer returns; recommended. Must be https to a public host, without credentials. In the sandbox, http to a loopback host is also allowed. Sent unchanged. */
   returnUrl?: string | null | undefined;
 };
 
@@ -189,7 +189,7 @@ export type CreatePaymentInput = {
 export type CreatePayoutInput = {
   /** The amount that the recipient gets. */
   amount: AmountInput;
-  /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged. */
+  /** The URL that the service notifies of changes (spec section 6). Must be https to a public host, without credentials. In the sandbox, http to a loopback host is also allowed. Sent unchanged. */
   callbackUrl?: string | null | undefined;
   /** The merchant channel. */
   channel: string;
@@ -443,7 +443,7 @@ export type PayoutStatus =
   | 'FAILED'
   /** Created. */
   | 'PENDING'
-  /** Created, and awaiting a confirmation that the caller does not give. */
+  /** Created, and waiting for a confirmation that does not come from the caller. */
   | 'PROCESSING'
   /** A status unknown to this gateway: see rawStatus. */
   | 'UNKNOWN';
@@ -1156,30 +1156,38 @@ export interface GatewayErrorExtensions {
     retryable: boolean;
     /** Identifies the request in the log of the gateway. */
     requestId: string;
-    /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
+    /**
+     * How long to wait before repeating the request, in milliseconds. Absent if `retryable` is false, or if the time is
+     * unknown.
+     */
     retryAfterMs?: number;
     /**
      * Path of each invalid value, and the rule that the value violates. Absent if the error is not about invalid values.
-     * A path starts with the argument name, except `input`: ["amount", "value"] for `input.amount.value`.
+     * A path starts with the name of the argument. The name `input` is omitted, unless the whole input is invalid: the
+     * path of `input.amount.value` is ["amount", "value"].
      */
     fields?: readonly {
         readonly path: readonly string[];
         readonly rule: string;
     }[];
-    /** Oldest valid cursor: all changes after it are still stored. Present only with CURSOR_EXPIRED. */
+    /** The oldest valid cursor. All changes after this cursor are still stored. Present only with CURSOR_EXPIRED. */
     oldestCursor?: string;
 }
 /** Connection settings for requests to a gateway. */
 interface GatewayConnection {
     /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
     url: string;
-    /** Headers such as `authorization`, or a function that returns them for each request. Its errors are not retried. */
+    /**
+     * Headers such as `authorization`, or a function that returns the headers for each request. If the function throws,
+     * the request is not retried.
+     */
     headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
     /** Signal that aborts the requests. */
     signal?: AbortSignal;
     /**
-     * Maximum time in milliseconds of each wait: for the headers of a response, the body of a page of changes, and the
-     * next part of the event stream. By default 60,000. Must exceed the gateway's setting SUBSCRIPTION_PING_SECONDS.
+     * Maximum time in milliseconds of each wait: for the headers of a response, for the body of a page of changes, and
+     * for the next part of the event stream. By default 60,000. Must be longer than the gateway's setting
+     * SUBSCRIPTION_PING_SECONDS, because without changes the event stream contains only pings.
      */
     idleTimeoutMs?: number;
     /** Function that sends the requests; by default the global `fetch`. */
@@ -1214,7 +1222,8 @@ export interface GatewayError {
 /**
  * Finds the gateway's first GraphQL error in a value that a client library throws or returns: an error of Apollo
  * Client 4 or urql, an array of errors (graphql-ws), a GraphQL response with `errors`, or one GraphQL error. Returns
- * null if there is none, for example after a network failure. The gateway may have executed a mutation even so.
+ * null if there is no such error, for example after a network failure. Even then, the gateway may have executed a
+ * mutation.
  */
 export declare function gatewayError(error: unknown): GatewayError | null;
 /**
@@ -1225,16 +1234,16 @@ export declare const isRetryable: (error: unknown) => boolean;
 /**
  * Returns the field `confirmation` for the input of `confirmPayment`. `action`: the payment's next action. `value`: the
  * UTR for a ProvideUtrAction, or the code for a ProvideCodeAction. For a ConfirmTransferAction, `value` is ignored.
- * @throws TypeError if a needed `value` is missing, or if this version of the kit does not know `action.confirmWith`
+ * @throws TypeError if a needed `value` is missing, or if this package version does not know `action.confirmWith`
  */
 export declare function confirmationFor(action: {
     readonly confirmWith: ConfirmationField;
 }, value?: string): ConfirmationInput;
 /**
  * Formats an amount for a locale, for example "€25.00" or "25,00 €". Does not round, and shows at least two decimals in
- * every currency. A currency unknown to Intl (USDT) appears as its code. A `value` that is no decimal number, or has
- * over 20 decimals, is returned unchanged before the code. To format the received amount of a MISPAID payment, call
- * `formatMoney({ ...amount, value: amount.received })`.
+ * every currency. A currency that is no three-letter code, for example USDT, appears as its code after the number. A
+ * `value` that is no decimal number, or that has more than 20 decimals, appears unchanged before the currency code. To
+ * format the received amount of a MISPAID payment, call `formatMoney({ ...amount, value: amount.received })`.
  * @param locale locale for Intl.NumberFormat, for example "de-DE"; by default the runtime's locale
  * @throws {RangeError} if Intl.NumberFormat rejects the locale, for example "en_US"
  */
@@ -1251,7 +1260,8 @@ interface KeepsExternalId {
 }
 /**
  * Type policies for Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. With them, the cache keeps a
- * known `externalId` when a later response has null, as after a lookup by transaction id. They need `possibleTypes`.
+ * known `externalId` when a later response has null, for example after a lookup by transaction id. They work only
+ * together with `possibleTypes`, because they are policies of interfaces.
  */
 export declare const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId>;
 /** Thrown if the gateway no longer has all changes after the cursor. Changes are kept for a limited time. */
@@ -1271,7 +1281,7 @@ export type PaymentChange = PaymentChangeFieldsFragment;
 /** A new status of a payout, recorded when the gateway first observed it. */
 export interface PayoutChange {
     __typename: 'PayoutChange';
-    /** Position of the change. Pass it to changes() as `after` to continue after this change. */
+    /** Position of the change. To continue after this change, pass it to changes() as `after`. */
     cursor: string;
     /** Time when the gateway recorded the change (RFC 3339). */
     recordedAt: string;
@@ -1295,8 +1305,8 @@ export interface ChangesOptions extends GatewayConnection {
     pageSize?: number;
     /**
      * Returns the delay before a retry in milliseconds. `failures`: number of earlier failures in a row, 0 for the first
-     * retry. The delay is longer if the gateway asks for it by `retryAfterMs`. Default: exponential backoff with jitter,
-     * 0.25 to 0.5 s for the first retry, at most 15 to 30 s.
+     * retry. If the gateway's error has a longer `retryAfterMs`, that is the delay instead. Default: exponential backoff
+     * with jitter, 0.25 to 0.5 s for the first retry, at most 15 to 30 s.
      */
     retryWaitMs?: (failures: number) => number;
     /** Called before the delay of each retry, with the cause of the failure and the delay in milliseconds. */
@@ -1304,8 +1314,9 @@ export interface ChangesOptions extends GatewayConnection {
 }
 /**
  * Yields every change after `options.after`, oldest first, then each new change. Skips types of changes that this
- * version of the kit does not know. Reads pages, then subscribes by server-sent events, and reads more only when the
- * consumer requests the next change. After a retryable failure, continues after the last change. Ends only by an error.
+ * version of the client package does not know. Reads pages, then subscribes by server-sent events. Reads more only when
+ * the consumer requests the next change. After a retryable failure, continues after the change that it yielded last.
+ * Ends only by an error.
  * @throws CursorExpired if the gateway has deleted changes after the cursor
  * @throws RequestRefused for an error that is not retryable, such as UNAUTHENTICATED
  * @throws `signal.reason` when `signal` is aborted

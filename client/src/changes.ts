@@ -17,7 +17,7 @@ export type PaymentChange = PaymentChangeFieldsFragment;
 /** A new status of a payout, recorded when the gateway first observed it. */
 export interface PayoutChange {
   __typename: 'PayoutChange';
-  /** Position of the change. Pass it to changes() as `after` to continue after this change. */
+  /** Position of the change. To continue after this change, pass it to changes() as `after`. */
   cursor: string;
   /** Time when the gateway recorded the change (RFC 3339). */
   recordedAt: string;
@@ -43,15 +43,15 @@ export interface ChangesOptions extends GatewayConnection {
   pageSize?: number;
   /**
    * Returns the delay before a retry in milliseconds. `failures`: number of earlier failures in a row, 0 for the first
-   * retry. The delay is longer if the gateway asks for it by `retryAfterMs`. Default: exponential backoff with jitter,
-   * 0.25 to 0.5 s for the first retry, at most 15 to 30 s.
+   * retry. If the gateway's error has a longer `retryAfterMs`, that is the delay instead. Default: exponential backoff
+   * with jitter, 0.25 to 0.5 s for the first retry, at most 15 to 30 s.
    */
   retryWaitMs?: (failures: number) => number;
   /** Called before the delay of each retry, with the cause of the failure and the delay in milliseconds. */
   onRetry?: (cause: unknown, waitMs: number) => void;
 }
 
-/** Duration in ms. If a connection lasts longer and then fails, the retries begin with the shortest delay again. */
+/** If a connection fails after more than this time in ms, the retries begin with the shortest delay again. */
 const STABLE_CONNECTION_MS = 30_000;
 
 const backoffMs = (failures: number): number =>
@@ -59,8 +59,9 @@ const backoffMs = (failures: number): number =>
 
 /**
  * Yields every change after `options.after`, oldest first, then each new change. Skips types of changes that this
- * version of the kit does not know. Reads pages, then subscribes by server-sent events, and reads more only when the
- * consumer requests the next change. After a retryable failure, continues after the last change. Ends only by an error.
+ * version of the client package does not know. Reads pages, then subscribes by server-sent events. Reads more only when
+ * the consumer requests the next change. After a retryable failure, continues after the change that it yielded last.
+ * Ends only by an error.
  * @throws CursorExpired if the gateway has deleted changes after the cursor
  * @throws RequestRefused for an error that is not retryable, such as UNAUTHENTICATED
  * @throws `signal.reason` when `signal` is aborted
@@ -89,7 +90,7 @@ export async function* changes(options: ChangesOptions): AsyncGenerator<Change, 
 }
 
 interface FeedPosition {
-  /** A received change. Null after the last change of a page: `cursor` is then the end cursor of the page. */
+  /** A received change; null at the end of a page, where `cursor` is the end cursor of the page. */
   change: Change | null;
   cursor: string;
 }

@@ -4,7 +4,7 @@ import { CONFIRMATIONS } from './tables';
 /**
  * Returns the field `confirmation` for the input of `confirmPayment`. `action`: the payment's next action. `value`: the
  * UTR for a ProvideUtrAction, or the code for a ProvideCodeAction. For a ConfirmTransferAction, `value` is ignored.
- * @throws TypeError if a needed `value` is missing, or if this version of the kit does not know `action.confirmWith`
+ * @throws TypeError if a needed `value` is missing, or if this package version does not know `action.confirmWith`
  */
 export function confirmationFor(
   action: { readonly confirmWith: ConfirmationField },

@@ -70,7 +70,8 @@ function toGatewayError(error: unknown): GatewayError | null {
 /**
  * Finds the gateway's first GraphQL error in a value that a client library throws or returns: an error of Apollo
  * Client 4 or urql, an array of errors (graphql-ws), a GraphQL response with `errors`, or one GraphQL error. Returns
- * null if there is none, for example after a network failure. The gateway may have executed a mutation even so.
+ * null if there is no such error, for example after a network failure. Even then, the gateway may have executed a
+ * mutation.
  */
 export function gatewayError(error: unknown): GatewayError | null {
   for (const each of errorsIn(error)) {

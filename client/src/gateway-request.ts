@@ -5,13 +5,17 @@ import { gatewayError } from './errors';
 export interface GatewayConnection {
   /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
   url: string;
-  /** Headers such as `authorization`, or a function that returns them for each request. Its errors are not retried. */
+  /**
+   * Headers such as `authorization`, or a function that returns the headers for each request. If the function throws,
+   * the request is not retried.
+   */
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
   /** Signal that aborts the requests. */
   signal?: AbortSignal;
   /**
-   * Maximum time in milliseconds of each wait: for the headers of a response, the body of a page of changes, and the
-   * next part of the event stream. By default 60,000. Must exceed the gateway's setting SUBSCRIPTION_PING_SECONDS.
+   * Maximum time in milliseconds of each wait: for the headers of a response, for the body of a page of changes, and
+   * for the next part of the event stream. By default 60,000. Must be longer than the gateway's setting
+   * SUBSCRIPTION_PING_SECONDS, because without changes the event stream contains only pings.
    */
   idleTimeoutMs?: number;
   /** Function that sends the requests; by default the global `fetch`. */
@@ -60,8 +64,8 @@ export function throwResponseError({ errors = [] }: GatewayResult): never {
 const isTransient = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
 
 /**
- * One request to the gateway. The caller must close it. The methods send(), text() and parts() throw a RetryableError
- * if the connection fails or a wait exceeds `idleTimeoutMs`, and `signal.reason` when `signal` is aborted.
+ * One request to the gateway. The caller must close it. If the connection fails or a wait exceeds `idleTimeoutMs`, the
+ * methods send(), text() and parts() throw a RetryableError. When `signal` is aborted, they throw `signal.reason`.
  */
 export class GatewayRequest {
   readonly #connection: GatewayConnection;
@@ -74,8 +78,8 @@ export class GatewayRequest {
   }
 
   /**
-   * Sends an operation to `url` + `path`. Returns a 2xx response of the content type `type`. For another response,
-   * throws a RetryableError if a proxy reports a transient error, or else the error of throwResponseError().
+   * Sends an operation to `url` + `path`. Returns a 2xx response of the content type `type`. For any other response,
+   * throws a RetryableError if a proxy reports a transient error, and otherwise the error of throwResponseError().
    */
   async send(operation: { query: string; variables: object }, path: string, type: string): Promise<Response> {
     const { url, headers, fetch: send = fetch } = this.#connection;

@@ -1,4 +1,4 @@
-/** Minimum number of decimals in a formatted amount. The gateway sends all amounts with two decimals. */
+/** Minimum number of decimals in a formatted amount. The gateway sends each amount to the service with two decimals. */
 const MIN_DECIMALS = 2;
 
 /** Maximum number of decimals that Intl.NumberFormat accepts in every engine. */
@@ -12,9 +12,9 @@ function decimalsIn(text: string): number | null {
 
 /**
  * Formats an amount for a locale, for example "€25.00" or "25,00 €". Does not round, and shows at least two decimals in
- * every currency. A currency unknown to Intl (USDT) appears as its code. A `value` that is no decimal number, or has
- * over 20 decimals, is returned unchanged before the code. To format the received amount of a MISPAID payment, call
- * `formatMoney({ ...amount, value: amount.received })`.
+ * every currency. A currency that is no three-letter code, for example USDT, appears as its code after the number. A
+ * `value` that is no decimal number, or that has more than 20 decimals, appears unchanged before the currency code. To
+ * format the received amount of a MISPAID payment, call `formatMoney({ ...amount, value: amount.received })`.
  * @param locale locale for Intl.NumberFormat, for example "de-DE"; by default the runtime's locale
  * @throws {RangeError} if Intl.NumberFormat rejects the locale, for example "en_US"
  */

@@ -92,14 +92,18 @@ export interface GatewayErrorExtensions {
   retryable: boolean;
   /** Identifies the request in the log of the gateway. */
   requestId: string;
-  /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
+  /**
+   * How long to wait before repeating the request, in milliseconds. Absent if `retryable` is false, or if the time is
+   * unknown.
+   */
   retryAfterMs?: number;
   /**
    * Path of each invalid value, and the rule that the value violates. Absent if the error is not about invalid values.
-   * A path starts with the argument name, except `input`: ["amount", "value"] for `input.amount.value`.
+   * A path starts with the name of the argument. The name `input` is omitted, unless the whole input is invalid: the
+   * path of `input.amount.value` is ["amount", "value"].
    */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
-  /** Oldest valid cursor: all changes after it are still stored. Present only with CURSOR_EXPIRED. */
+  /** The oldest valid cursor. All changes after this cursor are still stored. Present only with CURSOR_EXPIRED. */
   oldestCursor?: string;
 }
 

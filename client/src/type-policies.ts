@@ -12,7 +12,8 @@ const keepsExternalId: KeepsExternalId = {
 
 /**
  * Type policies for Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. With them, the cache keeps a
- * known `externalId` when a later response has null, as after a lookup by transaction id. They need `possibleTypes`.
+ * known `externalId` when a later response has null, for example after a lookup by transaction id. They work only
+ * together with `possibleTypes`, because they are policies of interfaces.
  */
 export const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId> = {
   PaymentResource: keepsExternalId,

@@ -48,7 +48,7 @@ export interface WebServer {
 interface WebServerDependencies {
   operations: Operations;
   audit: AuditLog;
-  /** Returns the reason why the journal cannot be written, such as `disk_full`; null if it can be written. */
+  /** Returns the reason why the journal is unavailable, such as `disk_full`; null if it is available. */
   journalReason(): string | null;
   /** Whether a circuit breaker for the payment service is open or half open. */
   isServiceDown(): boolean;
@@ -206,7 +206,10 @@ async function listen(
 /** Default of MAX_CONNECTIONS_PER_ADDRESS, as a fraction of the maximum number of all connections. */
 const MAX_FRACTION_PER_ADDRESS = 0.75;
 
-/** Limits client connections to MAX_CONNECTIONS (if set) or maxClientConnections(), whichever is lower. */
+/**
+ * Limits the number of client connections to MAX_CONNECTIONS or, if that is not set or higher, to
+ * maxClientConnections().
+ */
 function createConnections({ config, metrics, log, clock }: SharedDependencies): Connections {
   const { maxConnections: wantedConnections, maxConnectionsPerAddress, trustedProxies } = config.limits;
   const capacity = maxClientConnections(fileDescriptorLimit());

@@ -8,8 +8,8 @@ import { instrumentJournal } from '../datasources/journal/instrumented-journal';
 import type { SharedDependencies } from './shared-dependencies';
 
 /**
- * Opens the journal, adds metrics and traces to its calls, and starts regular checks whether it can be written. Throws
- * a ConfigError if DATABASE_URL cannot be used, but not if PostgreSQL is unreachable.
+ * Opens the journal, adds metrics and traces to its calls, and starts to check regularly whether it can be written. If
+ * DATABASE_URL cannot be used, throws a ConfigError. If PostgreSQL is only unreachable, does not throw.
  */
 export async function openMonitoredJournal(
   { config, metrics, tracing, clock, log }: SharedDependencies,

@@ -42,7 +42,7 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       { event: 'credentials_file_ignored' },
       `${CREDENTIALS_SETTING} is ignored, because the gateway runs with the embedded sandbox`,
     );
-  // Ignore the file with the sandbox, which must not receive credentials of a real service.
+  // If the sandbox is used, ignore the file: the sandbox must not receive credentials of a real service.
   const file = sandbox ? null : credentialsFile;
   const settings = hasDefaultCredentials ? { apiKey, secretKeys: [secretKey] } : undefined;
   return readSettingFile(CREDENTIALS_SETTING, () => new Credentials({ file, settings, onCredentialEvent }));
@@ -87,7 +87,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     callbackTokens,
     /** Whether a circuit breaker is open or half open. */
     isDown: (): boolean => Object.values(transport.policy.openBreakers()).includes(true),
-    /** Whether lookups are queued, because the maximum number of concurrent lookups is in progress. */
+    /** Whether lookups are queued because the maximum number of concurrent lookups is in flight. */
     isBusy: (): boolean => transport.policy.bulkheads().lookups.waiting > 0,
     /** Closes the client. Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {

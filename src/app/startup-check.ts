@@ -8,7 +8,10 @@ import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { readTextFile } from '../shared/json-text';
 
-/** Checks files named in settings: parses files to read, and tests access to files to write. Returns error messages. */
+/**
+ * Checks the files that the settings name: parses those that the gateway reads, and tests access to those that it
+ * writes. Returns error messages.
+ */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
   const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {

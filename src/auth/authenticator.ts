@@ -24,9 +24,12 @@ const NO_CREDENTIALS_MESSAGE = 'Credentials are required in the form "Authorizat
 export class Authenticator {
   readonly #keys: HotReloadedFile<ClientKeyStore> | undefined;
   readonly #jwtVerifier: JwtVerifier | undefined;
-  /** Time of the last use, in ms since 1970, by the SHA-256 of the key. Kept when CLIENT_KEYS_FILE is reloaded. */
+  /**
+   * Maps the SHA-256 of a client key to the time of its last use, in ms since 1970. Kept when CLIENT_KEYS_FILE is
+   * reloaded.
+   */
   readonly #lastUsedAt = new Map<string, number>();
-  /** Time of the last log line about an expired key, in ms since 1970, by the SHA-256 of the key. */
+  /** Maps the SHA-256 of an expired client key to the time of the last log line about it, in ms since 1970. */
   readonly #expiredLoggedAt = new Map<string, number>();
 
   /** Throws if CLIENT_KEYS_FILE cannot be read or is invalid. */
@@ -59,10 +62,11 @@ export class Authenticator {
   }
 
   /**
-   * Returns the caller that the credentials identify: directly for a client key, as a promise for a token. Returns
-   * UNAUTHENTICATED_CALLER if authentication is off.
+   * Returns the caller that the credentials identify: directly for a client key, as a promise for a token. If
+   * authentication is off, returns UNAUTHENTICATED_CALLER.
    * @param authorization the Authorization header, or the field of this name in a WebSocket's connection_init payload
-   * @throws AccessError if the credentials are missing or invalid, or no public keys are available to verify a token
+   * @throws AccessError if the credentials are missing or invalid, or if no public keys are available to verify a
+   * token. If the error is about a token, the promise rejects with it.
    */
   authenticate(authorization: string | undefined): Caller | Promise<Caller> {
     if (this.isDisabled) return UNAUTHENTICATED_CALLER;
@@ -78,8 +82,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns all client keys for the metrics, including expired keys. Times are in ms since 1970. `lastUsedAt`: null if
-   * the key was not used since the gateway started. `expiresAt`: null if the key does not expire.
+   * Returns all client keys for the metrics, including expired keys. Times are in ms since 1970. `lastUsedAt` is null
+   * if the key has not been used since the gateway started. `expiresAt` is null if the key does not expire.
    */
   clientKeys() {
     return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
@@ -107,9 +111,9 @@ export class Authenticator {
 
   /**
    * Whether the credentials that authenticated a caller are still accepted. False if
-   * - they have expired (a token has no leeway here, unlike in authenticate()),
+   * - the credentials have expired (unlike authenticate(), this check gives a token no leeway),
    * - the client key was removed, or its id, scopes, channels or expiry changed,
-   * - the public key of the token is no longer in the issuer's key set, or that key set is too old.
+   * - the public key that verified the token is no longer in the issuer's key set, or that key set is too old.
    */
   areCredentialsStillValid(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.options.clock.now()) return false;

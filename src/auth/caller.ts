@@ -1,6 +1,9 @@
 import { isUuid } from '../shared/uuid';
 
-/** Scopes (permissions) and their descriptions. Each root field declares scopes; its callers need one of them. */
+/**
+ * Scopes (permissions) and their descriptions. Each root field declares scopes, of which a caller needs at least one.
+ * The exception is `cards:direct`: a create with a full card number also needs this scope.
+ */
 export const SCOPES = {
   'payments:read': 'Look payments up and watch them.',
   'payments:read:own': 'Look up and watch payments that this caller created through the gateway.',
@@ -28,7 +31,10 @@ export interface Caller {
   scopes: ReadonlySet<Scope>;
   /** Merchant channels (UUIDs in lower case) that the caller may use; "*" for all. */
   channels: '*' | ReadonlySet<string>;
-  /** SHA-256 of the client key in hexadecimal, or RFC 7638 thumbprint of the public key that verified the token. */
+  /**
+   * SHA-256 of the client key in hexadecimal, or RFC 7638 thumbprint of the public key that verified the token. Absent
+   * if authentication is off.
+   */
   credential?: string;
   /** Expiry of the credentials in milliseconds since 1970; null if they do not expire. */
   expiresAt: number | null;
@@ -42,7 +48,7 @@ export function parseChannels(value: unknown): Caller['channels'] | undefined {
   return value.every(isChannel) ? new Set(value.map((text) => text.toLowerCase())) : undefined;
 }
 
-/** The caller of every request if authentication is off. The gateway then requires a loopback address as HOST. */
+/** The caller of every request if authentication is off. In this case, the setting HOST must be a loopback address. */
 export const UNAUTHENTICATED_CALLER: Caller = {
   kind: 'anyone',
   id: 'local',
@@ -62,7 +68,7 @@ export const UNAUTHENTICATED_CALLER: Caller = {
 export type AccessErrorKind =
   'NO_CREDENTIALS' | 'BAD_CREDENTIALS' | 'NO_SCOPE' | 'NO_CHANNEL' | 'KEYS_UNAVAILABLE';
 
-/** Error for a request that is denied access. Callers see its message, so it must contain no part of the request. */
+/** Error for a request that is denied access. Callers see the message, so it must contain no part of the request. */
 export class AccessError extends Error {
   constructor(
     readonly kind: AccessErrorKind,
@@ -80,8 +86,9 @@ export function requireScope({ scopes }: Caller, ...anyOf: readonly Scope[]): vo
 }
 
 /**
- * Returns the caller's id if the caller may use only transactions that it created. Returns null if the caller has
- * `fullScope` and may use those of all callers. Does not check the `:own` scope; requireScope() does.
+ * Returns the caller's id if the caller may use only transactions that it created itself. If the caller has
+ * `fullScope`, returns null: the caller may use the transactions of all callers. Does not check that the caller has
+ * `fullScope` or its `:own` variant, because requireScope() does.
  */
 export const creatorRestriction = (
   { id, scopes }: Caller,
@@ -91,7 +98,9 @@ export const creatorRestriction = (
 export const mayUseChannel = ({ channels }: Caller, channel: string): boolean =>
   channels === '*' || channels.has(channel.toLowerCase());
 
-/** Throws an AccessError unless the caller may use the channel. The message does not tell if the channel exists. */
+/**
+ * Throws an AccessError unless the caller may use the channel. The message does not tell whether the channel exists.
+ */
 export function requireChannel(caller: Caller, channel: string): void {
   if (mayUseChannel(caller, channel)) return;
   throw new AccessError('NO_CHANNEL', 'This caller may not act on this channel.');

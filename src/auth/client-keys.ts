@@ -23,7 +23,7 @@ const ENTRY_FIELDS = ['id', 'keySha256', 'scopes', 'channels', 'label', 'created
 const NAME_PATTERN = /^[\w.-]{1,64}$/;
 const NAME_RULE = 'expected 1 to 64 letters, digits, dots, dashes or underscores';
 
-/** Matches times with a UTC offset or Z (RFC 3339), and with at most nine decimals of seconds. */
+/** Matches an RFC 3339 time with a UTC offset or Z. The seconds may have up to nine decimals. */
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 const isString = (value: unknown): value is string => typeof value === 'string';
@@ -66,7 +66,9 @@ function parseEntry(entry: unknown, index: number): ClientKey {
   return { digest, caller, label: label ?? digest.toString('hex', 0, 4), createdAt: createdAt ?? null };
 }
 
-/** The client keys (API keys) of internal services. CLIENT_KEYS_FILE has only the SHA-256 of each key. */
+/**
+ * The client keys (API keys) of internal services. CLIENT_KEYS_FILE contains the SHA-256 of each key, but not the key.
+ */
 export class ClientKeyStore {
   readonly all: readonly ClientKey[];
   /** Cached results of isStillListed(), which runs every second for each subscription. */
@@ -85,7 +87,10 @@ export class ClientKeyStore {
       throw new Error('two entries have the same id and label: give each key of a client its own label');
   }
 
-  /** Returns the entry of a key, even an expired key; undefined if there is none. Compares digests in constant time. */
+  /**
+   * Returns the entry of a key, even if the key has expired; undefined if the file has no such key. Compares digests in
+   * constant time.
+   */
   find(key: string): ClientKey | undefined {
     const keyDigest = sha256(key);
     return this.all.filter(({ digest }) => timingSafeEqual(digest, keyDigest))[0];

@@ -19,11 +19,11 @@ export interface IssuerKeysOptions {
   warn(message: string): void;
 }
 
-/** Age of the key set in ms from which each use of it starts a refresh in the background. */
+/** If the key set is at least this old, in ms, each use of it starts a refresh in the background. */
 const BACKGROUND_REFRESH_AGE_MS = 30_000;
 /**
- * Age of the key set in ms from which the verification of a token waits for a refresh. After a failed load it does not
- * wait: it uses the key set until the key set is older than `maxStaleKeysSeconds`.
+ * If the key set is at least this old, in ms, the verification of a token waits for a refresh. If the last load failed,
+ * the verification does not wait. It then uses the key set until the key set is older than `maxStaleKeysSeconds`.
  */
 const BLOCKING_REFRESH_AGE_MS = 60_000;
 /** Time in ms after a successful load during which a token with an unknown key causes no other load. */
@@ -45,7 +45,10 @@ interface KeySet {
   requestedAtMonotonic: number;
 }
 
-/** Holds the public keys of the token issuer (JWKS, RFC 7517). Loads them at start, and refreshes them when used. */
+/**
+ * Holds the public keys of the token issuer (JWKS, RFC 7517). Loads the key set at start. When an old key set is used,
+ * loads it again.
+ */
 export class IssuerKeys {
   #keys: KeySet | undefined;
   /** Set while a load is in flight. Resolves when the load ends, but at most MAX_LOAD_WAIT_MS after its start. */
@@ -57,7 +60,8 @@ export class IssuerKeys {
   }
 
   /**
-   * Finds the public key for a token. If none matches, tries again after a reload, unless the last load is too recent.
+   * Finds the public key for a token. If no key matches, loads the key set again and repeats the search, unless the
+   * last load was too recent.
    * @throws AccessError (KEYS_UNAVAILABLE) if no key set is usable; an error of jose if no key or several keys match
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
@@ -97,7 +101,10 @@ export class IssuerKeys {
     );
   }
 
-  /** Age of the key set in ms by the clock that shows more: the wall clock may be set back, the monotonic may stop. */
+  /**
+   * Returns the age of the key set in ms; Infinity if no key set is loaded. Uses the clock that shows the greater age,
+   * because the wall clock may be set back, and the monotonic clock may stop.
+   */
   #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;

@@ -6,7 +6,10 @@ import { IssuerKeys, type IssuerKeysOptions } from './token-keys';
 export interface JwtVerifierOptions extends IssuerKeysOptions {
   issuer: string;
   audience: string;
-  /** Maximum seconds from `iat` to `exp` of a token. Without `iat`: from the verification of the token to `exp`. */
+  /**
+   * Maximum lifetime of a token in seconds: the time from `iat` to `exp`. If a token has no `iat`, the time from its
+   * verification to `exp`.
+   */
   maxLifetimeSeconds: number;
 }
 
@@ -48,7 +51,10 @@ export class JwtVerifier {
     return callerOf(payload, this.options.issuer, await this.#thumbprintOf(key));
   }
 
-  /** Whether the issuer's key set still has the key of the caller's token. False if the key set is too old. */
+  /**
+   * Whether the issuer's key set still contains the public key that verified the caller's token. False if the key set
+   * is not loaded or too old.
+   */
   isSigningKeyInUse({ credential }: Caller): boolean {
     return credential !== undefined && this.#keys.hasThumbprint(credential);
   }
@@ -98,7 +104,9 @@ export class JwtVerifier {
   }
 }
 
-/** Whether a `typ` header is absent or accepted. */
+/**
+ * Whether a `typ` header is absent or accepted. Guards against JWTs that were issued for another purpose than access.
+ */
 const isAccessToken = (type: unknown): boolean =>
   type === undefined || (typeof type === 'string' && ACCESS_TOKEN_TYPE.test(type));
 
@@ -121,7 +129,8 @@ function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, cre
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
     kind: 'frontend',
-    // Subjects are unique only within their issuer (RFC 7519, 4.1.2). They have no spaces, so the id is unambiguous.
+    // Subjects are unique only within their issuer (RFC 7519, 4.1.2). A subject has no spaces, so the id is
+    // unambiguous.
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
     channels: parseChannels(channels) ?? new Set(),

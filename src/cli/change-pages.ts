@@ -1,7 +1,10 @@
 import type { ChangeJournal, ChangeRange, ChangeBatch } from '../datasources/journal/changes';
 import { sleep } from '../shared/timeout';
 
-/** Maximum wait in ms for open database transactions. Until they end, changes recorded after they began are hidden. */
+/**
+ * Maximum time in ms to wait for the end of open database transactions. While one is open, the journal hides the
+ * changes that were recorded after it began.
+ */
 const MAX_CATCH_UP_MS = 2000;
 const READ_INTERVAL_MS = 100;
 

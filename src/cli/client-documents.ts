@@ -28,7 +28,10 @@ import { causeCode } from '../shared/error-code';
 interface ClientBehavior {
   /** Whether the client evaluates the directive itself and removes it from the document. */
   isClientDirective(name: string): boolean;
-  /** Whether the client adds __typename to the operation's selections below the root, and to those of its fragments. */
+  /**
+   * Whether the client adds __typename to the selection sets of the operation, except the root, and of the fragments
+   * that the operation uses.
+   */
   addsTypename(operation: OperationDefinitionNode): boolean;
   /** Whether this field keeps the client from adding __typename to the selection set that contains the field. */
   preventsTypename(field: FieldNode): boolean;
@@ -38,7 +41,10 @@ interface ClientBehavior {
   separator: string;
 }
 
-/** Clients by value of --client. test/gateway/persist-cli.system.test.ts compares them with the real libraries. */
+/**
+ * The behaviours of client libraries, by value of --client. test/gateway/persist-cli.system.test.ts compares them with
+ * the real libraries.
+ */
 export const CLIENTS = {
   apollo: {
     isClientDirective: (name) => ['connection', 'nonreactive', 'unmask'].includes(name),
@@ -107,7 +113,10 @@ const documentOf = (definitions: readonly DefinitionNode[]) =>
 const locationOf = ({ loc }: ASTNode): string =>
   loc ? `${loc.source.name}:${getLocation(loc.source, loc.start).line}` : '';
 
-/** Standard validation rules but two. Unused fragments are allowed. validationErrors() reports unnamed operations. */
+/**
+ * The standard validation rules except two. Unused fragments are allowed. The rule for anonymous operations is not
+ * needed, because validationErrors() reports every operation without a name.
+ */
 const VALIDATION_RULES = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== LoneAnonymousOperationRule,
 );

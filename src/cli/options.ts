@@ -48,7 +48,7 @@ export function parseUuid(text: string): string {
 /** Splits a text at commas and trims the items. */
 export const parseList = (text: string): string[] => text.split(',').map((item) => item.trim());
 
-/** Replaces a file atomically, so that readers see the old or the new text. @throws InputError if it fails */
+/** Creates or replaces a file atomically: readers see the old text or the new text. @throws InputError if it fails */
 export function replaceFile(file: string, text: string, mode = 0o666): void {
   const temporaryFile = `${file}.${process.pid}.new`;
   try {

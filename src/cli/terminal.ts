@@ -71,7 +71,10 @@ export class Terminal {
     this.#isShowingProgress = false;
   }
 
-  /** Returns the text in a style such as a colour; unchanged if standard output is no terminal or NO_COLOR is set. */
+  /**
+   * Adds a style, such as a colour, to a text. If standard output is not a terminal or NO_COLOR is set, returns the
+   * text without a style.
+   */
   styled(style: Parameters<typeof styleText>[0], text: string): string {
     return this.out.isTTY ? styleText(style, text, { stream: process.stdout }) : text;
   }

@@ -1,6 +1,9 @@
 import { describeFileError } from '../shared/hot-reloaded-file';
 
-/** Thrown if settings or the files that they name are missing or invalid. The message contains none of their values. */
+/**
+ * Thrown if a setting is missing or invalid, or if the file or database that it names cannot be used. The message
+ * contains no secret, but it may contain a path.
+ */
 export class ConfigError extends Error {
   /** @param errors sentences that begin with the name of an environment variable */
   constructor(readonly errors: readonly string[]) {
@@ -9,7 +12,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Returns the result of `read`, which reads the file of a setting. Throws a ConfigError for the setting on failure. */
+/**
+ * Returns the result of `read`, which reads the file that a setting names. If `read` throws, throws a ConfigError with
+ * the name of the setting and the reason.
+ */
 export function readSettingFile<T>(setting: string, read: () => T): T {
   try {
     return read();

@@ -12,7 +12,10 @@ type SettingValue<S> = S extends Setting<infer T> ? (S extends { default: string
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads environment variables and collects errors, which contain no values. An empty variable counts as not set. */
+/**
+ * Reads settings from environment variables, and collects errors for the operator. No error contains a secret. A
+ * variable whose value is empty is treated as not set.
+ */
 export class EnvReader {
   readonly errors: string[] = [];
 
@@ -23,7 +26,10 @@ export class EnvReader {
     return !!this.env[name] || this.#secretFilePath(name) !== undefined;
   }
 
-  /** Returns a setting's value. If it is unset or invalid: the default, or null. Adds an error if it is invalid. */
+  /**
+   * Returns the value of a setting. If the setting is not set or invalid, returns its default; if it has no default,
+   * returns null. Adds an error if the setting is invalid.
+   */
   get<N extends SettingName>(name: N): SettingValue<Settings[N]> {
     const { parser, default: defaultText }: Setting<unknown> = SETTINGS[name];
     const rawText = this.rawText(name);
@@ -34,7 +40,8 @@ export class EnvReader {
   }
 
   /**
-   * Returns the unparsed text of a setting; undefined if it is unset or its file cannot be read. Adds an error if the
+   * Returns the unparsed text of a setting: the value of its variable or, for a secret, the content of the file that
+   * <NAME>_FILE names. Returns undefined if the setting is not set or the file cannot be read. Adds an error if the
    * file cannot be read, or if both the variable and <NAME>_FILE are set.
    */
   rawText(name: SettingName): string | undefined {
@@ -75,7 +82,7 @@ export class EnvReader {
   }
 }
 
-/** Prefixes of settings. An unknown variable with one of them is probably a misspelt setting. */
+/** Prefixes of the names of settings. An unknown variable with such a prefix is probably a misspelt setting. */
 const SETTING_PREFIXES = [
   ...['SERVICE_', 'SANDBOX_', 'JOURNAL_', 'DATABASE_', 'PAYOUT_', 'UNKNOWN_', 'FINGERPRINT_', 'AUTH_'],
   ...['CLIENT_KEYS', 'CORS_', 'PERSISTED_', 'RATE_LIMIT', 'AUDIT_', 'TRUSTED_PROX', 'ALLOWED_URL'],
@@ -93,7 +100,10 @@ const isContainerVariable = (name: string, value = ''): boolean =>
 
 /** Minimum length of a name for which a similar setting is suggested; shorter names resemble too many settings. */
 const MIN_LENGTH_FOR_SUGGESTION = 6;
-/** Length from which a name may differ by two edits (letter added, removed, replaced), but not in the first letter. */
+/**
+ * Minimum length of a name for which a setting is suggested even if it differs by two edits. An edit adds, removes or
+ * replaces one letter. The first letter must not differ.
+ */
 const MIN_LENGTH_FOR_TWO_EDITS = 9;
 
 /** Returns the setting that a misspelt or shortened name probably means; undefined if none is similar enough. */
@@ -104,7 +114,7 @@ function findSimilarName(name: string, knownNames: readonly string[]): string | 
   if (longerName !== undefined) return longerName;
   const candidate = closest(name, knownNames);
   const isLong = name.length >= MIN_LENGTH_FOR_TWO_EDITS;
-  // Also allow two edits if the names have the same letters: swapping two letters counts as two edits.
+  // Also allow two edits if the names have the same letters, because a swap of two letters is two edits.
   const hasSameLetters = [...name].sort().join() === [...candidate].sort().join();
   const mayDifferByTwo = (isLong && name[0] === candidate[0]) || hasSameLetters;
   return distance(name, candidate) <= (mayDifferByTwo ? 2 : 1) ? candidate : undefined;

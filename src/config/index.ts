@@ -13,7 +13,11 @@ export type { Environment } from './env-reader';
 /** All settings of the gateway, validated; docs/configuration.md describes them. */
 export type Config = ReturnType<typeof readConfig>;
 
-/** Default credentials of the sandbox. They are not secret: the sandbox moves no money and listens on loopback only. */
+/**
+ * Default credentials of the sandbox. They are not secret, because the sandbox moves no money and listens on loopback
+ * only. If a real payment service is used and a key is not set, Config contains the default key instead. Compare with
+ * `===` to detect this.
+ */
 export const SANDBOX_CREDENTIALS = {
   apiKey: new Secret('sandbox-api-key'),
   secretKey: new Secret('sandbox-secret-key'),
@@ -234,7 +238,10 @@ const STANDALONE_SANDBOX_SETTINGS = [
 export const readStandaloneSandboxConfig = (env: Environment = process.env): Config =>
   readConfig(Object.fromEntries(STANDALONE_SANDBOX_SETTINGS.map((name) => [name, env[name]])));
 
-/** Returns name (`setting`) and value (`path`) of each <NAME>_FILE variable that is set, for secret settings only. */
+/**
+ * Returns the <NAME>_FILE variables that are set, but only those of secret settings. `setting`: name of the variable.
+ * `path`: value of the variable.
+ */
 export const secretFiles = (env: Environment = process.env): { setting: string; path: string }[] =>
   Object.entries(SETTINGS).flatMap(([name, setting]) => {
     const path = env[`${name}_FILE`];

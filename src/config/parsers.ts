@@ -9,7 +9,10 @@ export interface Parser<T> {
   expected: string;
   /** Returns the value; undefined if the text is invalid. */
   parse(text: string): T | undefined;
-  /** Returns an error message for an invalid text, without its secrets. Default message: `expected <expected>`. */
+  /**
+   * Returns an error message for an invalid text. The message contains no secret from the text. If this method is
+   * omitted, the message is `expected <expected>`.
+   */
   describeError?(text: string): string;
 }
 
@@ -18,7 +21,7 @@ export interface Setting<T> {
   description: string;
   /** The text that is parsed if the variable is not set. */
   default?: string;
-  /** Text in docs/configuration.md for a setting without a default; 'none' if omitted. */
+  /** Text in docs/configuration.md if the setting has no `default`. If this field is omitted, the text is 'none'. */
   whenUnset?: string;
   parser: Parser<T>;
   /** True if the value is never printed. <NAME>_FILE can then name a file that contains the value. */
@@ -116,7 +119,10 @@ interface UrlRules {
   toValue(url: URL, text: string): string | undefined;
 }
 
-/** Returns a parser of https URLs (http for loopback) without credentials, fragment, query. UrlRules can allow more. */
+/**
+ * Returns a parser of https URLs without user name, password and fragment. UrlRules decides whether a query and plain
+ * http are allowed, and can add a rule that only one setting has.
+ */
 const urlParser = ({ expected, allowQuery, allowAnyHttp, toValue }: UrlRules): Parser<string> => ({
   expected,
   parse: (text) => {
@@ -147,7 +153,7 @@ export const publicUrl = urlParser({
   toValue: ({ href }) => href.replace(/\/+$/, ''),
 });
 
-/** URL of an OpenTelemetry collector. Allows plain http for every host: many collectors are in the same network. */
+/** URL of an OpenTelemetry collector. Plain http is allowed, because many collectors are in the gateway's network. */
 export const collectorUrl = urlParser({
   expected: 'an http or https URL without credentials, query or fragment',
   allowAnyHttp: true,

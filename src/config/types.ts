@@ -11,7 +11,12 @@ export interface UrlPolicy {
   hosts: readonly string[] | null;
 }
 
-/** Rule for operations outside the manifest. `allow`: execute. `warn`: execute, log a warning. `require`: reject. */
+/**
+ * Rule for operations that are not in the manifest of persisted operations:
+ * - `allow`: they are executed.
+ * - `warn`: they are executed, and a warning is logged.
+ * - `require`: they are rejected.
+ */
 export type PersistedMode = 'allow' | 'warn' | 'require';
 
 export interface PollSettings {
@@ -22,11 +27,11 @@ export interface PollSettings {
 }
 
 /**
- * Settings of the record of changes and of its background lookups. The gateway repeatedly looks up each created
- * transaction until it is COMPLETED or FAILED, for at most `followMs` (docs/changes.md).
+ * Settings of the record of changes, and of the background lookups that find changes. The gateway repeatedly looks up
+ * each created transaction until it is COMPLETED or FAILED, for at most `followMs` (docs/changes.md).
  */
 export interface ChangeSettings {
-  /** Maximum time in ms after a create for which the transaction is looked up in the background; 0: not at all. */
+  /** Maximum time in ms after a create in which background lookups are sent; 0: there are no background lookups. */
   followMs: number;
   /** Maximum number of background lookups per second at one instance. */
   lookupsPerSecond: number;

@@ -39,7 +39,10 @@ export class AttemptOperations {
     return this.#read(journal.findCreated({ service, client, kind }, refs));
   }
 
-  /** Returns a page of a client's attempts, newest first. Also rejects if too many lists are queued. */
+  /**
+   * Returns a page of a client's attempts, newest first. Also rejects (UNAVAILABLE) if too many calls of list() are
+   * already waiting.
+   */
   list(page: Omit<AttemptQuery, 'service'>): Promise<Attempt[]> {
     const { journal, service } = this.session;
     return this.#read(journal.list({ ...page, service }));

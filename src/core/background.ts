@@ -44,13 +44,19 @@ export interface RecoveryReport {
 export interface BackgroundObserver {
   /** Called after each try to recover an unknown outcome. */
   onRecovery(kind: AttemptKind, result: RecoveryResultKind): void;
-  /** Called if a recovered outcome was recorded at the first try. Duplicates are possible if the journal fails. */
+  /**
+   * Called when the journal has recorded a recovered outcome at the first write. Not called if only a later write
+   * succeeds. If the journal cannot be read afterwards, several instances may report the same outcome.
+   */
   onOutcomeRecovered(report: RecoveryReport): void;
   /** Called after each run of the recovery job. @param isOk false if the run failed */
   onRecoveryJobRun(isOk: boolean): void;
   onClockStep(source: ClockName): void;
   onPoll(kind: AttemptKind, result: PollResult): void;
-  /** Called when this instance has recorded a change (`isRecorded`: true), or dropped a possibly new state (false). */
+  /**
+   * Called when this instance has recorded a change (`isRecorded` is true), or has dropped a state that may be new
+   * (`isRecorded` is false).
+   */
   onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;
   onFollowLookup(kind: AttemptKind, result: FollowResult): void;
   /**

@@ -40,8 +40,10 @@ export class ClockGuard {
   }
 
   /**
-   * Returns whether a change of a clock is a step. If so, calls `onStep`; isSteady() is then false for `unsteadyMs`.
-   * @param changeMs change against the monotonic clock since the last check
+   * Returns whether a clock has stepped, given how much it deviated from the monotonic clock. If so, calls `onStep`,
+   * and isSteady() is then false for `unsteadyMs`.
+   * @param changeMs ms that the clock gained (positive) or lost (negative) against the monotonic clock since the last
+   * check
    */
   reportChange(source: ClockName, changeMs: number): boolean {
     if (Math.abs(changeMs) < MIN_CLOCK_STEP_MS) return false;
@@ -60,8 +62,9 @@ export class ClockGuard {
 const SYNCHRONIZE_EVERY_MS = 5000;
 
 /**
- * The clock shared by all instances of one journal: the journal's time, advanced by this process's monotonic clock.
- * Used for leases and due times. After synchronization, steps of this machine's wall clock affect it only with SQLite.
+ * The clock that all instances with the same journal share: the journal's time, advanced by this process's monotonic
+ * clock. Used for leases and due times. With SQLite, the journal's time is this machine's wall clock, so steps of the
+ * wall clock affect this clock. With PostgreSQL, such steps have no effect after the first synchronization.
  */
 export class JournalClock implements Clock {
   /** Journal time minus monotonic time; undefined before the first synchronization. */

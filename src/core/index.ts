@@ -69,7 +69,7 @@ const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions):
     );
   });
 
-/** Creates the journal session. Starts to read the journal's fence (docs/exactly-once.md) every second. */
+/** Creates the journal session. From then on, reads the journal's fence every second (see JournalFence). */
 function openSession(options: OperationsOptions, guard: ClockGuard): JournalSession {
   const { journal, clock, runtime = systemRuntime, service, config, warn } = options;
   const journalClock = new JournalClock(journal, clock, guard);
@@ -122,7 +122,7 @@ export function startOperations(options: OperationsOptions) {
     changeMetrics: changes.metrics,
     /** Returns false for UNKNOWN_SETTLE_SECONDS after a step of the system clock or of the journal's clock. */
     isClockSteady: () => clockGuard.isSteady(),
-    /** Returns the journal fence (docs/exactly-once.md) while it is up, otherwise null. */
+    /** Returns the journal's fence (see JournalFence) while it is up; otherwise null. */
     fence: () => fence.active,
     /** Stops background jobs. Resolves when the work in flight has ended, including that of disconnected callers. */
     stop: async (): Promise<void> => {

@@ -11,7 +11,10 @@ const REFRESH_EVERY_MS = 1000;
  */
 const SETTLING_MS = 2000;
 
-/** Maximum age in ms of a fence for which a starting instance waits SETTLING_MS. All instances know an older fence. */
+/**
+ * Maximum age in ms of a fence for which a starting instance waits SETTLING_MS. The other instances already know an
+ * older fence.
+ */
 const MAX_RECENT_FENCE_AGE_MS = 60_000;
 
 /** A fence that is up. `until`: when the fence ends, in ms since 1970 by the journal's clock. */
@@ -26,9 +29,9 @@ interface JournalFenceOptions {
 }
 
 /**
- * The fence of the journal (docs/exactly-once.md), read every second. The fence is raised for `fenceMs` when the
- * journal may have lost attempts, for example in a failover. While the fence is up, every create is looked up before it
- * is sent.
+ * Reads the fence of the journal every second. The fence is a mark in the journal: recent attempts may have been lost,
+ * for example in a failover (docs/exactly-once.md). It stays up for `fenceMs` after it was raised. Meanwhile, every
+ * create is looked up at the payment service before it is sent.
  */
 export class JournalFence {
   #state: JournalState | undefined;
@@ -130,7 +133,10 @@ export class JournalFence {
     );
   }
 
-  /** Raises the fence unless it is up, as the journal lacks an attempt. Then reads the fence. Rejects on failure. */
+  /**
+   * Must be called if the journal lacks an attempt. Raises the fence unless it is already up, then reads it. Rejects if
+   * the journal fails.
+   */
   async raise(): Promise<void> {
     if (!this.active) await this.options.journal.setFence('attempt_missing');
     await this.refresh();

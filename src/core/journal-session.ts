@@ -16,9 +16,9 @@ import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
 import { UnrecordedOutcomes } from './unrecorded-outcomes';
 
-/** Margin in ms of `timeoutMs` over the journal's own time limit, which normally ends a call first. */
+/** Time in ms by which `timeoutMs` exceeds the journal's own time limit. So the journal normally ends a call first. */
 const TIMEOUT_MARGIN_MS = 50;
-/** Duration of a lease in ms, to which leaseUntil() adds `timeoutMs`. The owner of an expired lease counts as dead. */
+/** Duration of a lease in ms; leaseUntil() adds `timeoutMs`. The owner of an expired lease is treated as dead. */
 const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
 /** Maximum time in ms that a caller waits for an outcome to be recorded. Recording continues in the background. */
@@ -37,6 +37,7 @@ type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' 
 export class JournalSession {
   readonly journal: Journal;
   readonly clock: JournalClock;
+  /** The journal's fence: a mark that the journal may have lost recent attempts. */
   readonly fence: JournalFence;
   /** Name of this payment service in the journal: its base URL, or the id of the sandbox. */
   readonly service: string;
@@ -89,9 +90,9 @@ export class JournalSession {
   }
 
   /**
-   * Inserts an attempt. On failure or timeout, throws a ServiceError (UNAVAILABLE), and queues an outcome to record,
-   * because the insert may still take effect.
-   * @param created outcome to queue if the attempt replaces a lost one that succeeded. Default: `not_sent`
+   * Inserts an attempt. On failure or timeout, throws a ServiceError (UNAVAILABLE). It then also queues an outcome to
+   * record, because the insert may still take effect.
+   * @param created the outcome to queue if the attempt replaces a lost one that succeeded. Default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<InsertResult> {
     const inserting = this.journal.insertAttempt(attempt);
@@ -136,13 +137,16 @@ export class JournalSession {
     if (this.fence.isSettling) throw notTriedError(FENCE_SETTLING_MESSAGE);
   }
 
-  /** Whether an attempt is still in progress and owned by this instance; false if the journal cannot be read. */
+  /**
+   * Whether an attempt is still in progress and owned by this instance, so that its request may be sent again. False if
+   * the journal cannot be read.
+   */
   async ownsInProgress(id: string): Promise<boolean> {
     const attempt = await this.failClosed(this.journal.findById(this.service, id)).catch(() => null);
     return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
   }
 
-  /** Records up to 250 queued outcomes; with `all`, further batches until all writes of a batch fail. Never rejects. */
+  /** Records up to 250 queued outcomes. If `all` is true, records all, until a whole batch fails. Never rejects. */
   flushUnrecorded({ all = false } = {}): Promise<void> {
     return this.#unrecorded.flush(
       ({ attempt, outcome, isSender }) => this.#record(attempt, outcome, isSender),
@@ -151,10 +155,10 @@ export class JournalSession {
   }
 
   /**
-   * Records the outcome of an attempt. Never throws, waits at most 250 ms, and retries in the background. Returns true
-   * unless the journal reports in time that another attempt
-   * - created this transaction, or
-   * - has taken the idempotency key, if a recovery has found this transaction.
+   * Records the outcome of an attempt. Never throws, waits at most 250 ms, and retries in the background. Returns false
+   * only if the journal reports in time that
+   * - another attempt created the transaction in `outcome`, or
+   * - a recovery has found this transaction, but another attempt has taken the idempotency key.
    * @param onRecorded called if the first try succeeds, perhaps after the promise has resolved; must not throw
    */
   recordOutcome(
@@ -182,8 +186,9 @@ export class JournalSession {
   }
 
   /**
-   * Records an outcome; returns the result for recordOutcome(). Rejects on failure. If the journal lacks the attempt,
-   * raises the fence and inserts the attempt again, unless the outcome is from a lookup and the attempt is superseded.
+   * Records an outcome, and returns the result of recordOutcome(). Rejects on failure. If the journal lacks the
+   * attempt, raises the fence and inserts the attempt again. Exception: if the outcome is from a lookup and the attempt
+   * is superseded (see #isSuperseded), does neither.
    * @param isSender see UnrecordedOutcome
    */
   async #record(attempt: SentAttempt, outcome: Outcome, isSender: boolean): Promise<boolean> {

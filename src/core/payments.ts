@@ -103,7 +103,10 @@ export class PaymentOperations {
     return toPaymentSuccess(result.found, result.replayed);
   }
 
-  /** Confirms a payment. The error for a payment that the caller may not confirm does not reveal that it exists. */
+  /**
+   * Confirms a payment. If the caller may not confirm the payment, the error does not reveal whether the payment
+   * exists.
+   */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
@@ -129,9 +132,9 @@ export class PaymentOperations {
   }
 
   /**
-   * Returns an error if the caller may not confirm the payment, or if the journal has it with another channel or method
-   * than the input; otherwise []. The service does not check the channel (spec 4.5). The error does not reveal whether
-   * another channel has the payment. Throws a ServiceError if the journal or a lookup fails.
+   * Returns an error if the caller may not confirm the payment, or if the journal has the payment with another channel
+   * or method than the input; otherwise []. The service does not check the channel (spec 4.5). The error does not
+   * reveal whether another channel has the payment. Throws a ServiceError if the journal or a lookup fails.
    */
   async #confirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,
@@ -152,8 +155,10 @@ export class PaymentOperations {
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
       return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
     }
-    // The journal does not have this payment. A caller that may confirm only one client's payments gets the error. Any
-    // other caller may confirm it if it has access to every channel, or if a lookup finds the payment on this channel.
+    // If the journal has the payment on another channel, the caller gets the error. A caller that may confirm only the
+    // payments of one client also gets the error, because this payment is not one of them. If the journal lacks the
+    // payment, any other caller may confirm it if the caller has access to every channel, or if a lookup finds the
+    // payment on this channel.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];

@@ -47,8 +47,9 @@ export class PayoutOperations {
   }
 
   /**
-   * Returns the details of a payout, most of which the service never returns. They come from the journal or, if it has
-   * no such payout on the channel, from `key`. If the journal cannot be read in time, returns `key` with `isPartial`.
+   * Returns the details of a payout, most of which the service never returns. They come from the journal. If the
+   * journal has no such payout on the channel, they come from `key`. If the journal cannot be read in time, returns
+   * `key` with `isPartial: true`.
    */
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;
@@ -58,7 +59,10 @@ export class PayoutOperations {
     return attempt?.channel === key.channel ? knownPayoutFromJournal(attempt) : key;
   }
 
-  /** Whether a lookup of `key` finds no payout. Throws a ServiceError if it fails or its 404 may come from a proxy. */
+  /**
+   * Preflight of a create: whether a lookup of `key` finds no payout. Throws a ServiceError if the lookup fails, or if
+   * its 404 may come from a proxy.
+   */
   async #hasNoPayout(key: LookupKey): Promise<boolean> {
     const { found, isFromService } = await this.options.payouts
       .search(key, (transactionId) => this.#readDetails(key, transactionId))

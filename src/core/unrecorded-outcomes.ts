@@ -1,7 +1,10 @@
 import type { Outcome, SentAttempt } from '../datasources/journal/journal';
 import type { JournalClock } from './clocks';
 
-/** Time in ms for which `not_sent` and `rejected` are written again, as a timed-out insert may take effect late. */
+/**
+ * Time in ms for which the outcomes `not_sent` and `rejected` are written again and again, because an insert of the
+ * attempt that timed out may take effect late.
+ */
 const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
 
 const MAX_UNRECORDED = 10_000;
@@ -37,7 +40,8 @@ export class UnrecordedOutcomes {
     const { id } = unrecorded.attempt;
     this.#queue.set(id, { ...unrecorded, queuedAt: this.clock.monotonic() });
     if (this.#queue.size <= MAX_UNRECORDED) return;
-    // Drops the first `not_sent` or `rejected` or, if there is none, the first outcome. Its attempt becomes unknown.
+    // Drops the first `not_sent` or `rejected` or, if there is none, the first outcome. If the journal has no outcome
+    // of its attempt, the attempt later becomes unknown.
     let [idToDrop = id] = this.#queue.keys();
     for (const [queuedId, queued] of this.#queue) {
       if (mayHaveCreated(queued)) continue;
@@ -48,8 +52,8 @@ export class UnrecordedOutcomes {
   }
 
   /**
-   * Records up to 250 outcomes; with `all`, further batches until all writes of a batch fail. Begins with `succeeded`
-   * and `unknown`. Keeps `not_sent` and `rejected` queued for a minute, to write them again.
+   * Records up to 250 outcomes. If `all` is true, records all, until a whole batch fails. Begins with `succeeded` and
+   * `unknown`. Keeps `not_sent` and `rejected` queued for a minute, to write them again.
    * @param record records an outcome; rejects on failure
    */
   async flush(

@@ -5,7 +5,10 @@ import { containsToken } from './text';
 /** Appended to a truncated text. Not counted in `maxBytes`. */
 const TRUNCATION_MARK = '[cut]';
 
-/** Number of first characters of a text to search for secrets. The rest is dropped: audit fields are shorter. */
+/**
+ * Number of characters, from the start of a text, that are searched for secrets. The rest of the text is dropped,
+ * because audit fields are shorter.
+ */
 const MAX_SEARCHED_CHARACTERS = 1024;
 
 /** Returns the number of bytes of a character in the audit log, which is ASCII: é becomes \u00e9, 6 bytes. */
@@ -34,7 +37,10 @@ function redactOrTruncate(containsNumber: (text: string) => boolean, text: strin
   return containsToken(start) || containsNumber(start) ? REDACTED : truncate(start, maxBytes);
 }
 
-/** Returns a text for the audit log: redacted if it contains a card number or token, else truncated to `maxBytes`. */
+/**
+ * Prepares a text for the audit log. Returns [redacted] if the text contains a card number or token; otherwise the
+ * text, truncated to `maxBytes`.
+ */
 export const redactForAudit = (text: string, maxBytes: number): string =>
   redactOrTruncate(containsCardNumber, text, maxBytes);
 
@@ -45,7 +51,10 @@ export const redactForAudit = (text: string, maxBytes: number): string =>
 export const redactNameForAudit = (text: string, maxBytes: number): string =>
   redactOrTruncate(containsKnownSchemePan, text, maxBytes);
 
-/** Redacts an amount that contains a card number. Two decimals after at most 15 digits are not searched. */
+/**
+ * Redacts an amount if it contains a card number. If the amount has at most 15 digits before the decimal point and two
+ * after it, only the digits before the point are searched.
+ */
 export function redactDecimalForAudit(text: string, maxBytes: number): string {
   const [, whole] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
   if (whole === undefined) return redactForAudit(text, maxBytes);

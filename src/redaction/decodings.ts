@@ -61,8 +61,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decodes a match of ENCODED_CHARACTER. Returns invalid UTF-8 unchanged. Returns a space for a code above U+10FFFF and
- * for a named entity that is not in ENTITIES.
+ * Decodes a match of ENCODED_CHARACTER. If the match is invalid UTF-8, returns it unchanged. Returns a space for a code
+ * above U+10FFFF, and for a named entity that is not in ENTITIES.
  */
 function decodeCharacter(encoded: string): string {
   const code = encoded.toLowerCase();
@@ -87,7 +87,10 @@ function digitValue(digit: string): number {
   return (code - first) % 10;
 }
 
-/** Maximum length of the NFKC form that replaces a character. Longer forms are whole words. */
+/**
+ * Maximum length of the NFKC form that replaces a character. If the form is longer, it is a whole word, and the
+ * character stays.
+ */
 const MAX_NFKC_LENGTH = 4;
 
 function computeNormalizedCharacter(character: string): string {

@@ -20,7 +20,10 @@ export const redactGraphqlName = (text: string): string => (isSafeGraphqlName(te
 /** Matches texts with only characters that graphql-js writes outside quotes. */
 const UNQUOTED_TEXT = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 
-/** Redacts quoted parts that are no GraphQL names. Undefined if the message is too long or may have unquoted values. */
+/**
+ * Redacts the quoted parts of a message that are no GraphQL names. Returns undefined if the message is too long or may
+ * have unquoted values.
+ */
 function rebuildSentence(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
@@ -29,7 +32,10 @@ function rebuildSentence(message: string): string | undefined {
   return parts.map((text, place) => (place % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 
-/** Messages with values, and replacements. {text} is the captured text, {name} is redactGraphqlName(captured text). */
+/**
+ * Patterns of messages that contain values, each with a replacement for the whole message. In a replacement, {text}
+ * stands for the text that the pattern captures, and {name} for redactGraphqlName() of this text.
+ */
 const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Expected value of type "([^"]*)", found /s, 'The value does not fit type "{name}".'],
   [/^Value .* does not exist in "([^"]*)" enum\./s, 'The value is not in the enum "{name}".'],
@@ -60,6 +66,7 @@ export function redactGraphqlMessage(message: string): string | undefined {
 /**
  * Removes the value from an error message of graphql-js about a variable.
  * @param message for example `Variable "$input" got invalid value 1 at "input.id"; ` and then `reason`
+ * @param reason the message of the original error, which explains why the value is invalid
  */
 export function redactVariableMessage(message: string, reason: string): string {
   const [, variable = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];

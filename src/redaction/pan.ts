@@ -9,13 +9,19 @@ const MAX_PAN_DIGITS = 19;
 /** Whether a text has at least 12 digits, wherever they are. Excludes most texts from the slower search. */
 const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);
 
-/** Matches groups of digits with one to three separators (no letters) between them: "4111 1111", "4111 - 1111". */
+/**
+ * Matches one group of digits, or several groups with one to three characters between them that are no letters or
+ * digits. Examples: "4111 1111", "4111 - 1111".
+ */
 const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const hasCardNumberForm = (digits: string): boolean =>
   digits.length >= MIN_PAN_DIGITS && digits.length <= MAX_PAN_DIGITS && passesLuhn(digits);
 
-/** Returns a Finder of one card number, even inside a longer number or with up to three separators between digits. */
+/**
+ * Returns a Finder of one card number. It finds the number even inside a longer number, and even if up to three
+ * separators are between its digits.
+ */
 export const knownCardNumberFinder =
   (number: string): Finder =>
   (text) =>
@@ -23,7 +29,7 @@ export const knownCardNumberFinder =
       ? Array.from(text.matchAll(DIGIT_RUNS), ({ 0: run, index }) => spansOfDigits(number, run, index)).flat()
       : NO_SPANS;
 
-/** Returns the spans of `digits` in a match of DIGIT_RUNS that starts at `start`. They may overlap. */
+/** Returns the spans of `digits` in a match of DIGIT_RUNS that starts at `start`. The spans may overlap. */
 function spansOfDigits(digits: string, run: string, start: number): readonly Span[] {
   const runDigits = run.replace(/\D/g, '');
   if (!runDigits.includes(digits)) return NO_SPANS;
@@ -56,7 +62,10 @@ function spansInRun(run: string, start: number, test: DigitTest): Span[] {
 
 const UUID_IN_TEXT = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
-/** Masks each UUID that contains a letter, because digits of a UUID can look like a card number. */
+/**
+ * Masks each UUID that contains a letter, because digits of a UUID can look like a card number. A UUID of digits only
+ * is not masked.
+ */
 const maskUuids = (text: string): string =>
   text.replace(UUID_IN_TEXT, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 

@@ -5,7 +5,8 @@ import { knownCardNumberFinder } from './pan';
 import { redactJson } from './text';
 
 // Redacts known secrets in responses of the payment service: the card number and security code of the request, tokens
-// of callback URLs, and the credentials of the gateway. Searches all fields except ids that were checked.
+// of callback URLs, and the credentials of the gateway. Searches all fields except those whose values were checked,
+// such as `transaction_id`.
 
 type Redactor = (text: string) => string;
 
@@ -24,7 +25,9 @@ function textFinder(texts: readonly string[]): Finder {
   return (text) => findMatches(pattern, text);
 }
 
-/** Returns a Finder of a card number, its digits together or separated, or in base64 or hex. */
+/**
+ * Returns a Finder of a card number. It finds the digits together or with separators, and the number in base64 or hex.
+ */
 const finderOfCardNumber = (number: string): Finder =>
   unionFinder([knownCardNumberFinder(number), textFinder(encodings(number))]);
 
@@ -35,8 +38,9 @@ const scatteredDigitsFinder =
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
 /**
- * Patterns of all security codes of 3 and of 4 digits: those that stand alone, and those after CVC, CVV or CVN. Group 1
- * is the code. All codes share them, because compiling a pattern for each code takes longer than the search.
+ * Patterns of security codes with 3 and with 4 digits: codes that stand alone, and codes after CVC, CVV or CVN. Group 1
+ * is the code. The patterns match any code, and the search compares the match with the code it looks for. To compile a
+ * pattern for each code would take longer than the search.
  */
 const SECURITY_CODES: readonly RegExp[] = [
   /(?<![\p{L}\p{N}*•]|\d[.,])(?=(\d{3}|\d(?:[ -]\d){2})(?![\p{L}\p{N}*•]|[.,]\d))/gu,
@@ -62,14 +66,20 @@ function secretFinder(secret: string): Finder {
   return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodings(secret)]);
 }
 
-/** Whether a secret is searched for: a security code, or five characters or more. Shorter texts would match by chance. */
+/**
+ * Whether a secret is searched for: it is a security code, or has at least five characters. Shorter texts would match
+ * by chance.
+ */
 const isSearchable = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
 
 /** Values that callers must not see in a response. */
 export interface SensitiveValues {
   /** Secrets of the request, such as card number and security code. */
   secrets?: readonly string[];
-  /** Credentials of the gateway for all channels. Pass the same array until they change: it is a cache key. */
+  /**
+   * Credentials of the gateway for all channels. Pass the same array until the credentials change, because the array is
+   * a cache key.
+   */
   credentials?: readonly string[];
   /** Whether a text of 43 characters is a token of a callback URL. */
   isCallbackToken?(text: string): boolean;
@@ -88,7 +98,10 @@ export function createRedactor(sensitive: SensitiveValues): Redactor {
   };
 }
 
-/** Returns a Finder of everything that `finders` find. Allocates nothing without a match: it runs for every text. */
+/**
+ * Returns a Finder of everything that `finders` find. It allocates no memory if there is no match, because it runs for
+ * every text.
+ */
 const unionFinder =
   (finders: readonly Finder[]): Finder =>
   (text) => {
@@ -129,13 +142,19 @@ function credentialFinder(credentials: readonly string[]): Finder {
 const PREFIX_LENGTH = 4;
 const HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
 
-/** Updates the case-insensitive hash of the last PREFIX_LENGTH characters of a text with the next character. */
+/**
+ * Returns the hash of the last PREFIX_LENGTH characters of a text, after one more character. `hash`: the hash before
+ * this character. Ignores case.
+ */
 const rollingHash = (hash: number, letter: number): number =>
   ((hash << 4) ^ (letter | 0x20)) & (HASH_COUNT - 1);
 
-/** Returns a fast test whether a text may contain one of the values. Its time does not depend on their number. */
+/**
+ * Returns a fast test of whether a text may contain one of the values. The time of the test does not depend on the
+ * number of values.
+ */
 function createPrefilter(values: readonly string[]): (text: string) => boolean {
-  // The hash ignores case in ASCII only. If a value begins with other characters, let every text pass.
+  // The hash ignores case in ASCII only. If a value does not begin with four ASCII characters, let every text pass.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
   const hasPrefixHash = new Uint8Array(HASH_COUNT);
   for (const value of values)
@@ -152,7 +171,7 @@ function createPrefilter(values: readonly string[]): (text: string) => boolean {
   };
 }
 
-/** Returns a Finder of many values. A prefilter avoids most searches for values. It does not apply to `numbers`. */
+/** Returns a Finder of many values. A fast prefilter makes most searches unnecessary, but not those for `numbers`. */
 function manyTextsFinder(values: readonly string[]): Finder {
   const numbers = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const otherValues = values.filter((value) => !numbers.includes(value));
@@ -166,8 +185,8 @@ function manyTextsFinder(values: readonly string[]): Finder {
 }
 
 /**
- * Redacts a response. Does not redact the names of its top-level fields, because no result shows them.
- * @param verified names of top-level fields that are not redacted, because their values have been checked
+ * Redacts a response. Does not redact the names of its top-level fields, because callers never see these names.
+ * @param verified names of top-level fields that are not redacted, because their values were already checked
  */
 export function redactResponse(
   response: WireObject,

@@ -19,7 +19,10 @@ const findTokens: Finder = (text) => findMatches(TOKEN_PATTERN, text);
 /** Whether a text, as written or decoded, contains a token: a match of TOKEN_PATTERN. */
 export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
 
-/** Minimum length of a text with a secret. ⅒ (1/10) has three digits, so four such characters can be a card number. */
+/**
+ * Minimum length of a text that can contain a secret. A character such as ⅒ (1/10) stands for three digits, so four
+ * such characters can be a card number of 12 digits.
+ */
 const MIN_SECRET_LENGTH = 4;
 /** Maximum length of a text that is searched; longer texts are redacted as a whole. */
 const MAX_SEARCHED_LENGTH = 8192;
@@ -38,8 +41,8 @@ export function redactFreeText(value: unknown): string | null {
 }
 
 /**
- * Returns a payment detail or client identifier as text, without searching it for card numbers or tokens. Null if it is
- * no string, number or boolean, or if redactResponse() has redacted a part of it.
+ * Returns a payment detail or client identifier as text, without searching it for card numbers or tokens. Returns null
+ * if the value is no string, number or boolean, or if redactResponse() has already redacted a part of it.
  */
 export function passThrough(value: unknown): string | null {
   const text = scalarToText(value);
@@ -52,7 +55,10 @@ const isOpaqueWord = (word: string): boolean =>
   !isUuid(word) &&
   word.split(/[_-]/).some((part) => part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part));
 
-/** Reads an enum value of the service, such as an error code or a method type. Redacts a text that cannot be one. */
+/**
+ * Reads an enum value of the service, such as an error code or a method type. Redacts a text that does not look like an
+ * enum value, because it may be a secret.
+ */
 export function readEnumValue(value: unknown): string | null {
   const text = scalarToText(value);
   if (text === null) return null;
@@ -68,7 +74,7 @@ export function readStatus(value: unknown): string | null {
 
 const MAX_MESSAGE_LENGTH = 1000;
 
-/** Truncates a long text before the word or number at the limit: part of a card number would not be recognised. */
+/** Truncates a long text before the word or number at the limit. A part of a card number would not be recognised. */
 const truncateAtWord = (text: string): string =>
   text.length <= MAX_MESSAGE_LENGTH
     ? text
@@ -82,7 +88,10 @@ export function readMessage(value: unknown): string | null {
   return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaqueWord(word) ? REDACTED : word));
 }
 
-/** Creates a function that reads a text. It redacts card numbers and tokens unless the text has the expected form. */
+/**
+ * Creates a function that reads a text. If the text does not have the expected form, the function redacts card numbers
+ * and tokens in it.
+ */
 const redactUnless =
   (hasForm: (text: string) => boolean) =>
   (value: unknown): string | null => {
@@ -90,7 +99,10 @@ const redactUnless =
     return text !== null && hasForm(text) ? text : redactFreeText(value);
   };
 
-/** Reads a phone number: up to 15 digits, no card of a known scheme. Redacts card numbers and tokens in other texts. */
+/**
+ * Reads a phone number. Returns a number of up to 15 digits unchanged, unless it contains a card number of a known
+ * scheme. In any other text, redacts card numbers and tokens.
+ */
 export const readPhone = redactUnless(
   (text) =>
     /^\+?[\d ()-]{5,24}$/.test(text) && text.replace(/\D/g, '').length <= 15 && !containsKnownSchemePan(text),
@@ -144,7 +156,10 @@ export const isInexactInteger = (value: unknown): boolean =>
 /** Redacts a text. `field` is the name of the field with the text; '' if the text is itself a field name. */
 type RedactText = (text: string, field: string) => string;
 
-/** Redacts field names, strings and numbers in a JSON value. Copies it only if it has arrays or something to redact. */
+/**
+ * Redacts field names, strings and numbers in a JSON value. Returns a copy if the value has arrays or something was
+ * redacted, otherwise the value itself.
+ */
 export function redactJson(value: unknown, redact: RedactText, field = '', depth = 0): unknown {
   if (depth > MAX_DEPTH) return REDACTED;
   if (typeof value === 'string') return redact(value, field);

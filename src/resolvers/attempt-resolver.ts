@@ -53,7 +53,7 @@ class AttemptsArgs {
   externalId?: string | null;
 
   @NullableField(
-    'Only attempts with startedAt at or after this time, which must be before startedBefore. Consecutive ranges contain every attempt once, except those whose key is reused meanwhile (see startedAt).',
+    'Only attempts with startedAt at or after this time, which must be before startedBefore. Consecutive ranges contain every attempt once. If its key is reused meanwhile, an attempt moves to a later range (see startedAt).',
     () => Timestamp,
   )
   startedAfter?: string | null;
@@ -84,8 +84,9 @@ function decodeCursor(cursor: string): AttemptPosition {
 const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
 
 /**
- * Parses a time argument. Returns ms since 1970; null if the argument is absent. Rounds up, which changes no comparison
- * with `startedAt`, because that is in whole milliseconds. Throws BAD_USER_INPUT if the time does not exist.
+ * Parses a time argument. Returns ms since 1970; null if the argument is absent. Rounds a fraction of a millisecond up.
+ * That changes no comparison with `startedAt`, which has whole milliseconds. Throws BAD_USER_INPUT if the time does not
+ * exist.
  */
 function parseTimestamp(name: string, time: string | null | undefined): number | null {
   if (typeof time !== 'string') return null;

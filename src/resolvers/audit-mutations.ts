@@ -12,7 +12,10 @@ export interface AuditedInput {
   confirmation?: Record<string, unknown>;
 }
 
-/** Returns the selected method or confirmation for the audit log, such as `bkash` or, with an enum, `redirect:QRIS`. */
+/**
+ * Returns the selected method or confirmation for the audit log, such as `bkash`. If an enum value selects the method,
+ * appends the value, as in `redirect:QRIS`.
+ */
 function selectedMethod({ method, confirmation }: AuditedInput): string {
   const [field = '', value] = Object.entries(method ?? confirmation ?? {}).find(([, each]) => each) ?? [];
   return typeof value === 'string' ? `${field}:${value}` : field;

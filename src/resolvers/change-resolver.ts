@@ -86,7 +86,7 @@ export class ChangeResolver {
     subscribe: ({ args, context }: ChangesArgs) =>
       context.changes.watch(args.channel, context.lastEventId ?? args.after ?? null),
     description:
-      'Every change after a cursor, then new ones as they are recorded, in the order of the query. Slow clients miss nothing. As server-sent events, the event id is the cursor and the header Last-Event-ID replaces `after` (docs/live-updates.md).',
+      'Every change after a cursor, then new ones as they are recorded, in the order of the query. Slow clients miss nothing. If the changes are sent as server-sent events, the id of each event is the cursor, and the header Last-Event-ID replaces `after` (docs/live-updates.md).',
   })
   changed(
     @Ctx() context: OperationContext,

@@ -20,18 +20,21 @@ export interface RequestIdentity {
 
 /**
  * The context of one GraphQL operation. Gives resolvers access only to transactions and changes that the caller may
- * read, so a new root field cannot bypass the caller's rights. Exception: AttemptResolver itself restricts `attempts`.
- * Has no #private members, because Apollo Server copies the object.
+ * read, so a new root field cannot bypass the caller's rights. Exception: `attempts` gives access to all attempts, and
+ * AttemptResolver restricts them to those of the caller. Has no #private members, because Apollo Server copies the
+ * object.
  */
 export class OperationContext {
   readonly requestId: string;
-  /** The authenticated caller, to which idempotency keys and attempts belong. */
+  /** The authenticated caller. Idempotency keys and attempts belong to its `id`. */
   readonly caller: Caller;
   /** Runs a mutation, and writes an audit entry about it even if the mutation throws. */
   readonly runAudited: ReturnType<typeof createAuditedRunner>;
-  /** Header Last-Event-ID: the last event that a reconnecting client received; undefined without the header. */
+  /** Header Last-Event-ID: id of the last event that a reconnecting client received; undefined without the header. */
   readonly lastEventId: string | undefined;
-  /** Id of the subscription's latest event. Null before the first event, and in subscriptions without ids. */
+  /**
+   * Id of the subscription's latest event. Null before the first event, and in subscriptions whose events have no ids.
+   */
   eventId: string | null = null;
   /** Limit of concurrent lookups, shared by payments and payouts. */
   private readonly sharedLookupLimit = createLookupLimit();
@@ -109,7 +112,10 @@ export class OperationContext {
    */
   chargeLookup: (() => Promise<void>) | undefined;
 
-  /** Discards the cached lookups of this operation. Called after mutations and changes, which make results stale. */
+  /**
+   * Discards the cached lookups of this operation. Must be called after a mutation, and before each change that a
+   * subscription delivers: the cached results may be out of date.
+   */
   invalidateLoaders(): void {
     this.paymentLoader = undefined;
     this.payoutLoader = undefined;

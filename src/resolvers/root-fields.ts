@@ -12,7 +12,7 @@ export type TransactionSubscribeData = SubscribeResolverData<
   OperationContext
 >;
 
-/** Declares the scopes of a root field, of which a caller needs one. guardRootField() checks them. */
+/** Declares the scopes of a root field. A caller needs at least one of them. guardRootField() adds the check. */
 export const RequiresScope = (...scopes: Scope[]): MethodDecorator => Extensions({ scopes });
 
 const OWN_SCOPE_NOTE =
@@ -62,7 +62,9 @@ export function guardRootField(field: RootField): void {
   };
 }
 
-/** Root value that makes a mutation only return `result`: src/http/compiled has already called the resolver. */
+/**
+ * Root value with which a mutation only returns `result`, because src/http/compiled has already called the resolver.
+ */
 export class PrecomputedResult {
   constructor(readonly result: unknown) {}
 }

@@ -48,7 +48,9 @@ const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfa
  * __typename is unknown or not the type of the entity, and with the errors of lookUpNode().
  */
 function entityLookup(schema: GraphQLSchema) {
-  /** Names of object types by valid __typename: the type itself, or all types that implement the interface. */
+  /**
+   * For each valid __typename, the names of object types: the type itself, or all types that implement the interface.
+   */
   const objectTypesOfEntity = new Map(
     entityTypes(schema).map((type): [string, string[]] => [
       type.name,
@@ -96,7 +98,7 @@ function entitiesField(schema: GraphQLSchema): RootField {
   return {
     type: new GraphQLNonNull(new GraphQLList(Entity)),
     description:
-      'Up to 100 entities in the order of representations. Null if not found; a failed lookup is null with one error at its path.',
+      'Up to 100 entities in the order of representations. An item is null if its entity is not found. If its lookup fails, the item is null, with one error at its path.',
     args: {
       representations: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(FederationAnyScalar))),

@@ -48,7 +48,7 @@ export function transactionResolver({ kind, type, section }: TransactionResolver
     @Query(() => [type()], {
       name: `${kind}s`,
       nullable: 'items',
-      description: `Up to 100 ${kind}s in the order of transactionIds. Null if not found; a failed lookup is null with one error at its path.`,
+      description: `Up to 100 ${kind}s in the order of transactionIds. An item is null if its ${kind} is not found. If its lookup fails, the item is null, with one error at its path.`,
     })
     lookUpAll(
       @Ctx() context: OperationContext,

@@ -16,8 +16,8 @@ function parseCursor(cursor: string | null): ChangePosition | null {
 }
 
 /**
- * The changes that one caller may read. Resolvers have no other access to the record of changes. A caller gets changes
- * of payments, of payouts or of both, according to its scopes. With only an `:own` scope for a kind, it gets only
+ * The changes that one caller may read. Resolvers have no other access to recorded changes. A caller gets changes of
+ * payments, of payouts or of both, according to its scopes. If it has only the `:own` scope for a kind, it gets only
  * changes of transactions that it created.
  */
 export class VisibleChanges {
@@ -27,16 +27,19 @@ export class VisibleChanges {
   ) {}
 
   /**
-   * Returns at most `limit` changes after a cursor, or the oldest ones if `after` is null, oldest first. Rejects with
-   * AccessError, BAD_USER_INPUT (malformed cursor), CursorExpired, or UNAVAILABLE if the journal cannot be read.
+   * Returns at most `limit` changes after a cursor, oldest first. If `after` is null, begins with the oldest stored
+   * change.
+   * @throws AccessError if the caller may not use the channel; BAD_USER_INPUT if the cursor is malformed; CursorExpired
+   * if changes after the cursor were deleted; UNAVAILABLE if the journal cannot be read
    */
   async read(channel: string, after: string | null, limit: number): Promise<ChangePage> {
     return this.feed.read(this.#readerOf(channel), parseCursor(after), limit);
   }
 
   /**
-   * Yields every change after a cursor, then new changes; only new changes if `after` is null. Throws AccessError, or
-   * BAD_USER_INPUT for a malformed cursor. The iterator throws CursorExpired if unread changes were deleted.
+   * Yields every change after a cursor, then new changes as they are recorded. If `after` is null, yields only new
+   * changes. The iterator throws CursorExpired if changes after its position were deleted.
+   * @throws AccessError if the caller may not use the channel; BAD_USER_INPUT if the cursor is malformed
    */
   watch(channel: string, after: string | null): AsyncIterableIterator<RecordedChange, undefined> {
     return this.feed.watch(this.#readerOf(channel), parseCursor(after));

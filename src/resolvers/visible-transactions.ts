@@ -25,7 +25,8 @@ export const kindsWithRight = (
 
 /**
  * The payments, or the payouts, that one caller may read. Resolvers have no other access to transactions of the
- * service. Every lookup is preceded by checks: of the channel and, with only the `:own` scope, of the creator.
+ * service. Before each lookup, checks that the caller may use the channel. If the caller has only the `:own` scope,
+ * also checks that the caller created the transaction.
  */
 export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   readonly #options: VisibleTransactionsOptions<T>;
@@ -62,7 +63,8 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   /**
    * Yields the current state of a transaction, then newer states. A slow consumer misses intermediate states. Rejects
    * with an AccessError if the caller may not use the channel, and with NOT_FOUND if the caller has only the `:own`
-   * scope and did not create the transaction. The iterator throws NOT_FOUND if the service does not find it.
+   * scope and did not create the transaction. The iterator throws NOT_FOUND if the service does not find the
+   * transaction.
    */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<T>> {
     const { caller, kind, feed } = this.#options;
@@ -87,7 +89,9 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 }
 
-/** Returns a copy with the external id. The original may be shared with other callers: lookups are coalesced. */
+/**
+ * Returns a copy with the external id. The original may be shared with other callers, because lookups are coalesced.
+ */
 const withExternalId = <T extends object>(transaction: T, externalId: string): T =>
   Object.defineProperties(Object.create(Object.getPrototypeOf(transaction) as object) as T, {
     ...Object.getOwnPropertyDescriptors(transaction),

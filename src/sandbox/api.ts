@@ -14,7 +14,7 @@ interface ApiParts {
   service: SandboxService;
   faults: FaultInjector;
   clock: Clock;
-  /** Clock for the age of request timestamps. Unlike `clock`, it is not advanced by the control plane. */
+  /** Clock that tells how old a request's `X-Timestamp` is. Unlike `clock`, it is not advanced by the control plane. */
   realTime: Clock;
 }
 
@@ -31,7 +31,10 @@ export const ALLOWED_HTTP_METHODS: ReadonlyMap<string, string> = new Map([
 
 /** Adds the endpoints of the payment service (spec section 4). */
 export function addApi(app: FastifyInstance, { keys, service, faults, clock, realTime }: ApiParts): void {
-  /** Adds an authenticated endpoint. `handle` gets the fields of the query string (lookups) or of the JSON body. */
+  /**
+   * Adds an authenticated endpoint. For a lookup, `handle` gets the fields of the query string. For a create or a
+   * confirm, it gets the fields of the JSON body.
+   */
   const addEndpoint = (
     url: string,
     resource: TransactionKind,

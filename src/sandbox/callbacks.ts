@@ -32,14 +32,17 @@ export class CallbackSender {
 
   constructor(private readonly parts: CallbackParts) {}
 
-  /** Sends a callback about a change, if there is a `callbackUrl`. Does not wait. `date`: time of the change. */
+  /**
+   * If the transaction has a `callbackUrl`, sends its new status and state there. Does not wait for the delivery.
+   * `date`: time of the change of the status or state.
+   */
   notify(transaction: Transaction, date: string): void {
     const { callbackUrl: url, id: transactionId } = transaction;
     if (url === undefined) return;
     void this.deliver({ url, body: JSON.stringify(payloadOf(transaction, date)), transactionId });
   }
 
-  /** Discards queued deliveries and retries, and aborts running deliveries. */
+  /** Discards queued deliveries and pending retries, and aborts running deliveries. notify() still works afterwards. */
   stop(): void {
     this.stopping.abort();
     this.stopping = new AbortController();
@@ -64,7 +67,7 @@ export class CallbackSender {
     });
   }
 
-  /** Posts a callback without following redirects. Returns whether the status is 2xx. Rejects without a response. */
+  /** Posts a callback. Does not follow redirects. Returns whether the status is 2xx. Rejects if no response arrives. */
   private async post({ url, body }: Callback, stopped: AbortSignal): Promise<boolean> {
     const timeout = new AbortController();
     const timer = this.parts.realTime.after(DELIVERY_TIMEOUT_MS, () => timeout.abort());

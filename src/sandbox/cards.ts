@@ -1,7 +1,10 @@
 import { passesLuhn } from '../shared/luhn';
 import { isObject, type WireObject } from '../shared/wire-object';
 
-/** Matches 13 to 19 digits, the first from 2 to 6, with at most one space or hyphen between two digits. */
+/**
+ * Matches a text that may be a card number: 13 to 19 digits, of which the first is 2 to 6. Between two digits there may
+ * be one space or hyphen.
+ */
 const CARD_NUMBER_LIKE = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g;
 
 export const containsCardNumber = (text: string): boolean =>
@@ -11,7 +14,10 @@ export const containsCardNumber = (text: string): boolean =>
 const maskCardNumber = (pan: string): string =>
   pan.slice(0, 4) + '*'.repeat(Math.max(4, pan.length - 8)) + pan.slice(-4);
 
-/** Masks the card number (`pan`) and removes the security code (`cvc`). For methods with documented fields. */
+/**
+ * Returns a copy with the card number (`pan`) masked and without the security code (`cvc`). For methods with documented
+ * fields, in which only these two fields are card data.
+ */
 export function withoutCardData(fields: WireObject): WireObject {
   const safeFields = { ...fields };
   delete safeFields['cvc'];
@@ -20,8 +26,9 @@ export function withoutCardData(fields: WireObject): WireObject {
 }
 
 /**
- * Masks card numbers in strings and removes security codes (`cvc`, `cvv`, `cvv2`), at any depth. Replaces JSON numbers
- * from 1e11 on by null, because they can be card numbers. For methods that accept any fields.
+ * Returns a copy without card data at any depth, for methods that accept any fields. Masks card numbers in strings and
+ * removes security codes (`cvc`, `cvv`, `cvv2`). Replaces JSON numbers of 1e11 or more by null, because they can be
+ * card numbers.
  */
 export function redactCardData(fields: WireObject): WireObject {
   const keptEntries = Object.entries(fields).filter(([name]) => !/^(cvc|cvv2?)$/i.test(name));

@@ -9,8 +9,9 @@ const TRANSACTION_COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', '
 const TRANSITION_COLUMNS = ['Time', 'Kind', 'Id', 'From', 'To'];
 
 /**
- * Script of the console page. It fetches the page when the event stream opens and after each event, and updates parts
- * with `data-live`. A hidden tab closes the stream, because a browser allows only six HTTP/1.1 connections per host.
+ * Script of the console page. It fetches the page when the event stream opens and after each event. From the fetched
+ * page, it updates the elements that have the attribute `data-live`. In a hidden tab it closes the stream, because a
+ * browser allows only six HTTP/1.1 connections per host.
  */
 const SCRIPT = hashedElement(
   'script',
@@ -75,7 +76,7 @@ listen();
 `,
 );
 
-/** Sends the console page. Its script updates elements that have `data-live` and an id. */
+/** Sends the console page. Its script updates the elements that have `data-live` and an id. */
 export function sendConsole(reply: FastifyReply, control: SandboxControl): FastifyReply {
   const body = html`<h1>Sandbox</h1>
     <p class="soft"><span id="status" role="status">Not live.</span> <a href="/_sandbox/">Refresh</a></p>

@@ -6,7 +6,7 @@ const MAX_LISTENERS = 32;
 const COALESCE_MS = 100;
 /** Interval of heartbeats in ms, shorter than the usual idle timeouts of proxies. */
 const HEARTBEAT_MS = 15_000;
-/** Maximum number of bytes that wait for a client to read them. With more, the client's stream is destroyed. */
+/** Maximum number of bytes that a client has not read yet. If there are more, the client's stream is destroyed. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 
 /** Sends server-sent events that make console pages refresh. The events contain no transaction data. */

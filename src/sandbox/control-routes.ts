@@ -12,7 +12,10 @@ import { parseJsonObject, readObject, type ObjectReader } from './object-reader'
 const DAY_MS = 86_400_000;
 const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Adds the routes of the control plane. `app` must have no other routes, because guardControl() checks them all. */
+/**
+ * Adds the routes of the control plane. `app` must have no other routes, because guardControl() checks the requests to
+ * every route of `app`.
+ */
 export function addControlRoutes(
   app: FastifyInstance,
   control: SandboxControl,
@@ -28,7 +31,10 @@ export function addControlRoutes(
   app.get('/counts', () => control.counts());
   app.get('/faults', () => ({ faults: control.faults() }));
 
-  /** Adds a POST route. `read` parses the body. `act` gets the parsed body, and the path's transaction id, if any. */
+  /**
+   * Adds a POST route. `read` parses the body. `act` gets the parsed body and, if the path contains one, the id of the
+   * transaction.
+   */
   const addPost = <T>(
     path: string,
     read: (reader: ObjectReader) => T,
@@ -52,8 +58,9 @@ export function addControlRoutes(
 }
 
 /**
- * Keeps other sites in the developer's browser from using the control plane. Throws a 403 error for a browser's request
- * to a host other than loopback (DNS rebinding), and for a cross-origin request other than GET (CSRF).
+ * Keeps other sites in the developer's browser from using the control plane. To prevent DNS rebinding, throws a 403
+ * error if a browser's request names a host other than loopback. To prevent CSRF, throws a 403 error if a request other
+ * than GET is cross-origin.
  */
 function guardControl(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
@@ -71,7 +78,10 @@ function rejectCrossSite(request: FastifyRequest): void {
   if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbidden();
 }
 
-/** Throws a 403 error unless a page of the same origin sent the form. guardControl() has already checked `Origin`. */
+/**
+ * Throws a 403 error unless a page of the same origin sent the form. guardControl() has already rejected an `Origin` of
+ * another site.
+ */
 function guardForm({ headers }: FastifyRequest): void {
   if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
 }
@@ -79,7 +89,10 @@ function guardForm({ headers }: FastifyRequest): void {
 const forbidden = (): SandboxHttpError =>
   new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
-/** Streams refresh events to a console page. Throws 403 for another origin, 503 if too many streams are open. */
+/**
+ * Streams refresh events to a console page. Throws a 403 error for a request from another origin, and a 503 error if
+ * too many streams are already open.
+ */
 function sendEvents(
   liveEvents: ConsoleRefreshEvents,
   request: FastifyRequest,
@@ -100,7 +113,10 @@ function sendEvents(
   return reply;
 }
 
-/** Parses a JSON body or a form of the same origin. Throws 400 for another content type, 403 for another form. */
+/**
+ * Parses a JSON body, or a form that a page of the same origin sent. Throws a 403 error for a form from anywhere else,
+ * and a 400 error for another content type or invalid JSON.
+ */
 function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolean } {
   const bytes = rawBody(request);
   if (hasJsonContentType(request))

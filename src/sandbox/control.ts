@@ -19,11 +19,17 @@ interface ControlParts {
   onChange(): void;
 }
 
-/** The control plane for tests and demos. It completes or fails transactions, injects faults, advances the clock. */
+/**
+ * The control plane for tests and demos. It ends transactions, injects faults, advances the clock and resets the
+ * sandbox.
+ */
 export class SandboxControl {
   constructor(private readonly parts: ControlParts) {}
 
-  /** Returns up to `limit` transactions (older than `beforeId`, if set), newest first. [] if `beforeId` is unknown. */
+  /**
+   * Returns up to `limit` transactions, newest first. If `beforeId` is given, returns only transactions older than the
+   * one with this id, and [] if there is no transaction with this id.
+   */
   transactions(limit = 50, beforeId?: string): TransactionSummary[] {
     return this.parts.store.list(limit, beforeId).map(summaryOf);
   }
@@ -33,17 +39,25 @@ export class SandboxControl {
     return this.parts.transitions.list();
   }
 
-  /** Sets the final status that the amount selects, by default `completed`. Throws 409 if a final status is set. */
+  /**
+   * Sets the final status that the amount selects, by default `completed`. Throws a 409 error if the transaction is
+   * already final.
+   */
   settle(id: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.applyOutcome(transaction));
   }
 
-  /** Makes a transaction fail, by default with DECLINED_GENERIC. Throws a 409 error if it is already final. */
+  /**
+   * Makes a transaction fail, by default with DECLINED_GENERIC. Throws a 409 error if the transaction is already final.
+   */
   decline(id: string, error?: TransactionFailure): TransactionSummary {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.decline(transaction, error));
   }
 
-  /** Makes a payment mispaid. `received`: amount paid, by default half. Throws 400 for payouts, 409 if it is final. */
+  /**
+   * Makes a payment mispaid. `received`: the amount paid, by default half of the requested amount. Throws a 400 error
+   * for a payout, and a 409 error if the payment is already final.
+   */
   underpay(id: string, received?: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => {
       if (transaction.kind !== 'payment') throw invalidRequest({ id: 'must be a payment' });

@@ -19,7 +19,7 @@ export interface Fault {
   fault: (typeof FAULTS)[number];
   /** Number of further requests that get the fault. */
   times: number;
-  /** Delay in ms of the fault `delay`; default 0. */
+  /** Delay in ms for the fault `delay`. Default: 0, but the HTTP interface of the control plane sets 1000. */
   ms?: number;
   /** HTTP status of the response to a request with the fault `status`; default 503. */
   status?: number;
@@ -30,12 +30,15 @@ function zeroCounts() {
   return { payment: zeroRequestCounts(), payout: zeroRequestCounts() };
 }
 
-/** Numbers of requests by resource, and of the transactions that these requests created (`created`). */
+/**
+ * For payments and for payouts: the number of requests of each operation, and the number of transactions that the
+ * creates have created (`created`).
+ */
 export type RequestCounts = ReturnType<typeof zeroCounts>;
 
 const MAX_PENDING_FAULTS = 100;
 
-/** Counts requests, and selects the faults to inject into them. */
+/** Counts requests and created transactions, and selects the faults to inject into requests. */
 export class FaultInjector {
   counts = zeroCounts();
   /** Faults to inject into future requests. */
@@ -86,7 +89,10 @@ export interface SandboxResponse {
   fault?: SimulatedOutcome['fault'];
 }
 
-/** Runs `work` and sends its response. An injected fault acts before, after or instead of `work`. */
+/**
+ * Runs `work` and sends its response. An injected fault acts before, after or instead of `work`. If the response of
+ * `work` has a `fault`, that fault replaces an injected fault that would act after `work`.
+ */
 export async function respondWithFaults(
   reply: FastifyReply,
   { injected, clock }: { injected: Fault | undefined; clock: Clock },

@@ -84,11 +84,17 @@ interface Page {
   wide?: boolean;
   /** Script at the end of the page. The content security policy allows it to connect to the sandbox only. */
   script?: HashedElement;
-  /** Origin or scheme, besides the sandbox, to which the page's forms may redirect (content security policy). */
+  /**
+   * Origin or scheme to which the page's forms may redirect, besides the sandbox itself. It becomes a source of
+   * `form-action` in the content security policy.
+   */
   formActionSource?: string;
 }
 
-/** Sends an HTML page. Its content security policy allows only the page's own style, script and forms. */
+/**
+ * Sends an HTML page. Its content security policy allows only the page's own style and script, and forms that lead to
+ * the sandbox or to `formActionSource`.
+ */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   const { status = 200, title, body, wide, script, formActionSource } = page;
   const formAction = formActionSource ? `'self' ${formActionSource}` : "'self'";
@@ -114,14 +120,17 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
       'content-security-policy': `default-src 'none'; style-src ${STYLE.source};${scripts} form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`,
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
-      // Not `no-referrer`, because browsers then send forms with `Origin: null`, which the console rejects.
+      // Do not use `no-referrer`: browsers would send forms with `Origin: null`, which the console rejects.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
     })
     .send(text);
 }
 
-/** Returns the origin of a URL as a CSP source; only the scheme if CSP cannot express the host (IPv6). */
+/**
+ * Returns the origin of a URL as a source for the content security policy (CSP). If CSP cannot express the host, for
+ * example an IPv6 address, returns only the scheme.
+ */
 export function cspSource(url: string): string {
   const { protocol, origin } = new URL(url);
   return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;

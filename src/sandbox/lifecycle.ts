@@ -11,9 +11,9 @@ import {
 } from './transaction';
 import type { TransitionLog } from './transition-log';
 
-/** The sandbox rejects a confirm with this value, for example as UTR. */
+/** The sandbox rejects a confirm whose UTR or code is this value. */
 const REJECTED_CODE = '000000';
-/** A payment that was confirmed with this value completes after twice `settleAfterMs`. */
+/** UTR or code that delays success: if the amount selects it, the payment completes after twice `settleAfterMs`. */
 const SLOW_CODE = '111111';
 
 const GENERIC_DECLINE: TransactionFailure = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };
@@ -22,7 +22,10 @@ interface LifecycleParts {
   clock: Clock;
   store: Store;
   transitions: TransitionLog;
-  /** Delay in ms until the final status that start() or confirm() schedules. With SLOW_CODE, twice this delay. */
+  /**
+   * Delay in ms from start() or confirm() to the final status that it schedules. After a confirm with SLOW_CODE, the
+   * delay is twice as long.
+   */
   settleAfterMs: number;
   /** Called after each change of a transaction's status or state, but not for a new transaction. */
   onChange(transaction: Transaction): void;
@@ -33,8 +36,9 @@ export class Lifecycle {
   constructor(private readonly parts: LifecycleParts) {}
 
   /**
-   * Stores a new transaction. Schedules the final status if the amount selects failure or mispayment, or if it selects
-   * success and the transaction does not wait for its payer. Schedules nothing with `neverEnds`.
+   * Stores a new transaction. Schedules its final status in two cases:
+   * - The amount selects failure or mispayment (simulated-outcome.ts).
+   * - The amount selects success, and the transaction does not wait for its payer.
    */
   start(transaction: Transaction): void {
     this.parts.store.add(transaction);
@@ -51,9 +55,11 @@ export class Lifecycle {
   }
 
   /**
-   * Confirms a payment. Throws 400 for REJECTED_CODE. The payment
-   * - completes at once if its method has a code, `code` is not SLOW_CODE, and its amount selects success
-   * - waits for the provider in all other cases (spec 3.4). A final status follows later, except with `neverEnds`
+   * Confirms a payment. `code`: the UTR or code in the confirm; undefined if the method needs none (card-to-card).
+   * Throws a 400 error if `code` is REJECTED_CODE.
+   * - If the amount selects success and there is a `code` other than SLOW_CODE, the payment completes immediately.
+   * - Otherwise the payment waits for the provider (spec 3.4), and the final status follows later. If the amount
+   *   selects `neverEnds`, no final status follows.
    */
   confirm(payment: Payment, code: string | undefined): void {
     const field = payment.method.confirmField;
@@ -65,7 +71,10 @@ export class Lifecycle {
     if (selectsSuccess(payment)) this.scheduleOutcome(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
   }
 
-  /** Gives a payment its final status after the payer pressed Pay. With `neverEnds`, the new status is `processing`. */
+  /**
+   * Gives a payment its final status after the payer pressed Pay. If the amount selects `neverEnds`, the payment only
+   * becomes `processing`.
+   */
   pay(payment: Payment): void {
     if (!payment.outcome.neverEnds) return this.applyOutcome(payment);
     if (payment.status === 'processing' && !awaitsConfirm(payment)) return;
@@ -74,7 +83,10 @@ export class Lifecycle {
     this.reportChange(payment);
   }
 
-  /** Sets the final status that the amount selects, by default `completed`. Throws 409 if already final. */
+  /**
+   * Sets the final status that the amount selects, by default `completed`. Throws a 409 error if the transaction is
+   * already final.
+   */
   applyOutcome(transaction: Transaction): void {
     throwIfFinal(transaction);
     const { error, mispaid } = transaction.outcome;
@@ -84,7 +96,9 @@ export class Lifecycle {
     else this.complete(transaction);
   }
 
-  /** Makes a transaction fail. Throws 409 if already final. */
+  /**
+   * Makes a transaction fail, by default with DECLINED_GENERIC. Throws a 409 error if the transaction is already final.
+   */
   decline(transaction: Transaction, error: TransactionFailure = GENERIC_DECLINE): void {
     throwIfFinal(transaction);
     transaction.status = 'failed';
@@ -92,7 +106,10 @@ export class Lifecycle {
     this.finish(transaction);
   }
 
-  /** Makes a payment mispaid. `received`: amount paid, by default half of the amount. Throws 409 if already final. */
+  /**
+   * Makes a payment mispaid. `received`: the amount paid, by default half of the requested amount. Throws a 409 error
+   * if the payment is already final.
+   */
   mispay(payment: Payment, received = mispaidAmount(payment.amount.value, 'less')): void {
     throwIfFinal(payment);
     payment.status = 'mispaid';

@@ -3,7 +3,7 @@ import { isObject, type WireObject } from '../shared/wire-object';
 import { plainText, type FieldRule } from './field-rules';
 import { invalidRequest, type SandboxHttpError } from './http-error';
 
-/** Parses a JSON object in UTF-8. Throws a 400 error for other bytes and for duplicate names. */
+/** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are anything else or if a name occurs twice. */
 export function parseJsonObject(bytes: Buffer): WireObject {
   let value: unknown;
   try {
@@ -16,7 +16,10 @@ export function parseJsonObject(bytes: Buffer): WireObject {
   return value;
 }
 
-/** Reads an object with `read` and returns the result. Throws a 400 error for invalid and for unread fields. */
+/**
+ * Reads an object with `read` and returns the result. Throws a 400 error if a field is invalid, or if the object has a
+ * field that `read` did not read.
+ */
 export function readObject<T>(source: WireObject, read: (reader: ObjectReader) => T): T {
   const reader = new ObjectReader(source);
   const result = read(reader);
@@ -25,7 +28,7 @@ export function readObject<T>(source: WireObject, read: (reader: ObjectReader) =
   return result;
 }
 
-/** Returns the name of an unknown field; `(unnamed)` for a text that may be a secret instead of a field name. */
+/** Returns the name of an unknown field for an error. Returns `(unnamed)` if the name may be a secret. */
 const redactUnknownName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
@@ -43,14 +46,20 @@ export class ObjectReader {
     return Object.hasOwn(this.source, name);
   }
 
-  /** Reads a required string; '' if absent or of another type. Records these problems, and a violated `rule`. */
+  /**
+   * Reads a required string. Records a problem if it is absent, is no string or violates `rule`. Returns '' if it is
+   * absent or no string.
+   */
   required(name: string, rule: FieldRule = plainText): string {
     const value = this.optional(name, rule);
     if (!this.has(name)) this.addProblem(name, 'is required');
     return value ?? '';
   }
 
-  /** Reads an optional string; undefined if absent or no string. Records a wrong type and a violated `rule`. */
+  /**
+   * Reads an optional string. Records a problem if it is no string or violates `rule`. Returns undefined if it is
+   * absent or no string.
+   */
   optional(name: string, rule: FieldRule = plainText): string | undefined {
     const value = this.readValue(name);
     if (value === undefined) return undefined;
@@ -63,7 +72,7 @@ export class ObjectReader {
     return value;
   }
 
-  /** Reads a required string. Records a problem and returns undefined if the string is not one of `values`. */
+  /** Reads a required string. If it is absent or not one of `values`, records a problem and returns undefined. */
   oneOf<const T extends string>(name: string, values: readonly T[]): T | undefined {
     const text = this.required(name);
     const value = values.find((allowed) => allowed === text);
@@ -71,7 +80,11 @@ export class ObjectReader {
     return value;
   }
 
-  /** Reads an integer, or digits as text (forms, queries). If invalid, records a problem and returns `bounds.min`. */
+  /**
+   * Reads an integer. Accepts a string of digits too, because forms and query strings contain only strings. If the
+   * field is absent, returns `bounds.defaultValue`. If the value is invalid, or absent without a default, records a
+   * problem and returns `bounds.min`.
+   */
   integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
     const rawValue = this.readValue(name) ?? bounds.defaultValue;
     const value = typeof rawValue === 'string' && /^\d{1,15}$/.test(rawValue) ? Number(rawValue) : rawValue;
@@ -82,7 +95,7 @@ export class ObjectReader {
     return bounds.min;
   }
 
-  /** Reads a required object. Returns a reader for its fields, which shares the list of problems. */
+  /** Reads a required object. Returns a reader for its fields. Both readers record into the same list of problems. */
   object(name: string): ObjectReader {
     const value = this.readValue(name);
     if (!isObject(value)) this.addProblem(name, value === undefined ? 'is required' : 'must be an object');
@@ -99,7 +112,7 @@ export class ObjectReader {
     for (const name of Object.keys(this.unread())) this.addProblem(redactUnknownName(name), 'is unknown');
   }
 
-  /** Records a problem of a field, unless the field already has one. */
+  /** Records a problem of a field. Does nothing if a problem of this field was already recorded. */
   addProblem(name: string, rule: string): void {
     if (!this.problems.has(this.path + name)) this.problems.set(this.path + name, rule);
   }

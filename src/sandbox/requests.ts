@@ -5,7 +5,10 @@ import { amountValue, currencyCode, freeText, httpUrl, methodFieldRule, uuid } f
 import { invalidRequest } from './http-error';
 import { ObjectReader, readObject } from './object-reader';
 
-/** Parses a payment create. Masks the card number and drops the security code. Throws a 400 error if invalid. */
+/**
+ * Parses the body of a payment create. Masks the card number and drops the security code in the result. Throws a 400
+ * error if the body is invalid.
+ */
 export function readPaymentRequest(body: WireObject, methods: SandboxMethods['payments']) {
   const reader = new ObjectReader(body);
   const { methodReader, type, method, ...common } = readCommonFields(reader, 'payment_method', methods);
@@ -25,7 +28,10 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
   return { ...common, type, method, externalId, returnUrl, flow, hasDirectFlowFields, methodFields };
 }
 
-/** Parses a payout create. Accepts unknown methods with any fields (spec 2.8, "or others"). Throws 400 if invalid. */
+/**
+ * Parses the body of a payout create. If the method is unknown, accepts it with any fields (spec 2.8, "or others").
+ * Masks the card number in the result. Throws a 400 error if the body is invalid.
+ */
 export function readPayoutRequest(body: WireObject, methods: SandboxMethods['payouts']) {
   const reader = new ObjectReader(body);
   const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methods);
@@ -66,9 +72,11 @@ function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) 
 }
 
 /**
- * Selects the flow of a payment create. If the method has both flows, selects `direct` (server-to-server) if a field of
- * the request is unknown in the redirect flow. `hasDirectFlowFields`: whether the response contains the fields of
- * `addedFields()`. True in the direct flow, and if both flows have the same request fields (spec 2.5 note 1).
+ * Selects the flow of a payment create. If the method has both flows and the request has a field that is unknown in the
+ * redirect flow, selects `direct` (server-to-server). If it has no such field, selects `redirect`.
+ *
+ * `hasDirectFlowFields`: whether the response contains the fields of the method's `addedFields()`. It is true in the
+ * direct flow. In the redirect flow it is true only if both flows have the same request fields (spec 2.5, note 1).
  */
 function selectFlow({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
   if (direct && (!redirect || names.some((name) => !redirect.includes(name)))) {
@@ -88,7 +96,7 @@ function readMethodFields(
   for (const name of optional) reader.optional(name, methodFieldRule(name));
 }
 
-/** Parses the parameters of a lookup. Throws a 400 error if one is invalid or if both ids are missing. */
+/** Parses the parameters of a lookup. Throws a 400 error if a parameter is invalid or if both ids are missing. */
 export const readLookup = (query: WireObject) =>
   readObject(query, (reader) => {
     const channel = reader.required('channel', uuid);
@@ -100,7 +108,7 @@ export const readLookup = (query: WireObject) =>
     return { channel, transactionId, externalId };
   });
 
-/** Parses a query string without question mark. Throws a 400 error if it is malformed or has duplicate names. */
+/** Parses a query string (without the `?`). Throws a 400 error if it is malformed or if a name occurs twice. */
 export function parseQuery(text: string): Record<string, string> {
   if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(text))
     throw invalidRequest({ query: 'must be name=value pairs' });

@@ -1,7 +1,10 @@
 import type { WireObject } from '../shared/wire-object';
 import type { Payment, Payout } from './transaction';
 
-/** Builds a response with the full payment (spec 2.3). `addedByLookup`: extra fields of `payment_method` in lookups. */
+/**
+ * Builds a response with the full payment (spec 2.3). `addedByLookup`: the fields that `payment_method` has only in
+ * responses to lookups.
+ */
 export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): WireObject {
   const { method, methodFields, added, state } = payment;
   const account = method.topLevelAccount && payment.flow === 'direct' ? added['account'] : undefined;

@@ -35,7 +35,10 @@ export interface SandboxOptions {
   /** JWKS file, and the path at which it is served. The file is read for each request. */
   jwks?: { file: string; path: string };
   clock?: Clock;
-  /** Delay in ms from a create or confirm to the final status, if it needs no payer; by default 1500. */
+  /**
+   * Delay in ms from a create or confirm to the final status, if that status does not wait for the payer. By default
+   * 1500.
+   */
   settleAfterMs?: number;
   /** Maximum number of transactions in memory; by default 100,000. */
   maxTransactions?: number;

@@ -3,13 +3,16 @@ export interface TransactionFailure {
   message: string;
 }
 
-/** Simulated outcome that an amount selects. Without `error`, `mispaid` and `neverEnds` the transaction completes. */
+/**
+ * Simulated outcome that an amount selects. If `error`, `mispaid` and `neverEnds` are all absent, the transaction
+ * completes.
+ */
 export interface SimulatedOutcome {
   /** The error with which the transaction fails. */
   error?: TransactionFailure;
   /** The payer pays less or more than the amount. Ignored for payouts, which have no status `mispaid` (spec 3.2). */
   mispaid?: 'less' | 'more';
-  /** The transaction stays open until the control plane, or the payer by Decline or Pay less, ends it. */
+  /** The transaction stays open until the control plane ends it, or the payer presses Decline or Pay less. */
   neverEnds?: true;
   /** Fault to simulate in the create request (docs/sandbox.md). */
   fault?: 'cut_before' | 'cut_after' | 'error_after' | 'truncated';
@@ -50,7 +53,9 @@ const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
   '86': { typeOverride: 'carrier_pigeon' },
 };
 
-/** Returns the outcome that the cents of an amount select; {} if none. `value`: an amount with two decimals. */
+/**
+ * Returns the outcome that the cents of an amount select; {} if they select none. `value`: an amount with two decimals.
+ */
 export const outcomeForAmount = (value: string): SimulatedOutcome => OUTCOMES_BY_CENTS[value.slice(-2)] ?? {};
 
 /** Returns the amount paid for a mispaid payment: half of `value` (`less`) or about 1.5 times `value` (`more`). */

@@ -9,7 +9,10 @@ interface TransactionSearch {
   now: number;
 }
 
-/** Transactions in memory. If full, evicts the one that got a final status first, or the oldest if all are open. */
+/**
+ * Keeps transactions in memory. If the store is full, add() evicts the transaction that got a final status first. If
+ * no transaction has a final status, add() evicts the oldest.
+ */
 export class Store {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();
@@ -32,12 +35,12 @@ export class Store {
     if (this.byId.has(transaction.id)) this.finalTransactions.add(transaction);
   }
 
-  /** Returns a transaction by id, even if hidden from lookups; undefined if the id is unknown. */
+  /** Returns a transaction by id, even if it is hidden from lookups. Returns undefined if the id is unknown. */
   get(id: string): Transaction | undefined {
     return this.byId.get(id.toLowerCase());
   }
 
-  /** Returns the newest transaction that matches all given criteria and is not hidden; undefined if none does. */
+  /** Returns the newest transaction that matches all given criteria and is not hidden; undefined if there is none. */
   find({ kind, channel, transactionId, externalId, now }: TransactionSearch): Transaction | undefined {
     const candidates =
       transactionId === undefined ? this.byExternalId.get(externalId ?? '') : [this.get(transactionId)];
@@ -50,7 +53,10 @@ export class Store {
     );
   }
 
-  /** Returns up to `limit` transactions (older than `beforeId`, if set), newest first. [] if `beforeId` is unknown. */
+  /**
+   * Returns up to `limit` transactions, newest first. If `beforeId` is given, returns only transactions older than the
+   * one with this id, and [] if there is no transaction with this id.
+   */
   list(limit: number, beforeId?: string): Transaction[] {
     const all = [...this.byId.values()].reverse();
     const start = beforeId === undefined ? 0 : all.findIndex(({ id }) => id === beforeId.toLowerCase()) + 1;

@@ -16,7 +16,7 @@ interface CommonTransactionFields {
   /** Channel id, in upper or lower case as the client sent it. */
   channel: string;
   externalId?: string;
-  /** `received`: the amount that the payer paid; only if the payment is mispaid. */
+  /** `received`: the amount that the payer paid; absent unless the payment is mispaid. */
   amount: { currency: string; value: string; received?: string };
   /** `payment_method.type` or `payout_method.type`. */
   type: string;
@@ -29,7 +29,7 @@ interface CommonTransactionFields {
   /** Time in ms since 1970 before which lookups and confirms do not find the transaction. */
   hiddenUntil?: number;
   error?: TransactionFailure;
-  /** Timer that sets the final status, if scheduled. */
+  /** Timer that sets the final status; absent if no final status was scheduled. */
   timer?: Timer;
 }
 
@@ -42,7 +42,7 @@ export interface Payment extends CommonTransactionFields {
   /** URL of the hosted page. */
   redirectUrl: string;
   returnUrl?: string;
-  /** Fields that the sandbox adds to the client's fields in `payment_method` of responses. */
+  /** Fields of `payment_method` that the sandbox adds in responses, beside the fields of the create request. */
   added: WireObject;
 }
 
@@ -84,7 +84,7 @@ function pseudoRandomDigits(id: string, count: number, label: string): string {
   return digits.slice(0, count);
 }
 
-/** Formats a time (`ms` since 1970) as ISO 8601 (spec 2.1). `micros` modulo 1000 become the last three decimals. */
+/** Formats a time (`ms` since 1970) as ISO 8601 (spec 2.1). `micros` modulo 1000 becomes the last three decimals. */
 export function microsecondDate(ms: number, micros: number): string {
   const digits = String(micros % 1000).padStart(3, '0');
   return new Date(ms).toISOString().replace('Z', `${digits}+00:00`);

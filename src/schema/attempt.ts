@@ -43,7 +43,7 @@ export class Attempt {
 
   @Field(() => Timestamp, {
     description:
-      "Start of the call, by the gateway's clock. Reusing a key after REJECTED or NOT_SENT sets a new time.",
+      "Start of the call, by the journal's clock. Reusing a key after REJECTED or NOT_SENT sets a new time.",
   })
   startedAt!: string;
 

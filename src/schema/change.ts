@@ -28,7 +28,7 @@ abstract class AnyChange {
   externalId!: string | null;
 
   @NullableField(
-    'The amount of the create call, and for a MISPAID payment the amount received.',
+    'The amount of the create call. For a MISPAID payment, received is the amount actually paid.',
     () => Amount,
   )
   amount!: Amount | null;
@@ -85,7 +85,7 @@ export class ChangePage {
 
   @Field(() => String, {
     description:
-      'The cursor to pass as `after` to continue: that of the last change on the page. On an empty page, a cursor from which no visible change is missed.',
+      'The cursor to pass as `after` to continue: that of the last change on the page. If the page is empty, no change that the caller may see lies between `after` and this cursor.',
   })
   endCursor!: string;
 

@@ -31,7 +31,7 @@ export const DeclineReason = registerEnum(
 );
 export type DeclineReason = EnumValue<typeof DeclineReason>;
 
-/** Pattern of each decline reason, for a text in lower case with one space between words and no punctuation. */
+/** The pattern of each decline reason. The text to search is in lower case, with single spaces and no punctuation. */
 const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   DO_NOT_HONOR: /\bdo not hono(u)?r\b/,
   AUTHENTICATION_FAILED:
@@ -42,11 +42,17 @@ const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   NOT_PERMITTED: /\btransaction (is )?not (permitted|allowed)\b/,
 };
 
-/** Matches negated reasons: "no fraud suspected", "suspected fraud no". Not "do not honor", which is a reason. */
+/**
+ * Matches a text that negates a reason, such as "no fraud suspected" or "suspected fraud no". Does not match "do not
+ * honor", which is itself a reason.
+ */
 const NEGATED_REASON =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 
-/** Finds the decline reason in a provider's text. Null if the text has no reason or several, or negates one. */
+/**
+ * Finds the decline reason in a provider's text. Returns null if the text has no reason, has several, or negates a
+ * reason.
+ */
 export function findDeclineReason(text: string): DeclineReason | null {
   const words = text
     .toLowerCase()
@@ -84,7 +90,7 @@ export class TransactionError {
   reason?: DeclineReason | null;
 }
 
-/** Creates the field `error` of a failed payment or payout. The caller has redacted the service's code and message. */
+/** Creates the field `error` of a failed payment or payout. `rawCode` and `message` must already be redacted. */
 export function transactionError(rawCode: string, message: string): TransactionError {
   const code = Object.values(DeclineCode).find((value) => value === rawCode) ?? DeclineCode.UNKNOWN;
   const reason = code === DeclineCode.PROVIDER_PROCESSING_FAILED ? findDeclineReason(message) : null;

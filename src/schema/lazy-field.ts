@@ -3,9 +3,9 @@ import { snakeCase, type WireObject } from '../shared/wire-object';
 import { NullableField } from './nullable-field';
 
 /**
- * Type of a field that partial responses of the service omit. The first access to an omitted field starts one lookup
- * for all omitted fields of the payment (addLazyFields() in src/datasources). Each of these fields is then a promise of
- * its value. The promise resolves to null if the lookup fails.
+ * Type of a payment's field that a partial response of the service may omit. For omitted fields, addLazyFields() in
+ * src/datasources adds getters. The first access to any of them starts one lookup for all. Each getter returns a
+ * promise of the field's value, which resolves to null if the lookup fails.
  */
 export type Lazy<T> = T | null | undefined | Promise<T | null | undefined>;
 
@@ -18,16 +18,22 @@ export function mapLazy<T, R>(value: Lazy<T>, map: (present: T) => R | null): La
 interface ServiceFieldOptions {
   /** The GraphQL type. Default: String. */
   type?: () => object;
-  /** Returns the raw value. `method`: `payment_method` of the response. Default: `method.<name in snake case>`. */
+  /**
+   * Returns the raw value from `response`, or from `method`, the `payment_method` of the response. Default: the field
+   * of `method` with the name of the GraphQL field in snake case.
+   */
   from?(method: WireObject, response: WireObject): unknown;
-  /** Parses and redacts the raw value. Default: redacts card numbers and tokens in a text. */
+  /** Parses and redacts the raw value. Default: redactFreeText(), which redacts card numbers and tokens. */
   read?(value: unknown): unknown;
 }
 
 interface ServiceFieldSpec {
   name: string;
   wireName: string;
-  /** Returns the field's value in a response, parsed by `read`; undefined if absent or if `read` returns null. */
+  /**
+   * Returns the field's value in a response, parsed by `read`. Returns undefined if the value is absent or null, or if
+   * `read` returns null.
+   */
   find(method: WireObject, response: WireObject): unknown;
 }
 
@@ -57,7 +63,7 @@ export function serviceFieldsOf(prototype: object | null): readonly ServiceField
   );
 }
 
-/** Returns a field's value without starting a lookup. Undefined if the field is absent or needs a lookup. */
+/** Returns a field's value without starting a lookup. Returns undefined if the field is absent or needs a lookup. */
 export function valueWithoutLookup(object: object, name: string): unknown {
   const property = Object.getOwnPropertyDescriptor(object, name);
   return property && 'value' in property ? property.value : undefined;

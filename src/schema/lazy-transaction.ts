@@ -1,2 +1,5 @@
-/** The lookup of a field `payment` or `payout`, called if the field is selected. Null: there is nothing to look up. */
+/**
+ * Function that looks up the value of a field `payment` or `payout`. graphql-js calls it only if the field is selected.
+ * Null if there is nothing to look up.
+ */
 export type LazyTransaction<T> = (() => Promise<T | null>) | null;

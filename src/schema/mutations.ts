@@ -27,7 +27,7 @@ const IDEMPOTENCY_KEY_DESCRIPTION =
 /** Declares an optional URL field. src/core/validation/validate-url.ts checks the URL before it is sent. */
 const UrlField = (description: string): PropertyDecorator =>
   NullableField(
-    `${description} https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged.`,
+    `${description} Must be https to a public host, without credentials. In the sandbox, http to a loopback host is also allowed. Sent unchanged.`,
     () => HttpUrl,
   );
 

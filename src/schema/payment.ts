@@ -32,7 +32,7 @@ export const PaymentState = registerEnum(
 );
 export type PaymentState = EnumValue<typeof PaymentState>;
 
-/** Declares the field `state`, for example WAITING_FOR_CODE, for methods that have it (spec 3.3). */
+/** Declares the field `state` in the class of a payment method that has states such as WAITING_FOR_CODE (spec 3.3). */
 export const StateField = (): PropertyDecorator =>
   ServiceField(
     'What the payment waits for; null in the redirect flow and when it no longer waits (spec 3.3).',
@@ -63,7 +63,10 @@ interface PaymentMethodBehavior {
   /** The value in the enum PaymentMethod. */
   readonly name: string;
   readonly confirmation?: ConfirmationDefinition;
-  /** Returns a next action that only this method has, such as a QR code. Null for the default: redirect or wait. */
+  /**
+   * Returns a next action that only this method has, such as a QR code. Returns null if the default action applies: a
+   * RedirectAction or an AwaitProviderAction.
+   */
   nextAction?(payment: PaymentResource): NextAction | null;
 }
 
@@ -78,10 +81,16 @@ export abstract class PaymentResource extends Node {
   /** `payment_method.type` from the service, redacted. If absent: the `type` of the method's definition. */
   wireType!: string;
 
-  /** Looks up the complete payment once, even if called again; null on failure. Absent if the response was complete. */
+  /**
+   * Looks up the complete payment. All calls share one lookup. Resolves to null if the lookup fails. Absent if the
+   * response was already complete.
+   */
   loadComplete?: () => Promise<PaymentResource | null>;
 
-  /** Date header of the lookup's response in ms since 1970. Undefined if it is missing or there was no lookup. */
+  /**
+   * Date header of the lookup's response in ms since 1970. Undefined if the header is missing, or if the payment does
+   * not come from a lookup.
+   */
   serviceTime?: number;
 
   /** Polling intervals in ms for callers without a subscription, returned as `pollAfterMs` of the next action. */

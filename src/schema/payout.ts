@@ -8,7 +8,7 @@ import { UUID } from './scalars';
 
 export const PayoutStatus = registerEnum('PayoutStatus', 'The status of a payout (spec 3.2).', {
   PENDING: 'Created.',
-  PROCESSING: 'Created, and awaiting a confirmation that the caller does not give.',
+  PROCESSING: 'Created, and waiting for a confirmation that does not come from the caller.',
   COMPLETED: 'The funds were transferred. Final.',
   FAILED: 'The payout could not be completed: see error. Final.',
   UNKNOWN: 'A status unknown to this gateway: see rawStatus.',
@@ -26,7 +26,10 @@ export abstract class PayoutResource extends Node {
   /** Method type from the service, redacted. If absent: the type in the create call, or null if unknown. */
   wireType!: string | null;
 
-  /** True if the journal was not read. Details of the create call, such as the amount, can then be missing. */
+  /**
+   * True if details of the create call, such as the amount, may be missing, because they were not taken from the
+   * journal.
+   */
   isPartial?: boolean;
 
   /** @param definition definition of the payout's method, from schema/methods */

@@ -3,7 +3,7 @@ import encodeQR from 'qr';
 /** Width of a QR code's white border in modules (ISO/IEC 18004). */
 const QUIET_ZONE_MODULES = 4;
 
-/** Returns an SVG path that draws each run of dark modules in a row as a horizontal stroke of width 1. */
+/** Returns an SVG path. It draws adjacent dark modules of the same row as one horizontal stroke of width 1. */
 function pathOfDarkModules(rows: readonly (readonly boolean[])[]): string {
   let path = '';
   let [penX, penY] = [0, 0];

@@ -16,7 +16,10 @@ export function registerEnum<V extends string>(
   return enumObject as { readonly [K in V]: K };
 }
 
-/** Returns the enum value named `raw`, a word from the service in any case; `unknownValue` if there is none. */
+/**
+ * Returns the enum value whose name is `raw`, a word from the service in upper or lower case. Returns `unknownValue` if
+ * the enum has no such value.
+ */
 export const toEnumValue = <V extends string>(
   values: { readonly [K in V]: K },
   unknownValue: V,

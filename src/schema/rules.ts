@@ -131,7 +131,7 @@ export const IsExpiryMonth = (): PropertyDecorator =>
     /^(0[1-9]|1[0-2])$/.test(text),
   );
 
-/** Whether a card's expiry month is over in every time zone. It ends last in UTC−12. @param month 1 to 12 */
+/** Whether a card's expiry month is over in every time zone. A month ends last in UTC−12. @param month 1 to 12 */
 const hasExpired = (month: number, year: number): boolean => Date.now() >= Date.UTC(year, month, 1, 12);
 
 export const IsExpiryYear = (): PropertyDecorator =>
@@ -151,7 +151,7 @@ export const IsMaskedPan = (): PropertyDecorator =>
     (text) => /^\d{4,6}[*xX•]{4,11}\d{4}$/.test(text.replace(/[ -]/g, '')),
   );
 
-/** Requires that `otherFields` are null or absent if the decorated field is given. */
+/** If the decorated field is given, requires that all `otherFields` are null or absent. */
 export const ExcludesFields = (...otherFields: string[]): PropertyDecorator =>
   TextRule(
     'addressOrStructuredFields',
@@ -159,7 +159,10 @@ export const ExcludesFields = (...otherFields: string[]): PropertyDecorator =>
     (_text, input) => otherFields.every((name) => input[name] === undefined || input[name] === null),
   );
 
-/** Whether `test` accepts all field names, strings and numbers in a JSON value. False if nested over 8 levels deep. */
+/**
+ * Whether `test` accepts all field names, strings and numbers in a JSON value. False if the value is nested more than 8
+ * levels deep.
+ */
 function everyText(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
   if (depth > 8) return false;
   if (typeof value === 'string') return test(value);
@@ -168,7 +171,10 @@ function everyText(value: unknown, test: (text: string) => boolean, depth = 0): 
   return Object.entries(value).every(([name, inner]) => test(name) && everyText(inner, test, depth + 1));
 }
 
-/** Whether a text contains a card number. False for an IBAN: one in seven has digits that look like a card number. */
+/**
+ * Whether a text contains a card number. False for every IBAN, because one IBAN in seven has digits that look like a
+ * card number.
+ */
 const hasCardNumber = (text: string): boolean => containsKnownSchemePan(text) && !isIBAN(text);
 
 const isWithinSizeLimit = (fields: object): boolean => JSON.stringify(fields).length <= 8192;

@@ -16,9 +16,9 @@ import type { ValueRule } from './value-rules';
 type RuleWithMessage = readonly [name: ValueRule, message: string];
 
 /**
- * Creates the error for a value that a scalar rejects. The message states the rule, never the value. Must be a
- * GraphQLError: graphql-js puts a literal value into the message of any other error. It puts the value of a variable
- * into the message of every error; redactVariableMessage() removes that.
+ * Creates the error for a value that a scalar rejects. The message states the rule, never the value. The error must be
+ * a GraphQLError, because graphql-js adds a literal value to the message of any other error. If the value comes from a
+ * variable, graphql-js adds it even to this message, and redactVariableMessage() removes it again.
  */
 export const invalidValueError = ([rule, message]: RuleWithMessage, nodes?: ValueNode): GraphQLError =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
@@ -62,7 +62,7 @@ export const UUID = createStringScalar({
 
 const DECIMAL_SHAPE = /^\d{1,15}(\.\d{1,2})?$/;
 
-/** Returns a decimal in its normal form, "7.50" for "007.5". Undefined if the text is invalid or not above zero. */
+/** Returns a decimal in its normal form, "7.50" for "007.5". Undefined if it is invalid or not above zero. */
 export function normalizeDecimal(text: string): string | undefined {
   if (!DECIMAL_SHAPE.test(text) || !/[1-9]/.test(text)) return undefined;
   const [whole = '0', fraction = ''] = text.split('.');
@@ -77,7 +77,7 @@ function findViolatedDecimalRule(text: string): ValueRule {
 export const Decimal = createStringScalar({
   name: 'Decimal',
   description:
-    'A decimal number as a string. Input: up to 15 digits, optionally a point and one or two decimals, above zero; sent with two decimals ("5.5" as "5.50"); a JSON or GraphQL number is rejected. Output: exactly as the service sent it.',
+    'A decimal number as a string. Input: a number above zero, with up to 15 digits before the point and at most two after it. A JSON or GraphQL number is rejected. The gateway sends two decimals to the service, for example "5.50" for "5.5". Output: exactly as the service sent it.',
   rule: [
     'decimal',
     'must be a string with a decimal number above zero: up to 15 digits and at most two decimals, for example 10.00.',
@@ -99,7 +99,7 @@ const RFC3339_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\
 export const Timestamp = createStringScalar({
   name: 'Timestamp',
   description:
-    'A time in RFC 3339 form with a UTC offset; times of the service exactly as it sent them, with microseconds.',
+    'A time in RFC 3339 form with a UTC offset. Times of the service are returned exactly as it sent them, with microseconds.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   rule: ['timestamp', 'must be a time in RFC 3339 form.'],
   parse: (text) => (RFC3339_TIME.test(text) ? text : undefined),
@@ -131,7 +131,10 @@ const EXACT_NUMBER_RULE: RuleWithMessage = [
   'must not contain a number that a JSON number cannot represent exactly, such as an integer of 17 digits: send it as text.',
 ];
 
-/** Whether JSON.parse() may have rounded a number: unsafe integers and Infinity. Rounded fractions are not detected. */
+/**
+ * Whether JSON.parse() may have rounded a number. True for Infinity and for integers above Number.MAX_SAFE_INTEGER or
+ * below its negative. Rounded fractions are not detected.
+ */
 const isInexactNumber = (value: unknown): boolean =>
   typeof value === 'number' && (!Number.isFinite(value) || isInexactInteger(value));
 
@@ -152,7 +155,7 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
   return value;
 }
 
-/** Returns a number's digits without exponent, leading and trailing zeros: "15" for "01.50" and "15e3". */
+/** Returns a number's digits without the exponent and the leading and trailing zeros: "15" for "01.50" and "15e3". */
 const significantDigits = (text: string): string => text.replace(/e.*|\D/gi, '').replace(/^0+|0+$/g, '');
 
 /** Maximum number of characters in a number literal. Longer literals are rejected, because they are slow to compare. */

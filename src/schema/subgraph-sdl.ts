@@ -1,6 +1,6 @@
 import { printSchema, type GraphQLSchema } from 'graphql';
 
-/** Federation 2.3 is the first version with keys on interfaces. */
+/** Declares the version of Apollo Federation. Version 2.3 is the first that allows `@key` on interfaces. */
 const FEDERATION_LINK =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])';
 

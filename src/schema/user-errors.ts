@@ -41,7 +41,7 @@ export class FieldError {
 @ObjectType({
   implements: UserError,
   description:
-    'The input violates a rule; this call sent nothing. For a create: the key created nothing and may be used again; but if the rule is "unused", a payout with this external id and another key exists or may exist. For a confirm: an earlier confirm may have been carried out.',
+    'The input violates a rule; this call sent nothing. For a create: nothing was created with this key, and the key may be used again. But if the rule is "unused", a payout with this external id exists or may exist, created with another key. For a confirm: an earlier confirm may have been carried out.',
 })
 export class InvalidInputError extends UserError {
   override code = UserErrorCode.INVALID_INPUT;
@@ -51,7 +51,7 @@ export class InvalidInputError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The service rejected the request (4xx except 401, 408, 409, 425, 429). For a create: nothing was created, and the key may be used again. For a confirm: it was not carried out, but an earlier confirm may have been: look the payment up first.',
+    'The service rejected the request (4xx except 401, 408, 409, 425, 429). For a create: nothing was created, and the key may be used again. For a confirm: this confirm was not carried out, but an earlier one may have been. Look the payment up first.',
 })
 export class RejectedByServiceError extends UserError {
   override code = UserErrorCode.REJECTED_BY_SERVICE;
@@ -61,7 +61,7 @@ export class RejectedByServiceError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The key belongs to an earlier call with another input, which may have moved money: query attempt(idempotencyKey). Use a new key only for a different payment or payout.',
+    'The key belongs to an earlier call with another input. That call may have moved money: query attempt(idempotencyKey). Use a new key only for a different payment or payout.',
 })
 export class IdempotencyConflictError extends UserError {
   override code = UserErrorCode.IDEMPOTENCY_CONFLICT;
@@ -80,7 +80,7 @@ export class RequestInProgressError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The request may or may not have reached the service; the gateway does not retry it blindly. For a create: the gateway looks it up repeatedly. Repeat the call with the same key, never with a new one, or query attempt(idempotencyKey); if the outcome stays unknown, the operator records it. For a confirm: look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat the confirm unchanged.',
+    'The request may or may not have reached the service; the gateway does not retry it blindly. For a create: the gateway looks the payment or payout up repeatedly. Repeat the call with the same key, never with a new one, or query attempt(idempotencyKey). If the outcome stays unknown, the operator records it. For a confirm: look the payment up. If its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat the confirm unchanged.',
 })
 export class OutcomeUnknownError extends UserError {
   override code = UserErrorCode.OUTCOME_UNKNOWN;
@@ -113,7 +113,8 @@ export const confirmRejected = (httpStatus: number, message: string): RejectedBy
 
 /**
  * Returns the error for a create whose idempotency key belongs to an earlier call with another input or mutation.
- * @param differingParts names of the parts of the input that differ; empty if all that the journal stores are equal
+ * @param differingParts names of the parts of the input that differ; empty if all parts that the journal stores are
+ * equal, so that only a description, a URL or a detail of the method can differ
  */
 export const idempotencyConflict = (differingParts: readonly string[]): IdempotencyConflictError =>
   Object.assign(new IdempotencyConflictError(), {

@@ -37,7 +37,10 @@ export type ValueRule = (typeof VALUE_RULES)[number];
 
 /** An item of `extensions.fields`: the path of an invalid value and the rule that it violates. */
 export interface InvalidValue {
-  /** Name of the argument (omitted if it is `input`), then names of fields and indexes of lists. Contains no values. */
+  /**
+   * Name of the argument, then names of fields and indexes of lists. If the argument is `input`, its name is omitted.
+   * Never contains a value.
+   */
   path: readonly string[];
   rule: string;
 }

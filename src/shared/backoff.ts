@@ -1,8 +1,9 @@
 /**
- * Exponential backoff up to `maxMs`, multiplied by a jitter of ±25 %, so the delay can exceed `maxMs`.
- * @param failureCount number of failures before this one; each doubles the delay
+ * Exponential backoff: returns the delay in ms before the next attempt. The delay is `firstMs`, doubled for each
+ * earlier failure, and at most `maxMs`. It is then multiplied by a random factor from 0.75 to 1.25, so the result can
+ * exceed `maxMs`.
+ * @param failureCount number of failures before the current one; 0 at the first failure
  * @param random a number from 0 (inclusive) to 1 (exclusive)
- * @returns the delay in ms
  */
 export const backoffMs = (
   { firstMs, maxMs }: { firstMs: number; maxMs: number },

@@ -1,6 +1,7 @@
 /**
- * Parses a date, or a time with an offset. The caller must have checked the format (RFC 3339). Returns ms since 1970;
- * NaN if the day or the time does not exist. Date.parse() alone reads February 30 as March 2.
+ * Parses a date, or a date with a time and a UTC offset. The caller must have checked the format (RFC 3339). Returns
+ * milliseconds since 1970; for a date alone, those of 00:00 UTC. Returns NaN if the day or the time does not exist.
+ * Date.parse() alone would read February 30 as March 2. The time 24:00 is accepted: it is 00:00 of the next day.
  */
 export function parseCalendarTime(text: string): number {
   const day = text.slice(0, 10);

@@ -1,4 +1,7 @@
-/** Issuer of the test tokens of `paygraph dev-token`. It is allowed as AUTH_ISSUER only with the embedded sandbox. */
+/**
+ * Issuer of the test tokens that `paygraph dev-token` creates. The setting AUTH_ISSUER may have this value only if the
+ * gateway uses the embedded sandbox.
+ */
 export const DEV_ISSUER = 'paygraph-dev-token';
 export const DEV_AUDIENCE = 'paygraph-sandbox';
 

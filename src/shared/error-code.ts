@@ -4,7 +4,10 @@ export function errorCode(error: unknown): string {
   return typeof code === 'string' ? code : 'unknown';
 }
 
-/** Returns the first `code` among an error and its causes (ETIMEDOUT for a TimeoutError); `unknown` if none has one. */
+/**
+ * Searches an error, its cause, the cause of the cause, and so on. Returns the first `code`, or ETIMEDOUT if a
+ * TimeoutError comes first. Returns `unknown` if the search finds neither.
+ */
 export function causeCode(error: unknown): string {
   const { code, name, cause } = Object(error) as { code?: unknown; name?: unknown; cause?: unknown };
   if (name === 'TimeoutError') return 'ETIMEDOUT';

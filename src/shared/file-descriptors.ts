@@ -4,15 +4,19 @@ import { readFileSync } from 'node:fs';
 const ASSUMED_DESCRIPTOR_LIMIT = 1024;
 
 /**
- * Number of file descriptors that are not used for client connections: 384 for connections to the payment service, 384
- * for the embedded sandbox, the rest for journal, files, logs and DNS. At most half of the limit is reserved.
+ * Number of file descriptors that are reserved, so that client connections do not use them: 384 for connections to the
+ * payment service, 384 for the embedded sandbox, the rest for journal, files, logs and DNS. If this number is more than
+ * half of the file descriptor limit, only half of the limit is reserved.
  */
 const RESERVED_DESCRIPTORS = 1024;
 
 /** Maximum number of client connections, even if the file descriptor limit allows more. */
 const MAX_CLIENT_CONNECTIONS = 18_000;
 
-/** Returns the soft limit of file descriptors, which Node.js raises to the hard limit at start; null if unknown. */
+/**
+ * Returns the soft limit of file descriptors, which Node.js has already raised to the hard limit at start. Returns
+ * Infinity if there is no limit; null if the limit is unknown, for example outside Linux.
+ */
 export function fileDescriptorLimit(): number | null {
   try {
     const [, soft = ''] = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -22,7 +26,7 @@ export function fileDescriptorLimit(): number | null {
   }
 }
 
-/** Returns the maximum number of client connections for a file descriptor limit (null: unknown). */
+/** Returns the maximum number of client connections. `limit`: the limit of file descriptors; null if it is unknown. */
 export function maxClientConnections(limit: number | null): number {
   const knownLimit = limit ?? ASSUMED_DESCRIPTOR_LIMIT;
   return Math.min(

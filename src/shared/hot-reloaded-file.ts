@@ -6,23 +6,36 @@ import { decodeUtf8OrThrow } from './json-text';
 
 interface HotReloadedFileOptions<T> {
   path: string;
-  /** Parses `text`. Files read by `readReferenced` are watched too. Errors except SyntaxErrors must show no secrets. */
+  /**
+   * Parses `text`, the content of the file. May read other files with `readReferenced`; these files are then watched,
+   * too. If it throws an error, the message must contain no secrets, because the message is logged. A SyntaxError is an
+   * exception: its message is never shown (see describeFileError).
+   */
   read(text: string, readReferenced: (path: string) => string): T;
-  /** Called after a reload that failed (the old value stays), read new content, or succeeded after a failure. */
+  /**
+   * Called after a reload. If the reload failed, `applied` is false, and the old value stays. If the reload succeeded,
+   * `applied` is true. Not called if the content is unchanged and the previous reload succeeded, too.
+   */
   onReload(event: { applied: true } | { applied: false; why: string }): void;
 }
 
-/** Interval in ms at which files are polled for changes. Polling also detects replaced files and remounted volumes. */
+/**
+ * Interval in ms at which the files are polled for changes. Unlike fs.watch(), polling also detects replaced files and
+ * remounted volumes.
+ */
 const POLL_INTERVAL_MS = 1000;
 /** Time in ms for which a changed file must stay the same before it is read, because it may be half-written. */
 const STABLE_FOR_MS = 100;
-/** Maximum number of reads in one reload, if a file changes during each read. */
+/** Maximum number of times that one reload reads the files. They are read again if one of them changed meanwhile. */
 const MAX_READS = 5;
 
 interface ReadResult<T> {
-  /** Version of each file by path, from a stat() before the read; an error code if stat() failed. */
+  /**
+   * The version of each file, by path. A version comes from a stat() before the read. If stat() failed, the version is
+   * the error code.
+   */
   versions: Map<string, string>;
-  /** Digest of the contents of all files; undefined if one could not be read or parsed. */
+  /** Digest of the contents of all files; undefined if a file could not be read or parsed. */
   digest: string | undefined;
   outcome: { value: T } | { error: unknown };
 }
@@ -31,7 +44,10 @@ interface ReadResult<T> {
 export class HotReloadedFile<T> {
   #lastResult: ReadResult<T>;
   #value: T;
-  /** Versions at the last poll if they differed from #lastResult. If the next poll sees them again, it reloads. */
+  /**
+   * The versions that the last poll saw, if they differ from those in #lastResult; otherwise undefined. If the next
+   * poll sees the same versions, the files are read again.
+   */
   #changingVersions: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -44,7 +60,7 @@ export class HotReloadedFile<T> {
     this.#schedulePoll(POLL_INTERVAL_MS);
   }
 
-  /** The last valid value. */
+  /** The value from the last successful load. */
   get value(): T {
     return this.#value;
   }
@@ -82,7 +98,10 @@ export class HotReloadedFile<T> {
   }
 }
 
-/** Reads the files, which may belong together. If one changed meanwhile, reads all again, up to MAX_READS times. */
+/**
+ * Reads all files. If a file changed meanwhile, reads all of them again, because their contents may belong together.
+ * Reads at most MAX_READS times.
+ */
 function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {
     const result = readOnce(options);
@@ -122,7 +141,10 @@ function readVersionSync(path: string): string {
 const readVersion = (path: string): Promise<string> =>
   stat(path, { bigint: true }).then(versionOf, errorCode);
 
-/** Describes why a file could not be used. Omits the message of JSON.parse, because it quotes the file. */
+/**
+ * Describes why a file could not be used. For invalid JSON, omits the message of JSON.parse(), because that message
+ * quotes the file.
+ */
 export function describeFileError(error: unknown): string {
   if (error instanceof SyntaxError) return 'it is not JSON';
   const code = errorCode(error);

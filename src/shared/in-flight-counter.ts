@@ -1,4 +1,7 @@
-/** Counts promises that are pending. A Set of promises would keep memory for deleted entries (ADR 14). */
+/**
+ * Counts pending promises. Does not keep them in a Set, because a Set holds memory for entries that were deleted
+ * (docs/decisions/0014-batching-by-event-loop-turn.md).
+ */
 export class InFlightCounter {
   #count = 0;
   #idle: PromiseWithResolvers<void> | undefined;

@@ -1,4 +1,7 @@
-/** Functions that parse JSON as restricted by RFC 7493 (I-JSON): in UTF-8, and without duplicate names in objects. */
+/**
+ * Functions that parse JSON. They enforce two rules of RFC 7493 (I-JSON): the text is in UTF-8, and no object has two
+ * fields of the same name.
+ */
 
 import { readFileSync } from 'node:fs';
 
@@ -13,7 +16,10 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Error for a text that is not UTF-8, or has duplicate names. The message contains nothing of the text. */
+/**
+ * Thrown for bytes that are not UTF-8, and for a JSON text in which an object has two fields of the same name. The
+ * message contains no part of the text.
+ */
 export class JsonTextError extends Error {}
 
 /** Decodes UTF-8 and omits a byte order mark. Throws a JsonTextError if the bytes are not UTF-8. */
@@ -26,7 +32,10 @@ export function decodeUtf8OrThrow(bytes: Uint8Array): string {
 /** Reads a file and decodes it as UTF-8. Throws an Error if it cannot be read or is not UTF-8. */
 export const readTextFile = (file: string): string => decodeUtf8OrThrow(readFileSync(file));
 
-/** Parses JSON. Throws a SyntaxError for invalid JSON, a JsonTextError if an object has two fields of the same name. */
+/**
+ * Parses JSON. Throws a SyntaxError if the text is not JSON, and a JsonTextError if an object has two fields of the
+ * same name.
+ */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (hasDuplicateNames(text, value)) throw new JsonTextError('an object contains the same field twice');
@@ -38,8 +47,9 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /**
- * Whether an object in a JSON text has two fields of the same name, of which JSON.parse keeps only the last. Compares
- * the number of colons outside strings with the number of fields in `value`, the parsed text.
+ * Whether an object in a JSON text has two fields of the same name. `value` must be the result of JSON.parse(), which
+ * keeps only the last of such fields. If there are such fields, the text has more colons outside strings than `value`
+ * has fields.
  */
 export const hasDuplicateNames = (text: string, value: unknown): boolean =>
   countColons(text) !== countNames(value);

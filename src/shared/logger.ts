@@ -4,11 +4,17 @@ import { pino, type Logger } from 'pino';
 /** Size in bytes at which buffered lines are written. One write per line would cost more than the rest of logging. */
 const FLUSH_AT_BYTES = 2048;
 const FLUSH_EVERY_MS = 100;
-/** Maximum size in bytes of lines that cannot be written, for example to a full disk. Further lines are lost. */
+/**
+ * Maximum size in bytes of the lines that are kept while they cannot be written, for example because the disk is full.
+ * Further lines are lost.
+ */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 const WARN_LEVEL = 40;
 
-/** Creates a log of JSON lines on stdout. Writes warnings and errors at once, other lines within 100 ms or at exit. */
+/**
+ * Creates a log of JSON lines on stdout. Writes warnings and errors immediately, and other lines within 100 ms or at
+ * exit.
+ */
 export function createLog(level: string): Logger {
   const output = pino.destination({
     fd: 1,
@@ -17,7 +23,7 @@ export function createLog(level: string): Logger {
     periodicFlush: FLUSH_EVERY_MS,
     maxLength: MAX_BUFFERED_BYTES,
   });
-  // Ignore errors (EPIPE, full disk), because an unhandled error event would end the process.
+  // Ignore write errors, such as EPIPE or a full disk, because an unhandled error event would end the process.
   output.on('error', () => undefined);
   // With `sync: true`, flush() is synchronous. Do not use flushSync(): it retries forever if nobody reads the pipe.
   process.on('exit', () => output.flush());

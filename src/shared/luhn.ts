@@ -1,4 +1,4 @@
-/** Whether the last digit of a number is its check digit (Luhn, ISO/IEC 7812). */
+/** Whether the last digit of a number is the correct check digit (Luhn algorithm, ISO/IEC 7812). */
 export function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let positionFromRight = 1; positionFromRight <= digits.length; positionFromRight += 1) {

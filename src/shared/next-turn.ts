@@ -1,8 +1,9 @@
 let nextTurn: Promise<void> | undefined;
 
 /**
- * Resolves after the event loop has processed all pending input. Requests that wait for it continue in one batch, which
- * uses CPU caches better (docs/decisions/0014-batching-by-event-loop-turn.md).
+ * Resolves after the event loop has processed all pending input. All callers in one turn get the same promise, so the
+ * requests that wait for it continue in one batch. A batch uses CPU caches better
+ * (docs/decisions/0014-batching-by-event-loop-turn.md).
  */
 export const nextEventLoopTurn = (): Promise<void> =>
   (nextTurn ??= new Promise((resolve) => {

@@ -1,13 +1,22 @@
-/** Poll intervals in ms for callers without a subscription. `payer`, `provider`: whom the payment waits for. */
+/**
+ * Intervals in ms at which callers without a subscription should poll a payment (`pollAfterMs` of the next action).
+ * `payer` is for a payment that waits for the payer, `provider` for a payment that waits for the provider.
+ */
 export interface CallerPollIntervals {
   payer: number;
   provider: number;
 }
 
-/** Minimum poll interval of callers in ms. Every poll of a caller causes a lookup, but subscribers share lookups. */
+/**
+ * Minimum poll interval of callers in ms. It may be longer than the gateway's own interval, because every poll of a
+ * caller causes a lookup, but subscribers share lookups.
+ */
 const MIN_POLL_MS = 2000;
 
-/** Returns the poll intervals for callers: the gateway's own first poll intervals, but at least MIN_POLL_MS. */
+/**
+ * Returns the poll intervals for callers: the given intervals, but at least MIN_POLL_MS. `payer` and `provider` are the
+ * first intervals of the gateway's own poll schedules.
+ */
 export const callerPollIntervals = ({ payer, provider }: CallerPollIntervals): CallerPollIntervals => ({
   payer: Math.max(MIN_POLL_MS, payer),
   provider: Math.max(MIN_POLL_MS, provider),

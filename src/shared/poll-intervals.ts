@@ -1,4 +1,4 @@
-/** Part of a poll schedule: poll a transaction every `everyMs` until `untilMs` after its last change. */
+/** A step of a poll schedule: a transaction is polled every `everyMs`, until `untilMs` after its last change. */
 interface PollStep {
   everyMs: number;
   /** End of the step; Infinity in the last step. */
@@ -19,8 +19,8 @@ function parseDuration(text: string): number | undefined {
 
 /**
  * Parses intervals such as "1s/30s 5s/10m 60s": every second until 30 seconds after a change, then every 5 seconds
- * until 10 minutes after the change, then every minute. Every interval except the last has an end; the ends ascend.
- * Returns undefined if the text is invalid.
+ * until 10 minutes after the change, then every minute. Every interval except the last must have an end. The last
+ * interval must have none. The ends must ascend. Returns undefined if the text is invalid.
  */
 export function parsePollIntervals(text: string): PollIntervals | undefined {
   const parts = text.split(' ');

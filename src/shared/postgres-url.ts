@@ -12,7 +12,10 @@ export interface PostgresUrl {
   connectionString: string;
   /** All hosts in the given order if there are several, else empty. */
   hosts: readonly PostgresHost[];
-  /** `target_session_attrs`, as in libpq. */
+  /**
+   * The parameter `target_session_attrs`, which has the same meaning as in libpq. It is `any` for a single host by
+   * default, and `read-write` for several.
+   */
   targetSessionAttributes: 'any' | 'read-write' | 'primary';
   /** Timeout in ms for connecting to each of several hosts; unused for a single host. */
   connectTimeoutMs: number;
@@ -49,7 +52,10 @@ const ALLOWED_URL_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = ne
   ].map((name): [string, null] => [name, null]),
 ]);
 
-/** Throws for an unknown parameter or value. The driver would ignore it, or treat an unknown `sslmode` as verify-full. */
+/**
+ * Throws if a parameter is unknown or its value is not allowed. The driver would ignore an unknown parameter, and would
+ * treat an unknown `sslmode` as verify-full.
+ */
 function checkParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
     const values = ALLOWED_URL_PARAMETERS.get(name);
@@ -60,7 +66,10 @@ function checkParameters(parameters: URLSearchParams): void {
   }
 }
 
-/** Replaces prefer, require and verify-ca by verify-full. The driver does the same, but prints a warning. */
+/**
+ * Replaces the values prefer, require and verify-ca of `sslmode` with verify-full. The driver also treats these values
+ * as verify-full, but prints a warning.
+ */
 const normalizeSslMode = (connectionString: string): string =>
   connectionString.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=[&#]|$)/g, '$1verify-full');
 
@@ -71,7 +80,7 @@ const normalizeSslMode = (connectionString: string): string =>
 export function readPostgresUrl(text: string): PostgresUrl {
   const [, scheme = '', user, authority = '', rest = ''] = URL_PATTERN.exec(text) ?? [];
   requireThat(scheme !== '', 'postgres://<user>@<host>:<port>/<database>');
-  // Reject an @ after the authority: an unencoded reserved character has ended the authority too early.
+  // Reject an @ after the authority. It shows that an unencoded reserved character has ended the authority too early.
   requireThat(!rest.includes('@'), RESERVED_CHARACTERS_RULE);
   const parts = authority.split(',');
   const hasOneHost = parts.length === 1;

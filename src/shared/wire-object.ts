@@ -1,4 +1,4 @@
-/** A JSON object whose fields have wire names (snake_case). */
+/** A JSON object. Objects of the payment service's API have wire names: field names in snake_case. */
 export type WireObject = Record<string, unknown>;
 
 /** Whether a value is an object, but neither null nor an array. */
@@ -15,7 +15,10 @@ export function scalarToText(value: unknown): string | null {
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 
-/** Returns the fields of an input with wire names. Omits fields that are null or undefined. */
+/**
+ * Returns the fields of an input, with each name converted to its wire name. Omits fields that are null or undefined.
+ * Does not convert the names in nested objects.
+ */
 export function toWireFields(input: object): WireObject {
   const present = Object.entries(input).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(present.map(([name, value]) => [snakeCase(name), value]));

@@ -33,7 +33,10 @@ export function readOperator(sudoUser: string | null, byOption: string | undefin
  */
 export const readReason = (reason: string): string => parseRecordableText('--reason', reason, 255);
 
-/** Trims the value of an option. @throws UsageError if blank, too long, not printable, or redacted in the audit log */
+/**
+ * Trims the value of an option.
+ * @throws UsageError if the value is blank, too long or not printable, or if the audit log would redact it
+ */
 function parseRecordableText(option: string, value: string, maxLength: number): string {
   const text = value.trim();
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))
@@ -43,7 +46,10 @@ function parseRecordableText(option: string, value: string, maxLength: number): 
   return text;
 }
 
-/** Whether two operators have a name (user or SUDO_USER) in common and may therefore be the same person. */
+/**
+ * Whether two operators may be the same person: they have a name (user or SUDO_USER) in common. Keeps operators from
+ * approving their own proposals. Ignores the option --by, because anybody can write any name there.
+ */
 export function mayBeSamePerson(one: Operator, other: Operator): boolean {
   const names = [one.user, one.sudoUser].filter((name) => name !== null);
   return names.includes(other.user) || (other.sudoUser !== null && names.includes(other.sudoUser));

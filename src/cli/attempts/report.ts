@@ -71,7 +71,10 @@ function toCents(value: string): bigint {
   return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
 }
 
-/** Groups attempts by mutation and currency. `attempts`: size of the group. `value`: sum, with two decimal places. */
+/**
+ * Returns a total for each mutation and currency. `attempts` in the result: number of attempts in the total. `value`:
+ * sum of their amounts, with two decimal places.
+ */
 export function totalsOf(attempts: readonly Attempt[]) {
   const groups = Map.groupBy(attempts, (attempt) => `${mutationName(attempt)} ${attempt.currency}`);
   return [...groups].map(([group, members]) => {
@@ -117,7 +120,8 @@ interface ReportOptions {
 
 /**
  * Prints each request to settle an attempt with its state, the number of requests in each state, and the total amounts
- * of those that are settled, proposed or ready. If there are no requests, prints a message, or the JSON if requested.
+ * of the requests in state `settled`, `proposed` or `ready`. If there are no requests, prints a message instead. With
+ * `json`, prints JSON in both cases.
  * @returns the exit code of the command: EXIT.failed if a request is refused, otherwise EXIT.done
  */
 export function printReport(

@@ -20,7 +20,7 @@ export function requireServiceUrl(baseUrl: string | null): string {
   );
 }
 
-/** Resources of an `attempts` or `changes` command: journal, proposals, audit log. Disposal closes them. */
+/** Resources of an `attempts` or `changes` command, such as the journal and the audit log. Disposal closes them. */
 export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /**
@@ -58,7 +58,10 @@ export async function openSession(context: Context, byOption?: string) {
     /** Finds an attempt by its id or idempotency key. Null if there is none, or if several clients used the key. */
     findAttempt: async (idOrKey: string) =>
       (await journal.findById(service, idOrKey)) ?? (await journal.findAny(service, idOrKey)),
-    /** Returns up to MAX_UNKNOWN_ATTEMPTS attempts of unknown outcome, oldest first. At this limit prints a message. */
+    /**
+     * Returns the attempts of unknown outcome, oldest first. If there are MAX_UNKNOWN_ATTEMPTS or more, returns only
+     * that many and prints a message.
+     */
     unknownAttempts: async () => {
       const attempts = await journal.unknown(service, MAX_UNKNOWN_ATTEMPTS);
       if (attempts.length === MAX_UNKNOWN_ATTEMPTS)

@@ -7,7 +7,10 @@ import { toSettleRequest, type SettleFileLine } from './settle-plan';
 type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
 type RowFields = Partial<Record<Column, string>>;
 
-/** Columns that `settle --file` reads. Key: the name in lower case, letters only. Other columns are ignored. */
+/**
+ * Maps the names of columns (in lower case, letters only) to the columns that `settle --file` reads. Several names can
+ * mean the same column. All other columns are ignored.
+ */
 const COLUMN_BY_NAME = new Map<string, Column>([
   ['id', 'id'],
   ['attempt', 'id'],
@@ -19,7 +22,7 @@ const COLUMN_BY_NAME = new Map<string, Column>([
   ['status', 'status'],
 ]);
 
-/** Returns the known fields of a row. @throws UsageError if one is repeated, or is neither a string nor null */
+/** Returns the known fields of a row. @throws UsageError if a field is repeated, or is neither a string nor null */
 function readFields(cells: readonly [name: string, value: unknown][]): RowFields {
   const fields: RowFields = {};
   for (const [name, value] of cells) {
@@ -110,7 +113,7 @@ function readRow({ line, read }: Row, defaultStatus: string): SettleFileLine {
 
 /**
  * Reads the file of `attempts settle --file` (.csv or .jsonl). A malformed line gets the state `refused`.
- * @param defaultStatus status of the transaction for lines that name none
+ * @param defaultStatus status of the transaction for lines without a status
  * @throws InputError or UsageError if the whole file is unusable: unreadable, without attempts, another extension,
  *   unclosed quotes, or wrong columns in line 1
  */

@@ -113,7 +113,8 @@ export async function planSettleFile(
 /**
  * Refuses a line if its id and key belong to different attempts, or if an earlier line has the same attempt or
  * transaction.
- * @param firstLines number of the first line with each attempt and transaction. The function adds this line.
+ * @param firstLines for each attempt and transaction of the earlier lines: the number of the first line that has it.
+ *   The function adds the present line.
  */
 function refuseIfConflict(
   planned: PlannedSettle,

@@ -7,7 +7,7 @@ import { auditName } from './operator';
 import type { Session } from './session';
 import { isSettledAs, planSettle, asRefused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
-/** Reason of an operator for recording or proposing outcomes, or for withdrawing a proposal. */
+/** An operator's decision to record or propose outcomes, or to withdraw a proposal. */
 interface Decision {
   reason: string;
   /** The proposal that the operator approves or withdraws, and the user who made it; absent in `attempts settle`. */
@@ -107,7 +107,10 @@ async function settleOne(
   return asRefused({ ...planned, attempt: current }, message);
 }
 
-/** Leases an attempt. Waits while another process leases it. Null on timeout, or if the outcome is not `unknown`. */
+/**
+ * Leases an attempt. If another process has leased it, waits for up to CLAIM_TIMEOUT_MS. Returns null if the lease is
+ * not free by then, or if the attempt is missing or its outcome is not `unknown`.
+ */
 async function claimAttempt({ journal, service }: Session, id: string): Promise<Attempt | null> {
   const owner = `operator ${randomUUID()}`;
   const deadline = performance.now() + CLAIM_TIMEOUT_MS;

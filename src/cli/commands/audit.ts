@@ -18,7 +18,7 @@ interface VerifyOptions {
   json?: boolean;
 }
 
-/** Runs `paygraph audit verify`. Exit code 1: lines are missing or changed. @throws InputError if reading fails */
+/** Runs `paygraph audit verify`. Exit code 1: lines are missing or changed. @throws InputError if a read fails */
 export async function verify(
   { terminal, env }: Context,
   files: readonly string[],
@@ -118,7 +118,7 @@ export async function follow({ terminal, env }: Context, file: string | undefine
     return lines !== '';
   };
   while (!stop.signal.aborted) {
-    // If new lines were printed, read again at once. The wait of 0 ms lets the event loop handle signals and writes.
+    // If new lines were printed, read again immediately. Waiting 0 ms lets the event loop handle signals and writes.
     const waitMs = printNewLines() ? 0 : FOLLOW_INTERVAL_MS;
     await sleep(waitMs, undefined, { signal: stop.signal }).catch(() => undefined);
   }

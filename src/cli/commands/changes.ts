@@ -24,7 +24,7 @@ const PAGE_SIZE = 1000;
 const BEHIND_MESSAGE =
   'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.';
 
-/** Selects the changes at a payment service: of one merchant channel or, if `channel` is null, of all channels. */
+/** Selects changes at a payment service. If `channel` is null, selects those of all merchant channels. */
 type ChangeSelection = Pick<ChangeRange, 'service' | 'channel' | 'creators'>;
 
 /** Runs `paygraph changes`. */
@@ -59,7 +59,10 @@ export async function changes(
   }
 }
 
-/** If --after is malformed or too old, returns an InputError with the oldest cursor. Otherwise returns `error`. */
+/**
+ * If `error` means that --after is malformed or too old, returns an InputError whose message contains the oldest valid
+ * cursor. Otherwise returns `error`.
+ */
 async function explainCursorError(
   error: unknown,
   { journal }: Session,

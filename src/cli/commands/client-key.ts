@@ -58,7 +58,7 @@ interface KeyOptions {
 
 /**
  * Creates a key and its entry for CLIENT_KEYS_FILE, but writes no file.
- * @param rights scopes and channels
+ * @param rights the fields `scopes` and `channels` of the entry
  * @throws InputError if the entry is invalid
  */
 function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions) {
@@ -88,7 +88,8 @@ export function newKey(
   const entries = file === undefined ? [] : readEntries(file);
   if (entries.some(({ entry }) => entry.id === id))
     throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
-  // Default: all scopes except cards:direct, and except those in `:own`, which the scopes without `:own` include.
+  // Default: all scopes except cards:direct. Scopes that end in `:own` are omitted too, because the scopes without
+  // `:own` include them.
   const isDefault = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
   const scopes = options.scopes ?? Object.keys(SCOPES).filter(isDefault);
   const { key, entry } = createKey(id, { scopes, channels }, options);
@@ -101,7 +102,10 @@ export function newKey(
   return EXIT.done;
 }
 
-/** Returns the ms from creation to expiry of a key. Undefined if a time is not set, or expiry is not after creation. */
+/**
+ * Returns the time in ms from the creation of a key to its expiry. Returns undefined if one of the two times is not
+ * set, or if the expiry is not after the creation.
+ */
 function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): number | undefined {
   if (createdAt === null || expiresAt === null || expiresAt <= createdAt) return undefined;
   return expiresAt - createdAt;
@@ -173,7 +177,10 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
   throw new Error(`--metrics: ${origin}${pathname} cannot be read (${reason}).`);
 }
 
-/** Returns when each key was last used at one of the instances, in ms since 1970. Map key: `<client id> <label>`. */
+/**
+ * Returns the latest use of each key at any of the instances, in ms since 1970. The map has no entry for a key that was
+ * not used. Map key: `<client id> <label>`.
+ */
 async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
   const token = readCommandConfig(env).metricsToken?.reveal();
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };

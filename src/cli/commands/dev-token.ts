@@ -36,7 +36,7 @@ async function createSigningKey(): Promise<JWK> {
   return jwk;
 }
 
-/** Reads or creates the private key, and writes its public key to DEV_JWKS_FILE. @throws InputError on failure */
+/** Reads the private key, or creates one. Writes its public key to DEV_JWKS_FILE. @throws InputError on failure */
 async function loadSigningKey() {
   try {
     const jwk = existsSync(DEV_KEY_FILE)

@@ -13,7 +13,10 @@ export async function migrate({ terminal, env }: Context): Promise<number> {
   return EXIT.done;
 }
 
-/** Runs `paygraph fence [on|off]`. Rejects if the journal cannot be read or written. */
+/**
+ * Runs `paygraph fence [on|off]`. While the fence of the journal is up, gateways look up every create before they send
+ * it (docs/exactly-once.md). Rejects if the journal cannot be read or written.
+ */
 export async function fence({ terminal, env }: Context, action?: 'on' | 'off'): Promise<number> {
   const { journalUrl, fenceMs } = readCommandConfig(env);
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);

@@ -76,8 +76,9 @@ async function openProposal(session: Session, id: string) {
 }
 
 /**
- * Runs `paygraph attempts approve`. Refused attempts stay in the proposal and can be approved again until it expires.
- * The other attempts are removed. Rejects if no open proposal has this id, or if the operator may be the proposer.
+ * Runs `paygraph attempts approve`. Attempts that are refused stay in the proposal. They can be approved again until
+ * the proposal expires. All other attempts are removed from the proposal. Rejects if no open proposal has this id, or
+ * if the operator may be the proposer.
  */
 export async function approve(
   context: Context,

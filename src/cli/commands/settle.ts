@@ -68,8 +68,9 @@ function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSett
 }
 
 /**
- * Validates arguments, options and file, before the journal is opened. Returns the function that reads the journal.
- * @throws UsageError or InputError if one is invalid
+ * Validates the arguments, the options and the file before the journal is opened. Returns the function that reads the
+ * journal.
+ * @throws UsageError or InputError if an argument, an option or the file is invalid
  */
 function createPlanner(attempt: string | undefined, outcome: string, options: SettleOptions): Planner {
   const { file, all, transactionId, status, olderThan, kind, channel } = options;
@@ -90,7 +91,10 @@ function createPlanner(attempt: string | undefined, outcome: string, options: Se
   return (session) => planSettleFile(session, fileLines);
 }
 
-/** Returns a planner that requests `not_sent` for all selected attempts. @throws UsageError without --older-than */
+/**
+ * Returns a planner that requests `not_sent` for all selected attempts.
+ * @throws UsageError if --older-than is missing
+ */
 function createPlannerForAll({ olderThan, kind, channel }: SettleOptions): Planner {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   return async (session) => {

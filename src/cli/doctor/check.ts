@@ -74,7 +74,7 @@ type ProblemCode = keyof typeof REMEDIES;
 
 /** Result of a check. The texts are for the operator and never contain the value of a secret. */
 export interface Finding {
-  /** `skipped`: the check does not apply to these settings, or is impossible, such as LISTEN on a standby server. */
+  /** `skipped`: the check does not apply to these settings, or is impossible, for example LISTEN on a standby. */
   status: 'ok' | 'warning' | 'failed' | 'skipped';
   code: ProblemCode | 'ok' | 'skipped';
   message: string;
@@ -84,7 +84,10 @@ export interface Finding {
 
 export interface CheckContext {
   config: Config;
-  /** The <NAME>_FILE variables of secret settings that are set. `setting`: name of the variable. `path`: its value. */
+  /**
+   * The <NAME>_FILE variables that are set, but only those of secret settings. `setting`: name of the variable. `path`:
+   * value of the variable.
+   */
   secretFiles: readonly { setting: string; path: string }[];
   /** Merchant channel of the test lookup with the default credentials. If undefined, the lookup uses a random UUID. */
   channel: string | undefined;
@@ -106,5 +109,5 @@ const findingWithStatus =
 export const warning = findingWithStatus('warning');
 export const failed = findingWithStatus('failed');
 
-/** Result of the checks that need a real payment service, if the gateway uses the embedded sandbox. */
+/** If the gateway uses the embedded sandbox, this is the result of each check that needs a real payment service. */
 export const SKIPPED_WITHOUT_SERVICE = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');

@@ -74,7 +74,10 @@ export function checkFilePermissions(context: CheckContext): Finding[] {
     : [ok(`Not readable or writable by every user of this machine: ${names}.`)];
 }
 
-/** Returns name and path of the files that only the gateway's user should access. A path is '' if no file is set. */
+/**
+ * Returns the name and the path of each file that only the gateway's user should access. If the setting of a file is
+ * not set, its path is ''.
+ */
 function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string, file: string][] {
   const { credentialsFile } = config.service;
   const files: [name: string, file: string][] = [
@@ -89,7 +92,10 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string,
   return files;
 }
 
-/** Returns the key files in SERVICE_CREDENTIALS_FILE. Returns [] if it is invalid, which checkCredentials() reports. */
+/**
+ * Returns the paths of the key files that SERVICE_CREDENTIALS_FILE names. Returns [] if the setting is not set, or if
+ * the file is invalid. checkCredentials() reports an invalid file.
+ */
 function credentialFilesOf(credentialsFile: string | null): string[] {
   try {
     return readCredentialsFileEntries(credentialsFile).files;

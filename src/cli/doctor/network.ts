@@ -86,7 +86,7 @@ async function findListenError(host: string, port: number): Promise<string | nul
   return await once(server, 'listening').then(() => null, causeCode);
 }
 
-/** Whether a gateway or a sandbox listens on a port. Both respond to /healthz with {"status":"ok"}. */
+/** Whether a port is in use by a gateway or a sandbox. Both respond to /healthz with {"status":"ok"}. */
 async function isPaygraph(host: string, port: number): Promise<boolean> {
   const isWildcard = ['0.0.0.0', '::'].includes(host);
   const urlHost = isWildcard ? '127.0.0.1' : net.isIPv6(host) ? `[${host}]` : host;

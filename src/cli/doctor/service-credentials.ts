@@ -11,17 +11,21 @@ import { causeCode } from '../../shared/error-code';
 import { openCredentials } from '../service-credentials';
 import { SKIPPED_WITHOUT_SERVICE, failed, ok, warning, type CheckContext, type Finding } from './check';
 
-/** From this clock skew in ms on, the check fails. The service rejects timestamps so old (specification section 5). */
+/** Clock skew in ms from which the check fails: the service rejects timestamps this old (specification section 5). */
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
-/** From this clock skew in ms on, the check warns. Latency, and a Date in whole seconds, can look like less skew. */
+/**
+ * Clock skew in ms from which the check warns. A smaller measured skew is no problem: it may come from the latency, and
+ * from the Date header, which has whole seconds.
+ */
 const WARN_FROM_SKEW_MS = 30_000;
 /** Maximum timeout of a test lookup in ms, even if SERVICE_TIMEOUT_MS is larger. */
 const MAX_LOOKUP_TIMEOUT_MS = 8_000;
 const MAX_CONCURRENT_LOOKUPS = 8;
 
 /**
- * Checks that the service accepts the credentials of every entry, by signed lookups of a random payment id. If it does,
- * checks that it rejects an unknown API key. Compares the clock of this machine with the service's Date header.
+ * Checks that the service accepts the credentials of every entry, by signed lookups of a random payment id. If all are
+ * accepted, checks that the service rejects an unknown API key. Compares this machine's clock with the service's Date
+ * header.
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
   if (context.config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
@@ -34,7 +38,10 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
   return sendLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
 }
 
-/** Opens the credentials. `channels`: the channel of each test lookup, by entry (`default` or `channels.<id>`). */
+/**
+ * Opens the credentials. `channels` has one channel for each entry (`default` or `channels.<id>`): the channel of the
+ * test lookup with these credentials.
+ */
 function openCredentialEntries({ config, channel }: CheckContext) {
   const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();
@@ -46,7 +53,10 @@ function openCredentialEntries({ config, channel }: CheckContext) {
   return { credentials, channels };
 }
 
-/** Returns the channels and key file paths in SERVICE_CREDENTIALS_FILE, if it is set. Throws if a file is invalid. */
+/**
+ * Returns the channels in SERVICE_CREDENTIALS_FILE, and the paths of the key files that it names. Returns two empty
+ * lists if `file` is null. Throws if one of these files cannot be read or is invalid.
+ */
 export function readCredentialsFileEntries(file: string | null): { channels: string[]; files: string[] } {
   const files: string[] = [];
   if (file === null) return { channels: [], files };

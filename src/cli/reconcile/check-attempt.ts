@@ -17,11 +17,14 @@ export interface CheckedAttempt extends Comparison {
   attempt: Attempt;
   /** Latest recorded change; null if there is none, the result is `unknown`, or the attempt has no transaction. */
   change: LatestChange | null;
-  /** Transaction that the lookup found. Null if there is none, or if another attempt created the transaction. */
+  /** Transaction that the lookup found. Null if it found none, or if another attempt created the transaction. */
   transaction: ServiceTransaction | null;
   /** When the comparison ended, in ms since 1970. */
   checkedAt: number;
-  /** Whether the lookup failed with UNAVAILABLE, TIMEOUT or AUTH_FAILED. Many outages in a row make the run fail. */
+  /**
+   * Whether the lookup failed with UNAVAILABLE, TIMEOUT or AUTH_FAILED. The run fails after many consecutive checks
+   * with `isOutage`.
+   */
   isOutage: boolean;
 }
 

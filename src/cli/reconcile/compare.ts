@@ -10,9 +10,10 @@ import { normalizeDecimal } from '../../schema/scalars';
  * - `missing`: recorded as succeeded, but the service does not find the transaction.
  * - `amount_differs`: the service has another currency, value or received amount, and perhaps another status.
  * - `status_differs`: the status at the service contradicts the recorded one (see findStatusDifference).
- * - `unexpected`: recorded as not sent or rejected, but the service has a transaction that may be of this attempt.
- * - `unknown`: not comparable, because the lookup failed, a proxy answered it, the attempt has no final outcome, or
- *   another attempt of unknown outcome may have created the transaction.
+ * - `unexpected`: recorded as not sent or rejected, but the service has a transaction that this attempt may have
+ *   created.
+ * - `unknown`: not comparable, because the lookup failed, a proxy may have answered it, the attempt has no final
+ *   outcome, or another attempt of unknown outcome may have created the transaction.
  */
 export const RESULTS = [
   'agrees',
@@ -31,11 +32,11 @@ export interface ServiceTransaction {
   status: string;
   /** The status in the words of the service, redacted. */
   rawStatus: string;
-  /** Currency of the amount; null if the response has no amount, as with payouts. */
+  /** Currency of the amount; null if the response has no amount, which is always so for payouts. */
   currency: string | null;
   /** Value of the amount, as a decimal; null if the response has no amount. */
   value: string | null;
-  /** For a MISPAID payment, the amount that the payer actually paid; otherwise null. */
+  /** Amount received, which the service shows for MISPAID payments; null if the response does not show it. */
   received: string | null;
   /** Creation time in ms since 1970, by the service's clock. Null for payouts, and if the response has no time. */
   createdAt: number | null;
@@ -45,7 +46,7 @@ export interface ServiceTransaction {
 export interface LatestChange {
   /** GraphQL value of PaymentStatus or PayoutStatus. */
   status: string;
-  /** For a MISPAID payment, the amount that the payer actually paid; otherwise null. */
+  /** Amount received, if the status is MISPAID and the response shows this amount; null in all other cases. */
   received: string | null;
 }
 
@@ -55,10 +56,16 @@ export interface Comparison {
   detail: string;
 }
 
-/** Maximum skew of the service's clock in ms. A payment older than the attempt by more than this is of another call. */
+/**
+ * Maximum skew of the service's clock in ms. If a payment is older than the attempt by more than this time, another
+ * call created the payment.
+ */
 const MAX_SKEW_MS = 60 * 60 * 1000;
 
-/** Stage of a transaction by its status. A transaction only moves to a higher stage; the highest stage is final. */
+/**
+ * Stage of a transaction by its status. The status may only change to one with a higher stage. A status with the
+ * highest stage is final.
+ */
 const STAGES: Readonly<Record<string, number>> = {
   PENDING: 1,
   PROCESSING: 2,
@@ -68,7 +75,10 @@ const STAGES: Readonly<Record<string, number>> = {
 };
 const FINAL_STAGE = 4;
 
-/** Value of `detail`: the status at the service may follow that of the latest recorded change, but is not recorded. */
+/**
+ * Value of `detail`: the journal has no change to the status at the service. This status is a possible successor of the
+ * status in the latest recorded change.
+ */
 const CHANGE_NOT_RECORDED = 'change_not_recorded';
 
 /** Returns the GraphQL value of a status word of the service; UNKNOWN for an unknown word. */
@@ -116,9 +126,9 @@ function findAmountDifference(
 }
 
 /**
- * Returns why the status at the service contradicts the recorded one; null if it does not. The latest change must have
- * the present status, because finance relies on changes. If no change is recorded, only the status that was recorded
- * with the outcome is known, so a later status is no contradiction.
+ * Returns why the status at the service contradicts the recorded status; null if it does not. The latest change must
+ * have the present status, because finance relies on changes. If the journal has no change of the transaction, only the
+ * status that was recorded with the outcome is known. A later status is then no contradiction.
  */
 function findStatusDifference(
   attempt: Attempt,
@@ -136,7 +146,8 @@ function findStatusDifference(
 /**
  * Compares an attempt that is recorded as not sent or rejected with the service, which should have no transaction.
  * @param transaction the transaction with the external id of the attempt; null if the service has none
- * @param ownership whether another attempt created the transaction, or an attempt of unknown outcome may have done so
+ * @param ownership whether another attempt created the transaction (`isOfOtherAttempt`), and whether another attempt of
+ *   unknown outcome may have created it (`mayBeOfUnknownAttempt`)
  */
 export function compareUnsent(
   attempt: Attempt,

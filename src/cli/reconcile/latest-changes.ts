@@ -42,7 +42,10 @@ export class LatestChanges implements Disposable {
     this.#findStatement = this.#copy.prepare('SELECT * FROM latest WHERE kind = ? AND transaction_id = ?');
   }
 
-  /** Copies the changes recorded since the previous call. The first call copies all from MAX_SKEW_MS before `from`. */
+  /**
+   * Copies the changes that were recorded since the previous call. The first call begins with the oldest stored change.
+   * Changes that were recorded more than MAX_SKEW_MS before `from` are skipped.
+   */
   update(): Promise<void> {
     this.#lastUpdate = this.#lastUpdate.then(() => this.#readNew());
     return this.#lastUpdate;

@@ -21,7 +21,7 @@ export type LookupId = { transactionId: string } | { externalId: string };
  * - `found`: the service has this transaction.
  * - `not_found`: the service responded that it has no such transaction.
  * - `not_found_by_proxy`: the response "not found" may be from a proxy, so the transaction may exist.
- * - `failed`: no usable response, after retries if the error was temporary.
+ * - `failed`: there was no usable response. If the error was temporary, the lookup was already retried.
  */
 export type LookupOutcome =
   | { kind: 'found'; transaction: ServiceTransaction }
@@ -44,7 +44,10 @@ interface LookupOptions {
 
 /** Looks transactions up at the payment service for a command, at a limited rate and with retries. */
 export class ServiceLookups implements AsyncDisposable {
-  /** Number of requests that ended, including retries, and requests that failed before they were sent. */
+  /**
+   * Number of ended requests. It includes retries, and requests that failed before they were sent. It does not include
+   * repetitions of a request after a 401.
+   */
   requestCount = 0;
   readonly #payments: PaymentService;
   readonly #payouts: PayoutService;

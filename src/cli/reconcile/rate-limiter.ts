@@ -13,7 +13,10 @@ export const systemWaitingClock: WaitingClock = {
   wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
 };
 
-/** If a request is late by up to this time in ms, the next ones follow sooner after it, to keep the average rate. */
+/**
+ * Maximum delay in ms that is made up for. If a request is late, the next requests follow it sooner, to keep the
+ * average rate. Of a longer delay, only this time is made up for.
+ */
 const MAX_LAG_MS = 100;
 
 /** Limits the rate of requests: spaces them evenly, in the order of the calls of waitForTurn(). */

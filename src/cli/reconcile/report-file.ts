@@ -45,8 +45,8 @@ const zeroCounts = (): ResultCounts =>
 const progressFileOf = (file: string): string => `${file}.progress`;
 
 /**
- * The CSV file of a run, with a progress file beside it. After Ctrl+C or a crash a resumed run continues after the last
- * saved result, so the file contains no attempt twice.
+ * The CSV file of a run, with a progress file beside it. After Ctrl+C or a crash, a resumed run continues after the
+ * last saved result. So the CSV file contains no attempt twice.
  */
 export class ReportFile implements Disposable {
   /** CSV records that were added after the last save(). */
@@ -58,7 +58,7 @@ export class ReportFile implements Disposable {
     private readonly progress: Progress,
   ) {}
 
-  /** Creates the CSV file and the progress file. @throws InputError if one exists or cannot be created */
+  /** Creates the CSV file and the progress file. @throws InputError if one of them exists or cannot be created */
   static create(file: string, selection: AttemptSelection, header: string): ReportFile {
     if (existsSync(progressFileOf(file)))
       throw new InputError(

@@ -7,7 +7,7 @@ import type { ResultCounts } from './report-file';
 
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
-/** Returns the status of `change`. If there is no change, returns the status recorded with the outcome, or null. */
+/** Returns the status of `change`. If it is null, returns the status that was recorded with the outcome, or null. */
 const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
   change?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
 
@@ -55,7 +55,7 @@ export const countDifferences = (counts: Readonly<ResultCounts>): number =>
 export const describeProgress = (counts: Readonly<ResultCounts>, startedAt: number): string =>
   `${countChecked(counts)} attempts checked (latest start: ${timeText(startedAt)}); ${countDifferences(counts)} do not agree …`;
 
-/** Prints the number of attempts with each result. `lookups`: number of requests by this call of the command. */
+/** Prints the number of attempts with each result. `lookups`: number of requests in this run, not in a resumed one. */
 export function printSummary(
   terminal: Terminal,
   counts: Readonly<ResultCounts>,

@@ -5,7 +5,7 @@ import type { ReportFile, AttemptSelection } from './report-file';
 
 /** Maximum number of checks that are running, or finished and waiting until earlier checks are reported. */
 const MAX_IN_FLIGHT = 64;
-/** Number of consecutive outage errors after which the run fails. --resume continues the run. */
+/** Number of consecutive checks with `isOutage` after which the run fails. --resume continues the run. */
 const MAX_CONSECUTIVE_OUTAGES = 20;
 const SAVE_INTERVAL_MS = 1000;
 
@@ -20,8 +20,8 @@ interface RunOptions {
 
 /**
  * Checks the attempts of a selection in the order of their start, and adds the results to the report. Several checks
- * run at once, but results are added in the order of the attempts. If the run fails, for example in an outage of the
- * service, saves the results that were added before.
+ * run at the same time, but results are added in the order of the attempts. If the run fails, for example in an outage
+ * of the service, saves the results that were added before.
  */
 export async function checkAttempts({
   selection,
@@ -32,8 +32,8 @@ export async function checkAttempts({
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
   /**
-   * The latest checks in a row with `isOutage`. They are added to the report when a later check has no outage, or after
-   * the last attempt. If the run fails before that, --resume repeats them.
+   * The latest consecutive checks with `isOutage`. They are added to the report after the next check without
+   * `isOutage`, or after the last attempt. If the run fails before that, --resume repeats these checks.
    */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();

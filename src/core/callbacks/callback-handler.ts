@@ -5,15 +5,15 @@ import type { CallbackTokens } from './callback-tokens';
 import type { JournalSession } from '../journal-session';
 
 interface CallbackHandlerOptions {
-  /** Base URL at which the service reaches this gateway, without a trailing slash; null if there is none. */
+  /** Base URL at which the service reaches this gateway, without a trailing slash; null if PUBLIC_URL is not set. */
   publicUrl: string | null;
   tokens: CallbackTokens;
   session: JournalSession;
-  /** Looks up the transaction of an attempt at the payment service. */
+  /** Asks the payment service for the transaction that the attempt created or may have created. */
   lookUp(attempt: Attempt): Promise<unknown>;
 }
 
-/** Token bucket that limits the lookups of one attempt. */
+/** Token bucket that limits the rate of lookups for one attempt. It has nothing to do with callback tokens. */
 interface TokenBucket {
   /** Whether a lookup is scheduled or in flight. */
   isBusy: boolean;
@@ -23,13 +23,19 @@ interface TokenBucket {
   fullAt: number;
 }
 
-/** Time in ms in which the token bucket of an attempt regains one lookup. A full bucket allows four without waiting. */
+/**
+ * Time in ms in which the token bucket of an attempt regains one lookup. A full bucket allows four lookups without
+ * waiting.
+ */
 const LOOKUP_INTERVAL_MS = 1000;
 /** A bucket is empty, and the next lookup must wait, if refilling the bucket takes longer than this time in ms. */
 const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
 /** Maximum number of token buckets. While all are in use, callbacks for attempts without a bucket are dropped. */
 const MAX_BUCKETS = 1000;
-/** Maximum number of concurrent lookups for callbacks. The service client allows more; the rest is for callers. */
+/**
+ * Maximum number of concurrent lookups for callbacks. It is below the limit of the service client, to leave capacity
+ * for callers.
+ */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
 /** Handles callbacks of the service (spec 6). They are not signed, so a callback only triggers a signed lookup. */
@@ -42,14 +48,20 @@ export class CallbackHandler {
     this.#clock = options.session.clock;
   }
 
-  /** Returns `callersUrl` or, if that is missing, a URL of this gateway. Null or undefined if both are missing. */
+  /**
+   * Returns the callback URL to send with a create: `callersUrl` or, if that is null or undefined, a URL of this
+   * gateway. If PUBLIC_URL is not set, returns `callersUrl` unchanged.
+   */
   callbackUrlFor(attemptId: string, callersUrl: string | null | undefined): string | null | undefined {
     const { publicUrl, tokens } = this.options;
     if (publicUrl === null || (callersUrl !== null && callersUrl !== undefined)) return callersUrl;
     return `${publicUrl}/callbacks/${tokens.encode(attemptId)}`;
   }
 
-  /** Looks up the transaction of a callback. Ignores invalid tokens, and attempts without a bucket if none is free. */
+  /**
+   * Schedules a lookup of the transaction for which the service made the callback. Ignores an invalid token. Also
+   * ignores the callback if its attempt has no bucket, and MAX_BUCKETS buckets are in use.
+   */
   onCallback(token: string): void {
     const attemptId = this.options.tokens.decode(token);
     if (attemptId === null) return;

@@ -7,8 +7,9 @@ const ID_BYTES = 16;
 const TOKEN_FORMAT = /^[\w-]{43}$/;
 
 /**
- * Tokens of callback URLs. A token is 43 characters of base64url: an authentication code of the attempt id, then the id
- * masked with a keystream derived from the code. Tokens are unforgeable, hide the id, and are unique per attempt.
+ * Encodes and decodes the tokens of callback URLs. A token identifies an attempt. It has 43 characters of base64url: an
+ * authentication code of the attempt id, then the id masked with a keystream derived from the code. Tokens are
+ * unforgeable, hide the id, and are unique per attempt.
  */
 export class CallbackTokens {
   readonly #codeKey: KeyObject;

@@ -18,28 +18,37 @@ import type { ChangeSignals, Watcher } from './change-signals';
 import { CursorExpired, encodeCursor } from './cursor';
 
 const READ_TIMEOUT_MS = 2000;
-/** Maximum number of changes that a watcher reads at once, and so keeps in memory. */
+/** Maximum number of changes that a watcher gets from one read, and so keeps in memory. */
 const PAGE_SIZE = 100;
 /** Minimum delay in ms before a watcher reads again while an open database transaction hides newer changes. */
 const MIN_BEHIND_DELAY_MS = 20;
 const MAX_BEHIND_DELAY_MS = 250;
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
-/** Time in ms after the last read for which `behindMs` is valid. Later, it returns 0, because it is out of date. */
+/**
+ * Time in ms after the latest stalled read (see #behind) for which `behindMs` is valid. Afterwards, `behindMs` is 0,
+ * because it is out of date.
+ */
 const BEHIND_EXPIRY_MS = 60_000;
 
 /** Selects the changes that one reader may see. */
 export interface ChangeReader {
   channel: string;
-  /** By kind of transaction: the client that must have created it (null: any). Kinds without an entry are not visible. */
+  /**
+   * For each visible kind of transaction: the client that must have created the transaction; null if any client may
+   * have created it. A kind without an entry is not visible.
+   */
   creators: ChangeCreators;
 }
 
 export interface ChangePage {
   changes: RecordedChange[];
-  /** Position from which the next read continues: that of the last change or, without changes, the end of this read. */
+  /**
+   * Position after which the next read continues: that of the last change. If there are no changes, the position up to
+   * which this read has searched.
+   */
   end: ChangePosition;
-  /** Whether more changes may follow. */
+  /** Whether the next read may return more changes at present. If not, the reader must wait for new ones. */
   hasMore: boolean;
 }
 
@@ -53,11 +62,14 @@ interface ChangeFeedOptions {
   observer: Pick<BackgroundObserver, 'onDelivered'>;
 }
 
-/** Reads the record of changes in the journal, and watches it for new changes. */
+/** Reads the changes that the journal has recorded, and watches for new ones (docs/changes.md). */
 export class ChangeFeed {
   /** Watchers' reads in flight, by their parameters. Equal readers at the same position share one read. */
   readonly #reads = new Map<string, Promise<ChangeBatch>>();
-  /** Runs reads outside the async context of the request that started the watcher. */
+  /**
+   * Runs reads outside the async context of the request that started the watcher, so that their spans are not part of
+   * that request.
+   */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
   /**
    * Monotonic times of the first and the latest of consecutive stalled reads. A read is stalled while an open database
@@ -74,8 +86,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Returns up to `limit` changes that the reader may see, oldest first. May return none although `hasMore` is
-   * true, if the changes read within READ_TIMEOUT_MS are all invisible to the reader.
+   * Returns up to `limit` changes that the reader may see, oldest first. If all changes that were read within
+   * READ_TIMEOUT_MS are invisible to the reader, returns none although `hasMore` is true.
    * @param after position of the last change that the reader has; null: start with the oldest stored change
    * @throws CursorExpired if changes after `after` were deleted; ServiceError (UNAVAILABLE) if the first read fails
    */
@@ -89,7 +101,8 @@ export class ChangeFeed {
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
         if (error instanceof CursorExpired || readFrom === null || readFrom === after)
           throw error instanceof CursorExpired ? error : unreadableError();
-        // An earlier read of this call got past changes that the reader may not see. Returns that progress.
+        // Earlier reads of this call have passed changes that the reader may not see. The next call continues after
+        // them.
         return { changes: [], hasMore: true, readUntil: readFrom };
       });
       const { changes, hasMore, readUntil } = page;
@@ -192,7 +205,10 @@ export class ChangeFeed {
     return page;
   }
 
-  /** Retries a read until it succeeds. Returns undefined if the watcher was stopped. Throws CursorExpired at once. */
+  /**
+   * Retries a read until it succeeds. Returns undefined if the watcher was stopped. Throws CursorExpired without a
+   * retry.
+   */
   async #retry<T>(watcher: Watcher, read: () => Promise<T>): Promise<T | undefined> {
     for (let failureCount = 0; !watcher.isStopped; failureCount += 1) {
       try {

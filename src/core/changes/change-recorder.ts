@@ -16,7 +16,7 @@ export interface KnownState {
   phase: PollPhase;
   /** When a response last showed the transaction, by the monotonic clock. */
   seenAt: number;
-  /** Journal time at which the journal was last known to have this state; undefined until it has recorded the state. */
+  /** When the journal last reported that it has recorded this state, in journal time; undefined until then. */
   confirmedAt: number | undefined;
 }
 
@@ -34,7 +34,10 @@ export class ChangeRecorder {
   readonly #queue: ObservationQueue;
   readonly #followedFilter: FollowedFilter;
 
-  /** @param onChange called when a change was recorded, or when an observation was dropped (`isRecorded` is false) */
+  /**
+   * @param onChange called with `isRecorded: true` when a change was recorded, and with `isRecorded: false` when a
+   * state that may be new was dropped
+   */
   constructor(
     private readonly session: JournalSession,
     private readonly config: { changes: ChangeSettings; watching: PollSettings },
@@ -51,7 +54,10 @@ export class ChangeRecorder {
     );
   }
 
-  /** Returns the number of observations that are not checked or written yet, and the age in ms of the oldest (or 0). */
+  /**
+   * Returns the number of observed states that the journal has not yet checked or recorded (`queued`), and the age of
+   * the oldest of them in ms (`oldestQueuedMs`; 0 if there is none).
+   */
   backlog(): { queued: number; oldestQueuedMs: number } {
     const now = this.session.clock.now();
     const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followedFilter.oldestAt ?? now);
@@ -61,7 +67,7 @@ export class ChangeRecorder {
     };
   }
 
-  /** Records the queued observations at once. Resolves when all are recorded, or when the journal fails. */
+  /** Records the queued observations immediately. Resolves when all are recorded, or when the journal fails. */
   async flush(): Promise<void> {
     await this.#followedFilter.flush();
     await this.#queue.flush();
@@ -69,7 +75,7 @@ export class ChangeRecorder {
 
   /**
    * Queues the state in a response for recording, unless this instance already knows this state or knows that the
-   * transaction is not followed. For a payment without a known state, ignores a response that lacks the field `state`.
+   * transaction is not followed. If no state of a payment is known yet, ignores a response that lacks `state`.
    * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: Snapshot, requestedAt: number): void {
@@ -92,7 +98,11 @@ export class ChangeRecorder {
     return this.#toObservedState(seen);
   }
 
-  /** Returns the known state if the row has the same status and is no newer. Else forgets it and returns undefined. */
+  /**
+   * Compares the known state of a transaction with its row in the journal, which another instance may have updated.
+   * Returns the known state if the row has the same status and no later change. Otherwise, forgets the known state and
+   * returns undefined.
+   */
   revalidateKnownState({
     kind,
     transactionId,

@@ -10,7 +10,7 @@ import { channelHash } from '../polling/snapshot';
 const CHANGE_SIGNAL = 'changes_';
 /** Minimum time in ms between two wake-ups of a channel, so that one read returns many changes of a burst. */
 const MIN_GAP_MS = 20;
-/** Time in ms after which watchers wake without a signal, as signals can be lost. Jitter at most doubles it. */
+/** Time in ms after which watchers wake without a signal, because signals can be lost. Jitter at most doubles it. */
 const SAFETY_READ_MS = 1000;
 
 /** A channel that has at least one watcher. */
@@ -135,7 +135,9 @@ export class ChangeSignals {
     if (notifier.hasPeers) notifier.publish({ name, state: CHANGE_SIGNAL });
   }
 
-  /** Handles a message from another instance. Returns false if the message is not a change signal. */
+  /**
+   * Handles a message from another instance. Returns false if the message is not a change signal (see CHANGE_SIGNAL).
+   */
   onRemoteChange({ name, state }: StateChange): boolean {
     if (state === CHANGE_SIGNAL) this.#channels.get(name)?.signal();
     return state === CHANGE_SIGNAL;

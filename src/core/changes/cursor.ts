@@ -1,6 +1,6 @@
 import type { ChangePosition } from '../../datasources/journal/changes';
 
-/** Matches a decoded cursor: the version of the format, then an epoch, a transaction and a sequence number. */
+/** Matches a decoded cursor: the version of the format, then `epoch`, `transaction` and `seq` of a ChangePosition. */
 const CURSOR_PATTERN = /^1\.(\d{1,16})\.(\d{1,16})\.(\d{1,16})$/;
 const MAX_CURSOR_LENGTH = 100;
 

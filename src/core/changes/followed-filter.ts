@@ -13,7 +13,7 @@ export interface SeenTransaction {
   status: string;
   /** Null for payouts, and if the response contains no state. */
   state: string | null;
-  /** Received amount of a MISPAID payment; otherwise null. */
+  /** Amount received, if the status is MISPAID and the response shows this amount; null in all other cases. */
   received: string | null;
   phase: PollPhase;
   /** When the request was sent, in journal time. */
@@ -38,13 +38,17 @@ export class FollowedFilter {
   #timer: Timer | undefined;
   #checking: Promise<void> | undefined;
   #checkedAt = -Infinity;
-  /** Ids of transactions that the last query of the journal reported as not followed. */
+  /** Ids of transactions that the journal has reported as not followed. An entry expires after NOT_FOLLOWED_TTL_MS. */
   readonly #notFollowed: LRUCache<string, true>;
-  /** Runs queries outside the async context of the request whose response was observed. */
+  /**
+   * Runs queries outside the async context in which a response was observed, so that their spans are not part of a
+   * caller's request.
+   */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
 
   /**
-   * @param onMayBeFollowed called with each state whose transaction may be followed; with all if the journal fails
+   * @param onMayBeFollowed called with each state whose transaction may be followed; if the journal fails, with every
+   * state
    * @param onDropped called with a state that is dropped because the queue is full; a later lookup shows it again
    */
   constructor(
@@ -92,7 +96,7 @@ export class FollowedFilter {
     this.#notFollowed.delete(transactionId);
   }
 
-  /** Checks the queued states at once. Resolves when all are checked. */
+  /** Checks the queued states immediately. Resolves when all are checked. */
   async flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -127,7 +131,7 @@ export class FollowedFilter {
     const { journal, clock } = this.session;
     this.#checkedAt = clock.monotonic();
     const ids = batch.map(({ transactionId }) => transactionId);
-    // If the journal fails, every transaction of the batch counts as possibly followed.
+    // If the journal fails, every transaction of the batch is treated as possibly followed.
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
     batch.forEach((seen, index) => {
       if (mayBeFollowed?.[index] === false) this.cacheNotFollowed(seen.transactionId);

@@ -8,22 +8,25 @@ import { nextFollowDelay, retryAfterOf, type PollPhase } from '../polling/poll-s
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownState } from './change-recorder';
 
-/** Delay in ms between two runs, each of which claims due lookups. The delay is shorter if more may be due. */
+/** Delay in ms between two runs, each of which claims due lookups. The delay is shorter if more lookups may be due. */
 const RUN_DELAY_MS = 1000;
 /** Maximum number of this job's lookups in flight, and of lookups per claim. Leaves capacity for callers. */
 const MAX_BATCH = 32;
-/** Time in ms after its last change for which a transaction counts as young: it is likely to change again soon. */
+/** A transaction is young for this time in ms after its last change: it is likely to change again soon. */
 const RECENTLY_CHANGED_MS = 15 * 60_000;
-/** Fraction of lookups that are for young transactions, if enough of them are due. The others are the most overdue. */
+/**
+ * Fraction of lookups that are for young transactions, if enough of them are due. The other lookups are for the most
+ * overdue transactions.
+ */
 const YOUNG_SHARE = 0.8;
 /** Interval in ms at which one lookup probes the payment service while a circuit breaker is open. */
 const PROBE_EVERY_MS = 5000;
 /** Time in ms by which the lease of a claimed transaction outlasts the time limit of its lookup. */
 const LEASE_MARGIN_MS = 15_000;
 /**
- * A lookup is postponed if another response has shown the transaction less than this fraction of the poll delay ago. It
- * is less than 0.85 / 1.15, the ratio of the extreme jitter factors. With a larger fraction, the job's own previous
- * lookup could postpone the next one.
+ * A lookup is postponed if another response has shown the transaction less than this fraction of the poll delay ago.
+ * The fraction is less than 0.85 / 1.15, the ratio of the extreme jitter factors. With a larger fraction, the job's own
+ * previous lookup could postpone the next one.
  */
 const FRESHNESS_FRACTION = 0.7;
 
@@ -48,7 +51,10 @@ interface FollowerOptions {
   observer: Pick<BackgroundObserver, 'onFollowLookup'>;
 }
 
-/** Looks up each created transaction until it is COMPLETED or FAILED, or FOLLOW_DAYS old. Needs no subscribers. */
+/**
+ * Looks up each created transaction repeatedly, until its status is COMPLETED or FAILED, or until FOLLOW_DAYS have
+ * passed since the create was recorded. Needs no subscribers (docs/changes.md).
+ */
 export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
@@ -65,7 +71,10 @@ export class Follower {
     this.#job = new RepeatedJob(clock, RUN_DELAY_MS, () => this.#run());
   }
 
-  /** Stops the job. Resolves when its lookups have ended, and the times of the next lookups were written, or could not be. */
+  /**
+   * Stops the job. Resolves when its lookups have ended, and it has tried to write the due times of the next lookups to
+   * the journal. Never rejects.
+   */
   async stop(): Promise<void> {
     await this.#job.stop();
     await this.#lookups.drained();
@@ -155,8 +164,8 @@ export class Follower {
       observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
       if (!snapshot) return this.#retryLater(transaction, 0);
       const phase = pollPhase(snapshot);
-      // A final status needs no next lookup, because recording it ends the following. Until then, the lease prevents
-      // another claim.
+      // A final status needs no next lookup: when it is recorded, the transaction is no longer followed. Until then,
+      // the lease prevents another claim.
       if (phase === 'done') return;
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);

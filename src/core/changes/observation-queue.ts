@@ -25,7 +25,10 @@ export class ObservationQueue {
   readonly #waiting = new Map<string, QueuedObservation[]>();
   /** Observations of transactions with a write in flight, by transaction. The first of each list is being written. */
   readonly #inFlight = new Map<string, QueuedObservation[]>();
-  /** Runs writes outside the async context of the request whose response was observed. */
+  /**
+   * Runs writes outside the async context in which a response was observed, so that their spans are not part of a
+   * caller's request.
+   */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
   #size = 0;
   #failureCount = 0;
@@ -47,7 +50,7 @@ export class ObservationQueue {
   }
 
   /**
-   * Queues an observation. If the queue is full, drops an old one that is not being written.
+   * Queues an observation. If the queue is full, drops an old one that is not being written, if there is one.
    * @param onEnd called once with the result; must not throw
    */
   add(observation: Observation, onEnd: QueuedObservation['onEnd']): void {
@@ -60,7 +63,10 @@ export class ObservationQueue {
     this.#start();
   }
 
-  /** Writes at once, without a retry delay. Resolves when the queue is empty, or when the journal fails. */
+  /**
+   * Writes the queued observations immediately, even during a retry delay. Resolves when the queue is empty, or when
+   * the journal fails.
+   */
   async flush(): Promise<void> {
     this.#retryTimer?.cancel();
     this.#retryTimer = undefined;

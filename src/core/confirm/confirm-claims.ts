@@ -5,13 +5,19 @@ import { RECORD_TIMEOUT_MS, type JournalSession } from '../journal-session';
 
 const RETRY_EVERY_MS = 1000;
 
-/** Returns the result to record for a confirm that was not carried out. `known`: no earlier result is unknown. */
+/**
+ * Returns the result to record for a confirm that was not carried out. Its outcome is `known` if no earlier confirm of
+ * the payment has an unknown result; otherwise `not_carried_out`.
+ */
 export const notCarriedOutResult = ({ previousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
   outcome: previousOutcomeUnknown ? 'not_carried_out' : 'known',
   confirmed: [],
 });
 
-/** Records begin and end of confirms. If the journal fails, begin() throws, so nothing is sent, and end() retries. */
+/**
+ * Records the begin and the end of confirms in the journal. In between, a claim prevents other confirms of the payment.
+ * If the journal fails, begin() throws, so that nothing is sent, whereas end() retries.
+ */
 export class ConfirmClaims {
   /** Results that the journal may not have recorded, by claim id. */
   readonly #unrecorded = new Map<string, ConfirmResult>();

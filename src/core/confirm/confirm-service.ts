@@ -31,7 +31,7 @@ interface ConfirmServiceOptions {
 const NOT_FOUND_MESSAGE =
   'The payment may have been confirmed before, but the payment service did not find it; this call sent nothing. Repeat it unchanged.';
 
-/** Delay in ms before each lookup after a lost response, from the end of the previous lookup. */
+/** Delays in ms before the lookups after a lost response, each from the end of the previous lookup. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
 
 /** Statuses that a payment can reach without a confirm. They do not prove that a confirm was carried out. */
@@ -46,7 +46,7 @@ interface ConfirmCall {
   claim: ConfirmClaim;
   begun: ConfirmBeginResult;
   history: ReturnType<typeof compareHistory> & {
-    /** Whether the fence is up: the journal may then have lost an earlier confirm of the payment, with any input. */
+    /** Whether the fence is up (see JournalFence): the journal may have lost an earlier confirm, whatever its input. */
     confirmMayBeLost: boolean;
   };
 }
@@ -59,7 +59,7 @@ interface ConfirmCompletion {
 
 const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
 
-/** Sends one confirm of a payment at a time, after a lookup if an earlier confirm has an unknown result or input. */
+/** Sends confirms, one at a time per payment. If necessary, first looks the payment up (docs/exactly-once.md). */
 export class ConfirmService {
   readonly #claims: ConfirmClaims;
   readonly #inFlight = new InFlightCounter();
@@ -147,7 +147,7 @@ export class ConfirmService {
         return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
       return { outcome: replay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
-    // If the payment has moved on, the confirms with unknown results, all with other inputs, count as carried out.
+    // Earlier confirms with unknown results had other inputs. If the payment has moved on, treats them as carried out.
     const earlierInputs = movedOnPayment
       ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOnPayment)
       : [];
@@ -172,9 +172,9 @@ export class ConfirmService {
   }
 
   /**
-   * Handles a rejected confirm. The outcome is a success if a lookup shows that the payment was confirmed before,
-   * perhaps not by this gateway. In all other cases it is the rejection, and also if an earlier confirm with another
-   * input, but none with this input, has an unknown result: it may be the one that confirmed the payment.
+   * Handles a confirm that the service rejected. If a lookup shows that the payment was confirmed before, perhaps not
+   * by this gateway, the outcome is a success. Otherwise, it is the rejection. It is also the rejection if earlier
+   * confirms with other inputs, but none with this input, have unknown results: one may have been carried out.
    */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
@@ -189,9 +189,9 @@ export class ConfirmService {
   }
 
   /**
-   * Handles a lost response. If a lookup shows that the payment has moved on, this confirm counts as carried out.
-   * If not, its result is unknown. No lookup is made if earlier confirms with other inputs, but none with this
-   * input, have unknown results: they may have moved the payment on.
+   * Handles a lost response. If a lookup shows that the payment has moved on, this confirm is treated as carried out.
+   * Otherwise, its result is unknown. No lookup is made if earlier confirms with other inputs, but none with this
+   * input, have unknown results: one of them may have moved the payment on.
    */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim, history } = call;
@@ -212,8 +212,9 @@ export class ConfirmService {
   }
 
   /**
-   * Returns the result to record if the payment has moved on without this confirm. Confirms with unknown results then
-   * count as carried out. Their results stay unknown if none had this input and `history.isIncomparable` is true.
+   * Returns the result to record if the payment has moved on without this confirm. Earlier confirms with unknown
+   * results are then recorded as carried out. Exception: if none of them had this input, and `history.isIncomparable`
+   * is true, their results stay unknown.
    */
   #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
     const { begun, history } = call;
@@ -233,7 +234,6 @@ export class ConfirmService {
     return inputHashes.map((inputHash) => ({ ...payment, inputHash, status: rawStatus, confirmedAt }));
   }
 
-  /** Looks the payment up. Returns null if the lookup fails, finds nothing or takes longer than `ms`. */
   #lookUpWithin(ms: number, request: ConfirmRequest): Promise<PaymentResource | null> {
     const { payments, session } = this.options;
     return withTimeout(ms, payments.lookUp(request), session.runtime).catch(() => null);
@@ -271,7 +271,7 @@ function compareHistory(
   };
 }
 
-/** Whether a payment no longer waits for this confirm: COMPLETED, FAILED or MISPAID, or in another known state. */
+/** Whether a payment is COMPLETED, FAILED or MISPAID, or has a known `state` that does not wait for this confirm. */
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = valueOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;

@@ -28,7 +28,8 @@ export interface CreatePlan<T extends Transaction> {
   matcher: TransactionMatcher<T>;
   /**
    * Preflight lookup: whether the service has no payout with this external id. Throws a ServiceError if that cannot be
-   * determined. Undefined for payments, and if PAYOUT_PREFLIGHT is off: the journal then also reserves no external id.
+   * determined. Undefined for payments, and for payouts if PAYOUT_PREFLIGHT is off. The create then also reserves no
+   * external id in the journal.
    */
   isExternalIdFree?: ((externalId: string) => Promise<boolean>) | undefined;
   queue: SendQueue;
@@ -42,7 +43,10 @@ export type CreateResult<T> =
   | { kind: 'invalid'; errors: FieldError[] }
   | { kind: 'refused'; httpStatus: number; message: string }
   | { kind: 'external_id_taken' }
-  /** `differing`: the parts of the input that differ: by differingParts() or, after a lookup, `method or amount`. */
+  /**
+   * `differing`: names of the parts in which the input differs from that of the earlier create (see differingParts()).
+   * If a lookup found the earlier create, the only name is `method or amount`.
+   */
   | { kind: 'conflict'; differing: string[] }
   | { kind: 'in_progress' }
   | { kind: 'unknown'; externalId: string };

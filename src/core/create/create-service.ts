@@ -132,8 +132,8 @@ class CreateCall<T extends Transaction> {
     if (lost === 'none') return null;
     if (lost === 'conflict') return { kind: lost, differing: ['method or amount'] };
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
-    // The new attempt gets a payment's creation time as its start. With a later start, a recovery after a crash would
-    // reject the payment as too old.
+    // If the transaction is a payment, its creation time becomes `serviceStartedAt`. With a later time, a recovery
+    // after a crash would reject the payment as too old. The creation time of a payout is not known.
     const createdMs = creationTime(lost.found);
     const serviceStartedAt = Number.isNaN(createdMs) ? newAttempt.serviceStartedAt : createdMs;
     const attempt = { ...newAttempt, serviceStartedAt };
@@ -157,7 +157,8 @@ class CreateCall<T extends Transaction> {
   async #onExternalIdTaken(): Promise<CreateResult<T> | undefined> {
     const attempt = await this.#find();
     if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt);
-    // This attempt has released its external id, perhaps after the check. The next try checks again.
+    // The attempt with this key has released the external id, perhaps after this try checked it. The next try checks
+    // again.
     if (attempt && !this.#isLastTry) return undefined;
     // If the fence was raised during this try, the external id may be held by an attempt with this key that the journal
     // has lost. The next try looks it up.
@@ -206,7 +207,10 @@ class CreateCall<T extends Transaction> {
     };
   }
 
-  /** Whether the preflight lookup finds no payout, or is not needed. Throws a ServiceError if the lookup fails. */
+  /**
+   * Whether the preflight lookup finds no payout. Also true if no lookup is needed: there is no preflight, the gateway
+   * generates the external id, or an attempt already uses the key. Throws a ServiceError if the lookup fails.
+   */
   async #passesPreflight(): Promise<boolean> {
     const { plan } = this;
     const { externalId } = plan.input;

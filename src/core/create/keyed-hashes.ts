@@ -2,7 +2,7 @@ import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } fro
 import type { Attempt, AttemptKey, ConfirmedPayment } from '../../datasources/journal/journal';
 import { hexToUuid } from '../../shared/uuid';
 
-/** The input of a create without the card's security code. Its keyed hash is the create's fingerprint. */
+/** The input of a create, without the card's security code. Its keyed hash is the create's fingerprint. */
 export interface CanonicalInput {
   kind: string;
   channel: string;
@@ -52,7 +52,10 @@ export class KeyedHashes {
     this.#externalIdKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
   }
 
-  /** Returns the fingerprint of the input of a create, as a UUID, which the journal stores in 16 bytes. */
+  /**
+   * Returns the fingerprint of a create: the key id and a hash of the input, in the form of a UUID. The journal stores
+   * a UUID in 16 bytes.
+   */
   ofCreate(input: CanonicalInput): string {
     return hexToUuid(this.#keyId + this.#hmac(canonicalText(input)).slice(0, 24));
   }
@@ -73,7 +76,8 @@ export class KeyedHashes {
   }
 
   /**
-   * Whether an attempt has this input. If FINGERPRINT_KEY has changed since, it is compared by differingParts() only.
+   * Whether an attempt has this input. If FINGERPRINT_KEY has changed since the attempt, compares only the parts that
+   * differingParts() compares.
    * @param method wire type of the method
    */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
@@ -82,8 +86,8 @@ export class KeyedHashes {
   }
 
   /**
-   * Returns the external id for a create without one: a UUID of version 8 (RFC 9562, 5.8). It is derived from the
-   * idempotency key, so that a create can be found at the service even if the journal has lost it.
+   * Returns the external id for a create whose caller supplied none: a UUID of version 8 (RFC 9562, 5.8). It is derived
+   * from the idempotency key, so that a create can be found at the service even if the journal has lost it.
    */
   externalIdOf({ service, client, key }: AttemptKey): string {
     const hash = createHmac('sha256', this.#externalIdKey)

@@ -6,7 +6,10 @@ import type { CreatePlan } from './create-plan';
 const NOT_PROVEN_MESSAGE =
   'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent nothing. Repeat it unchanged.';
 
-/** Throws `error` if it is a ServiceError. Instead of any other error, throws a ServiceError (UNAVAILABLE). */
+/**
+ * Throws `error` if it is a ServiceError. For any other error, and without an error, throws a ServiceError
+ * (UNAVAILABLE).
+ */
 function throwNotProven(error?: unknown): never {
   throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
 }
@@ -30,7 +33,7 @@ export const asInProgress = (attempt: NewAttempt): Attempt => ({
  * - `found`: the transaction that the lost attempt created.
  * - `none`: no lost attempt with this key created a transaction, so the create can be sent.
  * - `conflict`: the transaction found has another method or amount, or is a payout that another attempt created.
- * - `external_id_taken`: the same as `conflict`, and returned instead of it for payouts if PAYOUT_PREFLIGHT is on.
+ * - `external_id_taken`: returned instead of `conflict` for a payout if PAYOUT_PREFLIGHT is on.
  * @param attempt the new attempt, with the external id to look up
  * @param lostSince time in ms since 1970; a lost attempt cannot have created an older transaction
  */

@@ -8,7 +8,7 @@ import type { PollIntervals } from '../../shared/poll-intervals';
 export type PollPhase = 'payer' | 'provider' | 'mispaid' | 'done';
 
 const MAX_BACKOFF_MS = 60_000;
-/** Maximum Retry-After of the service in ms. Longer values are reduced to it. */
+/** Maximum result of retryAfterOf() in ms. Longer delays are reduced to it. */
 const MAX_RETRY_AFTER_MS = 300_000;
 /** Minimum delay before the next lookup of a followed transaction, as a fraction of the time since its last change. */
 const FOLLOW_SHARE_OF_AGE = 1 / 60;
@@ -37,8 +37,8 @@ export function nextPollDelay(
 }
 
 /**
- * Returns the delay in ms before the next lookup of a followed transaction: as nextPollDelay(), with the same
- * parameters, but at least FOLLOW_SHARE_OF_AGE of the time since the last change.
+ * Returns the delay in ms before the next lookup of a followed transaction. It is the delay that nextPollDelay()
+ * returns for the same parameters, but at least FOLLOW_SHARE_OF_AGE of the time since the last change.
  */
 export function nextFollowDelay(
   intervals: PollIntervals,
@@ -50,6 +50,9 @@ export function nextFollowDelay(
   return Math.max(nextPollDelay(intervals, ageMs, failures, random), Math.round(ageMs * FOLLOW_SHARE_OF_AGE));
 }
 
-/** Returns the Retry-After of a failed lookup in ms, up to MAX_RETRY_AFTER_MS; 0 if the service sent none. */
+/**
+ * Returns the minimum delay in ms between a failed lookup and the next one: `retryAfterMs` of the ServiceError (the
+ * service's Retry-After or a default), up to MAX_RETRY_AFTER_MS. 0 if the error has none.
+ */
 export const retryAfterOf = (error: unknown): number =>
   Math.min(error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0, MAX_RETRY_AFTER_MS);

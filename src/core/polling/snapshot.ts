@@ -56,17 +56,21 @@ export const creationTime = (snapshot: Snapshot): number =>
 const hash = (text: string, bytes: number): string =>
   createHash('sha256').update(text).digest().subarray(0, bytes).toString('base64url');
 
-/** Returns a hash of stateText(): 8 characters of base64url. */
+/** Returns a hash of stateText(), for messages to other instances: 8 characters of base64url. */
 export const stateHash = (snapshot: Snapshot): string => hash(stateText(snapshot), 6);
 
 /**
- * Returns a hash that identifies a transaction without revealing its id: 22 characters of base64url.
+ * Returns a hash that identifies a transaction in messages to other instances, without revealing its id: 22 characters
+ * of base64url.
  * @param scope payment service and kind of the transaction
  */
 export const transactionIdHash = (scope: string, channel: string, transactionId: string): string =>
   hash(`${scope} ${channel} ${transactionId}`, 16);
 
-/** Returns a hash that identifies the record of changes of a channel: 22 characters of base64url. */
+/**
+ * Returns a hash that identifies a channel in messages to other instances about new changes: 22 characters of
+ * base64url.
+ */
 export const channelHash = (service: string, channel: string): string =>
   hash(`changes ${service} ${channel}`, 16);
 

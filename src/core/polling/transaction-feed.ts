@@ -23,11 +23,17 @@ export interface PollingOptions {
   recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
 }
 
-/** Maximum number of concurrent polls, except those before a poller's first state. Leaves capacity for callers. */
+/**
+ * Maximum number of concurrent polls. Leaves capacity for callers. A poller's lookups before its first state have no
+ * limit.
+ */
 const MAX_CONCURRENT_POLLS = 32;
 const MAX_STORED_HASHES = 20_000;
 
-/** Hashes of a transaction's last states: `own` from a response to this instance, `peer` from another instance. */
+/**
+ * Hashes of a transaction's last states. `own`: the last state in a response to this instance. `peer`: the last state
+ * that another instance has published since then. A state that equals one of them is not published again.
+ */
 interface LastStateHashes {
   own?: string | undefined;
   peer?: string | undefined;
@@ -41,7 +47,10 @@ export class TransactionFeed<T extends Snapshot> {
   readonly #pollersByHash = new Map<string, TransactionPoller<T>>();
   readonly #lastHashes = growingCache<string, LastStateHashes>(MAX_STORED_HASHES);
   readonly #limit = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
-  /** Runs pollers outside the async context of the request that started them. */
+  /**
+   * Runs pollers outside the async context of the request that started them, so that their log lines and spans are not
+   * part of that request.
+   */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
 
   /** @param lookUp returns null if the service has no such transaction */
@@ -66,12 +75,15 @@ export class TransactionFeed<T extends Snapshot> {
     return this.#runOutsideRequests(() => this.#pollerFor(channel, transactionId).subscribe());
   }
 
-  /** As lookUp(), but waits if MAX_CONCURRENT_POLLS are in flight. */
+  /** Looks a transaction up like lookUp(), but waits while MAX_CONCURRENT_POLLS polls are in flight. */
   poll(channel: string, transactionId: string): Promise<T | null> {
     return this.#limit.execute(() => this.lookUp({ channel, transactionId }));
   }
 
-  /** Handles a callback of the service: looks the transaction up, by an early poll if it has subscribers. */
+  /**
+   * Handles a callback of the service. If the transaction has subscribers here, schedules an early poll; otherwise,
+   * looks the transaction up.
+   */
   async onCallback(channel: string, transactionId: string): Promise<void> {
     if (!this.#pollSoon(channel, transactionId)) await this.lookUp({ channel, transactionId });
   }
@@ -143,7 +155,8 @@ export class TransactionFeed<T extends Snapshot> {
       lookUp: () => {
         const poll = (): Promise<T | null> =>
           background({ name: `watch ${kind}` }, () => this.lookUp({ channel, transactionId }));
-        // A lookup before the first state starts at once. A later one may be queued, and is skipped if the poller ends.
+        // A lookup before the first state starts immediately. A later one may be queued, and is skipped if the poller
+        // ends.
         if (!poller.latest) return poll();
         return this.#limit.execute(async () => (this.#pollers.get(key) === poller ? poll() : null));
       },

@@ -12,8 +12,8 @@ interface TransactionPollerOptions<T extends Snapshot> {
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
   settings: PollSettings;
   /**
-   * Looks the transaction up, and passes it to the poller's onSnapshot() before the promise resolves. Null if there is
-   * none, or if the lookup was skipped because the poller had ended.
+   * Looks the transaction up, and passes it to the poller's onSnapshot() before the promise resolves. Resolves to null
+   * if the service does not have the transaction, or if the lookup was skipped because the poller had ended.
    */
   lookUp(): Promise<T | null>;
   kind: T['kind'];
@@ -41,7 +41,7 @@ interface Outage {
   failures: number;
   /** Error of the latest failed poll. */
   error: unknown;
-  /** Earliest time of the next poll, according to the service's Retry-After. */
+  /** Earliest time of the next poll, according to retryAfterOf(). */
   retryAt: number;
 }
 
@@ -70,8 +70,8 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Adds a subscriber. It receives the latest state at once if that is younger than FRESH_MS, or of any age during an
-   * outage. Otherwise, it receives a new state after a poll.
+   * Adds a subscriber. If the latest state is younger than FRESH_MS, or during an outage, the subscriber receives it
+   * immediately. Otherwise, the subscriber receives a state after a poll.
    */
   subscribe(): LatestValueIterator<T> {
     const subscriber = new LatestValueIterator<T>((iterator) => this.#unsubscribe(iterator));
@@ -84,7 +84,10 @@ export class TransactionPoller<T extends Snapshot> {
     return subscriber;
   }
 
-  /** Schedules an early poll, as soon as MIN_GAP_MS and Retry-After allow. If a poll is in flight, another one follows. */
+  /**
+   * Schedules an early poll, as soon as MIN_GAP_MS and Outage.retryAt allow. If a poll is already in flight, another
+   * one follows.
+   */
   pollSoon(): void {
     if (this.#isPolling) this.#mustPollAgain = true;
     else if (!this.#isPollingSoon && !this.#isOver) {
@@ -96,9 +99,9 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Publishes the state in a response. If the request began before the latest response was received, the state may be
-   * older. It is then not published, but triggers a poll if it differs from the latest. Before the first state, ignores
-   * responses to requests that began before this poller existed.
+   * Passes the state in a response to the subscribers. If the request began before the latest response was received,
+   * the state may be older than the latest one. It is then not passed on, but if it differs from the latest one, a poll
+   * is scheduled. Before the first state, ignores responses to requests that began before this poller existed.
    * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {
@@ -117,7 +120,7 @@ export class TransactionPoller<T extends Snapshot> {
     this.#outage = undefined;
     const ageMs = clock.now() - creationTime(snapshot);
     if (!before) this.#changedAt = clock.monotonic() - (ageMs > 0 ? ageMs : 0);
-    // Only a new state restarts the poll schedule. Other values, such as signed URLs, differ in every response.
+    // Only a new state restarts the poll schedule. Other values, such as signed URLs, may differ in every response.
     else if (stateText(before) !== stateText(snapshot)) this.#changedAt = clock.monotonic();
     for (const subscriber of this.#subscribers)
       if (isChanged || !subscriber.hasReceivedValue) subscriber.push(snapshot);
@@ -139,7 +142,8 @@ export class TransactionPoller<T extends Snapshot> {
       if (!this.#isOver) {
         result = found ? 'found' : 'missing';
         if (!found) throw transactionNotFoundError(this.options.kind);
-        // `onSnapshot` ignores the response to a shared lookup that is older than this poller. It is accepted here.
+        // `onSnapshot` ignores a response to a shared lookup that began before this poller existed. This poll accepts
+        // it.
         if (!this.#latest) this.#accept(found);
         this.#replayLatest();
       }
@@ -161,7 +165,10 @@ export class TransactionPoller<T extends Snapshot> {
     for (const subscriber of this.#subscribers) if (!subscriber.hasReceivedValue) subscriber.push(latest);
   }
 
-  /** Handles a failed poll: ends the subscriptions at once if no state is known yet, otherwise after a long outage. */
+  /**
+   * Handles a failed poll. If no state is known yet, ends the subscriptions immediately. Otherwise, ends them if the
+   * outage has lasted `settings.outageMs` (0: never).
+   */
   #onFailure(error: unknown): void {
     if (!this.#latest) return this.#end(error);
     const now = this.options.clock.monotonic();
@@ -188,7 +195,10 @@ export class TransactionPoller<T extends Snapshot> {
     this.#schedulePollIn(nextPollDelay(settings.schedule[phase], sinceChange, failures, runtime.random()));
   }
 
-  /** Schedules a poll in `ms`, or later if Retry-After demands it. At the outage limit, ends the subscriptions. */
+  /**
+   * Schedules a poll in `ms`, or at Outage.retryAt if that is later. If the outage has lasted `settings.outageMs`
+   * before, ends the subscriptions instead.
+   */
   #schedulePollIn(ms: number): void {
     const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
     const delayMs = Math.min(Math.max(0, ms, retryIn), this.#msUntilOutageTimeout());

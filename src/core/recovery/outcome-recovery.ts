@@ -24,8 +24,8 @@ interface OutcomeRecoveryOptions {
   clockGuard: ClockGuard;
   timeoutMs: number;
   /**
-   * Maximum time in ms after a create until the service shows the payment (UNKNOWN_SETTLE_SECONDS). Only lookups that
-   * are spread over this time prove that there is no payment.
+   * Assumed maximum time in ms after a create until the service shows the payment (UNKNOWN_SETTLE_SECONDS). Only
+   * lookups that are spread over this time prove that there is no payment.
    */
   settleMs: number;
   observer: Pick<BackgroundObserver, 'onRecovery' | 'onOutcomeRecovered'>;
@@ -47,7 +47,7 @@ const MAX_COUNTED_ATTEMPTS = 10_000;
 export class OutcomeRecovery {
   /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
-  /** By attempt id: when this instance began its last lookup that counted as evidence of absence (monotonic clock). */
+  /** By attempt id: when this instance began its last lookup that is evidence of absence, by the monotonic clock. */
   readonly #countedAt = growingCache<string, number>(MAX_COUNTED_ATTEMPTS);
   readonly #reportsInFlight = new InFlightCounter();
 
@@ -137,7 +137,7 @@ export class OutcomeRecovery {
       session.runtime,
     ).catch(() => false);
     if (!isFound) return absence;
-    // Only the instance that made the last counted lookup knows, by its monotonic clock, how long ago that was.
+    // Only the instance that made the last lookup in the evidence knows, by its monotonic clock, how long ago that was.
     const lastCountedAt = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
     const elapsed = lastCountedAt === undefined ? 0 : startedAt - lastCountedAt;
     this.#countedAt.set(attempt.id, startedAt);
@@ -149,7 +149,10 @@ export class OutcomeRecovery {
     };
   }
 
-  /** Whether another instance made the last counted lookup and must make the next. False if the next one is overdue. */
+  /**
+   * Whether another instance (`absence.observer`) made the last lookup in the evidence, and must also make the next
+   * one. False if the next one is overdue: any instance may then make it.
+   */
   #isObservedElsewhere({ absence, nextRecheckAt }: Attempt): boolean {
     const { session } = this.options;
     const isObserved = absence.observer !== '' && absence.observer !== session.owner;
@@ -158,7 +161,10 @@ export class OutcomeRecovery {
     return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
   }
 
-  /** Records that an attempt created `found`. False if another attempt did, or has taken the idempotency key. */
+  /**
+   * Records that an attempt created `found`. Returns false if another attempt created `found`, or has taken the
+   * idempotency key (see JournalSession.recordOutcome()).
+   */
   recordCreated(attempt: SentAttempt, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
     return session.recordOutcome(attempt, this.succeededOutcome(found), () =>
@@ -171,7 +177,10 @@ export class OutcomeRecovery {
     return this.#reportsInFlight.drained();
   }
 
-  /** Returns the outcome `succeeded`, which the caller must record: the recorder already counts this state as known. */
+  /**
+   * Returns the outcome `succeeded` of an attempt that created `found`. The caller must record the outcome, because the
+   * ChangeRecorder already treats the state of `found` as known.
+   */
   succeededOutcome(found: Transaction): SucceededOutcome {
     const { session, recorder } = this.options;
     return {
@@ -209,7 +218,10 @@ export class OutcomeRecovery {
     observer.onOutcomeRecovered({ attempt, outcome, transactionId, instance: session.owner });
   }
 
-  /** Records the outcome `unknown` and the time of the next lookup. Without `absence`, the stored evidence is kept. */
+  /**
+   * Records the outcome `unknown` and the time of the next lookup. If `absence` is omitted, the stored evidence of
+   * absence is kept.
+   */
   async scheduleRecheck(attempt: Attempt, absence?: AbsenceEvidence): Promise<void> {
     const { session } = this.options;
     const isObservedElsewhere = this.#isObservedElsewhere(attempt);
@@ -226,7 +238,8 @@ export class OutcomeRecovery {
 
   /** Returns the delay in ms before the next lookup: exponential backoff with jitter. */
   #recheckDelay(recheckCount: number): number {
-    // #absenceAfter() counts at most settleMs / (MIN_LOOKUPS - 1) per lookup. Longer delays only release keys later.
+    // #absenceAfter() adds at most settleMs / (MIN_LOOKUPS - 1) to `spanMs` per lookup. Longer delays only release keys
+    // later.
     const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),

@@ -18,7 +18,10 @@ interface RetentionJobOptions {
   warn(facts: object, message: string): void;
 }
 
-/** Purge targets in order. `reservations` follows `attempts`, which deletes most reservations with their attempts. */
+/**
+ * The purge targets (see PurgeTarget), in order. `reservations` follows `attempts`: most reserved external ids are
+ * deleted together with their attempts.
+ */
 const PURGE_TARGETS: readonly PurgeTarget[] = [
   'attempts',
   'reservations',

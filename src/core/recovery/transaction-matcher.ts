@@ -15,29 +15,39 @@ export type Transaction = PaymentResource | PayoutResource;
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }
   /**
-   * The attempt did not create the transaction found, or that is uncertain. The attempt may have created another one
-   * with the same external id, because a lookup shows only one.
-   * - `older`: the payment was created before `createdFrom` or, by default, not certainly after the attempt began.
+   * It is certain or possible that the attempt did not create the transaction found. The attempt may have created
+   * another one with the same external id, because a lookup shows only one.
+   * - `older`: the payment was created before `createdFrom`. If find() got no `createdFrom`: it is not certain that the
+   *   payment was created after the attempt began.
    * - `created_by_another`: another attempt created the payment, or may have done so and been purged from the journal.
    * - `rival`: another attempt without a final outcome may have created the transaction.
-   * - Without `why`: the method or amount differs, or another attempt created the payout.
+   * - If `why` is absent: the method or amount differs, or another attempt created the payout.
    */
   | { kind: 'mismatch'; why?: 'older' | 'created_by_another' | 'rival' }
-  /** `isFromService`: whether the 404 has SERVICE_NOT_FOUND_FIELDS. If not, it may be from a proxy. */
+  /**
+   * `isFromService`: whether the 404 is certainly the service's own, because it has SERVICE_NOT_FOUND_FIELDS. If not,
+   * it may be from a proxy, and the transaction may exist.
+   */
   | { kind: 'nothing'; isFromService: boolean };
 
 /** Finds the transaction that an attempt created. */
 export interface TransactionMatcher<T extends Transaction> {
   readonly kind: AttemptKind;
-  /** Returns a copy of this matcher that redacts `secrets` of the request in responses, which may contain them. */
+  /**
+   * Returns a copy of this matcher that redacts `secrets` in responses: values of the request, such as the card number.
+   */
   withRedaction(secrets: readonly string[]): TransactionMatcher<T>;
   /**
-   * Looks the transaction up by external id. Throws a ServiceError or an error of the journal.
+   * Looks the transaction up by external id. Throws a ServiceError if the lookup fails, and JournalUnavailable if the
+   * journal fails.
    * @param createdFrom earliest creation time of a payment in ms since 1970, if the journal may have lost the attempt.
    * Default: the start of the attempt. Ignored for payouts, of which the service returns no time.
    */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
-  /** Whether a lookup finds a transaction that the journal knows on the attempt's channel. True if it knows none. */
+  /**
+   * Whether a lookup finds a transaction that certainly exists on the attempt's channel, because the journal knows it.
+   * If not, a lookup that finds nothing does not prove that a transaction is absent. True if the journal knows none.
+   */
   findsKnownTransaction(attempt: Attempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt from a lookup or, if that fails or finds none, from the journal. */
   current(attempt: Attempt): Promise<T>;
@@ -56,10 +66,11 @@ const foundUnlessRival = async <T>(
 ): Promise<LookupMatch<T>> =>
   (await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found };
 
+/** Finds payments by external id, creation time, method and amount. */
 export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   readonly kind = 'payment';
 
-  /** @param keepMs time in ms for which settled attempts are kept */
+  /** @param keepMs time in ms for which the journal keeps attempts with a final outcome */
   constructor(
     private readonly payments: PaymentService,
     private readonly session: JournalSession,

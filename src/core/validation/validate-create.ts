@@ -14,7 +14,10 @@ type CreateMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinit
   publicDetails?: object;
 };
 
-/** Returns an error for every rule that the input of a create breaks, and for every stored field with a secret. */
+/**
+ * Returns an error for every rule that the input of a create breaks, and for every field that contains a secret
+ * although it is stored in clear text.
+ */
 export function validateCreate(
   input: ClearTextFields & UrlInput & { amount: { currency: string } },
   method: CreateMethod,
@@ -28,7 +31,10 @@ export function validateCreate(
   return [...errors, ...findMisplacedSecrets(input, method, errors)];
 }
 
-/** Returns errors for a currency that the method excludes (spec 8), and for a `type` with an input field of its own. */
+/**
+ * Returns an error if the method excludes the currency (spec 8). Returns an error if the method `other` names the
+ * `type` of a method that has its own input field.
+ */
 function validateMethod(method: CreateMethod, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
   const { currency } = method.definition;
@@ -55,7 +61,7 @@ interface ClearTextFields {
 
 /**
  * Whether a text, as written or decoded, contains the digits of a secret. A secret of at most four digits (a security
- * code) counts only if it is the whole text, because short numbers occur everywhere.
+ * code) must be the whole text, because short numbers occur everywhere.
  */
 const containsSecret = (text: string, secret: string): boolean =>
   findInDecodings(text, (decoded) => {
@@ -67,7 +73,8 @@ const containsSecret = (text: string, secret: string): boolean =>
 /**
  * Returns an error for each field that is stored in clear text and contains a secret of the selected method, a token,
  * or a card number of a known scheme. Other long numbers, such as order numbers, are accepted.
- * @param errors errors of other rules; fields with errors are skipped, because they may be too long to search
+ * @param errors errors that other rules found. The fields that they name are skipped, because they may be too long to
+ * search.
  */
 export function findMisplacedSecrets(
   { idempotencyKey, externalId, description }: ClearTextFields,

@@ -57,7 +57,10 @@ function splitUrl(text: string) {
   return { scheme: scheme.toLowerCase(), authority: authority.toLowerCase(), rest };
 }
 
-/** Returns the host of a URL as browsers parse it, without IPv6 brackets and without a final dot; null if invalid. */
+/**
+ * Returns the host of a URL as browsers parse it, without IPv6 brackets and without a final dot; null for an invalid
+ * URL.
+ */
 function hostOf(text: string): string | null {
   return URL.canParse(text) ? new URL(text).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') : null;
 }

@@ -3,15 +3,24 @@ import type { Clock, Timer } from '../../shared/clock';
 import { PostgresHosts } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
-/** A change that one instance reports to the others. Contains only hashes, to hide ids from database users. */
+/**
+ * A message from one instance to the others: a transaction has a new state, or a channel has a new recorded change. It
+ * contains hashes instead of ids, to hide the ids from database users.
+ */
 export interface StateChange {
-  /** Hash that identifies a changed transaction, or a channel with a new change: 22 characters of base64url. */
+  /** Hash that identifies the transaction or the channel: 22 characters of base64url. */
   name: string;
-  /** Hash of the transaction's new state, or a constant if `name` identifies a channel: 8 characters of base64url. */
+  /**
+   * If `name` identifies a transaction, the hash of its new state. If `name` identifies a channel, a constant. In both
+   * cases, 8 characters of base64url.
+   */
   state: string;
 }
 
-/** Exchanges state changes with other instances. May lose a change: subscribers then get it later, by polling. */
+/**
+ * Exchanges messages about changes with other instances. A message may be lost. Subscribers on other instances then get
+ * the change later, by polling.
+ */
 export interface ChangeNotifier {
   /** Whether there may be other instances; false for a journal in SQLite. */
   readonly hasPeers: boolean;
@@ -25,7 +34,10 @@ export interface ChangeNotifier {
 const NOTIFY_CHANNEL = 'paygraph_changes';
 /** Time in ms during which published changes are collected for one message. */
 const BATCH_WINDOW_MS = 10;
-/** Maximum number of queued changes, for example while disconnected. If the queue is full, the oldest is dropped. */
+/**
+ * Maximum number of queued changes. The queue grows, for example, while there is no connection. If the queue is full,
+ * the oldest change is dropped.
+ */
 const MAX_QUEUED = 20_000;
 /** Interval in ms of the checks that detect a dead connection. */
 const CHECK_INTERVAL_MS = 30_000;
@@ -42,7 +54,7 @@ const MESSAGE_PATTERN = new RegExp(
   `^[\\w-]{${SENDER_ID_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES_PER_MESSAGE}}$`,
 );
 
-/** Decodes a message. Returns [] if it is malformed: any database user can send messages. */
+/** Decodes a message. If the message is malformed, returns an empty array: any database user can send messages. */
 function decodeMessage(message: string): StateChange[] {
   if (!MESSAGE_PATTERN.test(message)) return [];
   const changes = message.slice(SENDER_ID_LENGTH).match(/.{30}/g) ?? [];
@@ -63,9 +75,15 @@ export class PostgresNotifier implements ChangeNotifier {
   #connection: ListenConnection | undefined;
   #isListening = false;
   #isSending = false;
-  /** Last argument of onConnectionChange(). Initially true: the first connection is only reported if it fails. */
+  /**
+   * The last value that was passed to onConnectionChange(). It is initially true, so that a successful first connection
+   * is not reported.
+   */
   #isReportedConnected = true;
-  /** Number of consecutive connections that could not be opened, or were lost within CHECK_INTERVAL_MS. */
+  /**
+   * Number of connections that failed or were lost since a connection last stayed open for CHECK_INTERVAL_MS. It
+   * determines the delay before the next attempt to connect.
+   */
   #failureCount = 0;
   #isClosed = false;
   #flushTimer: Timer | undefined;
@@ -122,7 +140,7 @@ export class PostgresNotifier implements ChangeNotifier {
         () => undefined,
       );
     } catch {
-      // new ListenConnection() threw: a certificate file named in the connection string cannot be read.
+      // The constructor of ListenConnection threw: a certificate file that the connection string names cannot be read.
       this.#onDisconnected();
     }
   }
@@ -169,7 +187,10 @@ export class PostgresNotifier implements ChangeNotifier {
     });
   }
 
-  /** Sends the queued changes, or checks the connection if none are queued. Does nothing while not connected. */
+  /**
+   * Sends the queued changes. If none are queued, checks the connection. Does nothing while there is no connection, or
+   * while an earlier call is still running.
+   */
   async #flushOrCheck(): Promise<void> {
     const connection = this.#connection;
     if (this.#isSending || !this.#isListening || !connection) return;
@@ -186,7 +207,8 @@ export class PostgresNotifier implements ChangeNotifier {
           ]);
       } while (this.#queue.size > 0);
     } catch {
-      // The failure closed the connection. Changes in the failed query may be lost. The next connection sends the rest.
+      // The failure closed the connection. Changes in the failed query may be lost. Changes that are still queued are
+      // sent over the next connection.
     } finally {
       this.#isSending = false;
     }
@@ -204,11 +226,17 @@ const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
 interface NotifierOptions {
   databaseUrl: string;
   clock: Clock;
-  /** Called with `false` when the connection is lost or cannot be opened at start, with `true` once it is restored. */
+  /**
+   * Called with `false` when the connection is lost, or when the first connection cannot be opened. Called with `true`
+   * when there is a connection again.
+   */
   onConnectionChange?: ((isConnected: boolean) => void) | undefined;
 }
 
-/** Creates a notifier for the journal's database. A PostgreSQL notifier connects, and reconnects until it is closed. */
+/**
+ * Creates the notifier for a journal. If the journal is in PostgreSQL, the notifier connects immediately. After a
+ * failure, it connects again, until it is closed.
+ */
 export function createNotifier({ databaseUrl, clock, onConnectionChange }: NotifierOptions): ChangeNotifier {
   return databaseUrl.startsWith('file:')
     ? SINGLE_INSTANCE_NOTIFIER

@@ -18,7 +18,7 @@ export class ListenConnection {
   readonly #socket = new Socket();
   readonly #client: Client;
 
-  /** Does not connect; listen() does. Throws if a certificate file named in the connection string cannot be read. */
+  /** Does not connect; listen() does. Throws if a certificate file that the connection string names cannot be read. */
   constructor(
     private readonly hosts: PostgresHosts,
     private readonly clock: Clock,
@@ -39,13 +39,18 @@ export class ListenConnection {
     await this.#closeOnFailure(this.#client.query(text, values));
   }
 
-  /** Checks that the host responds and satisfies `target_session_attrs`. If not, closes the connection and rejects. */
+  /**
+   * Checks that the host responds and satisfies `target_session_attrs` of the connection string. If it does not, closes
+   * the connection and rejects.
+   */
   async check(): Promise<void> {
     await this.query('SELECT 1');
     await this.#closeOnFailure(this.hosts.checkSession(this.#client));
   }
 
-  /** Closes the connection at once, without waiting for queries in flight. Resolves when it is closed. */
+  /**
+   * Closes the connection immediately, without waiting for queries in flight. Resolves when the connection is closed.
+   */
   async end(): Promise<void> {
     if (this.#socket.closed) return;
     const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));

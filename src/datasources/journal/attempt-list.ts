@@ -5,14 +5,15 @@ import { shortHash, toStoredText } from './stored-values';
 
 const ORDER_AND_LIMIT = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 
-/** Upper bound of all start times and sequence numbers in the journal. */
+/** Upper bound of all start times, sequence numbers and row counts in the journal. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns the SELECT for a page of a client's attempts on a channel, newest first. If `page` has an external id, the
- * SELECT reads all the client's attempts with that external id, which are few. If not, it reads at most `limit` entries
- * of the index for each kind and outcome, so even a list of a rare outcome is fast.
- * @param table returns the FROM item for the table of attempts; in SQLite, with a hint to use the given index
+ * Returns the SELECT for a page of a client's attempts on a channel, newest first. If `page.externalId` is a string,
+ * the database examines all attempts of the client with this external id, which are few. Otherwise, for each kind and
+ * outcome, it examines at most `limit` entries of the index `attempts_by_start`. So even a list of a rare outcome is
+ * fast.
+ * @param table returns the FROM item for the table of attempts. In SQLite, the item has a hint to use the given index.
  */
 export function listStatement(page: AttemptQuery, table: (index: string) => string) {
   const { service, client, channel, kinds = ATTEMPT_KINDS, outcome, externalId, limit } = page;

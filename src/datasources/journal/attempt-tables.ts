@@ -10,8 +10,9 @@ export const STATE_BY_OUTCOME = {
 } as const;
 
 /**
- * Returns the SQL expression for the first 12 bytes of an attempt id (`id`: SQL for the id). These bytes are the hash
- * of the attempt's idempotency key. The table `stored_attempts` has a unique index on them.
+ * Returns the SQL expression for the first 12 bytes of an attempt id. These bytes are the hash of the attempt's
+ * service, client and idempotency key (see keyHash()). The table `stored_attempts` has a unique index on them.
+ * @param id SQL expression for the stored bytes of the id
  */
 export const keyHashOf = (id: string): string => `substr(${id}, 1, ${KEY_HASH_BYTES})`;
 
@@ -24,7 +25,7 @@ const ATTEMPT_INDEXES = [
   `CREATE UNIQUE INDEX stored_attempts_by_key ON stored_attempts (${keyHashOf('id')})`,
   `CREATE INDEX stored_attempts_open ON stored_attempts (state, lease_until) WHERE state IN ('p', 'u')`,
   'CREATE INDEX stored_attempts_settled ON stored_attempts (settled_at) WHERE settled_at IS NOT NULL',
-  // With the column `group_id` in the next two indexes, findCreated() reads no rows of other clients.
+  // The next two indexes include `group_id`, so that findCreated() reads no rows of other clients.
   'CREATE INDEX stored_attempts_by_transaction ON stored_attempts (transaction_hash, group_id) WHERE transaction_hash IS NOT NULL',
   'CREATE INDEX stored_attempts_by_external_id ON stored_attempts (external_id_hash, group_id)',
   // `started_at` comes last, so that a list reads one short range of the index for each kind and outcome.
@@ -32,8 +33,9 @@ const ATTEMPT_INDEXES = [
 ];
 
 /**
- * Returns the statements that create the tables of attempts. To keep rows small (docs/scaling.md), `attempt_groups`
- * stores the values that many attempts share, and columns that only open attempts need are null in settled attempts.
+ * Returns the statements that create the tables of attempts. Rows are kept small (docs/scaling.md): values that many
+ * attempts share are stored in `attempt_groups`. Columns that only open attempts need (see Attempt) are null in settled
+ * attempts.
  */
 export function attemptTables(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
@@ -86,7 +88,9 @@ export function attemptTables(dialect: Dialect): string[] {
   ];
 }
 
-/** SELECT expressions for service, client, channel and kind of an attempt, which are stored in `attempt_groups`. */
+/**
+ * SELECT expressions for an attempt's service, client, channel and kind. They read these values from `attempt_groups`.
+ */
 const GROUP_COLUMNS = ['service', 'client', 'channel', 'kind'].map(
   (name) => `(SELECT ${name} FROM attempt_groups WHERE attempt_groups.id = group_id) AS ${name}`,
 );
@@ -110,12 +114,16 @@ const readableColumns = (dialect: Dialect): string =>
     "COALESCE(absent_ms, 0) AS absent_ms, COALESCE(absent_observer, '') AS absent_observer",
   ].join(', ');
 
-/** For each dialect, the columns that make up an Attempt, for a SELECT or RETURNING clause on `stored_attempts`. */
+/**
+ * Column lists by dialect, for a SELECT or RETURNING clause on `stored_attempts`. attemptFromRow() converts the
+ * resulting rows to an Attempt.
+ */
 export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: readableColumns('postgres') };
 
 /**
- * Returns the statement that creates the view `attempts`. The view ends with columns in their stored form. Conditions
- * on these can use an index; conditions on converted columns, for example `id` or `outcome`, cannot.
+ * Returns the statement that creates the view `attempts`, in which stored values are converted to readable ones. The
+ * last columns, from `stored_id` on, have their stored form. A condition on such a column can use an index. A condition
+ * on a converted column, for example `id` or `outcome`, cannot.
  */
 export const attemptsView = (dialect: Dialect): string =>
   `CREATE VIEW attempts AS SELECT ${READABLE_COLUMNS[dialect]},

@@ -14,7 +14,7 @@ export interface AttemptsByStartQuery {
   from: number;
   /** Latest start time, exclusive. */
   to: number;
-  /** Position of the last attempt that the caller has, to continue after it; null: begin at `from`. */
+  /** Position of the last attempt that the caller already has: the pages begin after it. Null: they begin at `from`. */
   after: AttemptPosition | null;
 }
 
@@ -42,9 +42,9 @@ const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) >
 const ORDER_AND_LIMIT = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
 
 /**
- * By dialect: returns the SELECT of the attempts that started in a time window. `groupCondition`: condition on rows of
- * attempt_groups. The inner LIMIT (PostgreSQL) and CROSS JOIN (SQLite) make the planner read only this window of the
- * index stored_attempts_by_start.
+ * For each dialect, a function that returns the SELECT of the attempts that started in a time window. `groupCondition`
+ * is an SQL condition on rows of `attempt_groups`. The inner LIMIT (PostgreSQL) or the CROSS JOINs (SQLite) make the
+ * planner read only this window of the index `stored_attempts_by_start`.
  */
 const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (
@@ -72,7 +72,10 @@ export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Connects as connectToStore(). A page's time limit is `timeLimitMs`, but at least MIN_BACKGROUND_TIME_LIMIT_MS. */
+/**
+ * Connects to the journal for reading (see connectToStore()). The time limit of a page is `timeLimitMs`, but at least
+ * MIN_BACKGROUND_TIME_LIMIT_MS.
+ */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
   const options = { timeLimitMs: Math.max(timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);

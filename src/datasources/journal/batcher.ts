@@ -2,7 +2,10 @@ import { TimeoutError } from '../../shared/timeout';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
-/** Priority of an operation. A `low` one waits until no `normal` one is queued, and then has a batch of its own. */
+/**
+ * Priority of an operation. A `low` operation waits until no `normal` operation is queued. Its batch contains no other
+ * operation.
+ */
 export type Priority = 'normal' | 'low';
 
 interface Queued<Op, Result> {
@@ -28,13 +31,17 @@ interface BatcherOptions<Op, Result> {
   /** Time limit of an operation in ms, including its time in the queue. The limit does not abort a batch in flight. */
   timeLimitMs: number;
   /**
-   * Returns the `key` and `owner` of an operation. Operations with the same key and different owners never share a
-   * batch. Null: the operation can share a batch with every other operation.
+   * Returns the `key` and `owner` of an operation. Operations with the same key but different owners never share a
+   * batch, for example because one statement cannot write a row twice. If the function is omitted or returns null, the
+   * operation can share a batch with every other `normal` operation.
    */
   batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
 
-/** Group commit: operations that arrive while other batches are in flight share the next batch and its disk sync. */
+/**
+ * Group commit: operations that arrive while `concurrency` batches are in flight wait, and then share the next batch
+ * and its disk sync.
+ */
 export class Batcher<Op, Result> {
   #queue: Queued<Op, Result>[] = [];
   #inFlight = 0;
@@ -42,7 +49,10 @@ export class Batcher<Op, Result> {
 
   constructor(private readonly options: BatcherOptions<Op, Result>) {}
 
-  /** Queues an operation. Rejects with the error of its batch or, after the time limit, with JournalUnavailable. */
+  /**
+   * Queues an operation, and resolves to its result. Rejects with the error of the operation's batch, or with
+   * JournalUnavailable after the time limit.
+   */
   add(op: Op, priority: Priority = 'normal'): Promise<Result> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('The journal is closed.')));
     return new Promise((resolve, reject) => {
@@ -52,7 +62,8 @@ export class Batcher<Op, Result> {
       this.#queue.push(queued);
       // setImmediate lets operations that are added in the same turn of the event loop share a batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
-      // In a busy process, the timer may fire although a result has arrived. setImmediate lets Node.js read it first.
+      // In a busy process, the timer may fire although a result has already arrived. setImmediate lets Node.js read the
+      // result first.
       const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timer), resolve(result));
       queued.reject = (error) => (clearTimeout(timer), reject(error));
@@ -67,7 +78,7 @@ export class Batcher<Op, Result> {
   }
 
   #timeOut(queued: Queued<Op, Result>): void {
-    // If the operation is still queued, #startBatches() removes it before it starts the next batch.
+    // If the operation is still queued, #startBatches() removes it from the queue before the next batch starts.
     queued.isTimedOut = true;
     queued.reject(new JournalUnavailable(new TimeoutError()));
     this.#startBatches();

@@ -10,9 +10,11 @@ import { ATTEMPT_KINDS, type AttemptKind } from './journal';
 import { textOrNull, type Row, type SqlValue } from './rows';
 
 /**
- * Selects the current epoch and horizon (docs/decisions/0022-record-of-changes.md). Readable are all changes of earlier
- * epochs, and changes of the current epoch whose `xid` is below the horizon. `is_current` is false if the journal has
- * moved to another database since the epoch began. Parameter: a known lower bound of the horizon, or 0.
+ * Selects the current epoch (see ChangePosition), the horizon and `is_current`. The horizon is an id of a database
+ * transaction: no database transaction with a lower id can still commit a change. A change is readable if it belongs to
+ * an earlier epoch, or if its `xid` is below the horizon (docs/decisions/0022-record-of-changes.md). In SQLite, every
+ * committed change is readable. `is_current` is false if the journal has moved to another database since the epoch
+ * began. The parameter is a known lower bound of the horizon, or 0 if none is known.
  */
 const SELECT_EPOCH = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
@@ -27,7 +29,10 @@ const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const POSITION_ORDER = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 
-/** Columns: `is_current`, and the positions of the last purged change and of the last change in the page. */
+/**
+ * Columns that isEpochOfOtherDatabase(), purgedPosition() and lastExaminedPosition() read: `is_current`, the position
+ * of the last purged change, and the position in the CTE `page_end`.
+ */
 const SELECTED_POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
   page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
 /** FROM clause for SELECTED_POSITIONS. It joins the CTEs `state`, `feed` and `page_end`. */
@@ -35,16 +40,19 @@ const FROM_POSITIONS = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE'
 
 const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
-/** A read of all channels, or with a filter by creator, examines at most max(this number, `limit + 1`) changes. */
+/**
+ * If a read covers all channels or is filtered by creator, it examines at most this many changes. If `limit + 1` is
+ * greater, it examines at most `limit + 1`.
+ */
 const MAX_EXAMINED = 1000;
 
-/** An SQL statement with a `?` placeholder for each value. */
+/** SQL text, of a statement or a part of one, with a `?` placeholder for each value. */
 export interface SqlWithValues {
   text: string;
   values: SqlValue[];
 }
 
-/** Returns the SQL condition on `attempt_groups` for the clients and kinds in `creators`. */
+/** Returns the SQL condition that selects the rows of `attempt_groups` whose changes are read (see ChangeCreators). */
 function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
   const values: SqlValue[] = [];
   const conditions = ATTEMPT_KINDS.flatMap((kind) => {
@@ -63,15 +71,19 @@ const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED);
 
-/** Returns the SELECT of a channel's row in change_feeds; for null, of the row with the last purged change. */
+/**
+ * Returns the SELECT of a channel's row in `change_feeds`. If `channel` is null, the SELECT finds the service's row
+ * whose last purged change is the newest.
+ */
 const feedQuery = (channel: string | null): string =>
   `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
 
 /**
- * Returns the statement that reads a range of changes: a row for each change, up to `limit + 1`, or one row without a
- * change if none is found. Every row also has `horizon`, `examined` (a number), `is_behind` and SELECTED_POSITIONS.
- * @param horizon known lower bound of the horizon (see SELECT_EPOCH)
+ * Returns the statement that reads a range of changes. The result has a row for each change, at most `limit + 1` rows.
+ * If no change is found, the result is one row without a change. Every row also has SELECTED_POSITIONS, `horizon`,
+ * `examined` (the number of changes that the statement examined) and `is_behind` (see ChangeBatch).
+ * @param horizon known lower bound of the horizon (see SELECT_EPOCH); 0 if none is known
  */
 export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): SqlWithValues {
   const { service, channel, after, limit } = range;
@@ -99,7 +111,11 @@ export function readChangesStatement(dialect: Dialect, range: ChangeRange, horiz
   return { text, values: [horizon, ...feedValues, ...pageValues, ...foundValues] };
 }
 
-/** Returns the statement that reads the positions of a channel's newest readable and of its last purged change. */
+/**
+ * Returns the statement that reads two positions of a channel: the position of its newest readable change, and the
+ * position of its last purged change.
+ * @param horizon known lower bound of the horizon (see SELECT_EPOCH); 0 if none is known
+ */
 export const newestChangeStatement = (
   dialect: Dialect,
   [service, channel]: [string, string],
@@ -112,7 +128,7 @@ export const newestChangeStatement = (
   values: [horizon, service, channel],
 });
 
-/** Whether the journal has moved to another database since the epoch in this row began. Then a new epoch must begin. */
+/** Whether the journal has moved to another database since the current epoch began. If so, a new epoch must begin. */
 export const isEpochOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
 
 /** Returns the position in the columns `<prefix>epoch`, `<prefix>xid` and `<prefix>seq`; null if these are null. */
@@ -125,10 +141,15 @@ function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition 
 /** Returns the position of the last purged change; FIRST_POSITION if no change was purged. */
 export const purgedPosition = (row: Row): ChangePosition => positionIn(row, 'purged_') ?? FIRST_POSITION;
 
-/** Returns the position of the last change that the statement examined; null if it examined none. */
+/**
+ * Returns the position of the last change that readChangesStatement() examined, or of the newest change that
+ * newestChangeStatement() found. Returns null if there is none.
+ */
 export const lastExaminedPosition = (row: Row): ChangePosition | null => positionIn(row, 'last_');
 
-/** Compares two positions, for sorting: negative if `a` is before `b`, zero if they are equal. */
+/**
+ * Compares two positions, for sorting. Negative: `a` is before `b`. Zero: they are equal. Positive: `a` is after `b`.
+ */
 export const comparePositions = (a: ChangePosition, b: ChangePosition): number =>
   a.epoch - b.epoch || a.transaction - b.transaction || a.seq - b.seq;
 

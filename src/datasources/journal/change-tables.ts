@@ -17,15 +17,16 @@ const CHANGE_INDEXES = [
   'CREATE INDEX changes_by_feed ON changes (feed_id, epoch, xid, seq)',
   'CREATE INDEX changes_in_order ON changes (epoch, xid, seq)',
   'CREATE INDEX followed_by_transaction ON followed_transactions (transaction_hash)',
-  // `group_id` is part of the index, so that countFollowed() reads only the index of this table.
+  // The index includes `group_id`, so that countFollowed() need not read the rows of the table.
   `CREATE INDEX followed_due ON followed_transactions (next_lookup_at, group_id)
      WHERE next_lookup_at IS NOT NULL`,
 ];
 
 /**
- * Returns the statements that create the tables of the record of changes (docs/decisions/0022-record-of-changes.md).
- * `change_feeds` has a row for each channel of a service, with the position of the channel's last purged change.
- * `changes.xid` is the id of the database transaction that recorded the change; in SQLite, 0.
+ * Returns the statements that create the record of changes: tables, indexes, functions, triggers and first rows. The
+ * record of changes is the history of payments and payouts (docs/decisions/0022-record-of-changes.md). `change_feeds`
+ * has a row for each channel of a service. The row contains the position of the channel's last purged change.
+ * `changes.xid` is the id of the database transaction that recorded the change, or 0 in SQLite.
  */
 export function changeTables(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
@@ -73,8 +74,8 @@ export function changeTables(dialect: Dialect): string[] {
        status TEXT,
        state TEXT
      )`,
-    // This table has one row. It does not use `identity` of journal_state, because gateways of the previous version
-    // update that column without beginning a new epoch.
+    // This table has one row. Its column `identity` is separate from journal_state.identity, because gateways of the
+    // previous version update journal_state.identity without beginning a new epoch.
     `CREATE TABLE change_epoch (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
@@ -95,18 +96,22 @@ export const NOW = {
 };
 
 /**
- * SQL expression for the initial `identity`, which identifies the database, in change_epoch and journal_state. In
- * SQLite, it is empty: change_epoch.identity is not used there, and SqliteJournal.open() sets journal_state.identity.
+ * SQL expression for the first value of the column `identity` in `change_epoch` and `journal_state`. The column
+ * identifies the database that contains the journal. In SQLite, the first value is empty. There, change_epoch.identity
+ * is not used, and SqliteJournal.open() sets journal_state.identity.
  */
 export const INITIAL_DATABASE_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
- * Functions and triggers of the record of changes. When a channel gets its first row in attempt_groups, a trigger
- * creates the channel's feed (row of change_feeds). PostgreSQL creates feeds in a fixed order, to prevent deadlocks.
+ * Functions and triggers of the record of changes. When a channel gets its first row in `attempt_groups`, a trigger
+ * creates the channel's feed, which is a row of `change_feeds`. PostgreSQL creates feeds in a fixed order, to prevent
+ * deadlocks.
  *
- * PostgreSQL only: `raise_change_epoch(always)` begins a new epoch if `always` is true, or if the journal has moved to
- * another database. It locks the table `changes`: it waits for database transactions that are writing changes, and
- * later ones read the new epoch. So no change of an earlier epoch is committed afterwards.
+ * PostgreSQL also has the function `raise_change_epoch(always)`. If `always` is true, or if the journal has moved to
+ * another database, this function begins a new epoch (see ChangePosition). First, it locks the table `changes`. It
+ * thereby waits until the database transactions that are writing changes have ended. Database transactions that write
+ * changes later read the new epoch. So no change of an earlier epoch is committed after the function has begun a new
+ * one.
  */
 const CREATE_FUNCTIONS: Record<Dialect, string[]> = {
   sqlite: [
@@ -140,9 +145,10 @@ export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_gro
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
 /**
- * Returns the INSERT that starts to follow transactions that are not followed yet, oldest first: those of attempts that
- * succeeded at or after a given time. Their first lookup is due at once, because no status is recorded. Parameters: the
- * time, and the maximum number of transactions. Returned column: `created_at`, when the attempt was settled.
+ * Returns the INSERT that starts to follow transactions (docs/changes.md), oldest first. It selects the transactions of
+ * attempts that succeeded at or after a given time, and skips those that are already followed. Their first lookup is
+ * due immediately, because no status is recorded yet. Parameters: the time, and the maximum number of transactions.
+ * Returned column: `created_at`, the time when the attempt was settled.
  */
 export const followSettledStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
     (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_COLUMNS})

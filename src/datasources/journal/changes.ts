@@ -1,16 +1,24 @@
 /**
- * The record of changes has a row for each new status or state of a transaction, as seen in responses of the payment
- * service. The gateway follows each transaction that was created through it: it repeats lookups until the status is
- * final, for at most FOLLOW_DAYS (docs/changes.md). Times are in milliseconds since 1970, by the journal's clock.
+ * The record of changes is the history of the payments and payouts (here called transactions) that were created through
+ * the gateway. It has a row for each new status or state of a transaction that a response of the payment service
+ * showed. To notice changes, the gateway follows each transaction: it repeats lookups until the status is final, for at
+ * most FOLLOW_DAYS (docs/changes.md). Times are in milliseconds since 1970, by the journal's clock.
  */
 
 import type { AttemptKind } from './attempt-kind';
 
-/** Position in the record of changes. Changes become readable in the order of their positions. */
+/**
+ * Position in the record of changes. Positions are ordered by `epoch`, then `transaction`, then `seq`. Changes become
+ * readable in this order.
+ */
 export interface ChangePosition {
-  /** Increases when the journal moves to another database (failover, restore), or when a Fence is raised. */
+  /**
+   * Number of the epoch. A new epoch, with a higher number, begins in two cases: the journal moves to another database,
+   * for example after a failover or restore, or the fence is raised. A raised fence marks that the journal may have
+   * lost attempts (see Fence).
+   */
   epoch: number;
-  /** PostgreSQL: id of the database transaction that recorded the change. SQLite: 0. */
+  /** Id of the database transaction that recorded the change, not of a payment or payout. In SQLite, it is always 0. */
   transaction: number;
   /** Sequence number of the row in the table `changes`. */
   seq: number;
@@ -19,7 +27,7 @@ export interface ChangePosition {
 /** The position before all changes. */
 export const FIRST_POSITION: ChangePosition = { epoch: 0, transaction: 0, seq: 0 };
 
-/** Status and state of a transaction in a response of the payment service, and the next lookup. */
+/** Status and state of a transaction in a response of the payment service, and the due time of the next lookup. */
 export interface ObservedState {
   /** GraphQL value of PaymentStatus or PayoutStatus. */
   status: string;
@@ -29,7 +37,7 @@ export interface ObservedState {
   received: string | null;
   /** Whether the status is final: COMPLETED or FAILED. */
   isFinal: boolean;
-  /** Due time of the next lookup by the gateway itself; null if there will be none. */
+  /** Due time of the next lookup that the gateway makes to follow the transaction; null if it will make none. */
   nextLookupAt: number | null;
 }
 
@@ -48,11 +56,13 @@ export interface Observation extends ObservedState {
 /**
  * Result of recordObservation():
  * - `recorded`: the status or the state was new, so a change was recorded.
- * - `unchanged`: status and state are those that were recorded last.
- * - `outdated`: status or state differ from those that were recorded last, but a response with the recorded ones was
- *   received after this request was sent. So no change was recorded. A lookup is due at once, unless `nextLookupAt` is
- *   null. A final status is never outdated.
- * - `not_followed`: the transaction was not created through the gateway, is recorded as final, or was purged.
+ * - `unchanged`: status and state are the same as in the last recorded change.
+ * - `outdated`: status or state differ from the last recorded change, but the observation may be older than that
+ *   change. After this request was sent, another response with the recorded status and state was received. So no change
+ *   was recorded. The next lookup is due immediately, unless `nextLookupAt` is null. An observation with a final status
+ *   is never outdated.
+ * - `not_followed`: the gateway does not follow the transaction. It was not created through the gateway, the outcome of
+ *   its create is not recorded yet, its final status is already recorded, or it was purged.
  */
 export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_followed';
 
@@ -67,19 +77,22 @@ export interface FollowedTransaction {
   status: string | null;
   /** When the create was recorded as succeeded. */
   createdAt: number;
-  /** When the recorded status and state were first observed; `createdAt` if none are recorded. */
+  /** When the recorded status and state were first observed; equal to `createdAt` if none are recorded yet. */
   changedAt: number;
   /** Number of consecutive failed lookups. */
   failures: number;
 }
 
-/** Claim of due lookups of followed transactions. The claimed lookups are then due again at `leaseUntil`. */
+/**
+ * A claim of due lookups of followed transactions. It keeps other instances from making the same lookups. The claimed
+ * lookups become due again at `leaseUntil`.
+ */
 export interface FollowedClaim {
   service: string;
   now: number;
-  /** End of the lease: from then on, any instance can claim the lookups that were not rescheduled. */
+  /** End of the lease. From then on, any instance can claim the lookups that were not rescheduled. */
   leaseUntil: number;
-  /** A transaction that changed after this time counts as young: it is likely to change again soon. */
+  /** A transaction that changed after this time is called young. It is likely to change again soon. */
   youngIfChangedAfter: number;
   /** Maximum number of transactions to claim. */
   limit: number;
@@ -91,7 +104,7 @@ export interface FollowedClaim {
 export interface NextLookup {
   /** Id of the row in followed_transactions. */
   id: number;
-  /** Due time of the next lookup; null if there will be none. */
+  /** Due time of the next lookup; null if the gateway will make none. */
   nextLookupAt: number | null;
   /** Number of consecutive failed lookups. */
   failures: number;
@@ -107,7 +120,7 @@ export interface FollowedCounts {
   oldestDueAt: number | null;
 }
 
-/** A change in the record: a transaction got a new status or state. */
+/** A recorded change: a transaction got a new status or state. */
 export interface RecordedChange {
   position: ChangePosition;
   recordedAt: number;
@@ -117,7 +130,7 @@ export interface RecordedChange {
   channel: string;
   transactionId: string;
   externalId: string;
-  /** Wire type of the method. */
+  /** Wire type of the payment or payout method. */
   method: string;
   /** Status before the change; null for the first change of a transaction. */
   previousStatus: string | null;
@@ -131,7 +144,10 @@ export interface RecordedChange {
   received: string | null;
 }
 
-/** By kind: the client whose transactions are read; null: all clients. A kind without an entry is not read. */
+/**
+ * For each kind, the client whose transactions are read. Null: the transactions of all clients are read. If a kind has
+ * no entry, its transactions are not read.
+ */
 export type ChangeCreators = Readonly<Partial<Record<AttemptKind, string | null>>>;
 
 /** Selects changes, oldest first. */
@@ -140,7 +156,7 @@ export interface ChangeRange {
   /** Null: all channels (for operators). */
   channel: string | null;
   creators: ChangeCreators;
-  /** Position of the last change that the reader has; null: start with the oldest stored change. */
+  /** Position of the last change that the reader already has. Null: start with the oldest stored change. */
   after: ChangePosition | null;
   limit: number;
 }
@@ -150,9 +166,11 @@ export interface ChangeBatch {
   changes: RecordedChange[];
   /** Whether more changes of this range may follow. */
   hasMore: boolean;
-  /** `after` of the next read. `changes` has all changes of the range up to this position. */
+  /** Position to pass as `after` to the next read. `changes` has all changes of the range up to this position. */
   readUntil: ChangePosition;
-  /** Whether some committed changes are not readable yet, because an earlier database transaction is in progress. */
+  /**
+   * Whether some committed changes are not readable yet, because an earlier database transaction is still in progress.
+   */
   isBehind: boolean;
 }
 
@@ -165,22 +183,35 @@ export class PositionExpired extends Error {
   }
 }
 
-/** The part of the journal that records changes. Every method rejects with JournalUnavailable if the store fails. */
+/**
+ * The part of the journal that records and reads changes. Every method rejects with JournalUnavailable if the database
+ * fails or exceeds the time limit.
+ */
 export interface ChangeJournal {
-  /** Records a change if the observed status or state is new. If several instances observe it, only one records it. */
+  /**
+   * Records a change if the observed status or state is new. If several instances observe the same change, only one of
+   * them records it.
+   */
   recordObservation(observation: Observation): Promise<ObservationResult>;
-  /** Returns a value for each id. False: not followed. True: followed, or a followed transaction has the same hash. */
+  /**
+   * Returns for each id whether the transaction may be followed. False: it is certainly not followed. True: it is
+   * followed, or its id has the same hash as the id of a followed transaction.
+   */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
-  /** Claims due lookups, and returns their transactions. Their next lookup is then due at `leaseUntil`. */
+  /** Claims due lookups, and returns their transactions. The next lookup of each is then due at `leaseUntil`. */
   claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]>;
   /** Stores the next lookups. Skips transactions that are not followed any more. */
   scheduleFollowed(schedules: readonly NextLookup[]): Promise<void>;
   countFollowed(service: string): Promise<FollowedCounts>;
-  /** Returns changes that no crash can lose. Rejects with PositionExpired if changes after `after` were deleted. */
+  /**
+   * Returns a page of changes. All of them are durable, so no crash can lose them. Rejects with PositionExpired if
+   * changes after `range.after` were deleted.
+   */
   readChanges(range: ChangeRange): Promise<ChangeBatch>;
   /**
-   * Returns the position of a channel's newest readable change. Reading after it returns only later changes. If the
-   * channel has no readable change, returns the position of its last purged change; if there is none, FIRST_POSITION.
+   * Returns the position of a channel's newest readable change. A read after this position returns only later changes.
+   * If the channel has no readable change, returns the position of its last purged change. If no change was purged
+   * either, returns FIRST_POSITION.
    */
   newestChange(service: string, channel: string): Promise<ChangePosition>;
 }

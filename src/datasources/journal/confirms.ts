@@ -23,7 +23,10 @@ export interface ConfirmClaim extends ConfirmedPayment {
 export interface ConfirmBeginResult {
   /** Whether the result of an earlier confirm of this payment is unknown. */
   previousOutcomeUnknown: boolean;
-  /** Input hashes of confirms with unknown results. If there were too many, `unknown` stands for the earlier ones. */
+  /**
+   * Input hashes of the earlier confirms whose results are unknown. If the stored list became too long, the entry
+   * `unknown` replaces all hashes up to then.
+   */
   unresolvedInputHashes: string[];
 }
 

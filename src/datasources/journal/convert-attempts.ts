@@ -13,8 +13,8 @@ import { hexToUuid } from '../../shared/uuid';
 import { toJsonValue, newAttemptId, shortHash, toStoredText, type Dialect } from './stored-values';
 
 /**
- * Converts the attempts of a journal from before the first release: the table `attempts` becomes `stored_attempts`, and
- * the table `reservations` becomes `reserved_external_ids`.
+ * This module converts the attempts of a journal from before the first release: the table `attempts` becomes
+ * `stored_attempts`, and the table `reservations` becomes `reserved_external_ids`.
  */
 
 /** Access to the database that is migrated. */
@@ -26,8 +26,8 @@ export interface MigrationStore {
 }
 
 /**
- * Runs a step of a migration in a database transaction, in one process at a time. Resolves to undefined without running
- * the step if the migration has already been applied.
+ * Runs a step of a migration in a database transaction, in one process at a time. If the migration has already been
+ * applied, resolves to undefined without running the step.
  */
 export type RunMigrationStep = <T>(work: () => Promise<T>) => Promise<T | undefined>;
 
@@ -97,7 +97,10 @@ class AttemptCopier {
 
   constructor(private readonly store: MigrationStore) {}
 
-  /** Copies old rows of `attempts`, and their reserved external ids, to the new tables. Replaces earlier copies. */
+  /**
+   * Copies rows of the old table `attempts`, and their reserved external ids, to the new tables. Replaces earlier
+   * copies of the same rows.
+   */
   async copy(rows: readonly Row[]): Promise<void> {
     const { dialect, execute } = this.store;
     const attempts = [];
@@ -154,10 +157,11 @@ const FINAL_STEP_STATEMENTS = {
 } satisfies Record<Dialect, { before: string[]; after: string[] }>;
 
 /**
- * Copies attempts in batches while gateways of the previous version use the journal. The final step copies new attempts
- * and those that may have changed meanwhile, and drops the old tables. Several instances can convert at once.
- * @param complete runs at the end of the final step: creates the view `attempts`, the table journal_state and the
- *   functions of PostgreSQL, and marks the migration as applied
+ * Copies attempts to the new tables in batches. Meanwhile, gateways of the previous version can use the journal. The
+ * final step copies the attempts that were added meanwhile, and those that may have changed after they were copied. It
+ * then drops the old tables. Several instances can call this function at the same time.
+ * @param complete runs at the end of the final step. It must create the view `attempts`, the table `journal_state` and
+ *   the functions of PostgreSQL, and mark the migration as applied.
  */
 export async function convertAttempts(
   store: MigrationStore,
@@ -191,7 +195,7 @@ export async function convertAttempts(
       store,
       ['attempts', 'reservations', 'attempt_conversion'].map((table) => `DROP TABLE ${table}`),
     );
-    // Proposals refer to attempts by their old ids, so they are deleted.
+    // Settlement proposals refer to the old ids of attempts, so all proposals are deleted.
     await execute('DELETE FROM settlement_proposals');
     await complete();
   });

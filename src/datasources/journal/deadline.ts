@@ -1,7 +1,13 @@
-/** Default time limit in ms of a journal call that a create waits for, so that creates fail quickly in an outage. */
+/**
+ * Default time limit in ms of a journal call that a create or confirm waits for. It is short, so that creates and
+ * confirms fail quickly in an outage.
+ */
 export const DEFAULT_TIME_LIMIT_MS = 400;
 
-/** Minimum time limit in ms of calls that no create waits for: lists, reads of changes, operator commands, metrics. */
+/**
+ * Minimum time limit in ms of journal calls that no create or confirm waits for. Examples are lists, reads of changes,
+ * operator commands and metrics.
+ */
 export const MIN_BACKGROUND_TIME_LIMIT_MS = 1_500;
 
 /** Returns the time in ms by a monotonic clock that all threads and processes of a machine share. */

@@ -17,8 +17,9 @@ export interface JournalFacts {
   /** Whether the current user can write the journal or, if migrations are pending, apply them. */
   isWritable: boolean;
   /**
-   * Number of attempts with an unknown outcome, at all services, and the start time of the oldest in ms since 1970. The
-   * values are 0 and null if there are none, or if migrations are pending.
+   * `count` is the number of attempts with an unknown outcome, at all payment services. `oldestStartedAt` is the start
+   * time of the oldest of these attempts, in ms since 1970. If there are none, or if migrations are pending, the values
+   * are 0 and null.
    */
   unknown: { count: number; oldestStartedAt: number | null };
 }
@@ -38,7 +39,10 @@ export interface PostgresFacts extends JournalFacts {
   clockDifferenceMs: number;
 }
 
-/** Weakness of a PostgreSQL server as a journal. The name is logged, and is a finding code of `paygraph doctor`. */
+/**
+ * Name of a weakness of a PostgreSQL server that contains a journal. The gateway logs the name at start-up, and
+ * `paygraph doctor` reports it as a finding code.
+ */
 export type JournalWeakness =
   | 'journal_not_durable'
   | 'asynchronous_standby'
@@ -153,7 +157,10 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 
-/** Whether a client receives its own notification. False, for example, if a pooler switches server connections. */
+/**
+ * Whether a client receives its own notification. False, for example, if a connection pooler switches between server
+ * connections.
+ */
 async function canReceiveNotify(client: Client): Promise<boolean> {
   const channel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
   const received = new Promise<void>((resolve) => {

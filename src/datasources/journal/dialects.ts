@@ -6,9 +6,11 @@ export const DIALECTS = {
     followedByDueTime: 'followed_transactions INDEXED BY followed_due',
     /** Clause that locks the rows that a SELECT returns. SQLite needs none, because it has one writer at a time. */
     lock: '',
-    /** As `lock`, but the SELECT omits rows that another transaction has locked. */
+    /** Like `lock`, but the SELECT omits rows that another database transaction has locked. */
     skipLocked: '',
-    /** Returns the SQL to write after a value in a condition: `IN (select)`; in PostgreSQL, a faster equivalent. */
+    /**
+     * Returns the part of a condition that follows a value: `IN (select)`. In PostgreSQL, returns a faster equivalent.
+     */
     isIn: (select: string): string => `IN (${select})`,
     /** FROM item with a row for each element of a JSON array. Column: `value`. Parameter: the array. */
     jsonElements: 'json_each(?)',

@@ -1,17 +1,19 @@
 /**
- * Reasons why the journal may have lost attempts and the fence is raised. They are stored, logged and shown in /readyz.
+ * Reasons for which the fence is raised (see Fence). In each case, the journal may have lost attempts. The reason is
+ * stored in the journal, logged, and shown in /readyz.
  * - `failover`: a standby of PostgreSQL was promoted, or the server was restored from a physical backup.
  * - `restored`: the journal was replaced, for example by a restored dump, or by a copy of the SQLite file.
- * - `attempt_missing`: an outcome was to be recorded, but the journal does not have its attempt.
+ * - `attempt_missing`: the outcome of an attempt was to be recorded, but the journal does not have this attempt.
  * - `operator`: an operator raised the fence.
  */
 export const FENCE_REASONS = ['failover', 'restored', 'attempt_missing', 'operator'] as const;
 export type FenceReason = (typeof FENCE_REASONS)[number];
 
 /**
- * A mark on the journal: it may have lost its latest attempts, for example in a failover to an asynchronous standby. While
- * a fence is up, every create is looked up at the payment service before it is sent, to prevent double payments. A
- * fence ends FENCE_SECONDS after `since`, or when an operator lowers it (docs/exactly-once.md).
+ * A mark on a journal that may have lost its latest attempts, for example in a failover to an asynchronous standby.
+ * While the fence is up, the gateway makes a lookup at the payment service before it sends a create. The lookup shows
+ * whether a lost attempt has already created the transaction. This prevents double payments. The fence ends
+ * FENCE_SECONDS after `since`, or when an operator lowers it (docs/exactly-once.md).
  */
 export interface Fence {
   /** When the fence was raised, in ms since 1970 by the journal's clock. */
@@ -21,7 +23,10 @@ export interface Fence {
 
 /** The fence of a journal, and the last sequence number of its attempts. */
 export interface JournalState {
-  /** The last fence, even if FENCE_SECONDS have passed; null if none was raised, or if an operator lowered it. */
+  /**
+   * The fence that was raised last, even if FENCE_SECONDS have already passed. Null if no fence was ever raised, or if
+   * an operator has lowered it.
+   */
   fence: Fence | null;
   /** Last sequence number that was assigned to an attempt. If it decreases, an older copy has replaced the journal. */
   lastSequence: number;
@@ -34,7 +39,10 @@ export const journalStateFromRow = (row: Record<string, unknown>): JournalState 
   return { fence: since === 0 ? null : { since, reason }, lastSequence: Number(row['last_sequence']) };
 };
 
-/** An outcome cannot be recorded, because the journal has lost or purged the attempt. */
+/**
+ * An outcome cannot be recorded, because the journal does not have the attempt. The attempt was lost or purged, or
+ * another attempt with the same idempotency key has replaced it.
+ */
 export class AttemptMissing extends Error {
   constructor() {
     super('The journal does not have this attempt.');

@@ -3,7 +3,10 @@ import type { RunMigrationStep, MigrationStore } from './convert-attempts';
 
 /** Maximum age in ms of the transactions that the migration starts to follow. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
-/** The last step rereads outcomes since this time in ms before the migration began: some may be committed late. */
+/**
+ * The last step reads again the outcomes that were recorded within this time, in ms, before the start of the migration.
+ * Some of them may have been committed only after an earlier step had already read this period.
+ */
 const LAST_STEP_REREAD_MS = 10 * 60 * 1000;
 /** Maximum number of transactions in a step. The last step has no limit. */
 const MAX_STEP_ROWS = 10_000;
@@ -17,9 +20,10 @@ const STEP_SETTINGS = {
 };
 
 /**
- * Starts to follow (docs/changes.md) the transactions that were created in the 7 days before this migration, because
- * earlier gateways did not follow transactions. Gateways of the previous version can use the journal meanwhile.
- * After an interruption, the next call begins again, and skips transactions that are already followed.
+ * Starts to follow the transactions that were created in the 7 days before this migration: the gateway then looks them
+ * up until their status is final (docs/changes.md). Earlier gateways did not follow transactions. Gateways of the
+ * previous version can use the journal during the migration. After an interruption, the next call begins again, and
+ * skips transactions that are already followed.
  * @param complete runs in the last step; marks the migration as applied
  */
 export async function followRecentTransactions(

@@ -5,11 +5,11 @@ import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
 /**
  * Called when a journal call has ended. `call`: name of the method. `fault`: the error; null if the call succeeded, or
- * if a working journal refused it (see isRefusal). `ms`: duration.
+ * if a working journal refused the call (see isRefusal). `ms`: duration of the call.
  */
 export type JournalCallListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
-/** Wraps a journal. Reports every call, except of close(), to `onCall`. */
+/** Wraps a journal, so that the end of every call is reported to `onCall`. Calls of close() are not reported. */
 export const instrumentJournal = (journal: Journal, onCall: JournalCallListener): Journal =>
   new Proxy(journal, {
     get: (target, name) => {
@@ -31,6 +31,9 @@ export const instrumentJournal = (journal: Journal, onCall: JournalCallListener)
     },
   });
 
-/** Whether a working journal refused a call: too many queued lists, an expired position, or a missing attempt. */
+/**
+ * Whether an error means that a working journal refused a call, because too many lists are queued, a position has
+ * expired, or an attempt is missing. Such an error is not reported as a fault of the journal.
+ */
 const isRefusal = (error: unknown): boolean =>
   error instanceof JournalBusy || error instanceof PositionExpired || error instanceof AttemptMissing;

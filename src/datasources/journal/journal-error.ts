@@ -4,8 +4,9 @@ import process from 'node:process';
 import { TimeoutError } from '../../shared/timeout';
 
 /**
- * Reasons of journal errors. The key is the value of `reason` in logs, /readyz and metrics. The entry has the message,
- * then the error codes with this reason: SQLSTATEs, system error codes and SQLite result codes.
+ * Reasons of journal errors. The key is the value of `reason` in logs and metrics, and of `journalReason` in /readyz.
+ * Each entry has the message, then the error codes with this reason: SQLSTATEs, system error codes and SQLite result
+ * codes. reasonOfCode() also finds the reason of some codes by a pattern.
  */
 const REASONS = {
   connection_refused: ['PostgreSQL refuses connections', 'ECONNREFUSED'],
@@ -50,7 +51,7 @@ export const JOURNAL_REASONS = Object.keys(REASONS) as JournalReason[];
 /** Description of a journal error. It is safe to log: it contains no values of settings and no driver messages. */
 export interface JournalErrorInfo {
   reason: JournalReason;
-  /** SQLSTATE, system error code or SQLite result code; null if the error has none. */
+  /** Error code, such as a SQLSTATE, a system error code or a SQLite result code; null if the error has none. */
   code: string | null;
   /** Sentence for operators, without a full stop. */
   message: string;
@@ -77,7 +78,10 @@ const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = 
   [/connection (terminated|ended|error)|not queryable/i, 'connection_lost'],
 ];
 
-/** Describes an error by the first code or DescribedError in its chain of causes; without these, by the messages. */
+/**
+ * Describes an error by the first DescribedError, TimeoutError or error code in its chain of causes. If the chain has
+ * none of these, describes the error by the messages in the chain (see REASON_BY_MESSAGE).
+ */
 export function describeJournalError(error: unknown): JournalErrorInfo {
   const chain = [...causeChain(error)];
   for (const inner of chain) {
@@ -111,7 +115,10 @@ function reasonOfCode(code: string): JournalReason {
 
 /** A journal error whose description is already known. describeJournalError() returns this description. */
 export class DescribedError extends Error {
-  /** SQLSTATE or other error code, as in driver and system errors; undefined if there is none. */
+  /**
+   * SQLSTATE or other error code; undefined if there is none. The field has the same name in errors of drivers and of
+   * the operating system.
+   */
   readonly code: string | undefined;
 
   constructor(readonly info: JournalErrorInfo) {
@@ -135,7 +142,10 @@ const PERMANENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'permission_denied',
 ]);
 
-/** Whether the error lasts until an operator corrects settings or privileges. If so, openJournal() rejects. */
+/**
+ * Whether an error lasts until an operator corrects settings or privileges. If the journal reports such an error while
+ * the gateway starts, the start fails.
+ */
 export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_REASONS.has(reason);
 
 /** Returns the message of an error, followed by its code in parentheses if it has one. */
@@ -155,7 +165,11 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
 /** SQLite codes with many possible causes. For these, diagnoseSqliteError() also checks the file system. */
 const SQLITE_CODES_TO_DIAGNOSE = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Returns an error with SQLite's code or, for SQLITE_CODES_TO_DIAGNOSE, the code that a file check finds, if any. */
+/**
+ * Returns an error whose `code` is the name of SQLite's result code. If that is one of SQLITE_CODES_TO_DIAGNOSE, and a
+ * check of the file system finds the cause, `code` is a system error code instead, such as EACCES or ENOSPC. If
+ * `errcode` is undefined, the error has no `code`.
+ */
 export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
@@ -164,7 +178,10 @@ export function diagnoseSqliteError(message: string, errcode: number | undefined
   return code === undefined ? new Error(message) : Object.assign(new Error(message), { code });
 }
 
-/** Returns the system error code if the folder, or the file if it exists, cannot be written; otherwise undefined. */
+/**
+ * Returns a system error code if the folder of `file` cannot be written, or if `file` exists and cannot be written.
+ * Otherwise, returns undefined.
+ */
 export function accessErrorCode(file: string): string | undefined {
   try {
     accessSync(path.dirname(file), constants.W_OK);

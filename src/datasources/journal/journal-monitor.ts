@@ -15,7 +15,10 @@ const LOG_INTERVAL_MS = 60_000;
 const LARGE_CHECK_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 
-/** With these reasons, only a second failed check in a row makes the journal unavailable; at start, the first does. */
+/**
+ * If a check fails for one of these reasons, the journal becomes unavailable only if the previous check has failed too.
+ * When the gateway starts, the first failed check already makes the journal unavailable.
+ */
 const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'timeout',
   'locked',
@@ -55,7 +58,7 @@ export class JournalMonitor {
 
   constructor(private readonly options: JournalMonitorOptions) {}
 
-  /** The error for which the journal counts as unavailable; null if the journal counts as available. */
+  /** The error because of which the journal is treated as unavailable; null if it is treated as available. */
   get currentError(): JournalErrorInfo | null {
     return this.#fault;
   }
@@ -72,7 +75,10 @@ export class JournalMonitor {
     await this.#currentCheck;
   }
 
-  /** Must be called after each call of the journal. `fault`: null if it succeeded, or a working journal refused it. */
+  /**
+   * Must be called when a journal call has ended. `call`: name of the method. `fault`: the error; null if the call
+   * succeeded, or if a working journal refused the call.
+   */
   onCallEnd(call: string, fault: JournalErrorInfo | null): void {
     if (call === 'checkWrite') return;
     if (call === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
@@ -116,7 +122,8 @@ export class JournalMonitor {
     } catch (error) {
       const fault = describeJournalError(error);
       const isTransient = TRANSIENT_REASONS.has(fault.reason);
-      // In a busy journal, a check may time out although attempts are written: in SQLite, it has low priority.
+      // If the journal is busy, a check may time out although attempts are being written: in SQLite, checks have low
+      // priority.
       if (isTransient && this.#lastInsertAt > startedAt) return this.#onWritable();
       this.#failureCount += 1;
       if (this.#fault || this.#failureCount > 1 || !isTransient) this.#onUnavailable(fault);

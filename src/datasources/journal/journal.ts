@@ -20,14 +20,14 @@ export type * from './purge-step';
 
 export { ATTEMPT_KINDS, type AttemptKind } from './attempt-kind';
 
-/** Maximum lease on an attempt or confirm, in ms. A lease with more time left is void: the clock has been set back. */
+/** Maximum time in ms from now to a `leaseUntil`. A lease that ends later is void: the clock has been set back. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
 
 export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 /**
  * - `in_progress`: no outcome is recorded yet. `succeeded`: the service created the transaction.
  * - `rejected`: the service refused the input. The idempotency key can be used again.
- * - `not_sent`: certainly nothing was created: the request was not executed, or lookups or an operator found nothing.
+ * - `not_sent`: certainly nothing was created. The request was not executed, or lookups or an operator found nothing.
  *   The idempotency key can be used again.
  * - `unknown`: the service may have created a transaction.
  */
@@ -65,23 +65,23 @@ export interface NewAttempt extends AttemptKey {
   reserve: boolean;
   /** Id of the instance that sends the request. */
   owner: string;
-  /** End of the lease. An owner that has not renewed it by then is treated as dead. */
+  /** End of the lease of `owner`. Afterwards, other instances treat the owner as dead, and can claim the attempt. */
   leaseUntil: number;
   startedAt: number;
   /**
-   * `startedAt` by the payment service's clock; null if that clock is unknown. For an attempt that the journal had
-   * lost, the time at which the service created the transaction.
+   * `startedAt` by the payment service's clock; null if that clock is unknown. If this attempt replaces one that the
+   * journal has lost: the time at which the service created the payment of the lost attempt.
    */
   serviceStartedAt: number | null;
   /** Time after which the request can neither be sent nor be in flight. */
   sendUntil: number;
-  /** `since` of the Fence that the owner had read when it decided to send the request; 0 if there was no fence. */
+  /** `Fence.since` as last read before the insert; 0 if there was no fence. See `fence_changed` in InsertResult. */
   fenceSince: number;
 }
 
 /**
- * Time in ms after the due time of a lookup during which claimDue() leaves the attempt to the instance
- * `absence.observer`. Afterwards, any instance can claim it.
+ * When a lookup of an attempt becomes due, claimDue() leaves the attempt to the instance `absence.observer` for this
+ * time in ms. Afterwards, or if `absence.observer` is empty, any instance can claim the attempt.
  */
 export const OBSERVER_GRACE_MS = 5000;
 
@@ -89,9 +89,9 @@ export const OBSERVER_GRACE_MS = 5000;
 export interface AbsenceEvidence {
   /** Number of lookups that did not find the transaction. Failed and inconclusive lookups are not counted. */
   lookups: number;
-  /** Time in ms between these lookups, by monotonic clocks, without intervals in which another instance took over. */
+  /** At most the time in ms between these lookups, by monotonic clocks. Excludes intervals between two instances. */
   spanMs: number;
-  /** Id of the instance that made the last counted lookup, and measures the time since; empty if none was counted. */
+  /** Id of the instance that made the last of these lookups and measures the time since; empty if `lookups` is 0. */
   observer: string;
 }
 
@@ -101,9 +101,9 @@ export const NO_ABSENCE_EVIDENCE: AbsenceEvidence = { lookups: 0, spanMs: 0, obs
 export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
 
 /**
- * A stored attempt. It is open while `outcome` is `in_progress` or `unknown`, then settled. A claim changes `owner` and
- * `leaseUntil`. In a settled attempt, `owner` is empty, `leaseUntil` and `sendUntil` are 0, and `serviceStartedAt` is
- * null.
+ * A stored attempt. While `outcome` is `in_progress` or `unknown`, the attempt is open; afterwards, it is settled. A
+ * claim changes `owner` and `leaseUntil`. In a settled attempt, `owner` is empty, `leaseUntil` and `sendUntil` are 0,
+ * `serviceStartedAt` is null, and `absence` equals NO_ABSENCE_EVIDENCE.
  */
 export interface Attempt extends SentAttempt {
   /** Sequence number of the row. Attempts that are inserted later have higher numbers. */
@@ -142,8 +142,8 @@ export type Outcome =
       status: string;
       settledAt: number;
       /**
-       * State in the response, recorded as the first change of the transaction. If omitted, no change is recorded, and
-       * the first lookup of the transaction is due at `settledAt`.
+       * Status and state in the service's response. They are recorded as the first change of the transaction. If
+       * omitted, no change is recorded, and the first lookup of the transaction is due at `settledAt`.
        */
       observed?: ObservedState;
     }
@@ -151,7 +151,7 @@ export type Outcome =
   /** If `absence` is omitted, the stored evidence of absence is kept. */
   | { outcome: 'unknown'; nextRecheckAt: number; absence?: AbsenceEvidence };
 
-/** Claim of attempts of a service: the claiming instance (`owner`), the current time, and the end of the new lease. */
+/** Claim of attempts: the service, the id of the claiming instance (`owner`), the current time, the lease's end. */
 export type AttemptClaim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
 
 /** Selects the payments or the payouts that one client created. */
@@ -174,7 +174,7 @@ export interface AttemptQuery {
   externalId?: string | null;
   /** Earliest start time, inclusive. */
   startedFrom?: number | null;
-  /** Lists only attempts before this position. If its `seq` is 0: only those that started before its `startedAt`. */
+  /** Lists only attempts with an earlier position. If `seq` is 0, lists only those that started before `startedAt`. */
   beforePosition?: AttemptPosition | null;
   limit: number;
 }
@@ -199,9 +199,10 @@ export interface Journal extends ChangeJournal {
   /** Writes the attempt durably, or returns why it was not written. Atomic across instances. */
   insertAttempt(attempt: NewAttempt): Promise<InsertResult>;
   /**
-   * Records an outcome, unless the attempt is already settled, and returns true. If another attempt created the
-   * transaction, records nothing and returns false. Does not wait until the outcome is durable: after a crash, a lookup
-   * finds it again. Rejects with AttemptMissing if `succeeded` or `unknown` is to be recorded for a missing attempt.
+   * Records an outcome and returns true. If the attempt is already settled, changes nothing and returns true. If
+   * another attempt created the transaction, changes nothing and returns false. Does not wait until the outcome is
+   * durable: if a crash loses the outcome, a lookup finds it again. If the attempt is missing and the outcome is
+   * `succeeded` or `unknown`, rejects with AttemptMissing.
    */
   recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
   /** Returns the attempt with an idempotency key, whatever its outcome; null if there is none. */
@@ -209,19 +210,21 @@ export interface Journal extends ChangeJournal {
   /** Returns the attempt that created a transaction; null if the journal has none. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
   /**
-   * Whether a transaction found by a lookup could also belong to another open attempt: one with the same kind, channel,
-   * external id and method. For payments, also with the same amount; lookups of payouts show no amount.
+   * Whether a transaction that a lookup found for `attempt` could also belong to another open attempt. Such an attempt
+   * has the same kind, channel, external id and method and, if it is for a payment, the same amount. Amounts of payouts
+   * are not compared, because lookups do not show them.
    */
   hasRival(attempt: Attempt): Promise<boolean>;
   /**
-   * Returns the id of a transaction that certainly exists at the service: it was created by an attempt with the same
-   * channel and kind as `attempt`, and if possible with the same client. Null if there is none.
+   * Returns the id of a transaction that certainly exists at the service; null if the journal has none. An attempt with
+   * the channel and kind of `attempt` created it, if possible an attempt of the same client. While the service does not
+   * show this transaction, a lookup that finds nothing does not prove that a transaction is absent.
    */
   findSucceededOnChannel(attempt: Attempt): Promise<string | null>;
   /**
-   * Returns for each ref, in order, the attempt with which `creator` created the transaction; null if there is none.
-   * For a ref with only an external id, returns the newest attempt with the outcome `succeeded` or `unknown`. The
-   * duration of the call does not reveal whether another client has created the transaction.
+   * Returns for each ref, in the same order, the attempt with which `creator` created the transaction; null if there is
+   * none. For a ref with only an external id, returns the creator's newest attempt that has this external id and the
+   * outcome `succeeded` or `unknown`. The duration does not reveal whether another client has created the transaction.
    */
   findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */

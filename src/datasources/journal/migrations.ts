@@ -5,7 +5,10 @@ import { followRecentTransactions } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 import type { Dialect } from './stored-values';
 
-/** Creates the tables that journals from before the first release already have in their present form. */
+/**
+ * Statements that create tables whose form has not changed since before the first release. They are run only for a new
+ * journal: a journal from before the first release already has these tables.
+ */
 const CREATE_FIRST_TABLES = [
   `CREATE TABLE confirms (
        service TEXT NOT NULL,
@@ -53,7 +56,10 @@ const CREATE_FIRST_TABLES = [
      )`,
 ];
 
-/** The table journal_state has one row. `identity` identifies the database in which the journal was last used. */
+/**
+ * The table journal_state has one row. `identity` identifies the database or SQLite file in which the journal was last
+ * used. If there is no fence (see Fence), `fence_since` is 0 and `fence_reason` is empty.
+ */
 const CREATE_JOURNAL_STATE = `CREATE TABLE journal_state (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
@@ -66,8 +72,8 @@ const insertFirstState = (dialect: Dialect): string =>
 
 /**
  * The function journal_identity() returns the identity of the database: `server/timeline/table`. The timeline changes
- * when a standby is promoted or a backup is restored. The id of the table changes when a dump is restored. Server and
- * timeline are empty if the database user cannot read them.
+ * when a standby is promoted or a physical backup is restored. `table` is the id of the table stored_attempts, which
+ * changes when a dump is restored. Server and timeline are empty if the database user may not read them.
  */
 const CREATE_IDENTITY_FUNCTION = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
      BEGIN
@@ -78,16 +84,18 @@ const CREATE_IDENTITY_FUNCTION = `CREATE FUNCTION journal_identity() RETURNS TEX
      END $$`;
 
 /**
- * Statements only for PostgreSQL. A PostgreSQL statement does not see what is committed after its start, but a volatile
- * function that it calls does. SQLite has one writer at a time, so nothing is committed meanwhile.
+ * Statements that only PostgreSQL needs. Two of the functions exist because a PostgreSQL statement does not see what
+ * other instances commit after its start, but a volatile function that the statement calls sees it. SQLite has one
+ * writer at a time, so nothing is committed while a statement runs.
  *
- * `attempt_is_open` returns whether an attempt is open or succeeded, as of the latest commits of other instances.
+ * `attempt_is_open` returns whether an attempt is open or has succeeded.
  *
- * `attempts_created_by_another` is called with attempts that are to be recorded as succeeded (`candidates`). It returns
- * those whose transaction another attempt created. If several candidates have the same transaction, its creator is the
- * one already recorded with it, or else the oldest open one. The function locks transaction ids before it reads, so
- * that no transaction gets two creators. Callers hold no row locks while they wait for these locks. OFFSET 0 keeps a
- * planner without statistics from reading all attempts of the service.
+ * `attempts_created_by_another` gets a batch of outcomes (`candidates`). It returns the ids of the attempts whose
+ * outcome has a transaction that another attempt created. If several candidates have the same transaction, only one is
+ * its creator: the attempt that is already recorded with this transaction, or otherwise the oldest open attempt. Before
+ * the function reads, it takes an advisory lock for each transaction id, so that no transaction gets two creators.
+ * Callers hold no row locks while they wait for these locks. OFFSET 0 keeps a planner without statistics from reading
+ * all attempts of the service.
  */
 const POSTGRES_ONLY_STATEMENTS = [
   CREATE_IDENTITY_FUNCTION,
@@ -148,7 +156,7 @@ async function readPendingMigrations({ execute }: MigrationStore): Promise<strin
 
 /**
  * Applies pending migrations and returns their names. After an interruption, the next call continues. Gateways of the
- * previous version can use the journal meanwhile, until convertAttempts() drops the tables that they use.
+ * previous version can use the journal during the migrations, until convertAttempts() drops the tables that they use.
  */
 export async function migrate(store: MigrationStore): Promise<string[]> {
   const { dialect, execute, transaction } = store;

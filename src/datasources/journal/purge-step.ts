@@ -2,14 +2,19 @@
  * The kind of rows that a purge step deletes:
  * - `attempts`: settled attempts and their reserved external ids.
  * - `reservations`: reserved external ids whose attempt does not exist.
- * - `confirmed`: hashes of confirmed inputs. `changes`: recorded changes. `followed`: followed transactions.
+ * - `confirmed`: hashes of the inputs with which payments were confirmed.
+ * - `changes`: rows of the record of changes (see changes.ts).
+ * - `followed`: transactions that the gateway follows by lookups (see FollowedTransaction).
  */
 export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed' | 'changes' | 'followed';
 
 /** A step of the purge, which deletes expired rows in many short steps. */
 export interface PurgeStep {
   target: PurgeTarget;
-  /** Rows expire if they were settled, confirmed, recorded or created before this time. Unused for `reservations`. */
+  /**
+   * Rows that were settled (`attempts`), confirmed, recorded (`changes`) or created (`followed`) before this time have
+   * expired. Unused for `reservations`.
+   */
   settledBefore: number;
   /** Maximum number of rows to examine. */
   limit: number;
@@ -20,6 +25,6 @@ export interface PurgeStep {
 export interface PurgeProgress {
   /** Number of deleted rows, without the reserved external ids of deleted attempts. */
   deleted: number;
-  /** Where this step ended: `after` of the next PurgeStep; null if no step must follow. */
+  /** Position where this step ended, for `after` of the next PurgeStep. Null if the target needs no further step. */
   after: string | null;
 }

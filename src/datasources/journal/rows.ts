@@ -83,7 +83,10 @@ export const COLUMNS_NULL_AT_INSERT =
   `settled_at next_check_at transaction_hash transaction_id status checks absent_ms absent_lookups
   absent_observer`.split(/\s+/);
 
-/** ON CONFLICT clause that replaces a `rejected` or `not_sent` attempt with the same idempotency key and another id. */
+/**
+ * ON CONFLICT clause for the INSERT of an attempt whose idempotency key is already stored. If the stored attempt is
+ * `rejected` or `not_sent` and has another id, the new attempt replaces it. Otherwise, nothing is inserted.
+ */
 export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}

@@ -29,7 +29,10 @@ import { STORED_TEXT_AS_SQL_TEXT, shortHash, type Dialect } from './stored-value
 
 const OF_SERVICE = 'group_id IN (SELECT id FROM attempt_groups WHERE service = ?)';
 
-/** Returns the SELECT of the given hashes that belong to followed transactions. Parameter: JSON array of hashes. */
+/**
+ * Returns the SELECT that finds which hashes of transaction ids belong to followed transactions (see
+ * FollowedTransaction). Parameter: JSON array of hashes.
+ */
 function followedHashesStatement(dialect: Dialect): string {
   const { isIn, jsonElements } = DIALECTS[dialect];
   return `SELECT DISTINCT transaction_hash FROM followed_transactions
@@ -82,18 +85,22 @@ const countFollowedStatement = (dialect: Dialect): string =>
     min(next_lookup_at) AS oldest
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${OF_SERVICE}`;
 
-/** Time in ms for which unrelated database transactions may hide changes before readWritersHorizon() is called. */
+/** If database transactions hide committed changes for longer than this, in ms, readWritersHorizon() is called. */
 const MAX_HORIZON_DELAY_MS = 50;
 
 /**
- * The part of the record of changes that PostgreSQL and SQLite share. Reads return only durable changes: if a crash
- * lost a change that a reader has, a later change could get the same position, and the reader would skip the later one.
+ * The methods for the record of changes (see changes.ts) that are the same in PostgreSQL and SQLite. Reads return only
+ * durable changes. If a crash lost a change that a reader already has, a later change could get the same position. The
+ * reader would then skip the later change.
  */
 export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservation'> {
   /** Changes up to this position are known to be durable. */
   #durableUntil: ChangePosition = FIRST_POSITION;
 
-  /** The last horizon that was read (see SELECT_EPOCH), and since when it has been the same, by `monotonicMs`. */
+  /**
+   * The horizon that was read last. Changes of the current epoch are readable only if their `xid` is below the horizon
+   * (see SELECT_EPOCH in change-rows.ts). `since`: when this horizon was read for the first time, by `monotonicMs`.
+   */
   #lastHorizon = { horizon: 0, since: 0 };
 
   protected constructor(private readonly dialect: Dialect) {}
@@ -104,11 +111,12 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   protected abstract writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]>;
   /** Resolves when everything that was committed before the call is durable. */
   protected abstract sync(): Promise<void>;
-  /** Begins a new epoch if the journal has moved to another database. */
+  /** Begins a new epoch (see ChangePosition) if the journal has moved to another database. */
   protected abstract raiseEpochIfMoved(): Promise<void>;
   /**
-   * Returns a horizon that ignores database transactions without changes (see READ_WRITERS_HORIZON); 0 if unknown.
-   * Undefined in SQLite, where each committed change is readable at once.
+   * Returns a horizon that does not depend on database transactions that write no changes (see READ_WRITERS_HORIZON in
+   * postgres/change-statements.ts); 0 if this horizon cannot be determined. SQLite does not have this method, because
+   * there each committed change is readable immediately.
    */
   protected readWritersHorizon?(): Promise<number>;
 
@@ -175,7 +183,10 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return this.read(text, values);
   }
 
-  /** Whether changes are not readable yet, and the horizon has been the same for more than MAX_HORIZON_DELAY_MS. */
+  /**
+   * Whether some changes are not readable yet, and the horizon has been the same for more than MAX_HORIZON_DELAY_MS.
+   * If so, readChanges() reads again, with the horizon of readWritersHorizon().
+   */
   #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();

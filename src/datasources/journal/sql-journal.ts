@@ -61,10 +61,14 @@ const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE $
       WHERE channel = ? AND service = ? AND kind = ?) AS others
      WHERE id IS NOT NULL LIMIT 1)) AS id) AS newest)`;
 
-/** Length in characters of `suspect_hashes` (about 55 hashes) above which BEGIN_CONFIRM replaces it by `unknown`. */
+/** Maximum length of `suspect_hashes` in characters (about 55 hashes). A longer text is replaced by `unknown`. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
-/** Claims a payment for a confirm. Replaces a claim whose lease has ended; adds its input hash to `suspect_hashes`. */
+/**
+ * Claims a payment for a confirm. If an earlier claim exists and its lease has not ended, returns no row. If that lease
+ * has ended, replaces the earlier claim, and adds its input hash to `suspect_hashes`: the hashes of inputs with which
+ * the payment may have been confirmed.
+ */
 const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until, input_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (service, channel, transaction_id) DO UPDATE SET
@@ -110,8 +114,9 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   }
 
   /**
-   * SELECT of findCreated(). Parameters: service, client, kind, and a JSON array of [channel, transaction id, its hash,
-   * external id, its hash]. An id is given by the hexadecimal digits of its stored bytes. A missing id or hash is null.
+   * SELECT of findCreated(). Parameters: service, client, kind, and a JSON array with an element for each ref. The
+   * element is [channel, transaction id, its hash, external id, its hash]. An id is given by the hexadecimal digits of
+   * its stored bytes. A missing id or hash is null.
    */
   protected abstract readonly findByTransactionStatement: string;
   protected abstract readonly changes: ChangeJournal;

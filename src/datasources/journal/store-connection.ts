@@ -17,7 +17,10 @@ export interface StoreConnection {
 export const sqliteFileOf = (url: string): string | undefined =>
   url.startsWith('file:') ? path.resolve(url.slice('file:'.length)) : undefined;
 
-/** Returns a pool with one connection to PostgreSQL. `timeLimitMs`: time limit of a query, with the time to connect. */
+/**
+ * Returns a pool with one connection to PostgreSQL.
+ * @param timeLimitMs time limit in ms of a query, including the time to connect and to apply pending migrations
+ */
 export const singleConnectionPool = (url: string, timeLimitMs: number): PostgresPool =>
   new PostgresPool(new PostgresHosts(url), {
     timeLimitMs,

@@ -24,7 +24,10 @@ import {
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** The transaction to look up. `secrets` are redacted in the response. It must not contradict the other fields. */
+/**
+ * The transaction to look up. The values in `secrets` are redacted in the response. If the response contradicts one of
+ * the other fields, the lookup fails (`RESPONSE_INVALID`).
+ */
 export type LookupKey = { channel: string } & Pick<
   ExpectedFields,
   'transactionId' | 'externalId' | 'amount' | 'secrets'
@@ -44,7 +47,10 @@ export interface ReservedSlot {
   release(): void;
   /** Deadline for the complete response, in ms by the monotonic clock. */
   deadline: number;
-  /** Time of the reservation in ms since 1970. The create is signed with it, so the service rejects a late create. */
+  /**
+   * Time of the reservation in ms since 1970. The create is signed with this timestamp. If the create is sent too late,
+   * the service therefore rejects it.
+   */
   signAt: number;
 }
 
@@ -52,8 +58,8 @@ export interface ReservedSlot {
 export interface SendQueue {
   hasFreeSlot(): boolean;
   /**
-   * Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if none becomes free in time, the queue is full or a
-   * circuit breaker is half open. An open circuit breaker rejects the request only when it is sent.
+   * Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if no slot becomes free in time, the queue is full, or
+   * a circuit breaker is half open. If a circuit breaker is open, reserve() succeeds, but the send fails.
    */
   reserve(channel: string): Promise<ReservedSlot>;
   /** Lower bound of the service's current time in ms since 1970; null if unknown. */
@@ -61,7 +67,7 @@ export interface SendQueue {
 }
 
 export interface PostOptions {
-  /** The reserved slot. If there is none, the request waits for a slot. */
+  /** The slot that was reserved for the request. If omitted, the request waits for a slot. */
   slot?: ReservedSlot;
   /** Called before a retry after a 401. If it resolves to false, the request is not retried. */
   mayRepeat?: (() => Promise<boolean>) | undefined;

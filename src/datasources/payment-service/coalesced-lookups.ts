@@ -5,7 +5,10 @@ import type { LookupKey } from './client';
 /** Maximum number of concurrent lookups of one GraphQL operation. */
 const MAX_CONCURRENT = 16;
 
-/** Returns the cache key of a lookup: ids separated by spaces. The external id is last, as it may contain spaces. */
+/**
+ * Returns the cache key of a lookup: the ids, separated by spaces. The external id is last, because it may contain
+ * spaces itself.
+ */
 const cacheKeyOf = ({ channel, transactionId = '', externalId }: LookupKey): string =>
   externalId === undefined ? `${channel} ${transactionId}` : `${channel} ${transactionId} ${externalId}`;
 
@@ -38,7 +41,10 @@ export class LookupCoalescer<T> {
     return inFlightResult;
   }
 
-  /** Makes later lookups on a channel send new requests: a lookup in flight may return the state before a mutation. */
+  /**
+   * Makes later lookups on a channel send new requests. Must be called after a mutation, because a lookup that is
+   * already in flight may return the state from before the mutation.
+   */
   invalidateChannel(channel: string): void {
     for (const [name, shared] of this.#inFlight) {
       if (shared.channel === channel) this.#inFlight.delete(name);
@@ -57,7 +63,10 @@ export function createLookupLimit(): LookupLimit {
   return () => (limit ??= bulkhead(MAX_CONCURRENT, Infinity));
 }
 
-/** Creates a DataLoader for one GraphQL operation. It calls `lookUp` once per key: the service has no bulk lookup. */
+/**
+ * Creates a DataLoader for one GraphQL operation. The loader calls `lookUp` once per key, because the service cannot
+ * look up several transactions in one request.
+ */
 export function createLookupLoader<T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T> {
   const loadAll = (keys: readonly LookupKey[]): Promise<(T | null | Error)[]> => {
     // Most operations look up only one transaction, which needs no limit.

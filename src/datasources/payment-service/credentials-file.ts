@@ -28,7 +28,10 @@ const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_RULE = '1 to 1024 printable ASCII characters without spaces';
 
-/** A field of an entry, or an element of its list. `value` holds credentials, or file paths if `readFile` is set. */
+/**
+ * A field of an entry, or an element of a field that is a list. `value` is a credential, or a list of credentials. If
+ * `readFile` is defined, `value` has paths of files with the credentials instead.
+ */
 interface CredentialField {
   name: string;
   value: unknown;

@@ -53,9 +53,12 @@ export type CredentialEvent =
   | { kind: 'switched'; entry: string; secretKey: number };
 
 interface CredentialsOptions {
-  /** Path of SERVICE_CREDENTIALS_FILE; null if unset. */
+  /** Path in the setting SERVICE_CREDENTIALS_FILE; null if unset. */
   file: string | null;
-  /** SERVICE_API_KEY and SERVICE_SECRET_KEY; undefined if unset. Default credentials if the file contains none. */
+  /**
+   * Credentials from SERVICE_API_KEY and SERVICE_SECRET_KEY; undefined if unset. They are the default credentials if
+   * there is no file, or if the file has no `default`.
+   */
   settings: CredentialEntry | undefined;
   onCredentialEvent(event: CredentialEvent): void;
 }
@@ -72,7 +75,7 @@ export class Credentials {
   readonly #file: HotReloadedFile<ActiveCredentials> | undefined;
   readonly #fromSettings: ActiveCredentials;
 
-  /** Returns random credentials, for a check that the service rejects them. */
+  /** Returns random credentials. They are used to check that the service rejects an unknown API key. */
   static placeholder(): Credentials {
     const settings = { apiKey: new Secret(randomUUID()), secretKeys: [new Secret(randomUUID())] };
     return new Credentials({ file: null, settings, onCredentialEvent: () => undefined });
@@ -99,7 +102,7 @@ export class Credentials {
     });
   }
 
-  /** Returns the signers of a channel, else the default signers; undefined if there is no default either. */
+  /** Returns the signers of a channel. If it has no entry, returns the default signers; undefined if there are none. */
   signersFor(channel: string): Signers | undefined {
     const { channels, default: fallback } = this.#active;
     return channels.get(channel.toLowerCase()) ?? fallback;
@@ -110,7 +113,10 @@ export class Credentials {
     return this.#active.allSecrets;
   }
 
-  /** Makes `signer` the preferred one of `signers`. Call this after the service accepted it and rejected the other. */
+  /**
+   * Makes `signer` the preferred one of `signers`. Call this after the service has accepted `signer` and rejected the
+   * other signer.
+   */
   preferSigner(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
     if (secretKey !== undefined)

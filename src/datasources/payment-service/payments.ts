@@ -39,7 +39,10 @@ export interface LookupResult<T> {
   isFromService: boolean;
 }
 
-/** Called with every transaction found. @param requestedAt start of the lookup, in ms by the monotonic clock */
+/**
+ * Called with every transaction that a lookup finds.
+ * @param requestedAt start of the lookup, in ms by the monotonic clock
+ */
 export type FoundListener<T> = (transaction: T, requestedAt: number) => void;
 
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
@@ -91,7 +94,8 @@ export class PaymentService {
     const { transaction: json, serviceTime, isFromService } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isFromService };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // If the response has no external id, the listener gets none: the service has not confirmed the one of `key`.
+    // If the response has no external id, the listener gets none, because the response does not prove that the external
+    // id in `key` is that of the payment.
     const { externalId, ...keyWithoutExternalId } = key;
     const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);
@@ -104,7 +108,10 @@ export class PaymentService {
     return this.#toResource({ transaction_id: transactionId, status }, known);
   }
 
-  /** Builds a payment from a response. The first access to a field that the response lacks starts a lookup. */
+  /**
+   * Builds a payment from a response. If the response is partial (see isPartialResponse), the first access to a missing
+   * field starts a lookup.
+   */
   #toResource(json: WireObject, known: KnownPayment): PaymentResource {
     const payment = readPayment(json, known, this.pollAfter);
     if (isPartialResponse(json)) {

@@ -27,7 +27,7 @@ export interface KnownPayout {
   publicDetails?: object;
   /** Whether details may be missing because the journal was not read. Default: false. */
   isPartial?: boolean;
-  /** Whether the details come from a create that possibly did not create this payout. Default: false. */
+  /** Whether the details come from an attempt that may not have created this payout. Default: false. */
   isUnproven?: boolean;
 }
 
@@ -60,7 +60,7 @@ export class PayoutService {
 
   /**
    * GET payout/ (spec 4.1). Returns null after a "not found" response. Throws a ServiceError if the lookup fails.
-   * @param findKnown returns the details that the response lacks; by default those of `key`
+   * @param findKnown returns the details that the response lacks. Default: returns `key`.
    */
   async lookUp(key: LookupKey, findKnown?: FindKnownPayout): Promise<PayoutResource | null> {
     return (await this.search(key, findKnown)).found;

@@ -6,7 +6,7 @@ import { ServiceError } from './service-error';
 interface RequestFailureReport {
   /** HTTP method and path below api/v1/, for example `POST payment/`. */
   call: string;
-  /** Channel of the request; present only if its credentials were rejected or are missing. */
+  /** Channel of the request; present only if the credentials for the channel were rejected or are missing. */
   channel?: string;
   /** HTTP status; undefined if there was no response. */
   status?: number;

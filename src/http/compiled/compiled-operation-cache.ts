@@ -13,7 +13,7 @@ import { PreparedOperation } from './prepared-operation';
 const MAX_COMPILED_OPERATIONS = 1000;
 /** Maximum total length of compiled documents, in characters. Compiling multiplies their memory by about 100. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
-/** Maximum number of operations that the cache remembers as validated once by Apollo. */
+/** Maximum number of operations that are remembered because Apollo has validated them once. */
 const MAX_VALIDATED_ONCE = 5000;
 const MAX_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;
@@ -23,8 +23,9 @@ type OperationRequest = AdmittedRequest & { accept: string | undefined; context(
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
 /**
- * Cache of compiled operations. After Apollo Server has validated an operation twice, executes it without Apollo. Apollo
- * handles every request that the cache cannot execute (docs/decisions/0013-compiled-operations.md).
+ * Cache of compiled operations. After Apollo Server has validated an operation twice, the cache executes the operation
+ * without Apollo. Apollo handles every request that the cache cannot execute
+ * (docs/decisions/0013-compiled-operations.md).
  */
 export class CompiledOperationCache {
   readonly #operations = new LRUCache<string, PreparedOperation>({
@@ -47,7 +48,8 @@ export class CompiledOperationCache {
         if (!operation || operation.operation === 'subscription') return;
         const key = cacheKey(digestOf(source), request.operationName);
         if (!this.#validatedOnce.has(key)) return void this.#validatedOnce.set(key, true);
-        // Already compiled. Apollo also executes some requests of compiled operations, such as GET requests.
+        // The operation is already compiled. Apollo also executes some requests of compiled operations, such as GET
+        // requests.
         if (this.#operations.has(key)) return;
         const prepared = new PreparedOperation({ schema, document, operation });
         this.#operations.set(key, prepared, { size: source.length });

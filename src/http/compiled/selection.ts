@@ -41,8 +41,8 @@ const needsGraphqlJs = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function');
 
 /**
- * Maximum number of fields in a compiled operation. A query for all fields of all payment types has about 300. A field
- * counts once for each object type for which it is compiled.
+ * Maximum number of fields in a compiled operation. A field is counted for each object type for which it is compiled. A
+ * query for all fields of all payment types has about 300 fields.
  */
 const MAX_FIELDS = 1000;
 
@@ -114,7 +114,10 @@ export class SelectionCompiler {
       : this.#objectReader(type as GraphQLObjectType, sets);
   }
 
-  /** Returns a function that reads values of an interface or union. A value's class name is its GraphQL type. */
+  /**
+   * Returns a function that reads values of an interface or union. `resolveType` returns the class name of a value,
+   * which is the name of its GraphQL type.
+   */
   #abstractReader(type: GraphQLAbstractType, sets: readonly SelectionSetNode[]): ValueReader {
     const readers = new Map<string, ValueReader>();
     const { resolveType } = type;

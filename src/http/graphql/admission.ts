@@ -18,7 +18,10 @@ export class Admission {
     private readonly checks: { limits: DocumentLimits; persisted: PersistedOperations; rate: RateLimit },
   ) {}
 
-  /** Consumes one rate limit point for a lookup in a subscription event. Rejects if no point is left (RATE_LIMITED). */
+  /**
+   * Consumes one rate limit point of a caller for a lookup that an event of a subscription needs. Rejects with a
+   * RequestError (RATE_LIMITED) if no point is left.
+   */
   chargeLookup(caller: Caller): Promise<void> {
     return this.checks.rate.consume(caller, 1);
   }
@@ -27,7 +30,7 @@ export class Admission {
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
     const { limits, persisted, rate } = this.checks;
     // Consume one point now. For queries and mutations, costLimitPlugin or CompiledOperationCache consumes the rest
-    // when the cost is known. In a subscription to `changes`, each lookup consumes one more (chargeLookup).
+    // when the cost is known. In a subscription to `changes`, each lookup consumes one more point (chargeLookup).
     await rate.consume(caller, 1);
     const resolved = persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };

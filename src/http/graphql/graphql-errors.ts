@@ -18,7 +18,10 @@ const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicErrorCode; retryabl
   NOT_FOUND: { code: 'NOT_FOUND', retryable: false },
 };
 
-/** Messages for invalid requests, by code. Used if redactGraphqlMessage() returns undefined for the original message. */
+/**
+ * Messages for invalid requests, by code. If redactGraphqlMessage() returns undefined for the original message, the
+ * message in this table is used.
+ */
 const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   GRAPHQL_PARSE_FAILED: 'The document cannot be parsed.',
   GRAPHQL_VALIDATION_FAILED: 'The document is not valid.',
@@ -29,7 +32,10 @@ const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
     'The gateway does not accept this HTTP request: send a POST with a JSON body and content-type application/json. A GET needs the header apollo-require-preflight.',
 } satisfies Partial<Record<PublicErrorCode, string>>;
 
-/** Message of INTERNAL_SERVER_ERROR. Demands the same idempotency key for a repeat: a new key could pay twice. */
+/**
+ * Message of INTERNAL_SERVER_ERROR. Demands that a create is repeated with the same idempotency key, because a new key
+ * could pay twice.
+ */
 export const INTERNAL_ERROR_MESSAGE =
   'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
 
@@ -45,7 +51,7 @@ const INVALID_VALUE = /^((Argument|Variable) "|Too many errors processing variab
 /** Matches Apollo's error messages about malformed requests for automatic persisted queries. */
 const PERSISTED_QUERY_ERROR = /^(Unsupported persisted query version|provided sha does not match query)$/;
 
-/** Returns the code of an error; '' if it has none. Finds the code of some errors by their message. */
+/** Returns the code of an error; '' if the error has no code. Derives the codes of some errors from their messages. */
 function codeOf(cause: unknown, formattedCode: unknown): string {
   if (!(cause instanceof GraphQLError)) return String(formattedCode ?? '');
   const { message, extensions } = cause;
@@ -56,8 +62,8 @@ function codeOf(cause: unknown, formattedCode: unknown): string {
 }
 
 /**
- * Translates any error to a GraphQL error for the caller: message, location, and extensions without the request id. For
- * an unexpected error, calls `reportBug` and returns INTERNAL_SERVER_ERROR.
+ * Translates any error to a GraphQL error for the caller: message, locations, path, and extensions without the request
+ * id. For an unexpected error, calls `reportBug` and returns INTERNAL_SERVER_ERROR.
  */
 export function toPublicError(
   formatted: GraphQLFormattedError,

@@ -96,7 +96,10 @@ const FORBIDDEN_HOST_ERROR = new RequestError(
   'Authentication is off, so the Host header must name a loopback host, such as localhost.',
 );
 
-/** Whether a header is repeated. Does not use headersDistinct, which would stay in memory as long as the request. */
+/**
+ * Whether a header is repeated. Does not use headersDistinct, because its result would stay in memory as long as the
+ * request.
+ */
 const isRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
   rawHeaders.filter(
     (raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name,
@@ -109,7 +112,11 @@ function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): v
     throw badRequest('The URL or the Host header is invalid.');
 }
 
-/** Whether a browser opens the URL as a page. Apollo then sends the landing page and executes no query in the URL. */
+/**
+ * Whether a browser seems to open the URL as a page. Such a request is not authenticated, because Apollo responds with
+ * the landing page. If the Accept header prefers JSON to HTML, Apollo would execute the query in the URL instead. In
+ * this case, the context function throws CREDENTIALS_REQUIRED_ERROR.
+ */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
 

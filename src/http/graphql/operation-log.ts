@@ -19,14 +19,20 @@ export type LogOperation = (ended: {
   context: OperationLogContext;
   /** Type of the operation; undefined if no operation was selected, for example because the document is invalid. */
   operation: `${OperationTypeNode}` | undefined;
-  /** Name of the operation, which may be unsafe to log. Absent if the operation is unnamed or none was selected. */
+  /**
+   * Name of the operation, which may be unsafe to log. Null or undefined if the operation is unnamed or none was
+   * selected.
+   */
   name: string | null | undefined;
   /** Value of performance.now() at the start of the operation. */
   startedAt: number;
   errors: readonly GraphQLFormattedError[] | undefined;
 }) => void;
 
-/** Counts an ended operation in the metrics. `code`: first error code, if any. `seconds`: absent for subscriptions. */
+/**
+ * Counts an ended operation in the metrics. `code`: the first error code; undefined if there is no error. `seconds`:
+ * the duration; undefined for subscriptions.
+ */
 export type CountOperation = (
   operation: string | undefined,
   name: string | undefined,

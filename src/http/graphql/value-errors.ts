@@ -28,7 +28,10 @@ const MISSING_ARGUMENT =
   /^Field "[^"]*" argument "([^"]*)" of type "[^"]*" is required, but it was not provided\.$/;
 
 interface ValueLocation {
-  /** Offset in the document at which the value, or the input field with the value, begins. Used as an identifier. */
+  /**
+   * Offset in the document at which the value, or the input field with the value, begins. Identifies the location: the
+   * node of an error has the same offset.
+   */
   start: number | undefined;
   /** Name of the variable if the value is a variable; otherwise undefined. */
   variable: string | undefined;
@@ -85,8 +88,8 @@ function pathInVariable(message: string, reason: string): string[] {
 }
 
 /**
- * Returns one path to the invalid value for each argument or input field that uses the variable. Returns one path that
- * starts with the variable's name if nothing uses the variable.
+ * Returns the paths to an invalid value in a variable: one path for each argument or input field that uses the
+ * variable. If nothing uses the variable, returns one path that starts with the variable's name.
  */
 function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
   const field = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);

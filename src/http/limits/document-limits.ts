@@ -33,7 +33,7 @@ export const digestOf = (source: string): string => hash('sha256', source, 'base
 export class DocumentLimits {
   readonly #results = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_RESULTS });
 
-  /** Checks a document. Ends the check with `ok: true` at a syntax error, because a later parse reports the error. */
+  /** Checks a document. A syntax error ends the check with `ok: true`, because a later parse reports the error. */
   check(source: string, digest = digestOf(source)): DocumentCheckResult {
     const result = this.#results.get(digest) ?? checkDocumentText(source);
     this.#results.set(digest, result);
@@ -143,7 +143,10 @@ function checkRootFields(
 class FieldPairCounter {
   #pairCount = 0;
   readonly #ids = new Map<FieldNode, number>();
-  /** Keys of the groups counted by #addGroup(). Each counts once: the validation rule caches comparisons. */
+  /**
+   * Keys of the groups that #addGroup() has already counted. It counts each group only once, because the validation
+   * rule caches its comparisons.
+   */
   readonly #countedGroupKeys = new Set<string>();
 
   constructor(private readonly fragments: Fragments) {}

@@ -3,7 +3,8 @@
  * measurements of what clients need and what an accepted document costs (docs/decisions/0009-document-limits.md).
  */
 export const DOCUMENT_LIMITS = {
-  // The more lines, the longer graphql-js takes to locate an error. A query for all fields of type Attempt has 1100.
+  // The more lines a document has, the longer graphql-js takes to locate an error. A query for all fields of type
+  // Attempt has 1100 lines.
   lines: { limit: 2000, unit: 'lines' },
   // Bounds the work of parser and validation. A query for all fields of type Attempt has 1600 tokens.
   tokens: { limit: 5000, unit: 'tokens' },
@@ -23,7 +24,7 @@ export const DOCUMENT_LIMITS = {
   selections: { limit: 25_000, unit: 'selections, counting a fragment as often as it is spread' },
   // Each root field may cause a request to the payment service.
   rootFields: { limit: 50, unit: 'root fields in one operation' },
-  // A caller cannot simply repeat an operation in which only one of several mutations has failed.
+  // If only one of several mutations has failed, a caller cannot simply repeat the operation.
   mutations: { limit: 1, unit: 'mutation in one operation' },
   // Each introspection field can return the whole schema, which takes 20 ms to write to a response.
   introspections: { limit: 2, unit: 'introspection fields in one operation' },

@@ -17,11 +17,11 @@ import { badRequest, RequestError } from '../graphql/http-error';
 import type { RateLimit } from './rate-limit';
 import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
 
-/** Maximum number of lookups of one operation: enough for five list arguments, each with the maximum of 100 ids. */
+/** Maximum number of lookups of one operation. Enough for five list arguments, each with the maximum of 100 ids. */
 const MAX_LOOKUPS = 500;
 /**
- * Maximum number of field values in the looked-up transactions of a response: selected fields times transactions. Writing
- * a larger response would block the event loop for too long.
+ * Maximum number of field values in the looked-up transactions of a response: selected fields times transactions.
+ * Writing a larger response would block the event loop for too long.
  */
 const MAX_VALUES = 300_000;
 /**
@@ -29,12 +29,15 @@ const MAX_VALUES = 300_000;
  * Lower than MAX_VALUES, because a page without lookups costs only one rate limit point.
  */
 const MAX_PAGE_VALUES = 100_000;
-/** Rate limit points of a mutation, which causes several requests and two journal writes. A lookup costs 1 point. */
+/**
+ * Rate limit points of a mutation. A mutation costs more than a lookup (1 point), because it may cause several requests
+ * and journal writes.
+ */
 const POINTS_PER_MUTATION = 5;
 
 interface OperationCost {
   lookups: number;
-  /** Number of mutations; every mutation moves money. */
+  /** Number of mutation fields, such as `createPayment`; 0 for a query. */
   mutations: number;
   /** Maximum number of values in the looked-up transactions of the response: selections times transactions. */
   values: number;
@@ -64,8 +67,8 @@ interface RootFieldCounts {
 const lookupsOnly = (lookups: number): RootFieldCounts => ({ lookups, transactions: lookups, rows: 0 });
 
 /**
- * Returns a function that counts what a root field reads: one lookup per id in a list argument, one per row of a page
- * whose rows cause lookups, and one for any other field.
+ * Returns a function that counts what a root field reads. For a list argument, it counts one lookup for each id. For a
+ * page whose rows cause lookups, it counts one lookup for each row. For any other field, it counts one lookup.
  */
 function createReadCounter(
   field: FieldNode,
@@ -126,7 +129,10 @@ export function costCalculator(
   };
 }
 
-/** Returns the rate limit points to consume, without the one that Admission consumed; null if a limit is exceeded. */
+/**
+ * Returns the rate limit points to consume, without the one that Admission has already consumed. Returns null if the
+ * cost exceeds a limit.
+ */
 export const pointsIfWithinLimits = (cost: OperationCost): number | null =>
   exceededLimitMessage(cost) === null ? pointsAfterAdmission(cost) : null;
 
@@ -143,12 +149,13 @@ function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): s
 
 /**
  * Apollo plugin that rejects subscriptions, and operations whose cost exceeds a limit. For every other operation,
- * consumes the points that Admission has not consumed. Rejects the operation if too few points are left (RATE_LIMITED).
+ * consumes the points beyond the one that Admission has already consumed. If the caller has too few points left,
+ * rejects the operation (RATE_LIMITED).
  */
 export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
   requestDidStart: async () => ({
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
-      // Apollo reports the error if the document has no operation to execute.
+      // If the document has no operation to execute, Apollo reports the error.
       if (!operation) return;
       if (operation.operation === 'subscription')
         throw badRequest(

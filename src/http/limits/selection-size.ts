@@ -17,7 +17,7 @@ import { assertLimit } from './limits';
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /**
- * Returns the fragments of a document by name. If several fragments have the same name, the last one counts, as in
+ * Returns the fragments of a document by name. If several fragments have the same name, returns the last of them, like
  * graphql-js.
  */
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
@@ -28,8 +28,9 @@ export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   );
 
 /**
- * Yields the fields of a selection set and of its fragments; with `isDeep`, nested fields as well. Yields the fields of
- * each named fragment once: adds its name to `visited`, and skips fragments whose names are in `visited`.
+ * Yields the fields of a selection set and of its fragments. If `isDeep` is true, also yields nested fields. Yields the
+ * fields of each named fragment only once: adds its name to `visited`, and skips fragments whose names are already in
+ * `visited`.
  */
 export function* fieldsIn(
   { selections }: SelectionSetNode,
@@ -75,7 +76,10 @@ export class SelectionSizes {
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Returns the size of a selection set at nesting level `level`. Throws a LimitExceededError if nested too deeply. */
+  /**
+   * Returns the size of a selection set at nesting level `level`. Throws a LimitExceededError if the nesting is too
+   * deep.
+   */
   sizeOf(set: SelectionSetNode, level = 1): SelectionSize {
     assertLimit('nesting', level);
     const size: SelectionSize = { ...EMPTY_SIZE, depth: 1 };

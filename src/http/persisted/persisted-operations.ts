@@ -17,7 +17,10 @@ interface PersistedOptions {
     modeForServices: PersistedMode;
   };
   schema: GraphQLSchema;
-  /** Called in mode `warn` for each document that is not in the manifest. `name`: null if absent or unsafe to log. */
+  /**
+   * Called in mode `warn` for each document that is not in the manifest. `name`: the `operationName` of the request;
+   * null if it is absent or unsafe to log.
+   */
   onUnlisted(name: string | null): void;
 }
 
@@ -40,14 +43,17 @@ export class PersistedOperations {
   }
 
   /**
-   * Replaces an id with the document in the manifest. In modes `warn` and `require`, also replaces an equivalent
-   * document. Returns `params` itself if nothing is replaced. Throws a RequestError if ids and document contradict each
-   * other, if the mode forbids the operation, or if an unknown documentId is sent without a document.
+   * Replaces an id with the document in the manifest. In modes `warn` and `require`, also replaces a document with the
+   * equivalent one in the manifest (see normalizeDocument). If nothing is replaced, returns `params` itself. Throws a
+   * RequestError
+   * - if the ids and the document contradict each other,
+   * - if the mode forbids the operation,
+   * - if the request has an unknown `documentId` and no document.
    */
   resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
     const { manifest, modeForFrontends, modeForServices } = this.options.settings;
     if (manifest === null) return params;
-    // Treat unauthenticated callers like services: they can only be on this machine.
+    // Treat unauthenticated callers like services: if authentication is off, all callers are on this machine.
     const operation = this.#find(params, kind === 'frontend' ? modeForFrontends : modeForServices);
     if (!operation) return params;
     const resolved = { ...params, query: operation.body };
@@ -58,7 +64,10 @@ export class PersistedOperations {
     return resolved;
   }
 
-  /** Returns the operation that resolve() puts into the request; undefined for no change. Throws like resolve(). */
+  /**
+   * Returns the operation that resolve() puts into the request; undefined if the request stays unchanged. Throws like
+   * resolve().
+   */
   #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
@@ -111,8 +120,8 @@ const removeHashPrefix = (id: string): string =>
   /^sha256:[0-9a-f]{64}$/.test(id) ? id.slice('sha256:'.length) : id;
 
 /**
- * Normalises a document: removes insignificant characters and sorts definitions. Returns a document with an invalid
- * token unchanged. Uses the lexer, because print() of graphql-js takes seconds for deep nesting.
+ * Normalises a document: removes insignificant characters and sorts definitions. If the document has an invalid token,
+ * returns it unchanged. Uses the lexer, because print() of graphql-js takes seconds for deep nesting.
  */
 function normalizeDocument(text: string): string {
   const definitions: string[] = [];
@@ -133,7 +142,8 @@ function normalizeDocument(text: string): string {
 
 /**
  * Checks a request that has neither a document nor an id of the manifest. Throws a RequestError in mode `require`, or
- * if the request has a documentId. Otherwise leaves it to Apollo, which may know its hash (automatic persisted query).
+ * if the request has a `documentId`. Otherwise returns undefined, and Apollo handles the request: Apollo may know the
+ * hash in it (automatic persisted query).
  */
 function throwUnlessKnownToApollo(
   { documentId, extensions }: GraphQLRequestParams,
@@ -154,7 +164,9 @@ const CONTRADICTING_IDS_ERROR = badRequest(
   'The ids and the document of the request belong to different operations.',
 );
 
-/** Error for an unknown id. Has Apollo's message, because clients recognise it and then send the document. */
+/**
+ * Error for an unknown id. It has Apollo's message, because clients recognise this message and then send the document.
+ */
 export const UNKNOWN_ID_ERROR = new RequestError(200, 'PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', {
   retryAfterMs: 0,
 });

@@ -17,7 +17,7 @@ import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
-/** How long an idle connection stays open, in ms. Longer than in common proxies: the proxy must close it first. */
+/** How long an idle connection stays open, in ms. Longer than in common proxies, so that the proxy closes it first. */
 const KEEP_ALIVE_MS = 72_000;
 
 interface AppOptions {
@@ -134,7 +134,7 @@ const errorContentType = (accept = ''): string =>
 const setDefaultHeaders = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.headers(DEFAULT_HEADERS).header('x-request-id', request.id).header('cache-control', 'no-store');
 
-/** Error messages by status. They replace Fastify's messages, which quote the body. */
+/** Error messages by HTTP status. They replace Fastify's messages, which may quote the body. */
 const MESSAGE_BY_STATUS: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
   404: 'Not found. The GraphQL endpoint is /graphql.',

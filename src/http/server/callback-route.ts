@@ -2,16 +2,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 
-/** Maximum content-length of a callback whose connection stays open for more requests. Bodies are discarded. */
+/**
+ * Maximum content-length of a callback, in bytes. If the body is larger, or its length is unknown, the connection is
+ * closed after the response. Otherwise, it stays open for more requests. Bodies are discarded.
+ */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 /** Captures the path after /callbacks/. Also matches absolute URLs, which some clients send in the request line. */
 const CALLBACK_URL = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
 
 /**
- * Adds /callbacks/<token>, to which the payment service reports changes. Requests are not authenticated: all get the
- * same empty response, and no body is read. Must be called before routes and scopes are added.
- * @param onCallback receives the token of the URL, which may be forged; must return at once and never throw
+ * Adds /callbacks/<token>, to which the payment service reports changes of transactions. Requests are not
+ * authenticated: all get the same empty response, and no body is read. Must be called before routes and scopes are
+ * added.
+ * @param onCallback receives the token of the URL, which may be forged; must return immediately and never throw
  */
 export function addCallbackRoute(app: FastifyInstance, onCallback: (token: string) => void): void {
   // Use a hook: a hook responds before the body arrives, and to methods and paths (such as `%zz`) without a route.

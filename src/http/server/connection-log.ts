@@ -4,7 +4,10 @@ import type { ConnectionObserver } from './connections';
 
 const LOG_INTERVAL_MS = 10_000;
 
-/** Returns an observer that counts refused and closed connections in the metrics. Logs new counts every 10 s. */
+/**
+ * Returns an observer of refused and closed connections. It counts them in `metrics`, and logs their number at most
+ * every 10 s.
+ */
 export function connectionLog(log: Logger, clock: Clock, metrics: ConnectionObserver): ConnectionObserver {
   const counts = new Map<string, number>();
   const count = (reason: string): void => {

@@ -7,7 +7,7 @@ import { ConnectionRefuser } from './connection-refuser';
  * Why a connection is refused:
  * - `limit`: there are too many connections in total
  * - `address_limit`: there are too many connections from one network
- * - `dropped`: `limit` or `address_limit`, but reset without a response: too many refused connections are still open
+ * - `dropped`: one of the reasons above, but reset without a response, because too many refused connections are open
  * - `accept_failed`: accept() failed, for example for lack of file descriptors
  */
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
@@ -49,8 +49,9 @@ export interface ConnectionObserver {
 }
 
 /**
- * Whether a connection waits for its next request, after at least one. Before authentication, a connection also counts
- * as idle while it waits for the rest of a request body or for the WebSocket message connection_init.
+ * Whether a connection is idle and may be evicted. It is idle if it has had a request and now waits for the next one.
+ * If no caller has been authenticated on it yet, it is also idle while it waits for the rest of a request body. A
+ * WebSocket is idle until its message connection_init has authenticated a caller.
  */
 const isIdle = ({ isUpgraded, latestResponse, callerId }: ClientConnection): boolean =>
   isUpgraded

@@ -6,7 +6,9 @@ import { sleep } from '../../shared/timeout';
 import { repeatLaterError } from '../graphql/http-error';
 import type { ClientConnection, Connections } from './connections';
 
-/** Duration below which an event loop iteration without new connections counts as quiet, in milliseconds. */
+/**
+ * An iteration of the event loop is quiet if it accepts no connection and is shorter than this time, in milliseconds.
+ */
 const MAX_QUIET_ITERATION_MS = 0.1;
 /** How long open connections may take to send their requests after the listener was closed, in milliseconds. */
 const MAX_REQUEST_WAIT_MS = 1000;
@@ -52,7 +54,8 @@ export class GracefulShutdown {
 
   /**
    * Stops accepting connections. Waits up to `maxWaitMs` for a moment without new connections, then closes the listener
-   * and idle connections. Then waits up to `maxWaitMs`, at most 1 s, for requests on open connections.
+   * and idle connections. Then waits for requests on the open connections, up to `maxWaitMs` or 1 s, whichever is
+   * shorter.
    */
   async stopAccepting(maxWaitMs: number): Promise<void> {
     const quietDeadline = performance.now() + maxWaitMs;

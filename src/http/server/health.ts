@@ -5,20 +5,24 @@ export interface HealthSources {
   journalFailure(): string | null;
   /** Whether a circuit breaker for the payment service is open or half open. Does not affect readiness. */
   isServiceDown(): boolean;
-  /** False for UNKNOWN_SETTLE_SECONDS after a step of the system or journal clock. Does not affect readiness. */
+  /**
+   * Whether the clocks are steady. If the clock of the system or of the journal jumps, this is false for the time set
+   * by UNKNOWN_SETTLE_SECONDS. Does not affect readiness.
+   */
   isClockSteady(): boolean;
   /**
-   * Returns why the journal's fence is up, and until when in ms since 1970; null if the fence is down. While the fence
-   * is up, the journal may lack recent attempts, and creates are looked up before they are sent (docs/exactly-once.md).
-   * Does not affect readiness.
+   * Returns why the journal's fence is up, and until when in ms since 1970; null if the fence is down. The fence goes
+   * up if the journal may have lost recent attempts, for example in a failover. While it is up, each create is looked
+   * up before it is sent (docs/exactly-once.md). Does not affect readiness.
    */
   fence(): { reason: string; until: number } | null;
   isDraining(): boolean;
 }
 
 /**
- * Adds /healthz (liveness) and /readyz (readiness, with reasons). Instances stay ready while the payment service is
- * down: if all left the load balancer, callers would get errors of the load balancer instead of the gateway's.
+ * Adds /healthz (liveness) and /readyz (readiness, with reasons). An instance stays ready while the payment service is
+ * down. If all instances left the load balancer, callers would get errors of the load balancer instead of errors of the
+ * gateway.
  */
 export function addHealthRoutes(app: FastifyInstance, parts: HealthSources): void {
   app.get('/healthz', () => ({ status: 'ok' }));

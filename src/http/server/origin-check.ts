@@ -1,10 +1,16 @@
 import { isLoopback } from '../../shared/loopback';
 
-/** Whether a Host header names a loopback host. A page that attacks by DNS rebinding sends another host name. */
+/**
+ * Whether a Host header names a loopback host. Guards against DNS rebinding where callers are not authenticated: a page
+ * that attacks in this way sends its own host name.
+ */
 export const isLoopbackHost = (host: string | undefined): boolean =>
   isLoopback(URL.parse(`http://${host ?? ''}`)?.hostname ?? '');
 
-/** Whether an Origin header names the host and port in the Host header of the request. */
+/**
+ * Whether an Origin header names the host and port in the Host header of the request. If so, the page that sends the
+ * request comes from this gateway.
+ */
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   const originUrl = URL.parse(origin);
   if (host === undefined || !originUrl?.host) return false;

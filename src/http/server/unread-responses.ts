@@ -12,7 +12,10 @@ export interface UnreadLimits {
 /** Interval of the checks, in ms. Until the next check, unread data may exceed the limits by tens of megabytes. */
 const CHECK_INTERVAL_MS = 250;
 
-/** A position in the data written to a connection. The client must read the data before it within the timeout. */
+/**
+ * A position in the data written to a connection. The client must read the data before this position within the
+ * timeout.
+ */
 interface FlushMark {
   /** Total bytes written to the connection when the mark was set. */
   bytesWrittenBefore: number;
@@ -66,7 +69,10 @@ export class UnreadResponses {
       : { bytesWrittenBefore: bytesWritten, checkCount: 0 };
   }
 
-  /** Closes connections until the limits per caller and in total are met, those with the most unread bytes first. */
+  /**
+   * Closes connections, beginning with those that have the most unread bytes, until the limits per caller and in total
+   * are met.
+   */
   #enforceByteLimits(unread: ClientConnection[]): void {
     const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const bytesByCaller = new Map<string, number>();

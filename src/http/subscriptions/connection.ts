@@ -9,7 +9,7 @@ import type { ResultStream } from './result-stream';
 /** Maximum number of unread bytes buffered for a client. Checked when the client sends a message or ping. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
-/** WebSocket connection of one caller, as the socket that graphql-ws expects. */
+/** WebSocket connection of one caller. Implements the interface of a socket that graphql-ws expects. */
 export class WebSocketConnection implements Transport {
   readonly tcpSocket: Socket;
   readonly ip: string;
@@ -19,7 +19,10 @@ export class WebSocketConnection implements Transport {
   caller?: Caller;
   /** Releases the connection's quota; undefined before authentication. */
   releaseQuota?: () => void;
-  /** The open subscriptions. releaseResources() ends them, because graphql-ws can miss those with a reused id. */
+  /**
+   * The open subscriptions. releaseResources() ends them, because graphql-ws can miss a subscription whose id was
+   * reused.
+   */
   readonly streams = new Set<ResultStream>();
   #isAlive = true;
 

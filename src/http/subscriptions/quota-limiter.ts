@@ -13,8 +13,8 @@ export class QuotaLimiter {
   }
 
   /**
-   * Counts one more open subscription or connection of a caller. Returns a function that subtracts it, to be called
-   * once. Throws a RequestError (RATE_LIMITED) if a limit is reached.
+   * Counts one more open subscription or connection of a caller. Returns a function that subtracts it again, to be
+   * called once, when the subscription or connection ends. Throws a RequestError (RATE_LIMITED) if a limit is reached.
    */
   acquire(callerId: string): () => void {
     const { total, perCaller } = this.limits;

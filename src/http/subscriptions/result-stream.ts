@@ -88,7 +88,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
     throw new AggregateError(opened.errors ?? [], 'The subscription could not be started.');
   }
 
-  /** Ends the stream. The first call throws a SubscriptionError if errors ended the subscription. */
+  /** Ends the stream. If errors have ended the subscription, the first call throws a SubscriptionError. */
   #finish(): Step {
     this.#close();
     const errors = this.#unreportedErrors;

@@ -102,7 +102,10 @@ async function* yieldErrors(errors: readonly Error[]) {
   yield { errors };
 }
 
-/** Returns the `id:` line of an event; empty without an id. Clients send the id (Last-Event-ID) when they reconnect. */
+/**
+ * Returns the `id:` line of an event; '' if the event has no id. When clients reconnect, they send the id
+ * (Last-Event-ID).
+ */
 const formatIdLine = (eventId: string | null | undefined): string => (eventId ? `id: ${eventId}\n` : '');
 
 const formatEvent = (event: string, data?: object): string =>

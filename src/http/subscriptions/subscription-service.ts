@@ -20,7 +20,7 @@ import type { SubscriptionDocuments } from './subscription-documents';
 interface SubscriptionTrace {
   /** Calls `work` with the span as the active span. */
   runInSpan<T>(work: () => T): T;
-  /** Ends the span. May be called several times, for example after every result: only the first call counts. */
+  /** Ends the span. May be called several times, for example after every result. Only the first call has an effect. */
   end(name: string | undefined, codes: readonly unknown[]): void;
 }
 

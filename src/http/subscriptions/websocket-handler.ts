@@ -24,7 +24,7 @@ import {
 interface WebSocketOptions {
   service: SubscriptionService;
   authenticator: Authenticator;
-  /** Limits the number of connections, with and without subscriptions. */
+  /** Limits the number of authenticated connections, with and without subscriptions. */
   quota: QuotaLimiter;
   /** Interval at which pings are sent. */
   heartbeat: SharedInterval;

@@ -10,7 +10,7 @@ const LOCK_TIMEOUT_MS = 2000;
 /** Users that may create the audit log: any user, or only the owner of its folder. */
 export type FileCreator = 'anybody' | 'folder owner';
 
-/** Creates an error with `code` as its code and message. Operators see `code`, which must not contain file names. */
+/** Creates an error whose code and message are `code`. Operators see `code`, so it must not contain a file name. */
 export const errorWithCode = (code: string): Error => Object.assign(new Error(code), { code });
 
 /** Creates the folder of a file if needed. Throws if the parent of that folder is missing: the path may be wrong. */
@@ -49,7 +49,7 @@ export class AuditFile {
     return fs.fstatSync(this.#fd).size;
   }
 
-  /** Returns the size in bytes; undefined if the open file was moved or removed. */
+  /** Returns the size of the open file in bytes; undefined if the file was moved or removed from its path. */
   sizeUnlessMoved(): number | undefined {
     const stats = fs.statSync(this.file, { throwIfNoEntry: false });
     const isInPlace = stats?.ino === this.#statsAtOpening.ino && stats.dev === this.#statsAtOpening.dev;
@@ -73,7 +73,10 @@ export class AuditFile {
     fs.closeSync(this.#fd);
   }
 
-  /** Gives the file `fd` this file's permissions and group, and its owner if this process is root. Never throws. */
+  /**
+   * Sets permissions and group of the file with the descriptor `fd` to those of this file. If this process is root,
+   * also sets the owner. Never throws.
+   */
   copyPermissionsTo(fd: number): void {
     const { uid, gid, mode } = this.#statsAtOpening;
     try {
@@ -101,7 +104,8 @@ export class WriterLock {
 
   /**
    * Runs `write` while holding the lock. Throws if `write` throws, the lock file cannot be opened, or the lock is not
-   * free within LOCK_TIMEOUT_MS. `file` is the open audit log, whose permissions the lock file gets when it is opened.
+   * free within LOCK_TIMEOUT_MS.
+   * @param file the open audit log. When the lock file is opened, it gets the permissions of the audit log.
    */
   withLock(file: AuditFile, write: () => void): void {
     const inode = fs.statSync(this.#lockPath, { throwIfNoEntry: false })?.ino;

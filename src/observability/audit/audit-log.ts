@@ -15,7 +15,7 @@ export type { AuditEntry, OutcomeEntry } from './entry';
 export interface AuditNotice {
   /** Message for the operator, without a full stop and without values from entries. */
   why: string;
-  /** The redacted entry that could not be written. Undefined for other news, and if the entry could not be redacted. */
+  /** The redacted entry, if it could not be written. Undefined for other news, and if redacting the entry failed. */
   entry?: object;
 }
 
@@ -52,11 +52,12 @@ const loggableHostName = (): string =>
     .slice(0, 255) || '_';
 
 /**
- * The audit log: a file with a line for each mutation that moves money, recovered outcome and operator action, and for
- * start and end of each writer. Hashes chain the lines (line.ts). Processes write one at a time, synchronously.
+ * The audit log: a file with a line for each mutation that moves money, each recovered outcome and each operator
+ * action. Each writer also adds a line when it opens or closes the file. The hash of a line covers the hash of the line
+ * before it (line.ts). Only one process at a time can write, and writing is synchronous.
  */
 export class AuditLog {
-  /** Id of this process as a writer; new at each start. */
+  /** Random id of this writer, for the field `writer` of its lines. */
   readonly #writer = randomBytes(8).toString('hex');
   readonly #lock: WriterLock;
   #file: AuditFile;
@@ -214,7 +215,8 @@ export class AuditLog {
       .split('\n')
       .filter((text) => text !== '')
       .map(parseLine);
-    // If the last line of this process was removed, continue the chain from that line: verification then finds a gap.
+    // If the last line of this process was removed or changed, continue the chain from the original line.
+    // Verification then reports a fault.
     if (isIntact) this.#last = lines.findLast((line) => line !== undefined) ?? this.#last;
     return size > 0 && (!tail.endsWith('\n') || lines.at(-1) === undefined);
   }

@@ -12,27 +12,33 @@ export interface AuditEntry {
   amount: { currency: string; value: string } | null;
   /** GraphQL type of the result. For an error: FORBIDDEN, the kind of a ServiceError, or else the error's name. */
   outcome: string;
-  /** Whether the result is from an earlier call, or from a lookup after a lost response. Absent on failure. */
+  /**
+   * Whether the result is from an earlier call, or from a lookup after a lost response. Absent if the call returned
+   * neither a payment nor a payout.
+   */
   replayed?: boolean;
   transactionId: string | null;
   requestId: string;
   ip?: string;
 }
 
-/** Event of an entry about an attempt of unknown outcome (docs/audit-log.md). */
+/** Event of an audit entry about an attempt whose outcome is or was unknown. docs/audit-log.md explains each event. */
 export type OutcomeEvent = 'recovered' | 'settled' | 'not_settled' | 'proposed' | 'withdrawn';
 
-/** Audit entry about an attempt of unknown outcome: the gateway recovered the outcome, or an operator acted on it. */
+/**
+ * Audit entry about an attempt of unknown outcome. Either the gateway has recovered the outcome, or an operator settles
+ * it, proposes an outcome or withdraws a proposal.
+ */
 export interface OutcomeEntry {
   event: OutcomeEvent;
   /** The gateway or operator that acted: `instance:<id>` or `operator:<user of the operating system>`. */
   who: string;
   /** Environment variable SUDO_USER of the operator's process. It proves nothing, because the user can set it. */
   sudoUser?: string;
-  /** The operator's name, as given in the option --by. */
+  /** Name that the operator has given in the option --by; absent if the option is not given. */
   by?: string;
   reason?: string;
-  /** The attempt to create a payment or payout, with the outcome before this event. */
+  /** The attempt to create a payment or payout, as it was before this event. */
   attempt: {
     id: string;
     /** Id of the caller that made the attempt. */
@@ -45,12 +51,15 @@ export interface OutcomeEntry {
     value: string;
     outcome: string;
   };
-  /** The new outcome. For `proposed` and `withdrawn`: the proposed outcome. For `not_settled`: that in the journal. */
+  /**
+   * The new outcome. For the events `proposed` and `withdrawn`: the proposed outcome. For `not_settled`: the outcome in
+   * the journal.
+   */
   outcome: string;
   transactionId: string | null;
-  /** Id of the proposal that was made, carried out or withdrawn; absent without a proposal. */
+  /** Id of the proposal that the operator makes, approves or withdraws; absent if there is no proposal. */
   proposal?: string;
-  /** The operator who made the proposal. */
+  /** The operator who made the proposal; absent for the event `proposed`, and if there is no proposal. */
   proposedBy?: string;
 }
 

@@ -5,28 +5,31 @@ const LINE_START = '{"audit":1,';
 
 /** A line of the audit log, with the fields that verification uses. */
 export interface AuditLine {
-  /** Id of the process that wrote the line; new at each start of a process. */
+  /** Random id that the writing process chose when it opened the audit log. It is not the process id (`pid`). */
   writer: string;
-  /** Position of the line in the chain, from 0. A chain continues across rotated files. */
+  /** Position of the line in the chain of hashed lines, from 0. A chain continues across rotated files. */
   seq: number;
   event: 'opened' | 'call' | OutcomeEvent | 'closed';
   time: string;
-  /** Only in `opened` lines: hash of the last line of the previous file. Absent in the first file of the process. */
+  /**
+   * Only in `opened` lines: hash of the last line of the file that the writer had open before this file. Absent in the
+   * first file of the writer.
+   */
   continues?: string;
-  /** True if the line before this one was only partially written. */
+  /** True if the text before this line is a partially written line; otherwise absent. */
   torn?: true;
-  /** Number of entries that the writer could not write since its previous entry. */
+  /** Number of entries that the writer could not write since its last written entry; absent if there are none. */
   missed?: number;
-  /** Process id of the writer, in an `opened` line. */
+  /** Only in `opened` lines: process id (PID) of the writer. */
   pid?: number;
-  /** Host name of the writer, in an `opened` line. */
+  /** Only in `opened` lines: host name of the writer's machine. */
   host?: string;
   /** The text of the line before `,"hash":`. `hash` covers the hash of the previous line and this text. */
   body: string;
   hash: string;
 }
 
-/** Previous hash for the first line of a chain, which has no previous line. */
+/** Stands for the hash of the previous line where there is no previous line: at the start of a chain. */
 export const NO_HASH = '';
 
 /** Returns the hash of a line: HMAC-SHA256 or, if `key` is null, SHA-256. `previous`: hash of the line before. */
@@ -36,7 +39,8 @@ export function hashLine(previous: string, body: string, key: string | null): st
 }
 
 /**
- * Serializes a line with the current time. Escapes all but printable ASCII: terminals interpret other characters.
+ * Serializes a line with the current time. Escapes all but printable ASCII, because terminals interpret control
+ * characters.
  * @param previous hash of the line before
  * @returns the line with its line feed, and its hash
  */

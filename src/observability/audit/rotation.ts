@@ -9,10 +9,13 @@ export interface Rotation {
   keepFiles: number | null;
 }
 
-/** Matches the suffix of a rotated file: time of the rotation and writer. Names sort by time. */
+/** Matches the suffix of a rotated file: time of the rotation, and start of the writer's id. Names sort by time. */
 const ROTATED_SUFFIX = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
 
-/** Renames a file: appends time and part of the writer id. Returns the new name without folder. Throws on failure. */
+/**
+ * Renames a file: appends the current time and the first 8 digits of the writer's id to its name. Returns the new name
+ * without the folder. Throws on failure.
+ */
 export function renameWithTime(file: string, writer: string): string {
   const nameAt = (time: number): string =>
     `${file}.${new Date(time).toISOString().replace(/[-:]/g, '')}-${writer.slice(0, 8)}`;

@@ -12,7 +12,7 @@ type FindingCode =
   | 'new_chain';
 
 /**
- * A finding about a line.
+ * A finding about a line. If `isFault` is true, the finding is a fault; otherwise, it is a note.
  * - Fault: lines were changed or are missing. Or the key is wrong, files are in a wrong order, or a file was not given.
  * - Note: a crash, a full disk, a rotation or a new AUDIT_LOG_KEY can explain the finding.
  */
@@ -33,7 +33,7 @@ export interface FileSummary {
   first?: string;
   /** Time of the last line. */
   last?: string;
-  /** Hash of the last line, which depends on all lines before it. Undefined if the file has no lines. */
+  /** Hash of the last line. It depends on all earlier lines. Undefined if the file has no valid lines. */
   seal?: string;
 }
 
@@ -65,9 +65,12 @@ export class Verifier {
   #lineNumber = 0;
   #last: Pick<AuditLine, 'seq' | 'hash'> | undefined;
   #previousFileHash: string | undefined;
-  /** Hashes that older, unchecked files must end with. A later line with one of them proves a wrong order of files. */
+  /**
+   * Hashes with which older files that were not checked must end. If a line that is checked later has such a hash, the
+   * files were given in a wrong order.
+   */
   readonly #continuedFileHashes = new Set<string>();
-  /** Numbers of the partial lines after the last complete line. */
+  /** Line numbers of the partial lines after the last complete line. */
   #partialLineNumbers: number[] = [];
 
   /** @param expected hashes of lines that must occur in the files */
@@ -88,7 +91,10 @@ export class Verifier {
     return [...this.#expectedHashes];
   }
 
-  /** Verifies a file, reports findings. Throws if it is unreadable. `onRead` gets the number of bytes read so far. */
+  /**
+   * Verifies a file and reports the findings. Throws if the file cannot be read.
+   * @param onRead called repeatedly with the number of bytes that were read so far
+   */
   async verifyFile(name: string, onRead: (bytes: number) => void = () => undefined): Promise<void> {
     this.#file = { name, lines: 0, calls: 0 };
     this.files.push(this.#file);
@@ -180,8 +186,9 @@ export class Verifier {
   }
 
   /**
-   * Checks a line that is not the first of its file. Ignores `continues`: the first line has already proved the end of
-   * the previous file. If the process wrote nothing to that file, `continues` is the last hash of an older file.
+   * Checks a line that is not the first of its file. Ignores the field `continues` of an `opened` line: the first line
+   * of the file has already proved where the previous file ends. If the writer has written nothing to the previous
+   * file, `continues` is the last hash of an older file.
    */
   #checkLaterLine(line: AuditLine): void {
     const previous = this.#last ?? { seq: -1, hash: NO_HASH };

@@ -53,10 +53,10 @@ export function changeMetrics(registry: Registry) {
     registers,
   });
   return {
-    /** Counts a recorded change or, if `isRecorded` is false, a response whose state was dropped. */
+    /** Counts a recorded change. If `isRecorded` is false, counts a response that was dropped without recording. */
     onChange: (kind: string, status: string, isRecorded: boolean): void =>
       isRecorded ? recordedCounter.inc({ kind, status }) : droppedCounter.inc(),
-    /** Counts a followed transaction that was due for a lookup, by result. */
+    /** Counts a followed transaction that was due for a lookup. `result`: see the help of the metric. */
     onFollowLookup: (kind: string, result: string): void => followLookupCounter.inc({ kind, result }),
     /** Records the delivery of a change to a subscriber. `ageMs`: time since the change was recorded. */
     onDelivered: (ageMs: number): void => deliveryHistogram.observe(Math.max(0, ageMs) / 1000),

@@ -7,8 +7,8 @@ import { registerServiceGauges, serviceMetrics } from './service';
 import { registerClientKeyGauges, registerServerGauges, serverMetrics } from './server';
 
 /**
- * Matches default metrics of prom-client that the gateway omits: active resources, handles and requests, and values of
- * the event loop lag that are NaN or wrong without a measurement.
+ * Matches default metrics of prom-client that the gateway omits: active resources, handles and requests, and three
+ * metrics of the event loop lag. These three are NaN or wrong if nothing was measured since the last scrape.
  */
 const EXCLUDED_METRICS =
   /^nodejs_(active_(resources|handles|requests)(_total)?|eventloop_lag_(min|stddev|mean)_seconds)$/;
@@ -32,9 +32,9 @@ function processMetrics(): Registry {
 }
 
 /**
- * The metrics of one gateway (docs/observability.md). Events are counted as they occur; gauges are read at each scrape.
+ * The metrics of one gateway (docs/observability.md). Events are counted when they occur, gauges are read at scrapes.
  * Callers and payers choose no label values except operation names, of which only the first 200 become label values.
- * Each method that registers gauges may be called once.
+ * Each method that registers gauges may be called only once.
  */
 export class Metrics {
   readonly #registry = new Registry();

@@ -33,7 +33,8 @@ export function operationMetrics(registry: Registry) {
   const totalSeries = cachedSeries((type, name, outcome) => operationCounter.labels(type, name, outcome));
 
   /**
-   * @param type query, mutation or subscription; undefined if no operation of the document could be selected
+   * @param type query, mutation or subscription; undefined if no operation was selected, for example because the
+   *   document is invalid
    * @param operationName undefined if the operation has no name, or its name must not be logged
    * @param code code of the first error; undefined if there is none
    * @param seconds the duration; undefined for subscriptions, whose duration is not recorded

@@ -25,7 +25,10 @@ interface JournalAndAuditState {
 
 const MAX_OUTCOME_LABELS = 40;
 
-/** Mutations whose counters of unknown outcomes start at 0, so that Prometheus sees the first one as an increase. */
+/**
+ * Mutations whose counters of unknown outcomes start at 0. Prometheus then sees the first unknown outcome as an
+ * increase.
+ */
 const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
 
 /** Creates the metrics of mutations that move money, recoveries of unknown outcomes, clock jumps, and journal calls. */
@@ -55,7 +58,10 @@ export function paymentMetrics(registry: Registry) {
     /** Counts a mutation that has ended. `outcome` and `replayed` are those of its AuditEntry. */
     mutationEnded: (call: string, outcome: string, replayed: boolean): void =>
       mutationCounter.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
-    /** Counts an ended recovery by lookups. `result`: found, not_sent, or missing if the outcome stays unknown. */
+    /**
+     * Counts a try to recover an unknown outcome by a lookup. `result`: `found`, `not_sent`, or `missing` if the
+     * outcome is still unknown (see RecoveryResultKind).
+     */
     onRecovery: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
     /** Counts a run of the job that recovers unknown outcomes. `isDone`: false if the run failed. */
     onRecoveryJobRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),

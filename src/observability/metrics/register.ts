@@ -12,7 +12,7 @@ export function boundedLabel(max: number): (value: string) => string {
   };
 }
 
-/** Returns `find` with a cache. `find` returns the series of a metric for label values, and is slow. */
+/** Returns a cached version of `find`. `find` returns the series of a metric for label values, and is slow. */
 export function cachedSeries<S>(find: (...labels: string[]) => S): (...labels: string[]) => S {
   const cache = new Map<string, S>();
   return (...labels) => {
@@ -24,8 +24,8 @@ export function cachedSeries<S>(find: (...labels: string[]) => S): (...labels: s
 }
 
 /**
- * Wraps `read` so that all gauges of a scrape share one call. Resolves to null if `read` rejects: the gauges must then
- * have no value, because an old value would look current.
+ * Returns a function that calls `read` once per scrape: all gauges of a scrape share the call. If `read` rejects, the
+ * function resolves to null. The gauges must then have no value, because an old value would look current.
  */
 export function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T | null> {
   let reading: Promise<T | null> | undefined;
@@ -39,7 +39,7 @@ interface LabelledCounterOptions<V> {
   name: string;
   help: string;
   label: string;
-  /** Label values whose series start at 0, so that Prometheus sees the first event as an increase. */
+  /** Label values whose series start at 0. Prometheus then sees the first event as an increase. */
   initial?: readonly V[];
 }
 
@@ -62,7 +62,10 @@ interface ScrapedMetric {
   read(): MetricValue | Promise<MetricValue>;
 }
 
-/** Registers metrics that each scrape reads. A metric whose name ends in _total is a counter, others are gauges. */
+/**
+ * Registers metrics whose values are read at each scrape. If the name of a metric ends in _total, the metric is a
+ * counter; otherwise, it is a gauge.
+ */
 export function registerScrapedMetrics(
   registry: Registry,
   metrics: Readonly<Record<string, ScrapedMetric>>,

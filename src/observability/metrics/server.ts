@@ -20,7 +20,7 @@ interface ServerState {
 interface ClientKeyTimes {
   /** The client's id in CLIENT_KEYS_FILE. */
   client: string;
-  /** Name of the key in CLIENT_KEYS_FILE. */
+  /** The key's label in CLIENT_KEYS_FILE; by default, the first 8 digits of its `keySha256`. */
   label: string;
   /** Last use, in milliseconds since 1970; null if the key has not been used since the process started. */
   lastUsedAt: number | null;
@@ -55,7 +55,7 @@ export function serverMetrics(registry: Registry) {
       label: 'reason',
       initial: ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'],
     }),
-    /** Counts a lookup for the subscriptions of a transaction. `kind`: payment or payout. */
+    /** Counts a lookup for the subscriptions of a transaction. `kind`: payment or payout. `result`: a PollResult. */
     onPoll: (kind: string, result: string): void => pollCounter.inc({ kind, result }),
   };
 }
@@ -89,7 +89,10 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
   });
 }
 
-/** Registers the gauges of client keys. The values of both labels are names from CLIENT_KEYS_FILE, not secrets. */
+/**
+ * Registers the gauges of client keys. Their metric labels `client` and `key` contain the client's id and the key's
+ * label. Neither is a secret.
+ */
 export function registerClientKeyGauges(registry: Registry, read: () => readonly ClientKeyTimes[]): void {
   const registerGauge = (name: string, help: string, timeField: 'lastUsedAt' | 'expiresAt'): void => {
     new Gauge({

@@ -5,9 +5,12 @@ import { cachedSeries, registerScrapedMetrics } from './register';
 interface ServiceState {
   /** Returns for each circuit breaker, by its name, whether it is open or half open. */
   openBreakers(): Readonly<Record<string, boolean>>;
-  /** Returns for each lane, by its name, the number of requests in flight (`inFlight`) and queued (`waiting`). */
+  /**
+   * Returns for each bulkhead (concurrency limit; a `lane` in the metrics), by its name, the number of requests in
+   * flight (`inFlight`) and in its queue (`waiting`).
+   */
   bulkheads(): Readonly<Record<string, { inFlight: number; waiting: number }>>;
-  /** Returns the absolute clock skew in seconds that signatures are corrected by; 0 if they are not corrected. */
+  /** Returns the absolute clock skew in seconds by which signatures are corrected; 0 if they are not corrected. */
   clockSkew(): number;
 }
 

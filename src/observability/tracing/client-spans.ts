@@ -25,7 +25,11 @@ export class JournalSpans {
 
   constructor(private readonly spans: Spans) {}
 
-  /** Wraps a journal: calls, except UNTRACED_CALLS, get spans if a span is active. `system`: the db.system.name. */
+  /**
+   * Returns a proxy of a journal. If a recorded span is active, calls of the proxy get spans, except UNTRACED_CALLS.
+   * Remembers the span that is active when an attempt is inserted, for runInBackgroundSpan().
+   * @param system value of the attribute db.system.name
+   */
   traceJournal<J extends object>(journal: J, system: 'sqlite' | 'postgresql'): J {
     return new Proxy(journal, {
       get: (target, name) => {
@@ -48,7 +52,8 @@ export class JournalSpans {
 
   /**
    * Runs background work in a new trace.
-   * @param attempt id of an attempt; the trace is linked to the span that inserted it, if this process knows that span
+   * @param attempt id of the attempt that the work is about, if any. If this process has inserted the attempt and still
+   *   knows the span of that operation, the new trace is linked to that span.
    */
   runInBackgroundSpan<T>(
     { name, attempt }: { name: string; attempt?: string },
@@ -61,20 +66,23 @@ export class JournalSpans {
   }
 }
 
-/** Settings of the payment service that spans of its requests need. */
+/** Settings of the payment service that are needed for the spans of requests to the service. */
 export interface TracedService {
   baseUrl: string;
   /** HTTP status of a lookup that finds nothing. A span of a lookup with this status is not marked as failed. */
   notFoundStatus: number;
 }
 
-/** A request to the payment service. A lookup also has a `query`, which spans omit, because it contains ids. */
+/** A request to the payment service. A lookup also has a field `query`. Spans omit it, because it contains ids. */
 interface ServiceCall {
   /** Path below /api/v1/, without ids. */
   path: string;
 }
 
-/** Creates spans of payment service requests by OpenTelemetry's conventions, but without url.full (it has ids). */
+/**
+ * Creates spans of requests to the payment service, according to OpenTelemetry's conventions. Omits the attribute
+ * url.full, because it would contain ids.
+ */
 export class ServiceSpans {
   readonly #serverAttributes: Attributes;
   /** Number of times each request was sent. A retry passes the same ServiceCall object. */
@@ -91,7 +99,7 @@ export class ServiceSpans {
     };
   }
 
-  /** Runs `exchange`, which sends the request and awaits the response, in a client span. */
+  /** Runs `exchange` in a client span. `exchange` sends the request and awaits the response. */
   runInRequestSpan<A extends { status: number }>(call: ServiceCall, exchange: () => Promise<A>): Promise<A> {
     const method = 'query' in call ? 'GET' : 'POST';
     const template = `/api/v1/${call.path}`;

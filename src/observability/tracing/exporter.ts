@@ -29,7 +29,10 @@ const MAX_QUEUED_SPANS = 2048;
 const MAX_BATCH_SPANS = 512;
 const WARN_INTERVAL_MS = 60_000;
 
-/** Number of spans that could not be exported, and the reason for the last failure: `HTTP <status>` or a code. */
+/**
+ * Report of failed exports. `spans`: number of spans that could not be exported. `why`: reason for the last failure,
+ * which is `HTTP <status>`, an error code such as ECONNREFUSED, or UNAVAILABLE.
+ */
 export type LostSpans = Readonly<{ spans: number; why: string }>;
 
 /** Exports spans to the collector, and warns about spans that could not be exported. */
@@ -38,7 +41,10 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
   #lostCount = 0;
   #lastWarningAt = -Infinity;
 
-  /** @param warn called after a failed export, but at most once a minute, with the spans lost since the last call */
+  /**
+   * @param warn called after a failed export, but at most once a minute. Its argument counts all spans that were lost
+   *   since its previous call.
+   */
   constructor(
     { url, headers }: TracingSettings,
     private readonly now: () => number,
@@ -90,7 +96,7 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
   }
 }
 
-/** Returns the HTTP status, the error code or UNAVAILABLE. Omits the message, which the collector can choose. */
+/** Returns `HTTP <status>`, the error code or UNAVAILABLE. Omits the message, because the collector can choose it. */
 function errorReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `HTTP ${code}`;

@@ -6,7 +6,7 @@ import { markFailed, type Spans } from './spans';
 
 /** An operation that has ended. Contains nothing that the caller wrote, except the name of the operation. */
 interface EndedOperation {
-  /** The type of the operation; undefined if no operation of the document was selected. */
+  /** Type of the operation; undefined if no operation was selected, for example because the document is invalid. */
   type: string | undefined;
   /** The name of the operation; undefined if it has no name or the name must not be logged. */
   name: string | undefined;
@@ -14,10 +14,13 @@ interface EndedOperation {
   codes: readonly unknown[];
 }
 
-/** Maximum number of distinct span names with an operation name. Further spans are named by the operation type only. */
+/**
+ * Maximum number of distinct span names that contain an operation name. The spans of operations with further names are
+ * named by the operation type only.
+ */
 const MAX_OPERATION_NAMES = 200;
 const MAX_CODES = 8;
-/** Matches codes of errors that the gateway or a system behind it caused (payment service, journal), not the caller. */
+/** Matches codes of errors that the caller did not cause: the gateway, the payment service or the journal failed. */
 const SERVER_ERROR_CODE = /^(SERVICE_|INTERNAL_)/;
 
 /** Creates the spans of GraphQL operations. */
@@ -29,7 +32,10 @@ export class RequestSpans {
 
   constructor(private readonly spans: Spans) {}
 
-  /** Traces authenticated requests to /graphql, as children of the header traceparent. Call before adding routes. */
+  /**
+   * Makes `app` create a span for each request to /graphql that has passed authentication. If the request has a valid
+   * header traceparent, the span is a child of the span in the header. Call this before the routes are added.
+   */
   instrument(app: FastifyInstance): void {
     app.addHook('preHandler', (request, _reply, done) => {
       const { caller, headers, method, routeOptions } = request;
@@ -55,8 +61,8 @@ export class RequestSpans {
   }
 
   /**
-   * Starts the span of a subscription. Call `end` at the first result, because only ended spans are exported. Further
-   * calls of `end` have no effect.
+   * Starts the span of a subscription. Call `end` at the first result or error: only ended spans are exported, and a
+   * subscription may last for hours. Further calls of `end` have no effect.
    */
   startSubscriptionSpan() {
     const span = this.spans.startSpan('subscription', {}, this.spans.activeContext);
@@ -70,7 +76,10 @@ export class RequestSpans {
     };
   }
 
-  /** Adds type, name and error codes of an operation to the active span. A server error marks the span as failed. */
+  /**
+   * Adds type, name and error codes of an operation to the active span. If a code matches SERVER_ERROR_CODE, marks the
+   * span as failed.
+   */
   operationEnded(operation: EndedOperation): void {
     const span = this.spans.activeSpan;
     if (span?.isRecording()) this.#addOperation(span, operation);

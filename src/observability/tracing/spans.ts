@@ -11,7 +11,10 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-/** Returns the code or name of an error, or else `_OTHER`. Omits the message, which may contain payment data. */
+/**
+ * Returns the attribute error.type for an error: its code or, if it has no code, its name. Returns `_OTHER` if this is
+ * not a plain word. Omits the message, because it may contain payment data.
+ */
 function errorTypeOf(error: unknown): string {
   const { code, name } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
   const word = typeof code === 'string' ? code : name;
@@ -40,7 +43,10 @@ export class Spans {
 
   constructor(private readonly tracer: Tracer) {}
 
-  /** The active context; undefined if there is none. */
+  /**
+   * The active OpenTelemetry context, from which new spans get their parent; undefined if none is active. It contains
+   * the active span or, if no span was started for the request, the span in its header traceparent, if any.
+   */
   get activeContext(): Context | undefined {
     return this.#active.getStore();
   }
@@ -66,8 +72,8 @@ export class Spans {
   }
 
   /**
-   * Runs `work` in a client span, a child of the active span. If no recorded span is active, only runs `work`.
-   * @param onResult completes the span with the result, before the span ends
+   * Runs `work` in a client span that is a child of the active span. If no recorded span is active, only runs `work`.
+   * @param onResult called when `work` has succeeded, before the span ends; can add attributes to the span
    */
   async runAsClientSpan<T>(
     name: string,

@@ -20,7 +20,10 @@ interface TracingOptions {
   flushMs: number;
 }
 
-/** Starts the export of spans to the collector in `settings`. Returns the functions that create spans. */
+/**
+ * Starts the export of spans to the collector in `settings`. Returns functions that create spans, a function that adds
+ * trace ids to a log, and `close`.
+ */
 export function startTracing({ settings, service, log, now, flushMs }: TracingOptions) {
   const exporter = new CollectorExporter(settings, now, (lostSpans) =>
     log.warn({ event: 'trace_export_failed', ...lostSpans }, 'export of trace spans to the collector failed'),
@@ -47,7 +50,7 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
   };
 }
 
-/** Returns a child log that adds the ids of the active span to its lines: trace_id, span_id and trace_flags. */
+/** Returns a child log. If a span is active, the log adds its trace_id, span_id and trace_flags to each line. */
 function withTraceIds(log: Logger, spans: Spans): Logger {
   const mixin = (): object => {
     const context = spans.activeSpan?.spanContext();

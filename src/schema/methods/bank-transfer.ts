@@ -25,8 +25,8 @@ export class BankTransferPayoutInput {
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a bank account (spec 2.8).' })
 export class BankTransferPayout extends PayoutResource {
-  @PayoutDetailField('As given in the create call') bankCode?: string | null;
-  @PayoutDetailField('As given in the create call') bankName?: string | null;
+  @PayoutDetailField("The bank's code, as given in the create call") bankCode?: string | null;
+  @PayoutDetailField("The bank's name, as given in the create call") bankName?: string | null;
   @AccountMaskField() accountMask?: string | null;
 }
 

@@ -20,7 +20,7 @@ export class CustomFieldsInput {
 
 export const customFieldsToWire = (input: CustomFieldsInput): WireObject => ({ ...input.fields });
 
-/** Declares an output field for the `payment_method` in the response, as a JSON object without `type`. */
+/** Declares an output field with all fields of the response's `payment_method` except `type`, as a JSON object. */
 export const OtherFieldsField = (): PropertyDecorator =>
   ServiceField('The fields of payment_method except type; null if there are none.', {
     type: () => JSONObject,
@@ -28,10 +28,10 @@ export const OtherFieldsField = (): PropertyDecorator =>
     read: readFreeFields,
   });
 
-/** Declares an output field for `payment_data`, whose structure the specification does not define (2.5, note 1). */
+/** Declares an output field for `payment_data`, whose structure the specification leaves open (spec 2.5, note 1). */
 export const PaymentDataField = (): PropertyDecorator =>
   ServiceField(
-    'payment_data of the service: an object as it is, any other value in the field "value". Null if not sent.',
+    'payment_data of the service. An object is returned as it is, any other value in the field "value". Null if not sent.',
     {
       type: () => JSONObject,
       from: (method, response) => method['payment_data'] ?? response['payment_data'],

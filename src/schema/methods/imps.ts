@@ -16,7 +16,7 @@ export class ImpsPayoutInput {
 
 @ObjectType({ implements: PayoutResource, description: 'A payout by IMPS (spec 2.8).' })
 export class ImpsPayout extends PayoutResource {
-  @PayoutDetailField('As given in the create call') bankCode?: string | null;
+  @PayoutDetailField('The IFSC of the bank, as given in the create call') bankCode?: string | null;
   @AccountMaskField() accountMask?: string | null;
 }
 

@@ -11,13 +11,19 @@ interface MethodInputDefinition {
   /** A class with the decorator @InputType of type-graphql. */
   input: new () => object;
   description: string;
-  /** Converts the input to the fields of the service's request, except `type`. Default: same fields in snake case. */
+  /**
+   * Converts the input to the fields of the service's request, except `type`. Default: toWireFields(), which names the
+   * fields in snake case.
+   */
   toWire?(input: object): WireObject;
   /** Names of request fields whose values must never be returned to a caller. */
   sensitiveFields?: readonly string[];
   /** Names of request fields whose values are never stored, not even as part of a hash. */
   neverPersist?: readonly string[];
-  /** Returns the method type to send, if the caller chooses it in the input. Default: `type` of the definition. */
+  /**
+   * Returns the method type to send, for an input in which the caller chooses the type. Default: the `type` of the
+   * method's definition.
+   */
   requestTypeOf?(input: object): string;
 }
 
@@ -52,7 +58,10 @@ export interface PaymentMethodDefinition extends CommonDefinition {
   redirect?: string;
   /** Confirmation of the method's payments. Absent if they cannot be confirmed. */
   confirmation?: ConfirmationInputDefinition;
-  /** Returns a next action that only this method has, such as a QR code. Null for the default: redirect or wait. */
+  /**
+   * Returns a next action that only this method has, such as a QR code. Returns null if the default action applies: a
+   * RedirectAction or an AwaitProviderAction.
+   */
   nextAction?(payment: PaymentResource): NextAction | null;
   sandbox: SandboxPaymentMethod;
 }
@@ -61,7 +70,10 @@ export interface PayoutMethodDefinition extends CommonDefinition {
   payout: new (definition: PayoutMethodDefinition) => PayoutResource;
   /** Description of the method in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
   typeOnly?: string;
-  /** Returns details for the journal, because the service does not return them. Masks account and card numbers. */
+  /**
+   * Returns the details of a payout that the gateway stores in the journal, because the service does not return them.
+   * Masks account and card numbers.
+   */
   publicDetails?(input: object): object;
   /** Behaviour of the sandbox; absent for the fallback, because the sandbox accepts any unknown type. */
   sandbox?: SandboxPayoutMethod;

@@ -54,7 +54,7 @@ Field(() => PaymentMethod, { description: 'The method; OTHER if it is unknown to
 );
 Field(() => PayoutMethod, {
   description:
-    'The method: from the create call, or from the service if FAILED. OTHER if neither has it or the gateway does not know it.',
+    'The method, from the create call or, if the payout FAILED, from the service. OTHER if neither names it or this gateway does not know it.',
 })(PayoutResource.prototype, 'method');
 
 export const Payment = createUnionType({
@@ -130,7 +130,7 @@ addOneOfField(PayoutMethodInput, {
 /** Names of the @oneOf inputs. build-schema.ts sets `isOneOf` on them, because type-graphql cannot. */
 export const ONE_OF_INPUT_NAMES = ['PaymentMethodInput', 'ConfirmationInput', 'PayoutMethodInput'];
 
-/** Returns name and value of the only field that is set in a @oneOf input. Throws an Error if none is set. */
+/** Returns name and value of the only field that is set in a @oneOf input. Throws an Error if no field is set. */
 export function selectedField(oneOf: OneOfInput): { field: string; value: object | string } {
   for (const [field, value] of Object.entries(oneOf)) if (value) return { field, value };
   throw new Error('A @oneOf input has no field, which graphql-js should have rejected.');

@@ -46,7 +46,7 @@ export interface SandboxPaymentMethod {
    * redirect flow if the requests of both flows have the same fields.
    */
   addedFields?(transaction: SandboxTransaction): WireObject;
-  /** Returns the fields added to `payment_method` when a payment in the redirect flow gets its final status. */
+  /** Returns the fields that `payment_method` gets in addition when a payment in the redirect flow becomes final. */
   fieldsAfterPayment?(transaction: SandboxTransaction): WireObject;
   /** Returns the fields that `payment_method` has only in responses to lookups. */
   lookupFields?(transaction: SandboxTransaction): WireObject;

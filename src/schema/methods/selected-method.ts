@@ -17,7 +17,10 @@ export interface SelectedMethod<D> {
   type: string;
   /** Fields of the request except `type`, named as in the API of the service. */
   fields: WireObject;
-  /** Type and fields of a create, without the card security code, for the hash in the journal. Unused for a confirm. */
+  /**
+   * Type and fields of a create, without the card security code. The journal stores a hash of them, so that a repeated
+   * call can be recognised. Unused for a confirm.
+   */
   fingerprintFields: WireObject;
   /** Values, such as the card number, that must never be returned to a caller. */
   secrets: readonly string[];
@@ -72,7 +75,10 @@ const CARD_NUMBER_METHOD_FIELDS = [...paymentMethods, ...payoutMethods]
   .filter(({ input }) => input?.sensitiveFields?.includes('pan'))
   .map(({ input }) => input?.field);
 
-/** Whether the input selects a method with a full card number. The caller must then comply with PCI-DSS. */
+/**
+ * Whether the input selects a method with a full card number. If so, the caller needs the scope `cards:direct` and must
+ * comply with PCI-DSS.
+ */
 export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput): boolean =>
   CARD_NUMBER_METHOD_FIELDS.includes(selectedField(method).field);
 

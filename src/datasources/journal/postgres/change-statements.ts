@@ -1,16 +1,23 @@
 import { FEED_ID_SUBQUERY, COPIED_COLUMNS } from '../change-tables';
 
-/** SELECT of the current epoch of changes; no row if the journal moved to another database after the epoch began. */
+/**
+ * SELECT of the current epoch of changes (see ChangePosition). It returns no row if the journal has moved to another
+ * database since the epoch began.
+ */
 const CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
 
-/** JSON input columns for an ObservedState. In RECORD_OUTCOMES, they are null if the outcome has no observed state. */
+/**
+ * Column definitions for reading an ObservedState from JSON. In RECORD_OUTCOMES, the columns are null if the outcome
+ * has no observed state.
+ */
 export const OBSERVED_STATE_COLUMNS =
   'observed_status TEXT, observed_state TEXT, received TEXT, is_final BOOLEAN, next_lookup_at BIGINT';
 
 /**
- * CTEs of RECORD_OUTCOMES that record the first change of each created transaction. They also start to follow the
- * transaction unless its recorded status is final. If CURRENT_EPOCH returns no row, or the outcome has no observed
- * state, they record no change. A first lookup is then due at once, and records the change.
+ * CTEs of RECORD_OUTCOMES that record the first change of each created transaction. Unless the recorded status is
+ * final, they also start to follow the transaction. If CURRENT_EPOCH returns no row, or if the outcome has no observed
+ * state, they record no change. The first lookup is then due immediately, and its result is recorded as the first
+ * change.
  */
 export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   created AS MATERIALIZED (
@@ -28,15 +35,16 @@ export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EP
       CASE WHEN is_recorded THEN observed_status END, CASE WHEN is_recorded THEN observed_state END
     FROM created WHERE NOT (is_recorded AND is_final))`;
 
-/** Columns that the CTE `settled` must have for RECORD_FIRST_CHANGES. */
+/** Columns that the CTE `settled` must return, because RECORD_FIRST_CHANGES reads them. */
 export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_id, own.method, own.currency, own.value,
   own.transaction_hash, own.settled_at, observed_status, observed_state, received, is_final, next_lookup_at`;
 
 /**
- * Records a batch of observations (JSON) of different transactions. For each followed transaction, returns the result
- * and the index of the observation in the batch (`place`). If CURRENT_EPOCH returns no row, records nothing and returns
- * one row whose `place` is null. Locks rows in the order of their ids, as scheduleFollowed() does, to prevent
- * deadlocks. After waiting for a lock, the statement sees what the previous holder of the lock has committed.
+ * Records a batch of observations of different transactions. Parameter: the observations as JSON. For each followed
+ * transaction, returns the result and the index of the observation in the batch (`place`). If CURRENT_EPOCH returns no
+ * row, records nothing and returns one row whose `place` is null. To prevent deadlocks, this statement and the
+ * statement of scheduleFollowed() lock rows in the same order, by id. After waiting for a lock, the statement sees what
+ * the previous holder of the lock has committed.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (
@@ -90,13 +98,14 @@ export const SYNC = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
 export const RAISE_EPOCH_IF_MOVED = 'SELECT raise_change_epoch(FALSE)';
 
 /**
- * Returns a horizon: the id below which all database transactions that write changes have ended. Unlike
- * txid_snapshot_xmin, it does not depend on unrelated transactions. 0 if this database user may not see all writers.
+ * Returns a horizon (see SELECT_EPOCH): the id below which all database transactions that write changes have ended.
+ * Unlike txid_snapshot_xmin, this horizon does not depend on database transactions that write no changes. It is 0 if
+ * this database user may not see all database transactions that write changes.
  *
- * A transaction that writes changes locks the table `changes` before it gets an id, and keeps the lock until its
- * changes are visible. The locks are read after the snapshot. So each writing transaction with an id below `xmax` has
- * ended, or holds a lock and shows its id in pg_stat_activity (in pg_locks, ids appear too late). `backend_xid` is the
- * lower 32 bits of the id.
+ * A database transaction that writes changes locks the table `changes` before it gets an id. It keeps the lock until
+ * its changes are visible. The locks are read after the snapshot. So each writing transaction with an id below `xmax`
+ * has ended, or holds a lock and shows its id in pg_stat_activity. In pg_locks, ids appear too late. `backend_xid`
+ * contains only the lower 32 bits of the id.
  */
 export const READ_WRITERS_HORIZON = `WITH snapshot AS MATERIALIZED (
     SELECT txid_snapshot_xmax(txid_current_snapshot()) AS xmax),

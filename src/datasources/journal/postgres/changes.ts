@@ -13,7 +13,7 @@ const MAX_BATCH = 256;
 interface PostgresChangesOptions {
   /** Connections whose commits wait until they are durable. */
   pool: PostgresPool;
-  /** Connections whose commits do not wait until they are durable, with the time limit of `pool`. */
+  /** Connections with the same time limit as `pool`. Their commits do not wait until they are durable. */
   unsyncedPool: PostgresPool;
   /** Connections for work that must not delay creates. Their commits do not wait until they are durable. */
   backgroundPool: PostgresPool;
@@ -36,7 +36,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
       maxBatch: MAX_BATCH,
       concurrency: 1,
       timeLimitMs,
-      // One statement cannot write a row twice, so a batch has one observation per transaction.
+      // One statement cannot write a row twice. So a batch has at most one observation of each payment or payout.
       batchExclusion: (observation) => ({ key: transactionKey(observation), owner: observation }),
     });
     this.#syncs = new Batcher({

@@ -102,7 +102,10 @@ const READ_ONLY_ERROR: JournalErrorInfo = {
   message: 'PostgreSQL is read-only (a standby, or its transactions are read-only by default)',
 };
 
-/** Combines the errors of all hosts into one, with the reason and code of the host that is most likely the primary. */
+/**
+ * Combines the errors of all hosts into one error. The reason and the code are those of the host that is most likely
+ * the primary.
+ */
 function summarizeErrors(faults: readonly JournalErrorInfo[]): JournalErrorInfo {
   const primary =
     faults.find((fault) => fault.reason !== 'read_only' && !isPermanent(fault)) ??
@@ -113,7 +116,10 @@ function summarizeErrors(faults: readonly JournalErrorInfo[]): JournalErrorInfo 
   return { reason, code, message: `no PostgreSQL host in DATABASE_URL accepts writes: ${reasons}` };
 }
 
-/** A client that connects to the chosen host and checks the session attributes. */
+/**
+ * A database client that connects to the chosen host (see PostgresHosts). It then checks that the host satisfies
+ * `target_session_attrs`.
+ */
 class HostClient extends Client {
   readonly #hosts: PostgresHosts;
 

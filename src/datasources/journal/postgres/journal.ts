@@ -67,7 +67,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, InsertResult | null>;
-  /** Groups that are known to exist. If a failover has lost one of them, insertAttempt() creates it again. */
+  /** Attempt groups that existed when they were cached. If a failover loses one, insertAttempt() creates it again. */
   readonly #groupCache = new AttemptGroupCache();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
@@ -200,7 +200,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return this.#backgroundPool.query(text, values, until);
   }
 
-  /** Inserts a batch of attempts. A null result means: not inserted, and insertAttempt() must find out why. */
+  /** Inserts a batch of attempts. A null result: the attempt was not inserted, and insertAttempt() finds out why. */
   async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(InsertResult | null)[]> {
     // One statement cannot write a row twice. So of attempts with the same key, only the first is inserted.
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
@@ -260,7 +260,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     );
     return outcomes.map(({ id, outcome: { outcome } }) => {
       const isMissing = missingById.get(id);
-      // If `rejected` or `not_sent` was recorded before, a new attempt with the same key may have replaced this one.
+      // If `rejected` or `not_sent` was already recorded, a new attempt with the same key may have replaced this one.
       if (isMissing === true) return outcome === 'succeeded' || outcome === 'unknown' ? 'missing' : true;
       return isMissing === undefined;
     });

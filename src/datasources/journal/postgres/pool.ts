@@ -9,8 +9,8 @@ import type { PostgresHosts } from './hosts';
 import type { Row, SqlValue } from '../rows';
 
 /**
- * Planner settings of connections. Tables grow faster than PostgreSQL updates its statistics. So it must plan each
- * execution anew, and avoid plans that read whole tables (sequential scans, merge joins).
+ * Planner settings of connections. Tables grow faster than PostgreSQL updates its statistics. So PostgreSQL must plan
+ * each execution anew, and avoid plans that read whole tables (sequential scans, merge joins).
  */
 export const CONNECTION_OPTIONS =
   '-c plan_cache_mode=force_custom_plan -c enable_seqscan=off -c enable_mergejoin=off -c jit=off';
@@ -71,7 +71,8 @@ export class PostgresPool {
   }
 
   /**
-   * Runs a statement with `?` or `$n` for each value. Rejects with JournalUnavailable on failure or timeout.
+   * Runs a statement with a placeholder `?` or `$n` for each value, and returns its rows. Rejects with
+   * JournalUnavailable on failure or timeout.
    * @param until end of the time limit, by `monotonicMs`
    */
   query(
@@ -83,8 +84,9 @@ export class PostgresPool {
   }
 
   /**
-   * As query(), for a write that must survive a failover. Also rejects with JournalUnavailable if PostgreSQL warns that
-   * the synchronous standby did not acknowledge the commit: perhaps only the primary has the write.
+   * Like query(), but for a write that must survive a failover. Also rejects with JournalUnavailable if PostgreSQL
+   * sends a warning. The synchronous standby may then not have acknowledged the commit, so that only the primary has
+   * the write.
    */
   queryDurably(text: string, values: readonly unknown[], until: number): Promise<Row[]> {
     return this.#track({ text, values, isDurable: true }, until);
@@ -180,7 +182,10 @@ export class PostgresPool {
     }
   }
 
-  /** Returns a statement with `$n` for each `?`, and a name, so that each connection parses the text only once. */
+  /**
+   * Returns a named statement with `$n` instead of each `?`. Because of the name, each connection parses the text only
+   * once.
+   */
   #statement(text: string) {
     let statement = this.#statements.get(text);
     if (!statement) {

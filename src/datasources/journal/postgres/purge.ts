@@ -70,7 +70,10 @@ export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM confirmed WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING confirmed_at)
   ${selectProgress('expired', 'SELECT max(confirmed_at)::text FROM deleted')}`;
 
-/** Deletes expired changes in the order of positions. Stores in each feed the position of its last deleted change. */
+/**
+ * Deletes expired changes in the order of positions. Stores the position of the last deleted change of each channel in
+ * the channel's feed (row of `change_feeds`).
+ */
 export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT ctid, epoch, xid, seq, feed_id, recorded_at FROM changes
@@ -92,8 +95,8 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
   )}`;
 
 /**
- * Deletes the expired rows of a page of followed transactions. Pages are in the order of ids, which is roughly that of
- * `created_at`. So the purge can end at a page without an expired row, and needs no index on `created_at`.
+ * Deletes the expired rows of a page of followed transactions. Pages are in the order of ids, which is roughly the
+ * order of `created_at`. So the purge can end at a page without an expired row, and needs no index on `created_at`.
  */
 export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
@@ -116,7 +119,7 @@ const PURGE_STATEMENTS = {
   followed: PURGE_FOLLOWED,
 };
 
-/** For each purge target except `reservations`, the value of `after` for its first step. */
+/** The value of `after` for the first step of each purge target. For `reservations`, see BEFORE_FIRST_RESERVATION. */
 const START_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
 /** Executes a step of the purge (see PurgeStep). Returns null if another instance is purging. */
@@ -129,7 +132,8 @@ export async function purgeStep(
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
       : await pool.query(PURGE_STATEMENTS[target], [after ?? START_POSITIONS[target], settledBefore, limit]);
   if (row?.['mine'] !== true) return null;
-  // Changes and followed transactions are read oldest first: if nothing in a page has expired, nothing after it has.
+  // Changes and followed transactions are read oldest first. If nothing in a page has expired, nothing after the page
+  // has expired either.
   const isOldestFirst = target === 'changes' || target === 'followed';
   const isLast = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
   return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };

@@ -12,12 +12,15 @@ export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting(
     OR current_setting('synchronous_commit') <> 'off' AND current_setting('synchronous_standby_names') = ''))`;
 
 /**
- * Inserts a batch of attempts (JSON). Does not insert
- * - an attempt whose group is missing, whose key or external id (if it reserves one) is taken, or whose `fence_since`
- *   differs from the stored one;
- * - any attempt if the database was replaced or its commits are not durable.
- * Returns a row for each attempt. If the attempt was inserted: its id (`begun_id`). If not: the stored attempt with the
- * same key, or only nulls. Every instance locks rows in the same order, which prevents deadlocks.
+ * Inserts a batch of attempts. Parameter: the attempts as JSON. Does not insert an attempt in these cases:
+ * - Its group (row of `attempt_groups`) is missing.
+ * - Its idempotency key is already taken.
+ * - It must reserve its external id, but the external id is already taken.
+ * - Its `fence_since` differs from the stored one: the fence (see Fence) was raised or lowered.
+ * - The database was replaced, or its commits are not durable. Then none of the attempts is inserted.
+ * Returns a row for each attempt. If the attempt was inserted, `begun_id` is its id. If not, `begun_id` is null, and
+ * the other columns are those of the stored attempt with the same key, or null. Every instance locks rows in the same
+ * order, which prevents deadlocks.
  */
 export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${IS_DURABLE}),
@@ -53,8 +56,8 @@ export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, chann
   ON CONFLICT DO NOTHING RETURNING id`;
 
 /**
- * Returns the state of the journal. First raises the fence (see Fence) if the journal is in another database than
- * before, after a failover or restore.
+ * Returns the state of the journal (see JournalState). If the journal has moved to another database after a failover or
+ * restore, first raises the fence (see Fence).
  */
 export const READ_STATE = `WITH raised AS (
     UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW.postgres},
@@ -75,9 +78,9 @@ export const RAISE_FENCE = `WITH raised AS (
 export const LOWER_FENCE = "UPDATE journal_state SET fence_reason = '', fence_since = 0";
 
 /**
- * Records a batch of outcomes (JSON), and the first changes of the created transactions. Does not change settled
- * attempts. Returns the ids of attempts whose transaction another attempt created, and of attempts that do not exist
- * (`is_missing`).
+ * Records a batch of outcomes, and the first changes of the created transactions. Parameter: the outcomes as JSON. Does
+ * not change settled attempts. Returns the ids of attempts that are not recorded as succeeded, because another attempt
+ * created the transaction. Also returns the ids of attempts that do not exist (`is_missing` is true).
  */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT x.*, x.state = 'u' AS is_open, observed.*
@@ -116,8 +119,9 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT 1 FROM stored_attempts AS own WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)`;
 
 /**
- * SELECT of findCreated(). It reads no row of another client, because its indexes include `group_id`. Without OFFSET 0,
- * a planner that has no statistics could read all attempts of the group.
+ * SELECT of Journal.findCreated(). It reads no row of another client, because its indexes include `group_id`.
+ * Therefore, its duration reveals nothing about other clients. Without OFFSET 0, a planner that has no statistics could
+ * read all attempts of the group.
  */
 export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   FROM (SELECT place, (ref ->> 2)::integer AS transaction_hash, decode(ref ->> 1, 'hex') AS transaction_id,
@@ -142,7 +146,10 @@ export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   CROSS JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}) AS attempts`;
 
-/** WITH clause for END_CONFIRM. Records hashes of confirmed inputs (JSON) in the statement that ends the confirm. */
+/**
+ * WITH clause that precedes END_CONFIRM. It records the hashes of confirmed inputs in the same statement that ends the
+ * confirm. Parameter: the confirmed inputs as JSON.
+ */
 export const RECORD_CONFIRMED = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
   SELECT service, channel, transaction_id, input_hash, status, confirmed_at FROM jsonb_to_recordset(?::jsonb)

@@ -8,22 +8,28 @@ import { sql, type SqliteThread } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
 
-/** Records the first change. Must directly follow SETTLE_ATTEMPT: changes() is 1 if that settled the attempt. */
+/**
+ * Records the first change of a transaction. Must run directly after SETTLE_ATTEMPT. The function changes() of SQLite
+ * returns the number of rows that the previous statement wrote: 1 if SETTLE_ATTEMPT settled the attempt, 0 if not.
+ */
 const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
   SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
-/** Must directly follow RECORD_FIRST_CHANGE or, without a change, SETTLE_ATTEMPT: changes() counts their rows. */
+/**
+ * Starts to follow a transaction. Must run directly after RECORD_FIRST_CHANGE or, if no change is recorded, directly
+ * after SETTLE_ATTEMPT. Inserts nothing if that statement wrote no row (see changes() above).
+ */
 const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_COLUMNS},
     transaction_hash, status, state)
   SELECT settled_at, settled_at, ?, ?, ${COPIED_COLUMNS}, transaction_hash, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
 /**
- * Returns the statements to run directly after the statement that records the outcome `succeeded`. They record the
- * first change of the transaction, and follow the transaction unless its status is final.
+ * Returns the statements to run directly after SETTLE_ATTEMPT has recorded the outcome `succeeded`. They record the
+ * first change of the transaction. Unless the status is final, they also start to follow the transaction.
  * @param attempt idValues() of the attempt
- * @param observed state in the response. If undefined, no change is recorded, and the first lookup is due at once.
+ * @param observed state in the response. If undefined, no change is recorded, and the first lookup is due immediately.
  */
 export function firstChangeStatements(
   attempt: readonly SqlValue[],
@@ -65,7 +71,10 @@ const UPDATE_FOLLOWED = `UPDATE followed_transactions
   SET failures = 0, status = ?, state = ?, changed_at = ?, observed_at = max(observed_at, ?), next_lookup_at = ?
   WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;
 
-/** Returns the statements that record an observation. They run in order until one returns a row: the result. */
+/**
+ * Returns the statements that record an observation. They run in order until one returns a row, which contains the
+ * ObservationResult.
+ */
 function observationStatements(observation: Observation): Statement[] {
   const { service, kind, channel, transactionId, requestedAt, observedAt } = observation;
   const { status, state, received, isFinal, nextLookupAt } = observation;
@@ -82,11 +91,14 @@ function observationStatements(observation: Observation): Statement[] {
   ];
 }
 
-/** Makes all earlier commits durable. The statement changes a value: without a change, SQLite does not sync. */
+/**
+ * Makes all earlier commits durable. The statement always writes a new value, because SQLite does not sync if nothing
+ * is written.
+ */
 const SYNC = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
   ON CONFLICT (id) DO UPDATE SET checked_at = checked_at + 1`;
 
-/** Begins a new epoch, whose positions are after those of all earlier epochs. */
+/** Begins a new epoch (see ChangePosition), whose positions are after those of all earlier epochs. */
 export const RAISE_EPOCH = `UPDATE change_epoch SET epoch = max(epoch + 1, ${NOW.sqlite})`;
 
 /** The record of changes in SQLite. */
@@ -117,6 +129,6 @@ export class SqliteChanges extends SqlChanges implements ChangeJournal {
     await this.thread.run({ write: true, statements: [sql(SYNC)] });
   }
 
-  /** Does nothing: SqliteJournal.open() begins a new epoch if the file was replaced. */
+  /** Does nothing, because SqliteJournal.open() already begins a new epoch if the file was replaced. */
   protected async raiseEpochIfMoved(): Promise<void> {}
 }

@@ -46,9 +46,9 @@ import {
 import { sql, SqliteThread } from './thread';
 
 /**
- * Returns the statements that store the identity of the file: its inode and time of creation. If another identity was
- * stored, the file is a copy, for example a restored backup. The statements then raise the fence (see Fence) and begin
- * a new epoch of changes.
+ * Returns the statements that store the identity of the file: its inode and time of creation. If the journal already
+ * has another identity, the file is a copy, for example a restored backup. The statements then raise the fence, which
+ * marks that attempts may have been lost (see Fence). They also begin a new epoch of changes (see ChangePosition).
  */
 function replacedFileStatements(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
@@ -198,7 +198,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async close(): Promise<void> {
-    // The last connection to close checkpoints the write-ahead log, so it must be the one that can write.
+    // The connection that closes last checkpoints the write-ahead log. So this must be the connection that can write.
     await this.backgroundThread.close();
     await this.thread.close();
   }
@@ -215,7 +215,10 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return this.backgroundThread.read(text, values);
   }
 
-  /** Writes without a sync. Rejects with AttemptMissing if a returned row has `is_missing` = 1. */
+  /**
+   * Runs the statements that record an outcome, without waiting for a disk sync. Rejects with AttemptMissing if a
+   * returned row has `is_missing` = 1.
+   */
   async #writeOutcome(...statements: Statement[]): Promise<Row[]> {
     const rows = await this.thread.run({ write: true, isUnsynced: true, statements });
     if (rows.some((row) => row['is_missing'] === 1)) throw new AttemptMissing();

@@ -6,16 +6,19 @@ export interface Statement {
   params: SqlValue[];
 }
 
-/** Statements that run in order until one returns rows, which are the result. */
+/**
+ * A unit of work for the SQLite thread: statements that run in order until one returns rows. These rows are the result
+ * of the job. If no statement returns rows, the result is empty.
+ */
 export interface Job {
-  /** Whether the job writes. The thread executes all writes of a batch in one transaction. */
+  /** Whether the job writes. The thread executes all writes of a batch in one database transaction. */
   write: boolean;
   /** Whether a crash may lose the write. No effect if another write of the batch must be durable. */
   isUnsynced?: boolean;
   statements: Statement[];
 }
 
-/** A parameter in JSON. Bytes are written as an array that contains their hexadecimal digits. */
+/** A parameter in JSON. Bytes are written as an array with one text: their hexadecimal digits. */
 export type JsonParameter = string | number | null | [hex: string];
 
 /** A Job in JSON. Each SQL text is replaced by its index among all texts that were sent to the thread. */
@@ -44,6 +47,9 @@ export type BatchResult =
       error: string;
       /** Result code of SQLite; undefined for other errors. */
       errcode: number | undefined;
-      /** System error code, or FILE_REPLACED if the open file is no longer at its path. Unused if `errcode` is set. */
+      /**
+       * System error code, or FILE_REPLACED if the open file is no longer at its path; undefined if there is none.
+       * Unused if `errcode` is set.
+       */
       code: string | undefined;
     };

@@ -29,12 +29,18 @@ const RESERVATION_PAGE = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left
 const PURGE_LEFT_OVER = `DELETE FROM reserved_external_ids AS held
   WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${IS_LEFT_OVER} RETURNING 1`;
 
-/** FROM clause for expired changes among the oldest `limit` changes. Parameters: limit, end of `recorded_at`. */
+/**
+ * FROM clause for the expired changes among the oldest changes. Parameters: number of oldest changes to examine, and
+ * the time before which expired changes were recorded.
+ */
 const FROM_EXPIRED_CHANGES = `FROM (
   SELECT id, seq, epoch, feed_id, recorded_at FROM changes INDEXED BY changes_in_order
   WHERE (epoch, xid, seq) > (0, 0, 0) ORDER BY epoch, xid, seq LIMIT ?) WHERE recorded_at < ?`;
 
-/** Stores in each feed the position of its newest change among those that PURGE_CHANGES deletes next. */
+/**
+ * For each channel's feed (row of `change_feeds`), stores the position of the newest change that PURGE_CHANGES deletes
+ * next.
+ */
 const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.epoch, purged_seq = newest.seq
   FROM (SELECT feed_id, max(epoch) AS epoch, max(seq) AS seq ${FROM_EXPIRED_CHANGES} GROUP BY feed_id) AS newest
   WHERE change_feeds.id = newest.feed_id AND newest.seq > purged_seq`;
@@ -43,7 +49,8 @@ const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED
 
 /**
  * Deletes the expired rows among the `limit` followed transactions with the lowest ids. Ids are roughly in the order of
- * `created_at`. So the purge can end when fewer than `limit` have expired, and needs no index on `created_at`.
+ * `created_at`. So the purge can end after a step that deletes fewer than `limit` rows, and needs no index on
+ * `created_at`.
  */
 const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
   SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)
@@ -68,7 +75,8 @@ export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<
       leftOver.length > 0 ? await deleteRows([sql(PURGE_LEFT_OVER, JSON.stringify(leftOver))]) : [];
     return { deleted: rows.length, after: page.length < limit ? null : String(page.at(-1)?.['place']) };
   }
-  // Steps for changes and followed transactions always begin with the oldest row, so their statements have no start.
+  // Steps for changes and followed transactions always begin with the oldest row. So their statements have no parameter
+  // for a start position.
   const parameters =
     target === 'attempts' || target === 'confirmed' ? [start, settledBefore, limit] : [limit, settledBefore];
   const rows = await deleteRows(PURGE_STATEMENTS[target].map((text) => sql(text, ...parameters)));

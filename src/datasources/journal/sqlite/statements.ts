@@ -25,7 +25,10 @@ export const INSERT_ATTEMPT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.joi
     WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?))
   ${UPSERT_RELEASED_KEY} RETURNING 1 AS is_started`;
 
-/** Returns a row if the fence was raised or lowered after `fenceSince` was read. Parameter: NewAttempt.fenceSince. */
+/**
+ * Returns a row if the fence (see Fence) was raised or lowered after `fenceSince` was read. Parameter:
+ * NewAttempt.fenceSince.
+ */
 export const SELECT_IF_FENCE_CHANGED =
   'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
 
@@ -33,8 +36,8 @@ export const SELECT_IF_FENCE_CHANGED =
 export const SELECT_IF_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${idCondition('id')})`;
 
 /**
- * Returns a row if another attempt created the transaction, or if the journal does not have the attempt. Parameters:
- * idValues(id), hash and id of the transaction.
+ * Returns a row if another attempt created the transaction. Also returns a row, in which `is_missing` is 1, if the
+ * journal does not have the attempt. Parameters: idValues(id), hash and id of the transaction.
  */
 export const SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING = `SELECT mine.id IS NULL AS is_missing
   FROM (SELECT 1) LEFT JOIN attempts AS mine ON ${idCondition('mine.stored_id')}
@@ -55,7 +58,10 @@ export const RECORD_UNKNOWN_OUTCOME = `UPDATE stored_attempts
     absent_observer = COALESCE(?, absent_observer)
   WHERE ${idCondition('id')} AND ${IS_OPEN}`;
 
-/** SELECT of findCreated(). Its indexes include `group_id`, so that its duration reveals nothing about other clients. */
+/**
+ * SELECT of Journal.findCreated(). It reads no row of another client, because its indexes include `group_id`.
+ * Therefore, its duration reveals nothing about other clients.
+ */
 export const FIND_BY_TRANSACTION = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
     SELECT key AS place, unhex(value ->> 1) AS transaction_id, value ->> 2 AS transaction_hash,

@@ -26,12 +26,12 @@ interface InFlightBatch {
   reject(error: Error): void;
 }
 
-/** Client of a worker thread that has a connection to the SQLite file. */
+/** Sends jobs to a worker thread (worker.mts) that has a connection to the SQLite file, and receives the results. */
 export class SqliteThread {
   readonly #worker: Worker;
   readonly #file: string;
   readonly #inFlight = new Map<number, InFlightBatch>();
-  /** For each SQL text that was sent to the thread, its number. */
+  /** For each SQL text that was already sent to the thread, its number (see NumberedJob). */
   readonly #statementNumbers = new Map<string, number>();
   readonly #batcher: Batcher<Job, Row[]>;
   #batchCount = 0;
@@ -54,13 +54,15 @@ export class SqliteThread {
   }
 
   /**
-   * Opens the file. Creates the file and its folder if they do not exist. Rejects with a JournalOpenError on failure.
-   * @param readOnly whether to only read. If true, the file must exist, have all tables and be in WAL mode.
+   * Opens the file. Creates the file and its folder if they do not exist, unless `readOnly` is true. Rejects with a
+   * JournalOpenError on failure.
+   * @param readOnly whether the connection can only read. If true, the file must already exist, have all tables and be
+   *   in WAL mode.
    */
   static async open(file: string, timeLimitMs: number, readOnly = false): Promise<SqliteThread> {
     try {
       if (!readOnly) {
-        // Only the last folder of the path is created. If more are missing, the path is probably wrong.
+        // Only the last folder of the path is created. If more folders are missing, the path is probably wrong.
         if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
         restrictFileMode(file);
       }
@@ -71,8 +73,8 @@ export class SqliteThread {
   }
 
   /**
-   * Runs a job, and returns its rows. A write is then durable, unless its `isUnsynced` is true. Rejects with
-   * JournalUnavailable on failure or timeout. A job that has timed out may still be executed.
+   * Runs a job, and returns its rows. A write is durable when the promise resolves, unless `isUnsynced` is true.
+   * Rejects with JournalUnavailable on failure or timeout. A job that has timed out may still be executed.
    */
   run(job: Job, priority?: Priority): Promise<Row[]> {
     return this.#batcher.add(job, priority);
@@ -84,8 +86,8 @@ export class SqliteThread {
   }
 
   /**
-   * Runs one statement during opening. It is not in a transaction, so it can be BEGIN. Waits for a lock for at most
-   * OPEN_LOCK_TIMEOUT_MS, instead of the usual time limit.
+   * Runs one statement during opening. The thread begins no database transaction for the statement, so it can be BEGIN.
+   * The wait for a lock is at most OPEN_LOCK_TIMEOUT_MS. The time limit of run() does not apply.
    */
   async runWhileOpening(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     const statements = [sql(text, ...values)];
@@ -180,9 +182,9 @@ const PRIVATE_MODE = 0o600;
 const WORLD_MODE_BITS = 0o007;
 
 /**
- * Creates the file with mode 0600 if it does not exist. Sets this mode on the file, its -wal and its -shm file, each
- * only if users other than owner and group have access to it. Never throws: a file of another user keeps its mode,
- * which `paygraph doctor` reports.
+ * If the file does not exist, creates it with mode 0600. If users other than owner and group have access to the file,
+ * its -wal file or its -shm file, sets this mode on that file. Never throws. A file that belongs to another user keeps
+ * its mode, which `paygraph doctor` reports.
  */
 function restrictFileMode(file: string): void {
   try {

@@ -25,11 +25,15 @@ const openedIdentity = identityAtPath();
 if (!readOnly) {
   setWalMode(monotonicMs() + busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // Checkpoints after 4000 pages (16 MB; default: 1000) write less: each writes a page once, however often it changed.
+  // A checkpoint writes each changed page once, however often it changed. So checkpoints after 4000 pages (16 MB) write
+  // less in total than checkpoints after 1000 pages, the default.
   database.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
-/** Sets WAL mode. Retries until `until`: SQLite's own timeout does not apply while another process changes the mode. */
+/**
+ * Sets WAL mode. Retries until `until`, a time by monotonicMs(). SQLite's own timeout does not apply while another
+ * process changes the mode.
+ */
 function setWalMode(until: number): void {
   for (;;) {
     try {
@@ -48,7 +52,10 @@ function identityAtPath(): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** Throws if the open file is no longer at the path: a restarted gateway would not find what was written to it. */
+/**
+ * Throws if the open file is no longer at the path. A restarted gateway would not find what was written to the open
+ * file.
+ */
 function assertFileNotReplaced(): void {
   if (identityAtPath() === openedIdentity) return;
   throw Object.assign(new Error('The SQLite file was removed or replaced.'), { code: 'FILE_REPLACED' });
@@ -81,7 +88,10 @@ function runJob({ statements }: NumberedJob): Rows {
   return [];
 }
 
-/** Executes the writes of a batch in one transaction, with at most one disk sync, then the reads of the batch. */
+/**
+ * Executes the writes of a batch in one database transaction, with at most one disk sync. Then executes the reads of
+ * the batch.
+ */
 function runBatch(jobs: readonly NumberedJob[], until: number): Rows[] {
   // The callers would time out before a batch that starts now could complete.
   if (monotonicMs() >= until) throw new Error('The time limit of the batch passed before it could start.');

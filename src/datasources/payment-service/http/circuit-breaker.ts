@@ -12,9 +12,12 @@ type State =
   | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbes: number };
 
 interface CircuitBreakerOptions {
-  /** Number of failures without a success in between that open the circuit breaker. */
+  /** The circuit breaker opens after this number of failures without a success in between. */
   threshold: number;
-  /** Whether a request counts as a failure. @param outcome the result of `send`, or the error with which it rejected */
+  /**
+   * Whether the outcome of a request is a failure.
+   * @param outcome the result of `send`, or the error with which `send` rejected
+   */
   isFailure(outcome: unknown): boolean;
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
 }

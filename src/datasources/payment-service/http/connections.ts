@@ -67,7 +67,7 @@ export class HttpConnections implements ServiceConnections {
 
   /** Resolves when the request has ended. Never rejects. */
   #post({ path, headers, body }: PostRequest, exchange: Exchange): Promise<void> {
-    // A list is faster than an object: Node.js writes it unchanged, without processing each header.
+    // A list of headers is faster than an object: Node.js writes the list unchanged, without processing each header.
     const headerList = Object.entries({
       host: this.#host,
       connection: 'keep-alive',

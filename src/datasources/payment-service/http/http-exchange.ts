@@ -39,7 +39,7 @@ export class RequestFailure extends Error {
      * - `refused`: the gateway did not try to send the request
      */
     readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
-    /** Whether it is certain that no byte was sent. The service then cannot have acted on the request. */
+    /** Whether it is certain that no byte was sent. If so, the service cannot have acted on the request. */
     readonly nothingSent: boolean,
     /** Error code for logs, for example DEADLINE or ECONNREFUSED. */
     readonly code: string,
@@ -52,7 +52,10 @@ export class RequestFailure extends Error {
 /** Maximum size of a response body. All documented responses are smaller. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Returns how much of a time limit must be left when a request starts, in ms. With less it would probably time out. */
+/**
+ * Returns the time in ms that must be left of a time limit when a request starts. With less time, the request would
+ * probably time out.
+ */
 export const minRemainingMs = (timeoutMs: number): number => Math.min(1000, timeoutMs / 4);
 
 export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
@@ -101,7 +104,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else this.#controller = controller;
   }
 
-  /** Fails the exchange if too little time is left. Reads the clock, because the timer is late in a busy process. */
+  /** Fails the exchange if too little time is left. Reads the clock, because in a busy process the timer is late. */
   #failIfTooLate(): void {
     if (this.runtime.monotonic() > this.#startUntil) this.#fail('timeout', 'DEADLINE');
   }

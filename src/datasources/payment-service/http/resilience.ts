@@ -3,15 +3,24 @@ import type { Runtime } from '../../../shared/runtime';
 import { CircuitBreaker } from './circuit-breaker';
 import { RequestFailure, type RawResponse } from './http-exchange';
 
-/** Kinds of requests. Each has a bulkhead, which is a concurrency limit: one kind cannot use the slots of another. */
+/**
+ * Kinds of requests: `lookups`, `payments` (creates and confirms of payments) and `payouts` (creates of payouts). Each
+ * kind has a bulkhead, which is a concurrency limit. Requests of one kind cannot use the slots of another.
+ */
 export type BulkheadName = 'lookups' | 'payments' | 'payouts';
 
 const MAX_IN_FLIGHT: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
 const MAX_QUEUED = 2000;
 
-/** Number of timeouts without a response in between that open a circuit breaker. Low: each timeout delays a caller. */
+/**
+ * The first circuit breaker opens after this number of timeouts, if no response arrives in between. The number is low,
+ * because each timeout delays a caller.
+ */
 const TIMEOUT_THRESHOLD = 10;
-/** Number of failures except timeouts, without a status below 500 in between, that open the second circuit breaker. */
+/**
+ * The second circuit breaker opens after this number of failures that are not timeouts, if no response with a status
+ * below 500 arrives in between.
+ */
 const FAILURE_THRESHOLD = 50;
 
 const isTimeout = (outcome: unknown): boolean =>
@@ -41,8 +50,8 @@ export class ResiliencePolicy {
   }
 
   /**
-   * Runs `send` in a slot of the bulkhead `name`, or in a slot that the caller already holds if `name` is null. Waits
-   * while a circuit breaker is half open. Rejects, without running `send`, if a breaker is open or the queue is full.
+   * Runs `send` in a slot of the bulkhead `name`. If `name` is null, the caller already holds a slot. Waits while a
+   * circuit breaker is half open. Rejects without running `send` if a breaker is open or the bulkhead's queue is full.
    */
   run(name: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
     const sendInSlot = name === null ? send : () => this.#bulkheads[name].execute(send);
@@ -58,7 +67,8 @@ export class ResiliencePolicy {
    * (`refused`) if a circuit breaker is half open, the queue is full, or no slot becomes free within `timeoutMs`.
    */
   reserve(name: BulkheadName, timeoutMs: number): Promise<() => void> {
-    // Grant no slot while a breaker is half open: a create would be written to the journal and then wait for the probe.
+    // Grant no slot while a breaker is half open. Otherwise, a create would be written to the journal, and would then
+    // wait for the end of the probe.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<() => void>();
@@ -66,7 +76,7 @@ export class ResiliencePolicy {
     const fail = (code: string): void => reserved.reject(new RequestFailure('refused', true, code));
     const timer = this.runtime.after(timeoutMs, () => {
       fail('NO_SLOT');
-      // If the bulkhead grants a slot after the timeout, free it at once.
+      // If the bulkhead grants a slot after the timeout, free it immediately.
       released.resolve(undefined);
     });
     const hold = (): Promise<undefined> => {

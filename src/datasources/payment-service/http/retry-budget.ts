@@ -35,7 +35,8 @@ export class LookupRetries {
       let error = firstError;
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
-        // A timeout does not say when to repeat. If the first error has a Retry-After, throw the first error instead.
+        // A timeout error does not tell the caller when to repeat the call. If the last error is a timeout and the
+        // first error has a Retry-After, throw the first error.
         if (delay === undefined || this.runtime.monotonic() + delay >= retryUntil)
           throw isTimeout(error) && hasRetryAfter(firstError) ? firstError : error;
         this.#budget -= 1;
@@ -51,7 +52,7 @@ export class LookupRetries {
     return call(timeoutMs).catch(retry);
   }
 
-  /** Returns the delay in ms before the next try; undefined if `error`, MAX_TRIES or the budget permits none. */
+  /** Returns the delay in ms before the next try; undefined if `error`, MAX_TRIES or the budget permits no next try. */
   #delayBefore(nextTry: number, error: unknown): number | undefined {
     const isRetryable = error instanceof ServiceError && error.kind === 'UNAVAILABLE' && !error.notTried;
     if (!isRetryable || nextTry > MAX_TRIES || this.#budget < 1) return undefined;

@@ -1,7 +1,10 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
-/** Maximum age in ms of a connection that was opened in advance. Most services keep idle connections for longer. */
+/**
+ * Maximum age in ms of a connection that was opened in advance. Most services keep idle connections for longer. The
+ * number of calls of take() within this time determines how many connections are opened.
+ */
 const MAX_AGE_MS = 5000;
 const MAX_STANDBY = 16;
 

@@ -72,7 +72,10 @@ export class ServiceTransport {
     this.#connections = options.connections ?? new HttpConnections(base, options.timeoutMs);
   }
 
-  /** Correction of timestamps in signatures, in ms: service clock minus gateway clock. 0 unless a 401 required one. */
+  /**
+   * Correction in ms that is added to timestamps in signatures: service clock minus gateway clock. It is 0 until a 401
+   * shows that a correction is necessary.
+   */
   get skewMs(): number {
     return this.#skewMs;
   }
@@ -113,9 +116,10 @@ export class ServiceTransport {
   }
 
   /**
-   * Sends a request and returns the response, whatever its status. Retries only after a 401, because the service then
-   * did nothing. If the service's clock differs, retries with its time. If the status is still 401, retries with the
-   * other secret key, if any. All tries share one deadline. Later requests use the correction and the key that worked.
+   * Sends a request and returns the response, whatever its status. Retries only after a 401, which means that the
+   * service did nothing. If the service's clock differs, retries with a timestamp by that clock. If the status is still
+   * 401 and the channel has another secret key, retries with that key. All tries share one deadline. Later requests use
+   * the clock correction and the secret key that worked.
    * @throws ServiceError if the channel has no credentials; RequestFailure if there is no complete response
    */
   async send(call: ApiCall, options: SendOptions): Promise<RawResponse> {
@@ -166,9 +170,12 @@ export class ServiceTransport {
   }
 
   /**
-   * Returns the clock skew in ms with which to sign the retry after the 401 in `response`, by its Date header. Returns
-   * undefined and keeps #skewMs if the clock is not the cause: the skew is within MIN_SKEW_CHANGE_MS of `usedSkewMs`, that
-   * of the rejected request. Otherwise, resets #skewMs to 0, and returns undefined for an unknown or too large skew.
+   * Measures the clock skew by the Date header of a response with the status 401. `usedSkewMs` is the skew with which
+   * the rejected request was signed.
+   * - If the measured skew is within MIN_SKEW_CHANGE_MS of `usedSkewMs`, the clock is not the cause of the 401. Then
+   *   keeps #skewMs, and returns undefined.
+   * - Otherwise, resets #skewMs to 0. Returns the measured skew in ms, with which to sign the retry. If the skew is
+   *   unknown or too large, returns undefined.
    */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();

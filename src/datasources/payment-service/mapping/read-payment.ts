@@ -101,8 +101,9 @@ export const isPartialResponse = (json: WireObject): boolean =>
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
 /**
- * Adds a getter for each field that a payment lacks and a lookup may return. The first access to any of them starts one
- * lookup for all. Each getter returns a promise of the value; it resolves to null if the lookup fails or finds nothing.
+ * Adds a getter for each field that a payment lacks and a lookup may return. The first access to any of these fields
+ * starts one lookup for all of them. Each getter returns a promise of the value. The promise resolves to null if the
+ * lookup fails or finds nothing. `payment.loadComplete` starts or joins the same lookup.
  */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let lookup: Promise<PaymentResource | null> | undefined;
@@ -118,7 +119,10 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
   payment.loadComplete = complete;
 }
 
-/** Whether `name` is missing and a lookup may return it. Only failed payments have `error`, only unfinished `state`. */
+/**
+ * Whether the field `name` is missing and a lookup may return it. Only failed payments have the field `error`, and only
+ * unfinished payments have the field `state`.
+ */
 function isLazyField(payment: PaymentResource, name: string): boolean {
   if (Reflect.get(payment, name) !== undefined) return false;
   if (name === 'error') return payment.status === PaymentStatus.FAILED;

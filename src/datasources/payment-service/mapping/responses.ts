@@ -6,7 +6,10 @@ import { extractErrorMessage } from './upstream-error-message';
 import { notTriedError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
-/** Values of the request. A valid response contradicts none of these fields. It may lack all but `transactionId`. */
+/**
+ * Values of the request, with which the response is compared. A valid response has a transaction id and a status. It
+ * may lack the other fields, but it contradicts none of these values.
+ */
 export interface ExpectedFields extends SensitiveValues {
   channel?: string;
   transactionId?: string;
@@ -66,7 +69,7 @@ function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObjec
   return redactResponse(json, expected, verifiedFields);
 }
 
-/** Returns the error for an unavailable service. `retryAfterMs` is set if the Retry-After header is in seconds. */
+/** Returns the error for an unavailable service. It has `retryAfterMs` if the Retry-After header is in seconds. */
 function unavailableError({ headers }: RawResponse): ServiceError {
   const seconds = headers['retry-after'];
   const retryAfterMs =
@@ -81,7 +84,10 @@ const unreachableError = (): ServiceError =>
     'The payment service cannot be reached; this call changed nothing. Repeat it unchanged.',
   );
 
-/** Error for a request that the gateway did not send: circuit breaker not closed, queue full or no free slot. */
+/**
+ * Returns the error for a request that the gateway did not send, because a circuit breaker is not closed, the queue is
+ * full, or no slot became free in time.
+ */
 export const refusedByGatewayError = (): ServiceError =>
   notTriedError('The payment service is not responding; this call sent nothing. Repeat it unchanged.');
 
@@ -121,11 +127,14 @@ export function parseMutationResponse(
 /** The service's response to a lookup of a transaction that does not exist. */
 export interface NotFoundResponse {
   status: number;
-  /** Names of fields that the JSON object in the response always has. Without names, any JSON object is accepted. */
+  /** Names of fields that the JSON object in the response always has. If the list is empty, any JSON object matches. */
   fields: readonly string[];
 }
 
-/** Whether a response is the service's own "not found": a JSON object with all `fields`, unlike that of a proxy. */
+/**
+ * Whether a "not found" response is certainly from the service, not from a proxy: it has the given status, and its body
+ * is a JSON object with all `fields`.
+ */
 export function isNotFoundOfService(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
   if (raw.status !== status) return false;
   const json = readJsonObject(raw);
@@ -151,7 +160,10 @@ export function readLookupResponse(
   throw invalidResponseError();
 }
 
-/** Outcome of a create or confirm without a complete response. Throws an error if the service certainly did nothing. */
+/**
+ * Returns the outcome of a create or confirm that got no complete response. Throws a ServiceError if the service
+ * certainly did nothing. Rethrows a `failure` that is no RequestFailure.
+ */
 export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
