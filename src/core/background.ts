@@ -45,8 +45,8 @@ export interface BackgroundObserver {
   /** Called after each try to recover an unknown outcome. */
   onRecovery(kind: AttemptKind, result: RecoveryResultKind): void;
   /**
-   * Called when the journal has recorded a recovered outcome at the first write. Not called if only a later write
-   * succeeds. If the journal cannot be read afterwards, several instances may report the same outcome.
+   * Called when the journal has recorded a recovered outcome. If the journal cannot be read afterwards, several
+   * instances may report the same outcome.
    */
   onOutcomeRecovered(report: RecoveryReport): void;
   /** Called after each run of the recovery job. @param isOk false if the run failed */

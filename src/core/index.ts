@@ -130,9 +130,9 @@ export function startOperations(options: OperationsOptions) {
       await Promise.all([...inFlight, recoveryJob.stop(), retentionJob.stop(), changes.stopFollowing()]);
       void fence.stop();
       await changes.flush();
-      await recovery.drained();
       // An attempt whose outcome is not recorded becomes unknown after this process ends, even if it was never sent.
       await session.flushUnrecorded({ all: true });
+      await recovery.drained();
     },
   };
 }

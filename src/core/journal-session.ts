@@ -14,7 +14,7 @@ import { notTriedError } from '../datasources/payment-service/service-error';
 import { withTimeout } from '../shared/timeout';
 import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
-import { UnrecordedOutcomes } from './unrecorded-outcomes';
+import { UnrecordedOutcomes, type UnrecordedOutcome } from './unrecorded-outcomes';
 
 /** Time in ms by which `timeoutMs` exceeds the journal's own time limit. So the journal normally ends a call first. */
 const TIMEOUT_MARGIN_MS = 50;
@@ -102,7 +102,7 @@ export class JournalSession {
       return result;
     } catch (error) {
       const outcome = created ?? { outcome: 'not_sent', settledAt: this.clock.now() };
-      this.#unrecorded.add({ attempt, outcome, isSender: true });
+      this.#unrecorded.add({ attempt, outcome, isSender: true, onRecorded: () => undefined });
       void inserting.then(
         () => this.flushUnrecorded(),
         () => undefined,
@@ -148,10 +148,7 @@ export class JournalSession {
 
   /** Records up to 250 queued outcomes. If `all` is true, records all, until a whole batch fails. Never rejects. */
   flushUnrecorded({ all = false } = {}): Promise<void> {
-    return this.#unrecorded.flush(
-      ({ attempt, outcome, isSender }) => this.#record(attempt, outcome, isSender),
-      { all },
-    );
+    return this.#unrecorded.flush((queued) => this.#recordQueued(queued), { all });
   }
 
   /**
@@ -159,7 +156,7 @@ export class JournalSession {
    * only if the journal reports in time that
    * - another attempt created the transaction in `outcome`, or
    * - a recovery has found this transaction, but another attempt has taken the idempotency key.
-   * @param onRecorded called if the first try succeeds, perhaps after the promise has resolved; must not throw
+   * @param onRecorded called once when the outcome is recorded, perhaps after the promise has resolved; must not throw
    */
   recordOutcome(
     attempt: SentAttempt,
@@ -167,31 +164,35 @@ export class JournalSession {
     onRecorded: () => void = () => undefined,
   ): Promise<boolean> {
     const isSender = this.#attemptsInFlight.delete(attempt.id);
-    const recording = this.#record(attempt, outcome, isSender).then(
-      (isRecorded) => {
-        if (isRecorded) onRecorded();
-        return isRecorded;
-      },
-      () => {
-        this.#unrecorded.add({ attempt, outcome, isSender });
-        this.#warn(
-          { event: 'outcome_not_recorded', attempt: attempt.id, outcome: outcome.outcome },
-          'outcome of an attempt not recorded in the journal yet; retrying',
-        );
-        return true;
-      },
-    );
+    const unrecorded = { attempt, outcome, isSender, onRecorded };
+    const recording = this.#recordQueued(unrecorded).catch(() => {
+      this.#unrecorded.add(unrecorded);
+      this.#warn(
+        { event: 'outcome_not_recorded', attempt: attempt.id, outcome: outcome.outcome },
+        'outcome of an attempt not recorded in the journal yet; retrying',
+      );
+      return true;
+    });
     // A slow journal must not turn a success into an error.
     return withTimeout(RECORD_TIMEOUT_MS, recording, this.runtime).catch(() => true);
+  }
+
+  /** Records an outcome. The first time that this succeeds, calls `onRecorded`. Otherwise as #record(). */
+  async #recordQueued(unrecorded: UnrecordedOutcome): Promise<boolean> {
+    const isRecorded = await this.#record(unrecorded);
+    if (isRecorded) {
+      unrecorded.onRecorded();
+      unrecorded.onRecorded = () => undefined;
+    }
+    return isRecorded;
   }
 
   /**
    * Records an outcome, and returns the result of recordOutcome(). Rejects on failure. If the journal lacks the
    * attempt, raises the fence and inserts the attempt again. Exception: if the outcome is from a lookup and the attempt
    * is superseded (see #isSuperseded), does neither.
-   * @param isSender see UnrecordedOutcome
    */
-  async #record(attempt: SentAttempt, outcome: Outcome, isSender: boolean): Promise<boolean> {
+  async #record({ attempt, outcome, isSender }: UnrecordedOutcome): Promise<boolean> {
     try {
       return await this.journal.recordOutcome(attempt.id, outcome);
     } catch (error) {

@@ -11,11 +11,16 @@ const MAX_UNRECORDED = 10_000;
 const MAX_CONCURRENT_RECORDS = 250;
 
 /** An outcome that the journal may not have recorded. */
-interface UnrecordedOutcome {
+export interface UnrecordedOutcome {
   attempt: SentAttempt;
   outcome: Outcome;
   /** Whether this is the first outcome of an attempt that this instance inserted, or tried to insert. */
   isSender: boolean;
+  /** Called when the journal has recorded the outcome for the first time; must not throw. */
+  onRecorded: () => void;
+}
+
+interface QueuedOutcome extends UnrecordedOutcome {
   /** Time by the monotonic clock at which the outcome was queued. */
   queuedAt: number;
 }
@@ -26,7 +31,7 @@ const mayHaveCreated = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
 /** Queue of the outcomes that this instance has to record, at most 10,000. */
 export class UnrecordedOutcomes {
   /** By attempt id, in the order in which the outcomes were queued or last written. */
-  readonly #queue = new Map<string, UnrecordedOutcome>();
+  readonly #queue = new Map<string, QueuedOutcome>();
 
   constructor(private readonly clock: JournalClock) {}
 
@@ -36,7 +41,7 @@ export class UnrecordedOutcomes {
   }
 
   /** Queues an outcome. Replaces an earlier outcome of the attempt. If the queue is full, drops an outcome. */
-  add(unrecorded: Omit<UnrecordedOutcome, 'queuedAt'>): void {
+  add(unrecorded: UnrecordedOutcome): void {
     const { id } = unrecorded.attempt;
     this.#queue.set(id, { ...unrecorded, queuedAt: this.clock.monotonic() });
     if (this.#queue.size <= MAX_UNRECORDED) return;
@@ -61,7 +66,7 @@ export class UnrecordedOutcomes {
     { all }: { all: boolean },
   ): Promise<void> {
     const now = this.clock.monotonic();
-    const recordQueued = async ([id, unrecorded]: [string, UnrecordedOutcome]): Promise<boolean> => {
+    const recordQueued = async ([id, unrecorded]: [string, QueuedOutcome]): Promise<boolean> => {
       const { outcome, queuedAt } = unrecorded;
       const isRecorded = await record(unrecorded).then(
         () => true,

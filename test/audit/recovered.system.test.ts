@@ -4,6 +4,7 @@ import {
   SETTLE,
   loseHiddenResponse,
   loseResponse,
+  replacing,
   untilOutcome,
 } from '../exactly-once/support/creates';
 import { status } from '../support/payment-service/faults';
@@ -77,6 +78,27 @@ describeStores('The audit log', (rigs) => {
     first.clock.advance(SETTLE);
     await untilOutcome(first, key, 'NOT_SENT', MINUTE);
     expect(await untilRecovered(file, key)).toMatchObject([{ outcome: 'not_sent', transactionId: null }]);
+  });
+
+  test('has one line for a recovered outcome that the journal records only after an outage', async () => {
+    let isDown = true;
+    const { service, clock } = first;
+    const harness = await rigs.start({
+      env,
+      service,
+      clock,
+      wrap: replacing('recordOutcome', (recordOutcome) => async (id, outcome) => {
+        if (isDown && outcome.outcome === 'succeeded') throw new Error('The journal does not respond.');
+        return recordOutcome(id, outcome);
+      }),
+    });
+    const key = newKey();
+    const transactionId = (await loseHiddenResponse(harness, 'payment', key))();
+    expect(await harness.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', transactionId });
+    expect(recoveredIn(file, key)).toEqual([]);
+    isDown = false;
+    await harness.close();
+    expect(recoveredIn(file, key)).toMatchObject([{ outcome: 'succeeded', transactionId }]);
   });
 
   test('has the transaction id of a confirm that the service rejects', async () => {

@@ -125,7 +125,7 @@ export class ChangeRecorder {
   /** Must be called when the journal has recorded the outcome of a create and, with it, the first change. */
   onCreateRecorded(snapshot: Snapshot): void {
     const lastState = this.#knownStates[snapshot.kind].peek(snapshot.transactionId);
-    if (lastState) lastState.confirmedAt ??= this.session.clock.now();
+    if (lastState?.status === snapshot.status) lastState.confirmedAt ??= this.session.clock.now();
     this.onChange(snapshot, true);
   }
 

@@ -193,7 +193,7 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Records a recovered outcome, and reports it if the first write succeeds. Returns the result of recordOutcome().
+   * Records a recovered outcome, and reports it when it is recorded. Returns the result of recordOutcome().
    * @param found the transaction that the attempt created; null if it certainly created none
    */
   #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
