@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { ConfigError, SANDBOX_CREDENTIALS, readSettingFile, type Config } from '../config';
+import { SANDBOX_CREDENTIALS, readSettingFile, type Config } from '../config';
 import { ServiceClient } from '../datasources/payment-service/client';
 import { Credentials, type CredentialEvent } from '../datasources/payment-service/credentials';
 import { PaymentService } from '../datasources/payment-service/payments';
@@ -14,15 +14,11 @@ const CREDENTIALS_SETTING = 'SERVICE_CREDENTIALS_FILE';
 
 /**
  * Loads the credentials of all channels. Without the sandbox, throws a ConfigError if SERVICE_CREDENTIALS_FILE is
- * invalid, or if only one of SERVICE_API_KEY and SERVICE_SECRET_KEY is set. With the sandbox, ignores the file.
+ * invalid. With the sandbox, ignores the file.
  */
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
   const { apiKey, secretKey, credentialsFile } = service;
-  const isApiKeySet = apiKey !== SANDBOX_CREDENTIALS.apiKey;
-  const isSecretKeySet = secretKey !== SANDBOX_CREDENTIALS.secretKey;
-  const hasDefaultCredentials = sandbox !== null || (isApiKeySet && isSecretKeySet);
-  if (!hasDefaultCredentials && (isApiKeySet || isSecretKeySet))
-    throw new ConfigError(['SERVICE_API_KEY and SERVICE_SECRET_KEY: set both or neither.']);
+  const hasDefaultCredentials = sandbox !== null || apiKey !== SANDBOX_CREDENTIALS.apiKey;
   const onCredentialEvent = (event: CredentialEvent): void => {
     if (event.kind === 'reloaded')
       return log.info({ event: 'credentials_reloaded' }, `${CREDENTIALS_SETTING} reloaded`);

@@ -26,8 +26,8 @@ export const EXIT = {
 export class UsageError extends Error {}
 
 /**
- * Thrown if a file, a setting or the value of an option cannot be used. The command line prints the message. Exit code:
- * EXIT.misused.
+ * Thrown instead of a UsageError if --help would not help the user. For example, a file cannot be read, or the value of
+ * an option does not fit the data. The command line prints only the message. Exit code: EXIT.misused.
  */
 export class InputError extends Error {}
 

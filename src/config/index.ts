@@ -32,11 +32,17 @@ export const settingsReader = (env: Environment = process.env): EnvReader => new
 /** Whether the gateway embeds the sandbox, because no real payment service is set. */
 const usesSandbox = (env: EnvReader): boolean => !env.has('SERVICE_BASE_URL');
 
+const KEY_PAIRS = [
+  ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'],
+  ['SERVICE_SECRET_KEY', 'SERVICE_API_KEY'],
+] as const;
+
 function readServiceSettings(env: EnvReader) {
   const credentialsFile = env.get('SERVICE_CREDENTIALS_FILE');
-  if (!usesSandbox(env) && credentialsFile === null) {
-    for (const name of ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'] as const)
-      if (!env.has(name)) env.addError(name, `required with SERVICE_BASE_URL; set it or ${name}_FILE`);
+  for (const [name, otherKey] of usesSandbox(env) ? [] : KEY_PAIRS) {
+    const cause = credentialsFile === null ? 'SERVICE_BASE_URL' : otherKey;
+    if (env.has(cause) && !env.has(name))
+      env.addError(name, `required with ${cause}; set it or ${name}_FILE`);
   }
   return {
     /** URL of the payment service. Empty with the embedded sandbox: server.ts sets the sandbox's URL later. */

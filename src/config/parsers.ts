@@ -21,7 +21,7 @@ export interface Setting<T> {
   description: string;
   /** The text that is parsed if the variable is not set. */
   default?: string;
-  /** Text in docs/configuration.md if the setting has no `default`. If this field is omitted, the text is 'none'. */
+  /** Default shown in docs/configuration.md if the setting has no `default`. If omitted, the shown text is 'none'. */
   whenUnset?: string;
   parser: Parser<T>;
   /** True if the value is never printed. <NAME>_FILE can then name a file that contains the value. */

@@ -19,8 +19,8 @@ const hasCardNumberForm = (digits: string): boolean =>
   digits.length >= MIN_PAN_DIGITS && digits.length <= MAX_PAN_DIGITS && passesLuhn(digits);
 
 /**
- * Returns a Finder of one card number. It finds the number even inside a longer number, and even if up to three
- * separators are between its digits.
+ * Returns a Finder of one card number. It finds the number even inside a longer number, and even with up to
+ * three separators between any two adjacent digits.
  */
 export const knownCardNumberFinder =
   (number: string): Finder =>

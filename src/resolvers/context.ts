@@ -107,8 +107,9 @@ export class OperationContext {
   }
 
   /**
-   * Consumes one rate limit point of the caller for a lookup in a subscription event. Rejects with RATE_LIMITED if none
-   * is left. Undefined for queries and mutations: the points for their lookups are consumed before execution.
+   * Consumes one rate limit point of the caller for a lookup that an event of a subscription needs. Rejects with
+   * RATE_LIMITED if none is left. Undefined for queries and mutations: the points for their lookups are consumed before
+   * execution.
    */
   chargeLookup: (() => Promise<void>) | undefined;
 

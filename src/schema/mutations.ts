@@ -22,7 +22,7 @@ import {
 } from './user-errors';
 
 const IDEMPOTENCY_KEY_DESCRIPTION =
-  'A key of 1 to 255 printable characters that the caller chooses for one payment or payout. Calls with the same key never create a second one.';
+  'A key of 1 to 255 printable characters that the client chooses for one payment or payout. Calls of a client with the same key never create a second one while the gateway keeps the key: at least 30 days after the outcome was recorded.';
 
 /** Declares an optional URL field. src/core/validation/validate-url.ts checks the URL before it is sent. */
 const UrlField = (description: string): PropertyDecorator =>

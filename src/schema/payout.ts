@@ -23,7 +23,10 @@ export type PayoutStatus = EnumValue<typeof PayoutStatus>;
 export abstract class PayoutResource extends Node {
   readonly kind = 'payout';
 
-  /** Method type from the service, redacted. If absent: the type in the create call, or null if unknown. */
+  /**
+   * Method type from the service's response, redacted. If the response has none, the type in the create call; null if
+   * that is unknown too.
+   */
   wireType!: string | null;
 
   /**

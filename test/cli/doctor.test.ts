@@ -103,6 +103,11 @@ const CASES: Record<string, Case[]> = {
       async () => ({ PORT: new URL((await testService()).url).port }),
       ['failed: PORT'],
     ],
+    [
+      'a port for metrics that another program uses',
+      async () => ({ METRICS_PORT: new URL((await testService()).url).port }),
+      ['skipped: PORT is 0', 'failed: METRICS_PORT'],
+    ],
   ],
   'public url': [
     [

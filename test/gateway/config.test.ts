@@ -284,6 +284,10 @@ const MISSING: [env: Record<string, string>, missing: Record<string, string[]>][
   [KEYLESS, { SERVICE_API_KEY: [], SERVICE_SECRET_KEY: [] }],
   [{ ...KEYLESS, SERVICE_CREDENTIALS_FILE: 'credentials.json' }, { FINGERPRINT_KEY: [] }],
   [{ ...KEYLESS, SERVICE_CREDENTIALS_FILE: 'credentials.json', FINGERPRINT_KEY: 'other' }, {}],
+  [
+    { ...KEYLESS, SERVICE_CREDENTIALS_FILE: 'credentials.json', SERVICE_SECRET_KEY: 'only' },
+    { SERVICE_API_KEY: ['SERVICE_SECRET_KEY'] },
+  ],
   [UNGUARDED, NO_CALLERS],
   [{ ...UNGUARDED, CLIENT_KEYS_FILE: '', HOST: '127.0.0.1' }, NO_CALLERS],
   [{ ...UNGUARDED, ...TOKENS }, {}],

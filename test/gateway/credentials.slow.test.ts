@@ -475,7 +475,7 @@ describe('A credentials file', () => {
     [
       'only one of SERVICE_API_KEY and SERVICE_SECRET_KEY is set',
       { SERVICE_API_KEY: CANARY },
-      /^SERVICE_API_KEY and SERVICE_SECRET_KEY: /,
+      /^SERVICE_SECRET_KEY: .*SERVICE_API_KEY/,
     ],
   ])('prevents the start of the gateway when %s', async (_when, env, fault) => {
     const file = fileWith({ default: CANARY });

@@ -62,11 +62,17 @@ function checkCertificateExpiry(host: string, days: number): Finding {
   return (days < FAIL_BELOW_DAYS ? failed : warning)('certificate_expires', message);
 }
 
-/** Checks that PORT is free or used by a running paygraph. Checks SANDBOX_PORT too, if the sandbox needs this port. */
-export async function checkPorts({ config: { host, port, sandbox } }: CheckContext): Promise<Finding[]> {
-  const gatewayFinding = await checkPort('PORT', host, port);
-  if (!sandbox || sandbox.anyPortIfTaken) return [gatewayFinding];
-  return [gatewayFinding, await checkPort('SANDBOX_PORT', '127.0.0.1', sandbox.port)];
+/**
+ * Checks that PORT is free or used by a running paygraph. Checks METRICS_PORT too, if it is set, and SANDBOX_PORT, if
+ * the sandbox needs this port.
+ */
+export async function checkPorts({ config }: CheckContext): Promise<Finding[]> {
+  const { host, port, metricsPort, sandbox } = config;
+  const findings = [await checkPort('PORT', host, port)];
+  if (metricsPort !== null) findings.push(await checkPort('METRICS_PORT', host, metricsPort));
+  if (sandbox && !sandbox.anyPortIfTaken)
+    findings.push(await checkPort('SANDBOX_PORT', '127.0.0.1', sandbox.port));
+  return findings;
 }
 
 async function checkPort(setting: string, host: string, port: number): Promise<Finding> {

@@ -53,8 +53,8 @@ export class KeyedHashes {
   }
 
   /**
-   * Returns the fingerprint of a create: the key id and a hash of the input, in the form of a UUID. The journal stores
-   * a UUID in 16 bytes.
+   * Returns the fingerprint of a create: the key id and a hash of the input, in the form of a UUID, because the
+   * journal stores a UUID in only 16 bytes.
    */
   ofCreate(input: CanonicalInput): string {
     return hexToUuid(this.#keyId + this.#hmac(canonicalText(input)).slice(0, 24));

@@ -216,9 +216,9 @@ export interface Journal extends ChangeJournal {
    */
   hasRival(attempt: Attempt): Promise<boolean>;
   /**
-   * Returns the id of a transaction that certainly exists at the service; null if the journal has none. An attempt with
-   * the channel and kind of `attempt` created it, if possible an attempt of the same client. While the service does not
-   * show this transaction, a lookup that finds nothing does not prove that a transaction is absent.
+   * Returns the id of a transaction with the channel and kind of `attempt` that certainly exists at the service; null
+   * if the journal has none. Prefers transactions of the same client. If the service does not show even this one, a
+   * lookup for another transaction that finds nothing does not prove that the other one is absent.
    */
   findSucceededOnChannel(attempt: Attempt): Promise<string | null>;
   /**

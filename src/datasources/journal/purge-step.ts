@@ -12,8 +12,9 @@ export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed' | 'changes' 
 export interface PurgeStep {
   target: PurgeTarget;
   /**
-   * Rows that were settled (`attempts`), confirmed, recorded (`changes`) or created (`followed`) before this time have
-   * expired. Unused for `reservations`.
+   * Rows whose time is before this have expired. The time of a row is, for `attempts`, when the attempt was settled; for
+   * `confirmed`, when the payment was confirmed; for `changes`, when the change was recorded; for `followed`, when the
+   * row was created. Unused for `reservations`.
    */
   settledBefore: number;
   /** Maximum number of rows to examine. */

@@ -85,13 +85,16 @@ const countFollowedStatement = (dialect: Dialect): string =>
     min(next_lookup_at) AS oldest
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${OF_SERVICE}`;
 
-/** If database transactions hide committed changes for longer than this, in ms, readWritersHorizon() is called. */
+/**
+ * If some changes are not readable, and the horizon has not moved for longer than this, in ms, readChanges() calls
+ * readWritersHorizon().
+ */
 const MAX_HORIZON_DELAY_MS = 50;
 
 /**
  * The methods for the record of changes (see changes.ts) that are the same in PostgreSQL and SQLite. Reads return only
- * durable changes. If a crash lost a change that a reader already has, a later change could get the same position. The
- * reader would then skip the later change.
+ * durable changes. Otherwise, if a crash lost a change that a reader already has, a later change could get the same
+ * position, and the reader would skip it.
  */
 export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservation'> {
   /** Changes up to this position are known to be durable. */

@@ -37,8 +37,8 @@ export interface PublicErrorExtensions {
   retryAfterMs?: number;
   /**
    * Path of each invalid value, and the rule that the value violates. Absent if the error is not about invalid values.
-   * A path starts with the name of the argument. The name `input` is omitted, unless the whole input is invalid: the
-   * path of `input.amount.value` is ["amount", "value"].
+   * A path starts with the name of the argument, but a leading `input` is omitted: the path of `input.amount.value` is
+   * ["amount", "value"]. If the whole input is invalid, the path is ["input"].
    */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
   /** The oldest valid cursor. All changes after this cursor are still stored. Present only with CURSOR_EXPIRED. */

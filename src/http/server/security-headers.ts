@@ -4,7 +4,10 @@ import helmet, { type HelmetOptions } from 'helmet';
 
 type Directives = NonNullable<Exclude<HelmetOptions['contentSecurityPolicy'], boolean>>['directives'];
 
-/** Returns the headers that helmet sets for a content security policy. Computed once, not for each request. */
+/**
+ * Returns the headers that helmet sets with a content security policy. Called only when this module is loaded, so that
+ * no request has to run helmet.
+ */
 function helmetHeaders(directives: Directives, options: object = {}): Record<string, string> {
   const none = ["'none'"];
   const lockedDirectives = { baseUri: none, formAction: none, frameAncestors: none, objectSrc: none };

@@ -46,7 +46,8 @@ export class SseHandler {
         if (raw.destroyed || this.#isClosing) return void raw.destroy();
         const results = 'schema' in prepared ? this.service.start(prepared) : yieldErrors(prepared);
         raw.writeHead(200, { ...reply.getHeaders(), ...SSE_HEADERS } as OutgoingHttpHeaders);
-        // Flush the headers: otherwise the response would keep them in memory as long as the stream lasts.
+        // Send the headers in a write of their own: the response keeps their text as long as the stream lasts, and
+        // this write makes it one string. Together with data, the text would stay a concatenation of many strings.
         raw.flushHeaders();
         // Do not await the stream: the handler would keep the request in memory as long as the stream lasts.
         this.#sendResults(raw, results).catch(() => raw.destroy());

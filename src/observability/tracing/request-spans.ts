@@ -33,8 +33,8 @@ export class RequestSpans {
   constructor(private readonly spans: Spans) {}
 
   /**
-   * Makes `app` create a span for each request to /graphql that has passed authentication. If the request has a valid
-   * header traceparent, the span is a child of the span in the header. Call this before the routes are added.
+   * Makes `app` create a span for each authenticated request to /graphql whose body could be parsed. If the request has
+   * a valid header traceparent, the span is a child of the span in the header. Call this before the routes are added.
    */
   instrument(app: FastifyInstance): void {
     app.addHook('preHandler', (request, _reply, done) => {
