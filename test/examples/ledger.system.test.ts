@@ -10,6 +10,8 @@ import { newFolder, runWithKey, type Run } from './support';
 import { serverOf } from '../support/http-server';
 
 const KILLS = 40;
+/** Rounds of two payments and a payout: together, they have more changes than a ledger books before it is killed. */
+const ROUNDS_PER_KILL = 4;
 
 type Booked = [transactionId: string, previousStatus: string | null, status: string];
 
@@ -94,26 +96,25 @@ describe('The ledger example', () => {
     const traffic = await Traffic.start();
     const { url } = traffic.gateway;
     const file = path.join(folder, 'killed.db');
-    let isMoving = true;
-    const moving = (async () => {
-      while (isMoving)
+    const move = async (): Promise<void> => {
+      for (let round = 0; round < ROUNDS_PER_KILL; round += 1)
         await Promise.all([traffic.payment('25.00'), traffic.payment('10.51'), traffic.payout()]);
-    })();
+    };
     let booked = 0;
     for (let kill = 0; kill < KILLS; kill += 1) {
+      const moving = move();
       const ledger = runLedger(url, file);
       const lines = Math.floor(Math.random() * 20);
       await until(() => bookedLines(ledger) >= lines);
       await ledger.end('SIGKILL');
       booked += bookedLines(ledger);
+      await moving;
     }
-    isMoving = false;
-    await moving;
     expect(booked).toBeGreaterThan(KILLS);
 
     const feed = await feedOf(url);
     const ledger = runLedger(url, file);
-    await until(() => booksIn(file).entries.length >= feed.length);
+    await until(() => ledger.output().includes('Booking') && booksIn(file).entries.length >= feed.length);
     await ledger.end('SIGTERM');
     expect(await ledger.exited).toBe(0);
     const { entries, totals } = booksIn(file);
