@@ -289,7 +289,7 @@ export type ImpsPayoutInput = {
 export type OtherPayoutInput = {
   /** The fields of the method except type, sent unchanged. No value may look like a full card number. */
   fields: Record<string, unknown>;
-  /** The payout_method.type to send. A type that has its own field in PayoutMethodInput is rejected. */
+  /** The payout_method.type to send. A type that PayoutMethodInput offers otherwise, by its own field or by typeOnly, is rejected. */
   type: string;
 };
 
@@ -494,7 +494,7 @@ export type UpiPaymentInput = {
 export type UserErrorCode =
   /** IdempotencyConflictError: the key belongs to a call with another input. */
   | 'IDEMPOTENCY_CONFLICT'
-  /** InvalidInputError: this call sent nothing to the service. */
+  /** InvalidInputError: the input violates a rule (see fields); this call created or confirmed nothing. */
   | 'INVALID_INPUT'
   /** OutcomeUnknownError: the call may or may not have been carried out. */
   | 'OUTCOME_UNKNOWN'

@@ -72,7 +72,7 @@ function stopOnSignal(
     isStopping = true;
     log.info({ signal, delayMs }, 'stopping');
     if (delayMs > 0) {
-      gateway.drain();
+      gateway.startDraining();
       await sleep(delayMs);
     }
     setTimeout(forceExit, graceMs).unref();

@@ -37,7 +37,7 @@ export interface WebServer {
    * Makes readiness checks fail, and closes HTTP connections after their next response, so that clients move to other
    * instances. Requests are still served. A later close() waits up to 1 s for requests from open connections.
    */
-  drain(): void;
+  startDraining(): void;
   /** Stops accepting requests and ends subscriptions. Resolves when the requests in flight have ended. */
   close(): Promise<void>;
   /** Closes all client connections immediately, without waiting for work in flight. */
@@ -87,9 +87,10 @@ export async function startWebServer(
   });
   const urls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {
-    // After drain(), close the listener before subscriptions end, so that subscribers reconnect to other instances.
+    // After startDraining(), close the listener before subscriptions end, so that subscribers reconnect to other
+    // instances.
     if (shutdown.isDraining) await shutdown.stopAccepting(config.shutdownGraceMs / 4);
-    shutdown.drain();
+    shutdown.startDraining();
     await subscriptions.close();
     await app.close();
     await apollo.stop();
@@ -102,7 +103,7 @@ export async function startWebServer(
     subscriptions.terminate();
     app.server.closeAllConnections();
   };
-  return { ...urls, drain: () => shutdown.drain(), close, abandon };
+  return { ...urls, startDraining: () => shutdown.startDraining(), close, abandon };
 }
 
 /** Creates the web server without routes, and the objects that its routes need. */

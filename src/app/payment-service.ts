@@ -67,7 +67,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     onRetry: () => metrics.service.lookupRetried(),
   });
   metrics.registerServiceGauges({
-    openBreakers: () => transport.policy.openBreakers(),
+    isOpenByBreaker: () => transport.policy.isOpenByBreaker(),
     bulkheads: () => transport.policy.bulkheads(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
@@ -82,7 +82,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     payouts: new PayoutService(client),
     callbackTokens,
     /** Whether a circuit breaker is open or half open. */
-    isDown: (): boolean => Object.values(transport.policy.openBreakers()).includes(true),
+    isDown: (): boolean => Object.values(transport.policy.isOpenByBreaker()).includes(true),
     /** Whether lookups are queued because the maximum number of concurrent lookups is in flight. */
     isBusy: (): boolean => transport.policy.bulkheads().lookups.waiting > 0,
     /** Closes the client. Resolves when requests in flight have ended. */

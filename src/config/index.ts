@@ -32,14 +32,14 @@ export const settingsReader = (env: Environment = process.env): EnvReader => new
 /** Whether the gateway embeds the sandbox, because no real payment service is set. */
 const usesSandbox = (env: EnvReader): boolean => !env.has('SERVICE_BASE_URL');
 
-const KEY_PAIRS = [
+const KEYS_WITH_OTHER_KEY = [
   ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'],
   ['SERVICE_SECRET_KEY', 'SERVICE_API_KEY'],
 ] as const;
 
 function readServiceSettings(env: EnvReader) {
   const credentialsFile = env.get('SERVICE_CREDENTIALS_FILE');
-  for (const [name, otherKey] of usesSandbox(env) ? [] : KEY_PAIRS) {
+  for (const [name, otherKey] of usesSandbox(env) ? [] : KEYS_WITH_OTHER_KEY) {
     const cause = credentialsFile === null ? 'SERVICE_BASE_URL' : otherKey;
     if (env.has(cause) && !env.has(name))
       env.addError(name, `required with ${cause}; set it or ${name}_FILE`);
@@ -231,7 +231,7 @@ export function readConfig(source?: Environment) {
     );
   // Also report unknown names, because a required setting may be missing due to a misspelt name.
   if (env.errors.length > 0) throw new ConfigError([...env.errors, ...env.unknownNameWarnings()]);
-  /** `warnings`: sentences for the log about suspicious settings; they contain no values of settings. */
+  /** `warnings`: sentences for the log about suspicious settings; they contain no secrets. */
   return Object.freeze({ ...config, warnings: configWarnings(env) });
 }
 

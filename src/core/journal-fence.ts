@@ -34,7 +34,7 @@ interface JournalFenceOptions {
  * create is looked up at the payment service before it is sent.
  */
 export class JournalFence {
-  #state: JournalState | undefined;
+  #journalState: JournalState | undefined;
   /** End of the latest period of SETTLING_MS, by the monotonic clock; -Infinity if there was none. */
   #settlesAt = -Infinity;
   /** Whether `onRaised` must be called: for the first time after the fence was raised, or again after it rejected. */
@@ -60,7 +60,7 @@ export class JournalFence {
 
   /** Whether this instance has read the fence at least once. */
   get isKnown(): boolean {
-    return this.#state !== undefined;
+    return this.#journalState !== undefined;
   }
 
   /**
@@ -68,12 +68,12 @@ export class JournalFence {
    * never raised, was lowered by an operator, or has not been read yet.
    */
   get since(): number {
-    return this.#state?.fence?.since ?? 0;
+    return this.#journalState?.fence?.since ?? 0;
   }
 
   /** The fence if it is up; null if it is not up or has not been read yet. */
   get active(): ActiveFence | null {
-    const fence = this.#state?.fence;
+    const fence = this.#journalState?.fence;
     if (!fence) return null;
     const until = fence.since + this.options.fenceMs;
     return this.options.clock.now() < until ? { ...fence, until } : null;
@@ -110,13 +110,13 @@ export class JournalFence {
 
   async #read(): Promise<void> {
     const { journal, clock } = this.options;
-    const before = this.#state;
+    const before = this.#journalState;
     let state = await journal.readState();
     if (before && state.lastSequence < before.lastSequence && state.fence?.since === before.fence?.since) {
       await journal.setFence('restored');
       state = await journal.readState();
     }
-    this.#state = state;
+    this.#journalState = state;
     if ((before?.fence?.since ?? 0) !== this.since) {
       const isRecent = before !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
       if (isRecent) this.#settlesAt = clock.monotonic() + SETTLING_MS;

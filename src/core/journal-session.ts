@@ -190,7 +190,7 @@ export class JournalSession {
   /**
    * Records an outcome, and returns the result of recordOutcome(). Rejects on failure. If the journal lacks the
    * attempt, raises the fence and inserts the attempt again. Exception: if the outcome is from a lookup and the attempt
-   * is superseded (see #isSuperseded), does neither.
+   * is superseded (see #isAttemptReplaced), does neither.
    */
   async #record({ attempt, outcome, isSender }: UnrecordedOutcome): Promise<boolean> {
     try {
@@ -198,7 +198,7 @@ export class JournalSession {
     } catch (error) {
       if (!(error instanceof AttemptMissing)) throw error;
       const wasLookedUp = !isSender || outcome.outcome === 'unknown';
-      if (wasLookedUp && (await this.#isSuperseded(attempt))) return outcome.outcome !== 'succeeded';
+      if (wasLookedUp && (await this.#isAttemptReplaced(attempt))) return outcome.outcome !== 'succeeded';
       await this.fence.raise();
       return (await this.#insertAgain(attempt)) ? this.journal.recordOutcome(attempt.id, outcome) : true;
     }
@@ -208,7 +208,7 @@ export class JournalSession {
    * Whether another attempt with the same idempotency key has replaced this one in the journal, because the key was
    * released while this instance made a lookup. False while the fence is up: the journal may have lost this attempt.
    */
-  async #isSuperseded(attempt: SentAttempt): Promise<boolean> {
+  async #isAttemptReplaced(attempt: SentAttempt): Promise<boolean> {
     await this.fence.refresh();
     if (this.fence.active) return false;
     const holder = await this.journal.find(attempt);

@@ -153,12 +153,12 @@ function nestedDecodings(text: string): DecodedText[] {
 
 /** Runs a finder on a text and on each decoded form of it. Returns spans of the original text; they may overlap. */
 export function findInDecodings(text: string, find: Finder): readonly Span[] {
-  const plainSpans = find(text);
-  if (!mayBeEncoded(text)) return plainSpans;
+  const spansAsWritten = find(text);
+  if (!mayBeEncoded(text)) return spansAsWritten;
   const encodedSpans = nestedDecodings(text).flatMap(({ text: decoded, starts, ends }) =>
     find(decoded).map(([from, to]): Span => [starts[from] ?? 0, ends[to - 1] ?? text.length]),
   );
-  return encodedSpans.length === 0 ? plainSpans : [...plainSpans, ...encodedSpans];
+  return encodedSpans.length === 0 ? spansAsWritten : [...spansAsWritten, ...encodedSpans];
 }
 
 /** Redacts the spans of a text. Overlapping spans are redacted as one. */

@@ -17,10 +17,10 @@ const SCRIPT = hashedElement(
   'script',
   `
 'use strict';
-const status = document.getElementById('status');
+const statusElement = document.getElementById('status');
 let source, retryTimer, isBusy = false, isStale = false;
 
-const setStatus = (text) => { if (status.textContent !== text) status.textContent = text; };
+const setStatus = (text) => { if (statusElement.textContent !== text) statusElement.textContent = text; };
 
 const show = (page) => {
   const action = document.activeElement?.form?.getAttribute('action');

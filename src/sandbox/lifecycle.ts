@@ -13,7 +13,7 @@ import type { TransitionLog } from './transition-log';
 
 /** The sandbox rejects a confirm whose UTR or code is this value. */
 const REJECTED_CODE = '000000';
-/** UTR or code that delays success: if the amount selects it, the payment completes after twice `settleAfterMs`. */
+/** UTR or code that delays success: if the amount selects success, the payment completes after 2 × `settleAfterMs`. */
 const SLOW_CODE = '111111';
 
 const GENERIC_DECLINE: TransactionFailure = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };

@@ -21,7 +21,7 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
   }
   const fields = methodReader.unread();
   const { flow, hasDirectFlowFields } = selectFlow(method, Object.keys(fields));
-  readMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirect });
+  checkMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirect });
   if (!method.anyFields) methodReader.rejectUnread();
   reader.throwIfInvalid();
   const methodFields = method.anyFields ? redactCardData(fields) : withoutCardData(fields);
@@ -39,7 +39,7 @@ export function readPayoutRequest(body: WireObject, methods: SandboxMethods['pay
   reader.rejectUnread();
   const fields = methodReader.unread();
   if (method) {
-    readMethodFields(methodReader, method);
+    checkMethodFields(methodReader, method);
     methodReader.rejectUnread();
   }
   reader.throwIfInvalid();
@@ -88,7 +88,7 @@ function selectFlow({ redirect, direct }: SandboxPaymentMethod, names: readonly 
   return { flow: 'redirect', hasDirectFlowFields } as const;
 }
 
-function readMethodFields(
+function checkMethodFields(
   reader: ObjectReader,
   { required = [], optional = [] }: { required?: readonly string[]; optional?: readonly string[] } = {},
 ): void {

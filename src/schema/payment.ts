@@ -136,7 +136,10 @@ export abstract class PaymentResource extends Node {
   @NullableField('Creation time as the service sent it; null if it sent none.', () => Timestamp)
   createDate?: Lazy<string>;
 
-  @NullableField('The decline; null unless FAILED. Never a GraphQL error.', () => TransactionError)
+  @NullableField(
+    'Why the payment was declined; null unless its status is FAILED. A decline is not in the errors of the response.',
+    () => TransactionError,
+  )
   error?: Lazy<TransactionError>;
 
   @NullableField(

@@ -7,7 +7,8 @@ export const UserErrorCode = registerEnum(
   'UserErrorCode',
   'The expected failures of a mutation, one for each type that implements UserError.',
   {
-    INVALID_INPUT: 'InvalidInputError: this call sent nothing to the service.',
+    INVALID_INPUT:
+      'InvalidInputError: the input violates a rule (see fields); this call created or confirmed nothing.',
     REJECTED_BY_SERVICE: 'RejectedByServiceError: this call created or confirmed nothing.',
     IDEMPOTENCY_CONFLICT: 'IdempotencyConflictError: the key belongs to a call with another input.',
     REQUEST_IN_PROGRESS: 'RequestInProgressError: the same call is in progress.',

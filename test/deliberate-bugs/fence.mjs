@@ -26,7 +26,7 @@ export const bugs = [
     id: 'fence-raised-by-replaced-attempt',
     promise: 'An attempt that another one replaced does not raise the fence.',
     file: 'src/core/journal-session.ts',
-    find: "if (wasLookedUp && (await this.#isSuperseded(attempt))) return outcome.outcome !== 'succeeded';",
+    find: "if (wasLookedUp && (await this.#isAttemptReplaced(attempt))) return outcome.outcome !== 'succeeded';",
     replace: '',
     tests: fence,
     name: 'has replaced',

@@ -226,8 +226,8 @@ describeStores('A create in flight when the journal loses its attempt', (harness
   });
 });
 
-describeStores('An attempt that another attempt has replaced', (harnesses) => {
-  test('does not mark the journal as incomplete (fence) when its lookup ends', async () => {
+describeStores('The lookup of an attempt that another attempt has replaced', (harnesses) => {
+  test('does not mark the journal as incomplete (fence) when it ends', async () => {
     const harness = await harnesses.start();
     await lower(harness);
     const key = newKey();

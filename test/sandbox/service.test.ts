@@ -68,7 +68,7 @@ describe('A confirm in the sandbox', () => {
     return [payment['status'], payment['payment_method']?.['state']];
   }
 
-  test('is refused if its code is 000000, and can be repeated with another code', async () => {
+  test('is refused if its UTR is 000000, and can be repeated with another UTR', async () => {
     const id = await waiting('upi');
     const before = await stateOf(id);
     expectRefusal(await running.confirm({ id, utr: '000000' }), ['utr']);

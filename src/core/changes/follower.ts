@@ -88,7 +88,7 @@ export class Follower {
     const limit = this.#allowedLookupCount();
     // JournalMonitor logs why a claim failed.
     const claimed = limit === 0 ? [] : await this.#claim(limit).catch(() => []);
-    for (const transaction of claimed) this.#follow(transaction);
+    for (const transaction of claimed) this.#handleClaimed(transaction);
     const areMoreDue = claimed.length > 0 && claimed.length === limit;
     const batchMs = (MAX_BATCH / config.changes.lookupsPerSecond) * 1000;
     return areMoreDue ? Math.min(RUN_DELAY_MS, batchMs) : RUN_DELAY_MS;
@@ -97,9 +97,12 @@ export class Follower {
   /** Returns how many lookups may be sent now, given the rate, the lookups in flight, and the service's load. */
   #allowedLookupCount(): number {
     const { session, config, serviceLoad } = this.options;
-    const rate = config.changes.lookupsPerSecond;
+    const { lookupsPerSecond } = config.changes;
     const now = session.clock.monotonic();
-    this.#tokens = Math.min(rate, this.#tokens + (Math.max(0, now - this.#refilledAt) / 1000) * rate);
+    this.#tokens = Math.min(
+      lookupsPerSecond,
+      this.#tokens + (Math.max(0, now - this.#refilledAt) / 1000) * lookupsPerSecond,
+    );
     this.#refilledAt = now;
     const limit = Math.max(0, Math.min(Math.floor(this.#tokens), MAX_BATCH - this.#lookups.count));
     if (serviceLoad.isBusy()) return 0;
@@ -125,7 +128,7 @@ export class Follower {
   }
 
   /** Looks up a claimed transaction, unless another response has just shown it or FOLLOW_DAYS have passed. */
-  #follow(transaction: FollowedTransaction): void {
+  #handleClaimed(transaction: FollowedTransaction): void {
     const { session, config, observer, recorder, background } = this.options;
     const { clock } = session;
     const { followMs } = config.changes;
@@ -164,8 +167,8 @@ export class Follower {
       observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
       if (!snapshot) return this.#retryLater(transaction, 0);
       const phase = pollPhase(snapshot);
-      // A final status needs no next lookup: when it is recorded, the transaction is no longer followed. Until then,
-      // the lease prevents another claim.
+      // A final status needs no next lookup: once it is recorded, the transaction is no longer followed. If it is not
+      // recorded before the lease ends, the transaction is claimed and looked up again.
       if (phase === 'done') return;
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);

@@ -31,7 +31,7 @@ interface LatestState<T> {
   snapshot: T;
   /** When the response was received, by `Runtime.monotonic()`. Comparable with `requestedAt`. */
   receivedAt: number;
-  /** When the response was received, by `Clock.monotonic()`. Used for the age of the state. */
+  /** The same time by `Clock.monotonic()`, for the age of the state. In tests, the two clocks differ. */
   receivedAtMonotonic: number;
 }
 
@@ -196,8 +196,8 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Schedules a poll in `ms`, or at Outage.retryAt if that is later. If the outage has lasted `settings.outageMs`
-   * before, ends the subscriptions instead.
+   * Schedules a poll in `ms`, or at Outage.retryAt if that is later. If the outage would reach `settings.outageMs`
+   * before the poll, ends the subscriptions at that time instead.
    */
   #schedulePollIn(ms: number): void {
     const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();

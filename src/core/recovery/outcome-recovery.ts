@@ -99,14 +99,16 @@ export class OutcomeRecovery {
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T>> {
     const { session, timeoutMs, settleMs } = this.options;
-    const startedAt = session.clock.monotonic();
+    const lookupStartedAt = session.clock.monotonic();
     // A lookup is evidence of absence only if the request can no longer be in flight. Lookups of payouts are no
     // evidence: only an operator can release the key of a payout.
     const mayCount = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
     if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
     const absence =
-      match && mayCount ? await this.#absenceAfter(match, { attempt, matcher, startedAt }) : attempt.absence;
+      match && mayCount
+        ? await this.#absenceAfter(match, { attempt, matcher, lookupStartedAt })
+        : attempt.absence;
     const isProven = absence.lookups >= MIN_LOOKUPS && absence.spanMs >= settleMs;
     if (match?.kind === 'nothing' && absence !== attempt.absence && isProven) {
       await this.#recordRecovered(attempt, null);
@@ -119,12 +121,17 @@ export class OutcomeRecovery {
   /**
    * Returns the attempt's evidence of absence after the lookup with the result `match`:
    * - NO_ABSENCE_EVIDENCE if the lookup found a transaction.
-   * - The same object `attempt.absence` if the lookup proves nothing, or if another instance must make the next lookup.
+   * - The same object `attempt.absence` if the lookup does not count: it is no proof, or only another instance may add
+   *   to the evidence (see #isObservedElsewhere).
    * - Otherwise, a new object with one more lookup.
    */
   async #absenceAfter<T extends Transaction>(
     match: LookupMatch<T>,
-    { attempt, matcher, startedAt }: { attempt: Attempt; matcher: TransactionMatcher<T>; startedAt: number },
+    {
+      attempt,
+      matcher,
+      lookupStartedAt,
+    }: { attempt: Attempt; matcher: TransactionMatcher<T>; lookupStartedAt: number },
   ): Promise<AbsenceEvidence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
@@ -139,8 +146,8 @@ export class OutcomeRecovery {
     if (!isFound) return absence;
     // Only the instance that made the last lookup in the evidence knows, by its monotonic clock, how long ago that was.
     const lastCountedAt = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
-    const elapsed = lastCountedAt === undefined ? 0 : startedAt - lastCountedAt;
-    this.#countedAt.set(attempt.id, startedAt);
+    const elapsed = lastCountedAt === undefined ? 0 : lookupStartedAt - lastCountedAt;
+    this.#countedAt.set(attempt.id, lookupStartedAt);
     return {
       lookups: absence.lookups + 1,
       // Even after a long pause, one lookup adds no more than its share of `settleMs`.

@@ -40,7 +40,9 @@ export interface TransactionMatcher<T extends Transaction> {
   /**
    * Looks the transaction up by external id. Throws a ServiceError if the lookup fails, and JournalUnavailable if the
    * journal fails.
-   * @param createdFrom earliest creation time of a payment in ms since 1970, if the journal may have lost the attempt.
+   * @param createdFrom time in ms since 1970; a payment created earlier is a mismatch. Passed only if the journal may
+   * have lost the attempt; by default, the start of the attempt. Ignored for payouts: the service returns no creation
+   * time for them. creation time of a payment in ms since 1970, if the journal may have lost the attempt.
    * Default: the start of the attempt. Ignored for payouts, of which the service returns no time.
    */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;

@@ -33,7 +33,7 @@ export function validateCreate(
 
 /**
  * Returns an error if the method excludes the currency (spec 8). Returns an error if the method `other` names the
- * `type` of a method that has its own input field.
+ * `type` of a method that the input offers otherwise: by its own field, or by `typeOnly`.
  */
 function validateMethod(method: CreateMethod, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
@@ -43,7 +43,8 @@ function validateMethod(method: CreateMethod, amount: { currency: string }): Fie
     errors.push(fieldError(['amount', 'currency'], 'currencyOfMethod', message));
   }
   if (method.type !== method.definition.type && payoutMethodByType(method.type) !== method.definition) {
-    const message = 'must not be the type of a method that has its own input field; use that field.';
+    const message =
+      'must not be the type of a method that the input offers otherwise; use its own field, or typeOnly.';
     errors.push(fieldError(['method', method.inputField, 'type'], 'knownMethod', message));
   }
   return errors;

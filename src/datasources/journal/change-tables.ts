@@ -138,7 +138,7 @@ const CREATE_FUNCTIONS: Record<Dialect, string[]> = {
 };
 
 /** Columns that `changes` and `followed_transactions` copy from `stored_attempts`. */
-export const COPIED_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
+export const ATTEMPT_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
 
 /** Subquery for the id of a change's feed (row of change_feeds). Reads `group_id` of the surrounding SELECT. */
 export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_group
@@ -151,8 +151,8 @@ export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_gro
  * Returned column: `created_at`, the time when the attempt was settled.
  */
 export const followSettledStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
-    (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_COLUMNS})
-  SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${COPIED_COLUMNS}
+    (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${ATTEMPT_COLUMNS})
+  SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${ATTEMPT_COLUMNS}
   FROM stored_attempts AS own ${dialect === 'sqlite' ? 'INDEXED BY stored_attempts_settled' : ''}
   WHERE settled_at >= ? AND state = 's' AND transaction_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM followed_transactions AS f WHERE f.transaction_hash = own.transaction_hash

@@ -69,8 +69,8 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   const oldAttempt = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortenFingerprint(oldAttempt.fingerprint);
   // The new id ends with a hash of the old id, so that repeated copies of a row get the same id.
-  const suffix = (shortHash(oldAttempt.id) >>> 0).toString(16).padStart(8, '0');
-  const id = newAttemptId(oldAttempt, { randomUUID: () => suffix });
+  const idSuffix = (shortHash(oldAttempt.id) >>> 0).toString(16).padStart(8, '0');
+  const id = newAttemptId(oldAttempt, { randomUUID: () => idSuffix });
   const attempt: Attempt = { ...oldAttempt, id, fingerprint };
   const isOpen = attempt.outcome === 'in_progress' || attempt.outcome === 'unknown';
   const { transactionId, absence } = attempt;

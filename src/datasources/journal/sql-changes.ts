@@ -162,8 +162,10 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   async readChanges(range: ChangeRange): Promise<ChangeBatch> {
     let [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range));
     if (this.readWritersHorizon && this.#isHorizonStuck(firstRow)) {
-      const horizon = await this.readWritersHorizon();
-      [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range, horizon));
+      const writersHorizon = await this.readWritersHorizon();
+      [firstRow = {}, ...otherRows] = await this.#read(
+        readChangesStatement(this.dialect, range, writersHorizon),
+      );
     }
     const purgedUpTo = purgedPosition(firstRow);
     if (range.after && comparePositions(range.after, purgedUpTo) < 0) throw new PositionExpired(purgedUpTo);
@@ -172,8 +174,10 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   async newestChange(service: string, channel: string): Promise<ChangePosition> {
-    const horizon = (await this.readWritersHorizon?.()) ?? 0;
-    const [row = {}] = await this.#read(newestChangeStatement(this.dialect, [service, channel], horizon));
+    const writersHorizon = (await this.readWritersHorizon?.()) ?? 0;
+    const [row = {}] = await this.#read(
+      newestChangeStatement(this.dialect, [service, channel], writersHorizon),
+    );
     const newest = lastExaminedPosition(row);
     await this.#ensureDurable(newest);
     return newest ?? purgedPosition(row);

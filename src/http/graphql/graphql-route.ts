@@ -113,9 +113,10 @@ function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): v
 }
 
 /**
- * Whether a browser seems to open the URL as a page. Such a request is not authenticated, because Apollo responds with
- * the landing page. If the Accept header prefers JSON to HTML, Apollo would execute the query in the URL instead. In
- * this case, the context function throws CREDENTIALS_REQUIRED_ERROR.
+ * Whether a browser seems to open the URL as a page: the Accept header begins with text/html. Such a request is not
+ * authenticated, because Apollo responds with the landing page. But if the header prefers JSON by its `q` values,
+ * Apollo tries to execute the query in the URL. The context function then throws CREDENTIALS_REQUIRED_ERROR, so nothing
+ * is executed.
  */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');

@@ -81,14 +81,16 @@ function createReadCounter(
   const hasList = definition.args.some(({ type }) => isListType(getNullableType(type)));
   if (!page && !hasList) return () => lookupsOnly(1);
   const selected = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
-  const hasLookups = [...selected].some(({ name }) => name.value === 'payment' || name.value === 'payout');
+  const rowsHaveLookups = [...selected].some(
+    ({ name }) => name.value === 'payment' || name.value === 'payout',
+  );
   return (variables) => {
     try {
       const values = getArgumentValues(definition, field, variables);
       if (page) {
         const first = typeof values['first'] === 'number' ? values['first'] : page.default;
         const rows = Math.min(Math.max(first, 1), page.max);
-        return hasLookups ? lookupsOnly(rows) : { lookups: 1, transactions: 0, rows };
+        return rowsHaveLookups ? lookupsOnly(rows) : { lookups: 1, transactions: 0, rows };
       }
       const lists = Object.values(values).filter(Array.isArray);
       return lookupsOnly(lists.length === 0 ? 1 : lists.flat().length);

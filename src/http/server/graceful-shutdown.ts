@@ -41,13 +41,13 @@ export class GracefulShutdown {
     app.addHook('preClose', async () => this.#closeConnections());
   }
 
-  /** Whether drain() was called. Every response then closes its connection. */
+  /** Whether startDraining() was called. Every response then closes its connection. */
   get isDraining(): boolean {
     return this.#draining;
   }
 
   /** Sends `connection: close` with every response from now on, so that clients reconnect to other instances. */
-  drain(): void {
+  startDraining(): void {
     this.#draining = true;
     for (const { latestResponse } of this.#httpConnections()) closeConnectionAfter(latestResponse);
   }

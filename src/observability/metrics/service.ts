@@ -4,7 +4,7 @@ import { cachedSeries, registerScrapedMetrics } from './register';
 /** Functions that read the state of the payment service client. */
 interface ServiceState {
   /** Returns for each circuit breaker, by its name, whether it is open or half open. */
-  openBreakers(): Readonly<Record<string, boolean>>;
+  isOpenByBreaker(): Readonly<Record<string, boolean>>;
   /**
    * Returns for each bulkhead (concurrency limit; a `lane` in the metrics), by its name, the number of requests in
    * flight (`inFlight`) and in its queue (`waiting`).
@@ -53,7 +53,7 @@ export function registerServiceGauges(registry: Registry, state: ServiceState): 
     paygraph_service_breaker_open: {
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
       label: 'breaker',
-      read: () => mapValues(state.openBreakers(), Number),
+      read: () => mapValues(state.isOpenByBreaker(), Number),
     },
     paygraph_service_requests_in_flight: {
       help: 'Requests to the payment service in flight, by lane (lookups, payments, payouts).',

@@ -133,5 +133,7 @@ export const ONE_OF_INPUT_NAMES = ['PaymentMethodInput', 'ConfirmationInput', 'P
 /** Returns name and value of the only field that is set in a @oneOf input. Throws an Error if no field is set. */
 export function selectedField(oneOf: OneOfInput): { field: string; value: object | string } {
   for (const [field, value] of Object.entries(oneOf)) if (value) return { field, value };
-  throw new Error('A @oneOf input has no field, which graphql-js should have rejected.');
+  throw new Error(
+    'Bug in the gateway: a @oneOf input has no field, although graphql-js should have rejected it.',
+  );
 }

@@ -44,8 +44,12 @@ export const virtualAccount = defineMethod('virtual_account', {
       const targetAccount = valueOrNull(payment.virtualAccount);
       if (!targetAccount) return null;
       const pollAfterMs = payment.pollAfter.payer;
-      const fields = { virtualAccount: targetAccount, bankCode: valueOrNull(payment.bankCode), pollAfterMs };
-      return Object.assign(new PayVirtualAccountAction(), fields);
+      const actionFields = {
+        virtualAccount: targetAccount,
+        bankCode: valueOrNull(payment.bankCode),
+        pollAfterMs,
+      };
+      return Object.assign(new PayVirtualAccountAction(), actionFields);
     },
     sandbox: {
       type: 'virtual_account',

@@ -228,9 +228,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
   async #createGroups(attempts: readonly NewAttempt[], until: number): Promise<boolean> {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
     // Groups need no sync of their own: the sync of the attempts, which are inserted next, includes them.
-    const newGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
+    const createdGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
     for (const attempt of attempts) this.#groupCache.add(attempt);
-    return newGroups.length > 0;
+    return createdGroups.length > 0;
   }
 
   async #recordAll(

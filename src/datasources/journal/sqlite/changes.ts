@@ -1,4 +1,4 @@
-import { FEED_ID_SUBQUERY, COPIED_COLUMNS, NOW } from '../change-tables';
+import { FEED_ID_SUBQUERY, ATTEMPT_COLUMNS, NOW } from '../change-tables';
 import type { ChangeJournal, Observation, ObservationResult, ObservedState } from '../changes';
 import { idCondition, type Row, type SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
@@ -12,17 +12,17 @@ const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
  * Records the first change of a transaction. Must run directly after SETTLE_ATTEMPT. The function changes() of SQLite
  * returns the number of rows that the previous statement wrote: 1 if SETTLE_ATTEMPT settled the attempt, 0 if not.
  */
-const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
-  SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, ?, ?, ?
+const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${ATTEMPT_COLUMNS}, status, state, received)
+  SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_ID_SUBQUERY}, ${ATTEMPT_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
 /**
  * Starts to follow a transaction. Must run directly after RECORD_FIRST_CHANGE or, if no change is recorded, directly
  * after SETTLE_ATTEMPT. Inserts nothing if that statement wrote no row (see changes() above).
  */
-const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_COLUMNS},
+const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${ATTEMPT_COLUMNS},
     transaction_hash, status, state)
-  SELECT settled_at, settled_at, ?, ?, ${COPIED_COLUMNS}, transaction_hash, ?, ?
+  SELECT settled_at, settled_at, ?, ?, ${ATTEMPT_COLUMNS}, transaction_hash, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
 /**
@@ -61,8 +61,8 @@ const UPDATE_IF_UNCHANGED = `UPDATE followed_transactions
 const RESCHEDULE_IF_OUTDATED = `UPDATE followed_transactions SET failures = 0, next_lookup_at = ?
   WHERE id = ${FOLLOWED_ID} AND observed_at > ? RETURNING 'outdated' AS result`;
 
-const RECORD_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, previous_status, status, state, received)
-  SELECT ${CURRENT_EPOCH}, 0, ?, ${FEED_ID_SUBQUERY}, ${COPIED_COLUMNS}, status, ?, ?, ?
+const RECORD_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${ATTEMPT_COLUMNS}, previous_status, status, state, received)
+  SELECT ${CURRENT_EPOCH}, 0, ?, ${FEED_ID_SUBQUERY}, ${ATTEMPT_COLUMNS}, status, ?, ?, ?
   FROM followed_transactions WHERE id = ${FOLLOWED_ID}`;
 
 const STOP_FOLLOWING = `DELETE FROM followed_transactions WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;

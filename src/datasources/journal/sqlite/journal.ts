@@ -53,13 +53,13 @@ import { sql, SqliteThread } from './thread';
 function replacedFileStatements(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
   const identity = `'${ino}/${birthtimeNs}'`;
-  const raiseEpoch = `${RAISE_EPOCH} WHERE EXISTS (
+  const raiseEpochStatement = `${RAISE_EPOCH} WHERE EXISTS (
     SELECT 1 FROM journal_state WHERE identity NOT IN ('', ${identity}))`;
-  const raiseFence = `UPDATE journal_state SET identity = ${identity},
+  const raiseFenceStatement = `UPDATE journal_state SET identity = ${identity},
     fence_since = CASE identity WHEN '' THEN fence_since ELSE ${Date.now()} END,
     fence_reason = CASE identity WHEN '' THEN fence_reason ELSE 'restored' END
     WHERE identity <> ${identity}`;
-  return [raiseEpoch, raiseFence];
+  return [raiseEpochStatement, raiseFenceStatement];
 }
 
 /** The journal in a SQLite file, for one gateway. Operators can run commands on the file at the same time. */

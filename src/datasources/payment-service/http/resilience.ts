@@ -92,7 +92,7 @@ export class ResiliencePolicy {
   }
 
   /** Returns for each circuit breaker whether it is open or half open. */
-  openBreakers(): Record<'timeouts' | 'failures', boolean> {
+  isOpenByBreaker(): Record<'timeouts' | 'failures', boolean> {
     const isOpen = ({ state }: CircuitBreaker): boolean => state !== 'closed';
     return { timeouts: isOpen(this.#timeoutBreaker), failures: isOpen(this.#failureBreaker) };
   }
