@@ -42,7 +42,7 @@ export class FieldError {
 @ObjectType({
   implements: UserError,
   description:
-    'The input violates a rule; this call sent nothing. For a create: nothing was created with this key, and the key may be used again. But if the rule is "unused", a payout with this external id exists or may exist, created with another key. For a confirm: an earlier confirm may have been carried out.',
+    'The input violates a rule; this call created or confirmed nothing. For a create: nothing was created with this key, and the key may be used again. But if the rule is "unused", a payout with this external id exists or may exist, created with another key. For a confirm: an earlier confirm may have been carried out.',
 })
 export class InvalidInputError extends UserError {
   override code = UserErrorCode.INVALID_INPUT;

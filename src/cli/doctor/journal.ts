@@ -33,7 +33,7 @@ export async function checkJournal({ config, now }: CheckContext): Promise<Findi
   return [...findings, checkMigrations(state), outcomeFinding];
 }
 
-/** What the doctor found in the journal. `state` is undefined if the journal does not exist yet or cannot be read. */
+/** Result of the inspection of the journal. `state` is undefined if the journal does not exist yet or cannot be read. */
 interface JournalInspection {
   findings: Finding[];
   state?: JournalFacts;
