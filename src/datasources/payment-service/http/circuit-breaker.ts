@@ -1,4 +1,4 @@
-import { BrokenCircuitError } from 'cockatiel';
+import { BrokenCircuitError, BulkheadRejectedError } from 'cockatiel';
 import type { Runtime } from '../../../shared/runtime';
 
 const FIRST_BREAK_MS = 1000;
@@ -22,10 +22,14 @@ interface CircuitBreakerOptions {
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
 }
 
+/** Whether `send` rejected because another circuit breaker is open, or because the queue of the bulkhead is full. */
+const isPolicyRejection = (error: unknown): boolean =>
+  error instanceof BrokenCircuitError || error instanceof BulkheadRejectedError;
+
 /**
  * Opens after `threshold` failures without a success in between, and rejects all requests for up to 1 s. The next
- * request is a probe. If the probe fails, the breaker opens for twice as long, at most 30 s. If the probe does not
- * fail, the breaker closes. An error for which `isFailure` returns false is neither a failure nor a success.
+ * request is a probe. If the probe fails, the breaker opens for twice as long, at most 30 s. If the probe was sent and
+ * does not fail, the breaker closes. An error for which `isFailure` returns false is neither a failure nor a success.
  */
 export class CircuitBreaker {
   #state: State = { kind: 'closed', failures: 0 };
@@ -45,14 +49,23 @@ export class CircuitBreaker {
       return this.execute(send);
     }
     if (this.options.runtime.monotonic() < state.until) throw new BrokenCircuitError();
-    const { failedProbes } = state;
+    return this.#probe(send, state.failedProbes);
+  }
+
+  async #probe<T>(send: () => Promise<T>, failedProbes: number): Promise<T> {
     const probeEnd = Promise.withResolvers<undefined>();
     this.#state = { kind: 'half_open', probeEnd: probeEnd.promise, failedProbes };
-    return this.#run(send, () => this.#open(failedProbes + 1)).finally(() => {
+    try {
+      return await this.#run(send, () => this.#open(failedProbes + 1));
+    } catch (error) {
+      // Nothing was sent, so the next request is the probe.
+      if (isPolicyRejection(error)) this.#state = { kind: 'open', until: 0, failedProbes };
+      throw error;
+    } finally {
       // A failed probe has opened the breaker. If the breaker is still half open, the probe has not failed.
       if (this.#state.kind === 'half_open') this.#state = { kind: 'closed', failures: 0 };
       probeEnd.resolve(undefined);
-    });
+    }
   }
 
   async #run<T>(send: () => Promise<T>, onFailure: () => void): Promise<T> {
