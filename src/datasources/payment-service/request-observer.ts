@@ -58,7 +58,8 @@ const RESULT_BY_REASON: Readonly<Record<RequestFailure['reason'], string>> = {
 export function resultOfFailure(failure: unknown): RequestResult {
   if (failure instanceof RequestFailure)
     return { result: RESULT_BY_REASON[failure.reason], code: failure.code };
-  return { result: 'no_credentials', code: failure instanceof ServiceError ? 'NO_CREDENTIALS' : 'UNKNOWN' };
+  if (failure instanceof ServiceError) return { result: 'no_credentials', code: 'NO_CREDENTIALS' };
+  return { result: 'internal_error', code: 'UNKNOWN' };
 }
 
 /** Reports the result of a request to the observer. @param ms duration of the request */
