@@ -147,7 +147,7 @@ export const IsExpiryYear = (): PropertyDecorator =>
 export const IsMaskedPan = (): PropertyDecorator =>
   TextRule(
     'maskedPan',
-    'must be a masked card number: four to six first digits, 4 to 11 mask characters (* or X), four last digits. Never send a full card number.',
+    'must be a masked card number: four to six first digits, 4 to 11 mask characters (*, X or •), four last digits. Never send a full card number.',
     (text) => /^\d{4,6}[*xX•]{4,11}\d{4}$/.test(text.replace(/[ -]/g, '')),
   );
 
