@@ -4,7 +4,6 @@ import { FAULTS, type RequestCounts } from './faults';
 import { html, hashedElement, sendPage, type Html } from './html';
 import type { Transition } from './transition-log';
 
-const MAX_TRANSACTIONS = 50;
 const TRANSACTION_COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', 'Amount', 'Status', ''];
 const TRANSITION_COLUMNS = ['Time', 'Kind', 'Id', 'From', 'To'];
 
@@ -65,7 +64,7 @@ const reconnect = () => {
 
 const listen = () => {
   if (document.hidden) return;
-  disconnect(status.textContent);
+  disconnect(statusElement.textContent);
   source = new EventSource('/_sandbox/events');
   source.onopen = source.onmessage = refresh;
   source.onerror = reconnect;
@@ -96,7 +95,7 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
       ${table('transitions', TRANSITION_COLUMNS, control.transitions().map(transitionRow))}
     </div>
     <h2>Transactions</h2>
-    ${table('transactions', TRANSACTION_COLUMNS, control.transactions(MAX_TRANSACTIONS).map(transactionRow))}
+    ${table('transactions', TRANSACTION_COLUMNS, control.transactions().map(transactionRow))}
     <h2>Reset</h2>
     <form method="post" action="/_sandbox/reset"><button>Remove transactions and faults</button></form>`;
   return sendPage(reply, { title: 'Sandbox', body, wide: true, script: SCRIPT });
