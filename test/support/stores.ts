@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 
 export type StoreKind = 'SQLite' | 'PostgreSQL';
@@ -97,8 +97,10 @@ async function postgresStore(template: string | undefined): Promise<Store> {
     client.query(`CREATE DATABASE ${name} ${template ? `TEMPLATE ${template}` : ''}`),
   );
   const url = databaseUrl(name);
-  const rows = (sql: string): Promise<Row[]> =>
-    withClient(url, async (client) => (await client.query<Row>(sql)).rows);
+  const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 20_000, allowExitOnIdle: true });
+  // A test may terminate the sessions of the database.
+  pool.on('error', () => undefined);
+  const rows = async (sql: string): Promise<Row[]> => (await pool.query<Row>(sql)).rows;
   return {
     kind: 'PostgreSQL',
     url,
@@ -119,6 +121,7 @@ async function postgresStore(template: string | undefined): Promise<Store> {
     },
     // The global tear-down drops the database, because each DROP waits for a checkpoint of the whole server.
     drop: async () => {
+      await pool.end();
       if (process.env['PAYGRAPH_TEST_RUN']) return;
       await withClient(POSTGRES_URL, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
     },
