@@ -143,12 +143,9 @@ function startPurge(journal, settledBefore) {
   };
   const keepMs = Date.now() - settledBefore;
   const job = startRetentionJob({
-    journal,
-    clock,
+    session: { journal, clock, runtime: systemRuntime, warn: () => {} },
     clockGuard: { isSteady: () => true },
-    retention: { keepMs, changes: { followMs: 0, keepMs } },
-    runtime: systemRuntime,
-    warn: () => {},
+    config: { journal: { keepMs }, changes: { followMs: 0, keepMs } },
   });
   return () => job.stop();
 }

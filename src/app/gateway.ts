@@ -105,17 +105,14 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
 }
 
 const openNotifier = ({ config, clock, log }: SharedDependencies): ChangeNotifier =>
-  createNotifier({
-    databaseUrl: config.journal.url.reveal(),
-    clock,
-    onConnectionChange: (isConnected) =>
-      isConnected
-        ? log.info({ event: 'change_notifier_connected' }, 'change notifications between instances resumed')
-        : log.warn(
-            { event: 'change_notifier_disconnected' },
-            'change notifications between instances interrupted; changes are found by polling',
-          ),
-  });
+  createNotifier(config.journal.url.reveal(), clock, (isConnected) =>
+    isConnected
+      ? log.info({ event: 'change_notifier_connected' }, 'change notifications between instances resumed')
+      : log.warn(
+          { event: 'change_notifier_disconnected' },
+          'change notifications between instances interrupted; changes are found by polling',
+        ),
+  );
 
 /** Opens the audit log. Throws a ConfigError that names AUDIT_LOG_FILE if the file cannot be written. */
 function openAudit({ config, log }: SharedDependencies): AuditLog {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { Authenticator } from '../auth/authenticator';
-import type { AuditLog } from '../observability/audit/audit-log';
+import type { AuditEntry, AuditLog } from '../observability/audit/audit-log';
 import { readSettingFile, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, createErrorFormatter } from '../http/graphql/apollo-server';
@@ -23,7 +23,7 @@ import { RateLimit } from '../http/limits/rate-limit';
 import { UnreadResponses } from '../http/server/unread-responses';
 import type { Operations } from '../core';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
-import { contextFactory } from '../resolvers/context';
+import { OperationContext, type ContextFactory } from '../resolvers/context';
 import { createMetricsServer } from './metrics-server';
 import type { SharedDependencies } from './shared-dependencies';
 
@@ -81,7 +81,7 @@ export async function startWebServer(
     maxSubscriptions: config.subscriptions.maxSubscriptions,
     subscriptionConnections: subscriptions.connectionCounts,
     connections: () => connections.size,
-    maxConnections: connections.max,
+    maxConnections: connections.limits.maxConnections,
     unreadBytes: () => unread.bytes,
     compiledExecutions: () => compiled.executedCount,
   });
@@ -146,10 +146,11 @@ async function addGraphqlRoutes(
   const { app, schema, apollo, compiled, admission, authenticator, connections } = server;
   const { corsOrigins } = config.limits;
   const { maxSubscriptions, maxSubscriptionsPerClient, heartbeatMs } = config.subscriptions;
-  const contextFor = contextFactory(operations, (entry) => {
+  const record = (entry: AuditEntry): void => {
     audit.record(entry);
     metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
-  });
+  };
+  const contextFor: ContextFactory = (request) => new OperationContext(operations, record, request);
   const throwIfOverloaded = (): void => server.eventLoopLag.throwIfOverloaded();
   const onUnauthenticated = (): void => metrics.server.requestRejected('unauthenticated');
   const subscriptions = startSubscriptions(app, {
@@ -215,13 +216,11 @@ function createConnections({ config, metrics, log, clock }: SharedDependencies):
   const { maxConnections: wantedConnections, maxConnectionsPerAddress, trustedProxies } = config.limits;
   const capacity = maxClientConnections(fileDescriptorLimit());
   const maxConnections = Math.min(wantedConnections ?? capacity, capacity);
-  if (wantedConnections !== null && wantedConnections > capacity) {
-    const facts = { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections };
+  if (wantedConnections !== null && wantedConnections > capacity)
     log.warn(
-      facts,
+      { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections },
       'this instance accepts fewer connections than MAX_CONNECTIONS: its file descriptor limit, or the maximum of 18000, allows no more',
     );
-  }
   const perAddress = maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_FRACTION_PER_ADDRESS);
   return new Connections(
     { maxConnections, maxConnectionsPerAddress: perAddress, trustedProxies },

@@ -8,7 +8,7 @@ import {
 import type { Clock } from '../shared/clock';
 import { causeCode } from '../shared/error-code';
 import { decodeUtf8OrThrow, JsonTextError, parseJson } from '../shared/json-text';
-import { TimeoutError } from '../shared/timeout';
+import { TimeoutError, withTimeout } from '../shared/timeout';
 import { AccessError } from './caller';
 
 export interface IssuerKeysOptions {
@@ -128,13 +128,7 @@ export class IssuerKeys {
     const { endedAt, failed } = this.#lastLoad;
     const sinceLastLoad = clock.now() - endedAt;
     if (sinceLastLoad >= 0 && sinceLastLoad < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
-    this.#loadInFlight = new Promise((resolve) => {
-      const timer = clock.after(MAX_LOAD_WAIT_MS, resolve);
-      void this.#reload().finally(() => {
-        timer.cancel();
-        resolve();
-      });
-    });
+    this.#loadInFlight = withTimeout(MAX_LOAD_WAIT_MS, this.#reload(), clock).catch(() => undefined);
     return this.#loadInFlight;
   }
 

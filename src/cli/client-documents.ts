@@ -69,12 +69,8 @@ export const CLIENTS = {
   },
 } satisfies Record<string, ClientBehavior>;
 
-/** Thrown if GraphQL documents are invalid. Each of the `errors` begins with file and line. */
-export class InvalidDocumentsError extends Error {
-  constructor(readonly errors: readonly string[]) {
-    super(errors.join('\n'));
-  }
-}
+/** Thrown if GraphQL documents are invalid. Each line of the message begins with file and line. */
+class InvalidDocumentsError extends Error {}
 
 /**
  * Returns the given files, and all .graphql and .gql files in the given folders and their subfolders except
@@ -101,14 +97,10 @@ function readDefinitions(file: string): readonly DefinitionNode[] {
     if (!(error instanceof GraphQLError))
       throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
     const line = error.locations?.[0]?.line ?? 1;
-    throw new InvalidDocumentsError([
-      `${file}:${line}: ${redactGraphqlMessage(error.message) ?? 'Syntax Error.'}`,
-    ]);
+    const message = redactGraphqlMessage(error.message) ?? 'Syntax Error.';
+    throw new InvalidDocumentsError(`${file}:${line}: ${message}`);
   }
 }
-
-const documentOf = (definitions: readonly DefinitionNode[]) =>
-  ({ kind: Kind.DOCUMENT, definitions }) as const;
 
 const locationOf = ({ loc }: ASTNode): string =>
   loc ? `${loc.source.name}:${getLocation(loc.source, loc.start).line}` : '';
@@ -126,7 +118,8 @@ function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQ
   const anonymousErrors = definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
     .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
-  const ruleErrors = validateDocument(schema, documentOf(definitions), VALIDATION_RULES).map((fault) => {
+  const document = { kind: Kind.DOCUMENT, definitions } as const;
+  const ruleErrors = validateDocument(schema, document, VALIDATION_RULES).map((fault) => {
     const [location = '', ...otherLocations] = (fault.error.nodes ?? []).map(locationOf);
     const otherPlaces = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
     return `${location}: ${fault.rule.name}: ${fault.message}${otherPlaces}`;
@@ -200,7 +193,7 @@ export function readClientOperations(
     }),
   );
   const errors = validationErrors(definitions, schema);
-  if (errors.length > 0) throw new InvalidDocumentsError(errors);
+  if (errors.length > 0) throw new InvalidDocumentsError(errors.join('\n'));
   const fragments = new Map(
     definitions
       .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)

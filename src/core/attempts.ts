@@ -7,7 +7,7 @@ import {
 } from '../datasources/journal/journal';
 import { notTriedError } from '../datasources/payment-service/service-error';
 import { withTimeout } from '../shared/timeout';
-import type { JournalSession } from './journal-session';
+import { journalUnreadableError, type JournalSession } from './journal-session';
 
 /** Time limit of a read in ms. Only list() can reach it: the journal has a shorter limit for the other reads. */
 const READ_TIMEOUT_MS = 2000;
@@ -50,11 +50,7 @@ export class AttemptOperations {
 
   #read<T>(reading: Promise<T>): Promise<T> {
     return withTimeout(READ_TIMEOUT_MS, reading, this.session.runtime).catch((error: unknown) => {
-      const message =
-        error instanceof JournalBusy
-          ? error.message
-          : "The gateway's journal cannot be read. Try again later.";
-      throw notTriedError(message);
+      throw error instanceof JournalBusy ? notTriedError(error.message) : journalUnreadableError();
     });
   }
 }

@@ -30,7 +30,7 @@ export type PollResult = 'found' | 'missing' | 'failed';
 type FollowResult = PollResult | 'postponed' | 'expired';
 
 /** A recovered outcome that the journal has recorded. */
-export interface RecoveryReport {
+interface RecoveryReport {
   /** The attempt before its outcome was recovered. */
   attempt: Attempt;
   outcome: 'succeeded' | 'not_sent';

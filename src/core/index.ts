@@ -79,7 +79,7 @@ function openSession(options: OperationsOptions, guard: ClockGuard): JournalSess
 
 /** Creates the business logic and starts its background jobs. */
 export function startOperations(options: OperationsOptions) {
-  const { payments, payouts, notifier, clock, config, observer, warn } = options;
+  const { payments, payouts, notifier, clock, config, observer } = options;
   const background: RunInBackgroundSpan = options.background ?? ((_span, work) => work());
   const { timeoutMs } = config.service;
   const { settleMs, payoutPreflight: preflight, fingerprintKey } = config.journal;
@@ -91,13 +91,13 @@ export function startOperations(options: OperationsOptions) {
   const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer, recorder });
   const hashes = new KeyedHashes(fingerprintKey.reveal());
   const createService = new CreateService({ session, recovery, hashes, timeoutMs });
-  const confirmService = new ConfirmService({ session, payments, hashes, timeoutMs, warn });
+  const confirmService = new ConfirmService({ session, payments, hashes, timeoutMs });
   const matchers = {
     payment: new PaymentMatcher(payments, session, config.journal.keepMs),
     payout: new PayoutMatcher(payouts, session),
   };
   const recoveryJob = startRecoveryJob({ session, clockGuard, recovery, matchers, background, observer });
-  const retentionJob = startRetentionJob({ session, clockGuard, config, warn });
+  const retentionJob = startRetentionJob({ session, clockGuard, config });
   const lookUp = (attempt: Attempt): Promise<void> =>
     background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
       const { kind, channel, transactionId, outcome } = attempt;

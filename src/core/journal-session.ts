@@ -10,7 +10,8 @@ import {
   type SentAttempt,
 } from '../datasources/journal/journal';
 import { AttemptMissing } from '../datasources/journal/fence';
-import { notTriedError } from '../datasources/payment-service/service-error';
+import { notTriedError, type ServiceError } from '../datasources/payment-service/service-error';
+import { InFlightCounter } from '../shared/in-flight-counter';
 import { withTimeout } from '../shared/timeout';
 import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
@@ -26,9 +27,14 @@ export const RECORD_TIMEOUT_MS = 250;
 const FENCE_SETTLING_MESSAGE =
   "The gateway's journal may just have lost attempts; this call sent nothing. Repeat it unchanged.";
 
-type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' | 'service' | 'runtime'> & {
-  warn(facts: object, message: string): void;
-};
+/** Returns the error of a query whose read of the journal failed. */
+export const journalUnreadableError = (): ServiceError =>
+  notTriedError("The gateway's journal cannot be read. Try again later.");
+
+type JournalSessionOptions = Pick<
+  JournalSession,
+  'journal' | 'clock' | 'fence' | 'service' | 'runtime' | 'warn'
+>;
 
 /**
  * This instance's access to the journal. If the journal fails, methods that precede a request to the payment service
@@ -44,11 +50,11 @@ export class JournalSession {
   /** Id of this instance in leases. */
   readonly owner: string;
   readonly runtime: Runtime;
-  readonly #warn: JournalSessionOptions['warn'];
+  readonly warn: (facts: object, message: string) => void;
   readonly #unrecorded: UnrecordedOutcomes;
   /** Attempts that this instance has inserted, by id, until their first outcome is passed to recordOutcome(). */
   readonly #attemptsInFlight = new Map<string, SentAttempt>();
-  #inFlightCount = 0;
+  readonly #callsInFlight = new InFlightCounter();
   #renewal: Timer | undefined;
 
   constructor({ journal, clock, fence, service, runtime, warn }: JournalSessionOptions) {
@@ -58,8 +64,8 @@ export class JournalSession {
     this.service = service;
     this.runtime = runtime;
     this.owner = runtime.randomUUID();
-    this.#warn = warn;
-    this.#unrecorded = new UnrecordedOutcomes(clock);
+    this.warn = warn;
+    this.#unrecorded = new UnrecordedOutcomes(clock, (queued) => this.#recordQueued(queued));
     fence.onRaised = async () => {
       const attempts = [...this.#attemptsInFlight.values(), ...this.#unrecorded.sentAttempts];
       await Promise.all(attempts.map((attempt) => this.#insertAgain(attempt)));
@@ -102,11 +108,8 @@ export class JournalSession {
       return result;
     } catch (error) {
       const outcome = created ?? { outcome: 'not_sent', settledAt: this.clock.now() };
-      this.#unrecorded.add({ attempt, outcome, isSender: true, onRecorded: () => undefined });
-      void inserting.then(
-        () => this.flushUnrecorded(),
-        () => undefined,
-      );
+      this.#unrecorded.add({ attempt, outcome, isSender: true });
+      inserting.then(() => this.flushUnrecorded()).catch(() => undefined);
       throw error;
     }
   }
@@ -148,7 +151,7 @@ export class JournalSession {
 
   /** Records up to 250 queued outcomes. If `all` is true, records all, until a whole batch fails. Never rejects. */
   flushUnrecorded({ all = false } = {}): Promise<void> {
-    return this.#unrecorded.flush((queued) => this.#recordQueued(queued), { all });
+    return this.#unrecorded.flush({ all });
   }
 
   /**
@@ -158,16 +161,12 @@ export class JournalSession {
    * - a recovery has found this transaction, but another attempt has taken the idempotency key.
    * @param onRecorded called once when the outcome is recorded, perhaps after the promise has resolved; must not throw
    */
-  recordOutcome(
-    attempt: SentAttempt,
-    outcome: Outcome,
-    onRecorded: () => void = () => undefined,
-  ): Promise<boolean> {
+  recordOutcome(attempt: SentAttempt, outcome: Outcome, onRecorded?: () => void): Promise<boolean> {
     const isSender = this.#attemptsInFlight.delete(attempt.id);
     const unrecorded = { attempt, outcome, isSender, onRecorded };
     const recording = this.#recordQueued(unrecorded).catch(() => {
       this.#unrecorded.add(unrecorded);
-      this.#warn(
+      this.warn(
         { event: 'outcome_not_recorded', attempt: attempt.id, outcome: outcome.outcome },
         'outcome of an attempt not recorded in the journal yet; retrying',
       );
@@ -181,8 +180,8 @@ export class JournalSession {
   async #recordQueued(unrecorded: UnrecordedOutcome): Promise<boolean> {
     const isRecorded = await this.#record(unrecorded);
     if (isRecorded) {
-      unrecorded.onRecorded();
-      unrecorded.onRecorded = () => undefined;
+      unrecorded.onRecorded?.();
+      unrecorded.onRecorded = undefined;
     }
     return isRecorded;
   }
@@ -230,7 +229,7 @@ export class JournalSession {
     if (result.kind !== 'exists') return true;
     const isSameAttempt = result.attempt.id === attempt.id;
     if (!isSameAttempt)
-      this.#warn(
+      this.warn(
         { event: 'attempt_superseded', attempt: attempt.id, holder: result.attempt.id },
         'the journal lost an attempt, and another attempt has its idempotency key: check at the payment service whether both created a transaction',
       );
@@ -238,20 +237,15 @@ export class JournalSession {
   }
 
   /** Runs a create or confirm. While at least one is in flight, renews the leases of all of them every second. */
-  async withLeaseRenewal<T>(work: () => Promise<T>): Promise<T> {
-    this.#inFlightCount += 1;
+  withLeaseRenewal<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#renewal) this.#renewal = this.#scheduleRenewal();
-    try {
-      return await work();
-    } finally {
-      this.#inFlightCount -= 1;
-    }
+    return this.#callsInFlight.track(work());
   }
 
   #scheduleRenewal(): Timer {
     return this.clock.after(RENEW_EVERY_MS, () => {
       this.#renewal = undefined;
-      if (this.#inFlightCount === 0) return;
+      if (this.#callsInFlight.count === 0) return;
       this.#renewal = this.#scheduleRenewal();
       this.journal.renew(this.owner, this.leaseUntil()).catch(() => undefined);
     });

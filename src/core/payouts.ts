@@ -80,7 +80,6 @@ export class PayoutOperations {
     const method = selectedPayoutMethod(input.method);
     const { secrets } = method;
     const { channel, amount } = input;
-    const isExternalIdFree = (externalId: string) => this.#hasNoPayout({ channel, externalId });
     const requestedAt = this.options.session.runtime.monotonic();
     const plan: CreatePlan<PayoutResource> = {
       client,
@@ -90,7 +89,7 @@ export class PayoutOperations {
       errors: validateCreate(input, method, urls),
       publicDetails: method.publicDetails,
       matcher: matcher.withRedaction(secrets),
-      isExternalIdFree: preflight ? isExternalIdFree : undefined,
+      isExternalIdFree: preflight ? (externalId) => this.#hasNoPayout({ channel, externalId }) : undefined,
       queue: payouts.queue,
       send: ({ id, externalId }, options) =>
         payouts.create(

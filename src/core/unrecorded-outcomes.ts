@@ -17,7 +17,7 @@ export interface UnrecordedOutcome {
   /** Whether this is the first outcome of an attempt that this instance inserted, or tried to insert. */
   isSender: boolean;
   /** Called when the journal has recorded the outcome for the first time; must not throw. */
-  onRecorded: () => void;
+  onRecorded?: () => void;
 }
 
 interface QueuedOutcome extends UnrecordedOutcome {
@@ -33,7 +33,11 @@ export class UnrecordedOutcomes {
   /** By attempt id, in the order in which the outcomes were queued or last written. */
   readonly #queue = new Map<string, QueuedOutcome>();
 
-  constructor(private readonly clock: JournalClock) {}
+  /** @param record records an outcome; rejects on failure */
+  constructor(
+    private readonly clock: JournalClock,
+    private readonly record: (unrecorded: UnrecordedOutcome) => Promise<unknown>,
+  ) {}
 
   /** The attempts with a queued outcome `succeeded` or `unknown`: they may have created a transaction. */
   get sentAttempts(): SentAttempt[] {
@@ -59,25 +63,20 @@ export class UnrecordedOutcomes {
   /**
    * Records up to 250 outcomes. If `all` is true, records all, until a whole batch fails. Begins with `succeeded` and
    * `unknown`. Keeps `not_sent` and `rejected` queued for a minute, to write them again.
-   * @param record records an outcome; rejects on failure
    */
-  async flush(
-    record: (unrecorded: UnrecordedOutcome) => Promise<unknown>,
-    { all }: { all: boolean },
-  ): Promise<void> {
+  async flush({ all }: { all: boolean }): Promise<void> {
     const now = this.clock.monotonic();
     const recordQueued = async ([id, unrecorded]: [string, QueuedOutcome]): Promise<boolean> => {
-      const { outcome, queuedAt } = unrecorded;
-      const isRecorded = await record(unrecorded).then(
+      const isRecorded = await this.record(unrecorded).then(
         () => true,
         () => false,
       );
       if (this.#queue.get(id) !== unrecorded) return isRecorded;
       // Removes the outcome, or moves it to the end of the queue if it must be recorded again.
       this.#queue.delete(id);
-      const mayInsertTakeEffect = outcome.outcome === 'not_sent' || outcome.outcome === 'rejected';
-      if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS))
-        this.#queue.set(id, unrecorded);
+      const mayInsertTakeEffect =
+        !mayHaveCreated(unrecorded) && now - unrecorded.queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS;
+      if (!isRecorded || mayInsertTakeEffect) this.#queue.set(id, unrecorded);
       return isRecorded;
     };
     const byUrgency = [...this.#queue].sort(

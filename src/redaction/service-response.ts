@@ -25,12 +25,6 @@ function textFinder(texts: readonly string[]): Finder {
   return (text) => findMatches(pattern, text);
 }
 
-/**
- * Returns a Finder of a card number. It finds the digits together or with separators, and the number in base64 or hex.
- */
-const finderOfCardNumber = (number: string): Finder =>
-  unionFinder([knownCardNumberFinder(number), textFinder(encodings(number))]);
-
 /** Returns a Finder that matches the whole text if it contains `digits`, whatever non-digits are between them. */
 const scatteredDigitsFinder =
   (digits: string): Finder =>
@@ -62,7 +56,8 @@ const isIsoDateTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:
 const hasCardNumberLength = (secret: string): boolean => /^\d{12,19}$/.test(secret);
 
 function secretFinder(secret: string): Finder {
-  if (hasCardNumberLength(secret)) return finderOfCardNumber(secret);
+  if (hasCardNumberLength(secret))
+    return unionFinder([knownCardNumberFinder(secret), textFinder(encodings(secret))]);
   return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodings(secret)]);
 }
 

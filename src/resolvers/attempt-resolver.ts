@@ -1,10 +1,11 @@
 import { ArgsType, Arg, Args, Ctx, Field, ID, Int, Query, Resolver } from 'type-graphql';
 import { mayUseChannel, type Caller } from '../auth/caller';
-import type {
-  Attempt as RecordedAttempt,
-  AttemptKind,
-  AttemptOutcome as RecordedOutcome,
-  AttemptPosition,
+import {
+  ATTEMPT_OUTCOMES,
+  type Attempt as RecordedAttempt,
+  type AttemptKind,
+  type AttemptOutcome as RecordedOutcome,
+  type AttemptPosition,
 } from '../datasources/journal/journal';
 import { Amount } from '../schema/amount';
 import {
@@ -24,7 +25,6 @@ import { ALL_READ_SCOPES } from './node-resolver';
 import { RequiresScope } from './root-fields';
 import { kindsWithRight } from './visible-transactions';
 
-/** The GraphQL value of each outcome in the journal. */
 const GRAPHQL_OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
   in_progress: AttemptOutcome.IN_PROGRESS,
   succeeded: AttemptOutcome.SUCCEEDED,
@@ -33,9 +33,6 @@ const GRAPHQL_OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
   unknown: AttemptOutcome.UNKNOWN,
 };
 
-const ALL_RECORDED_OUTCOMES = Object.keys(GRAPHQL_OUTCOMES) as RecordedOutcome[];
-
-/** The value of the GraphQL enum AttemptOperation for each kind of attempt. */
 const GRAPHQL_OPERATIONS: Record<AttemptKind, AttemptOperation> = {
   payment: AttemptOperation.CREATE_PAYMENT,
   payout: AttemptOperation.CREATE_PAYOUT,
@@ -110,7 +107,7 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]
   const endPosition = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
   return {
     kinds: visibleKinds.filter((kind) => !operation || GRAPHQL_OPERATIONS[kind] === operation),
-    outcome: ALL_RECORDED_OUTCOMES.find((recorded) => GRAPHQL_OUTCOMES[recorded] === outcome) ?? null,
+    outcome: ATTEMPT_OUTCOMES.find((recorded) => GRAPHQL_OUTCOMES[recorded] === outcome) ?? null,
     externalId: typeof externalId === 'string' ? checkedExternalId(externalId) : null,
     startedFrom,
     beforePosition:

@@ -1,4 +1,4 @@
-import { Arg, Ctx, Int, Query, Resolver, Root, Subscription, type SubscribeResolverData } from 'type-graphql';
+import { Arg, Ctx, Int, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { encodeCursor } from '../core/changes/cursor';
 import type { RecordedChange } from '../datasources/journal/changes';
 import { Amount } from '../schema/amount';
@@ -8,13 +8,7 @@ import { UUID } from '../schema/scalars';
 import { checkedPageSize } from './bad-request';
 import type { OperationContext } from './context';
 import { ALL_READ_SCOPES } from './node-resolver';
-import { RequiresScope } from './root-fields';
-
-type ChangesArgs = SubscribeResolverData<
-  unknown,
-  { channel: string; after?: string | null },
-  OperationContext
->;
+import { RequiresScope, type SubscribeData } from './root-fields';
 
 function toChange(recorded: RecordedChange, context: OperationContext): Change {
   const { kind, channel, transactionId, currency, value, received } = recorded;
@@ -83,7 +77,7 @@ export class ChangeResolver {
   @RequiresScope(...ALL_READ_SCOPES)
   @Subscription(() => Change, {
     name: 'changes',
-    subscribe: ({ args, context }: ChangesArgs) =>
+    subscribe: ({ args, context }: SubscribeData<{ channel: string; after?: string | null }>) =>
       context.changes.watch(args.channel, context.lastEventId ?? args.after ?? null),
     description:
       'Every change after a cursor, then new ones as they are recorded, in the order of the query. Slow clients miss nothing. If the changes are sent as server-sent events, the id of each event is the cursor, and the header Last-Event-ID replaces `after` (docs/live-updates.md).',

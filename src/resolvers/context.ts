@@ -1,5 +1,6 @@
 import { creatorRestriction, type Caller } from '../auth/caller';
 import type { Operations } from '../core';
+import type { TransactionFeed } from '../core/polling/transaction-feed';
 import { createLookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
@@ -84,22 +85,12 @@ export class OperationContext {
 
   /** The payments that the caller may read. Results of lookups are cached until invalidateLoaders() is called. */
   get visiblePayments(): VisibleTransactions<PaymentResource> {
-    const { feed } = this.operations.payments;
-    return (this.paymentLoader ??= new VisibleTransactions({
-      ...this.sharedLoaderOptions(),
-      kind: 'payment',
-      feed,
-    }));
+    return (this.paymentLoader ??= this.createLoader('payment', this.operations.payments.feed));
   }
 
   /** The payouts that the caller may read. Results of lookups are cached until invalidateLoaders() is called. */
   get visiblePayouts(): VisibleTransactions<PayoutResource> {
-    const { feed } = this.operations.payouts;
-    return (this.payoutLoader ??= new VisibleTransactions({
-      ...this.sharedLoaderOptions(),
-      kind: 'payout',
-      feed,
-    }));
+    return (this.payoutLoader ??= this.createLoader('payout', this.operations.payouts.feed));
   }
 
   visibleTransactions(kind: 'payment' | 'payout') {
@@ -122,15 +113,15 @@ export class OperationContext {
     this.payoutLoader = undefined;
   }
 
-  private sharedLoaderOptions() {
-    return { caller: this.caller, attempts: this.operations.attempts, lookupLimit: this.sharedLookupLimit };
+  private createLoader<T extends PaymentResource | PayoutResource>(
+    kind: T['kind'],
+    feed: TransactionFeed<T>,
+  ) {
+    const { caller, sharedLookupLimit: lookupLimit } = this;
+    const { attempts } = this.operations;
+    return new VisibleTransactions({ kind, caller, feed, attempts, lookupLimit });
   }
 }
 
 /** Creates the context of one GraphQL operation. */
 export type ContextFactory = (request: RequestIdentity) => OperationContext;
-
-export const contextFactory =
-  (operations: Operations, record: (entry: AuditEntry) => void): ContextFactory =>
-  (request) =>
-    new OperationContext(operations, record, request);

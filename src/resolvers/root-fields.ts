@@ -1,16 +1,18 @@
-import { defaultFieldResolver, type GraphQLField, type GraphQLSchema } from 'graphql';
+import {
+  defaultFieldResolver,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+} from 'graphql';
 import { Extensions, type SubscribeResolverData } from 'type-graphql';
 import { requireChannel, requireScope, type Scope } from '../auth/caller';
 import type { AuditEntry } from '../observability/audit/audit-log';
+import { rootTypesOf } from '../schema/build-schema';
 import type { AuditedInput } from './audit-mutations';
 import type { OperationContext } from './context';
 
-/** The parameter of the `subscribe` function of `paymentUpdated` and `payoutUpdated`. */
-export type TransactionSubscribeData = SubscribeResolverData<
-  unknown,
-  { channel: string; transactionId: string },
-  OperationContext
->;
+/** The parameter of the `subscribe` function of a subscription with the arguments `Args`. */
+export type SubscribeData<Args> = SubscribeResolverData<unknown, Args, OperationContext>;
 
 /** Declares the scopes of a root field. A caller needs at least one of them. guardRootField() adds the check. */
 export const RequiresScope = (...scopes: Scope[]): MethodDecorator => Extensions({ scopes });
@@ -19,6 +21,7 @@ const OWN_SCOPE_NOTE =
   ' A caller that has only the :own scope gets transactions of other callers as not found.';
 
 type RootField = GraphQLField<unknown, OperationContext>;
+type Resolver = GraphQLFieldResolver<unknown, OperationContext>;
 
 /** Returns the argument `channel` or `input.channel` of a root field; undefined if it has neither. */
 function channelOf(args: Record<string, unknown>): string | undefined {
@@ -35,12 +38,8 @@ function checkAccess(scopes: Scope[], args: Record<string, unknown>, { caller }:
 
 /** Adds checks of scope and channel to every root field, and the audit log to every mutation. */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
-  const fieldsOf = (root: ReturnType<GraphQLSchema['getQueryType']>): RootField[] =>
-    Object.values(root?.getFields() ?? {}) as RootField[];
-  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
-    .flatMap(fieldsOf)
-    .forEach(guardRootField);
-  fieldsOf(schema.getMutationType()).forEach(auditMutation);
+  for (const root of rootTypesOf(schema)) Object.values(root.getFields()).forEach(guardRootField);
+  Object.values(schema.getMutationType()?.getFields() ?? {}).forEach(auditMutation);
   return schema;
 }
 
@@ -51,15 +50,14 @@ export function guardRootField(field: RootField): void {
   const ownNote = scopes.some((scope) => scope.endsWith(':own')) ? OWN_SCOPE_NOTE : '';
   field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${ownNote}`;
   const { resolve = defaultFieldResolver, subscribe } = field;
-  field.resolve = (source, args, context, info) => {
-    checkAccess(scopes, args, context);
-    return resolve(source, args, context, info) as unknown;
-  };
-  if (!subscribe) return;
-  field.subscribe = (source, args, context, info) => {
-    checkAccess(scopes, args, context);
-    return subscribe(source, args, context, info) as unknown;
-  };
+  const withAccessCheck =
+    (resolver: Resolver): Resolver =>
+    (source, args, context, info) => {
+      checkAccess(scopes, args, context);
+      return resolver(source, args, context, info);
+    };
+  field.resolve = withAccessCheck(resolve);
+  if (subscribe) field.subscribe = withAccessCheck(subscribe);
 }
 
 /**

@@ -6,7 +6,6 @@ import {
   GraphQLSchema,
   GraphQLString,
   GraphQLUnionType,
-  isInterfaceType,
   isObjectType,
   type GraphQLFieldConfig,
   type GraphQLInterfaceType,
@@ -38,21 +37,20 @@ const FederationAnyScalar = new GraphQLScalarType<Representation, never>({
 });
 
 /** Returns the object types and interfaces that implement Node. They are entities: subgraphSdl() gives them a @key. */
-const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfaceType)[] =>
-  Object.values(schema.getTypeMap())
-    .filter((type) => isObjectType(type) || isInterfaceType(type))
-    .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
+const entityTypes = (schema: GraphQLSchema) =>
+  schema.getImplementations(schema.getType('Node') as GraphQLInterfaceType);
 
 /**
  * Returns a function that resolves to an entity, or null if it is not found. It rejects with BAD_USER_INPUT if
  * __typename is unknown or not the type of the entity, and with the errors of lookUpNode().
  */
 function entityLookup(schema: GraphQLSchema) {
+  const { objects, interfaces } = entityTypes(schema);
   /**
    * For each valid __typename, the names of object types: the type itself, or all types that implement the interface.
    */
   const objectTypesOfEntity = new Map(
-    entityTypes(schema).map((type): [string, string[]] => [
+    [...objects, ...interfaces].map((type): [string, string[]] => [
       type.name,
       (isObjectType(type) ? [type] : schema.getPossibleTypes(type)).map(({ name }) => name),
     ]),
@@ -92,7 +90,7 @@ function entitiesField(schema: GraphQLSchema): RootField {
   const Entity = new GraphQLUnionType({
     name: '_Entity',
     description: 'A type with a global id.',
-    types: entityTypes(schema).filter(isObjectType),
+    types: entityTypes(schema).objects,
     resolveType: ({ constructor }: object) => constructor.name,
   });
   return {

@@ -5,7 +5,7 @@ import type { PayoutResource } from '../schema/payout';
 import { UUID } from '../schema/scalars';
 import { checkBatchSize, checkedLookupKey } from './bad-request';
 import type { OperationContext } from './context';
-import { RequiresScope, type TransactionSubscribeData } from './root-fields';
+import { RequiresScope, type SubscribeData } from './root-fields';
 
 interface TransactionResolverOptions {
   kind: 'payment' | 'payout';
@@ -66,7 +66,7 @@ export function transactionResolver({ kind, type, section }: TransactionResolver
     @CanRead()
     @Subscription(type, {
       name: `${kind}Updated`,
-      subscribe: ({ args, context }: TransactionSubscribeData) =>
+      subscribe: ({ args, context }: SubscribeData<{ channel: string; transactionId: string }>) =>
         context.visibleTransactions(kind).watch(args.channel, args.transactionId),
       description: `The current state of a ${kind}, then every change; completes after COMPLETED or FAILED. Slow clients may miss states but never the last (docs/live-updates.md). NOT_FOUND if the service finds none.`,
     })

@@ -93,7 +93,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
  * Returns a copy with the external id. The original may be shared with other callers, because lookups are coalesced.
  */
 const withExternalId = <T extends object>(transaction: T, externalId: string): T =>
-  Object.defineProperties(Object.create(Object.getPrototypeOf(transaction) as object) as T, {
+  Object.create(Object.getPrototypeOf(transaction) as object, {
     ...Object.getOwnPropertyDescriptors(transaction),
     externalId: { value: externalId, enumerable: true },
-  });
+  }) as T;

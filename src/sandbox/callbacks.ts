@@ -1,7 +1,7 @@
 import { bulkhead } from 'cockatiel';
 import type { Clock } from '../shared/clock';
 import type { SandboxLogger } from './logger';
-import type { Transaction } from './transaction';
+import { microsecondDate, type Transaction } from './transaction';
 
 /** Delays in ms before the second and the third delivery attempt of a callback. */
 const RETRY_DELAYS_MS = [1000, 5000];
@@ -32,14 +32,12 @@ export class CallbackSender {
 
   constructor(private readonly parts: CallbackParts) {}
 
-  /**
-   * If the transaction has a `callbackUrl`, sends its new status and state there. Does not wait for the delivery.
-   * `date`: time of the change of the status or state.
-   */
-  notify(transaction: Transaction, date: string): void {
+  /** If the transaction has a `callbackUrl`, sends its new status and state there. Does not wait for the delivery. */
+  notify(transaction: Transaction): void {
     const { callbackUrl: url, id: transactionId } = transaction;
     if (url === undefined) return;
-    void this.deliver({ url, body: JSON.stringify(payloadOf(transaction, date)), transactionId });
+    const body = JSON.stringify(payloadOf(transaction, this.parts.clock.now()));
+    void this.deliver({ url, body, transactionId });
   }
 
   /** Discards queued deliveries and pending retries, and aborts running deliveries. notify() still works afterwards. */
@@ -83,7 +81,7 @@ export class CallbackSender {
   }
 }
 
-const payloadOf = (transaction: Transaction, date: string) => ({
+const payloadOf = (transaction: Transaction, now: number) => ({
   type: transaction.kind,
   transaction_id: transaction.id,
   external_id: transaction.externalId ?? null,
@@ -92,5 +90,5 @@ const payloadOf = (transaction: Transaction, date: string) => ({
   state: transaction.kind === 'payment' ? (transaction.state ?? null) : null,
   amount: transaction.amount,
   error: transaction.error ?? null,
-  date,
+  date: microsecondDate(now, 0),
 });

@@ -72,11 +72,8 @@ export class AdvancingClock implements Clock {
   }
 
   private schedule(timer: PendingTimer): void {
-    const delay = Math.max(0, timer.due - this.now());
-    this.pending.set(
-      timer,
-      this.base.after(delay, () => this.fire(timer)),
-    );
+    const baseTimer = this.base.after(Math.max(0, timer.due - this.now()), () => this.fire(timer));
+    this.pending.set(timer, baseTimer);
   }
 
   private reschedule(): void {

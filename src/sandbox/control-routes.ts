@@ -7,6 +7,7 @@ import { FAULTS, type Fault } from './faults';
 import { decimalValue, uuid } from './field-rules';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { ConsoleRefreshEvents } from './console-refresh-events';
+import { GENERIC_DECLINE } from './lifecycle';
 import { parseJsonObject, readObject, type ObjectReader } from './object-reader';
 
 const DAY_MS = 86_400_000;
@@ -78,14 +79,6 @@ function rejectCrossSite(request: FastifyRequest): void {
   if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbidden();
 }
 
-/**
- * Throws a 403 error unless a page of the same origin sent the form. guardControl() has already rejected an `Origin` of
- * another site.
- */
-function guardForm({ headers }: FastifyRequest): void {
-  if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
-}
-
 const forbidden = (): SandboxHttpError =>
   new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
@@ -118,14 +111,16 @@ function sendEvents(
  * and a 400 error for another content type or invalid JSON.
  */
 function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolean } {
+  const { headers } = request;
   const bytes = rawBody(request);
   if (hasJsonContentType(request))
     return { fields: bytes.length === 0 ? {} : parseJsonObject(bytes), isForm: false };
-  const type = request.headers['content-type'] ?? '';
+  const type = headers['content-type'] ?? '';
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
     throw invalidRequest({ 'Content-Type': 'must be application/json' });
   }
-  guardForm(request);
+  // guardControl() has already rejected an `Origin` of another site.
+  if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
   // Ignore empty fields, because browsers send every field of a form.
   const fields = [...new URLSearchParams(bytes.toString('utf8'))].filter(([, value]) => value !== '');
   return { fields: Object.fromEntries(fields), isForm: true };
@@ -142,12 +137,10 @@ const readReceived = (reader: ObjectReader) => reader.optional('received', decim
 
 const readDuration = (reader: ObjectReader) => reader.integer('ms', { min: 0, max: 400 * DAY_MS });
 
-function readDeclineError(reader: ObjectReader) {
-  const code = reader.optional('code');
-  const message = reader.optional('message');
-  if (code === undefined && message === undefined) return undefined;
-  return { code: code ?? 'DECLINED_GENERIC', message: message ?? 'The payment was declined' };
-}
+const readDeclineError = (reader: ObjectReader) => ({
+  code: reader.optional('code') ?? GENERIC_DECLINE.code,
+  message: reader.optional('message') ?? GENERIC_DECLINE.message,
+});
 
 const readFault = (reader: ObjectReader): Fault => ({
   operation: reader.oneOf('operation', ['create', 'lookup', 'confirm']) ?? 'create',

@@ -9,7 +9,7 @@ interface EmbeddedOptions extends Pick<SandboxOptions, 'port' | 'control' | 'jwk
   anyPortIfTaken: boolean;
 }
 
-/** Starts the sandbox in this process, listening on 127.0.0.1. */
+/** Starts the sandbox in this process. */
 export async function startEmbeddedSandbox(
   { port, anyPortIfTaken, control, jwks }: EmbeddedOptions,
   credentials: { apiKey: Secret; secretKey: Secret },
@@ -17,7 +17,7 @@ export async function startEmbeddedSandbox(
 ): Promise<Sandbox> {
   const apiKey = credentials.apiKey.reveal();
   const secretKey = credentials.secretKey.reveal();
-  const options = { methods: sandboxMethods(), host: '127.0.0.1', apiKey, secretKey, control, jwks, logger };
+  const options = { methods: sandboxMethods(), apiKey, secretKey, control, jwks, logger };
   return startSandbox({ ...options, port }).catch((error: unknown) => {
     if (anyPortIfTaken && errorCode(error) === 'EADDRINUSE') return startSandbox({ ...options, port: 0 });
     throw error;

@@ -5,11 +5,6 @@ import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
 import { hasFinalStatus, type Payment, type PaymentStatus } from './transaction';
 
-interface HostedPageParams {
-  id: string;
-  choice: string;
-}
-
 /** Adds the payer's hosted page, the target of `redirect_url`. Anyone who knows the payment id can use the page. */
 export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lifecycle): void {
   const findPayment = (id: string) => {
@@ -21,13 +16,13 @@ export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lif
     ['pay-less', (payment) => lifecycle.mispay(payment)],
     ['decline', (payment) => lifecycle.decline(payment)],
   ]);
-  app.get<{ Params: HostedPageParams }>('/pay/:id', (request, reply) => {
+  app.get<{ Params: { id: string } }>('/pay/:id', (request, reply) => {
     const payment = findPayment(request.params.id);
     if (!payment) return sendUnknownPayment(reply);
     lifecycle.markPageOpened(payment);
     return sendPayment(reply, payment);
   });
-  app.post<{ Params: HostedPageParams }>('/pay/:id/:choice', (request, reply) => {
+  app.post<{ Params: { id: string; choice: string } }>('/pay/:id/:choice', (request, reply) => {
     const payment = findPayment(request.params.id);
     const applyChoice = choices.get(request.params.choice);
     if (!payment || !applyChoice) return sendUnknownPayment(reply);

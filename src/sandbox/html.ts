@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
 /** HTML markup that the template tag `html` inserts unescaped. The tag escapes all other values. */
@@ -27,16 +27,11 @@ export function html(strings: TemplateStringsArray, ...values: TemplateValue[]):
   return new Html(strings.map((text, index) => text + toMarkup(values[index])).join(''));
 }
 
-/** An inline style or script, and its hash as a source expression for the content security policy. */
-interface HashedElement {
-  element: Html;
-  source: string;
-}
-
-export function hashedElement(tag: 'style' | 'script', text: string): HashedElement {
-  const element = new Html(`<${tag}>${text}</${tag}>`);
-  return { element, source: `'sha256-${createHash('sha256').update(text).digest('base64')}'` };
-}
+/** Creates an inline style or script, and its hash as a source expression for the content security policy. */
+export const hashedElement = (tag: 'style' | 'script', text: string) => ({
+  element: new Html(`<${tag}>${text}</${tag}>`),
+  source: `'sha256-${hash('sha256', text, 'base64')}'`,
+});
 
 const STYLE = hashedElement(
   'style',
@@ -83,7 +78,7 @@ interface Page {
   body: Html;
   wide?: boolean;
   /** Script at the end of the page. The content security policy allows it to connect to the sandbox only. */
-  script?: HashedElement;
+  script?: ReturnType<typeof hashedElement>;
   /**
    * Origin or scheme to which the page's forms may redirect, besides the sandbox itself. It becomes a source of
    * `form-action` in the content security policy.

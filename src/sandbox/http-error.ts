@@ -9,10 +9,6 @@ export class SandboxHttpError extends Error {
     super(message);
     this.name = 'SandboxHttpError';
   }
-
-  body(): Record<string, unknown> {
-    return { message: this.message, errors: this.errors };
-  }
 }
 
 export const invalidRequest = (errors: Record<string, string>): SandboxHttpError =>

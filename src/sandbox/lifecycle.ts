@@ -16,7 +16,7 @@ const REJECTED_CODE = '000000';
 /** UTR or code that delays success: if the amount selects success, the payment completes after 2 × `settleAfterMs`. */
 const SLOW_CODE = '111111';
 
-const GENERIC_DECLINE: TransactionFailure = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };
+export const GENERIC_DECLINE = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };
 
 interface LifecycleParts {
   clock: Clock;

@@ -17,7 +17,6 @@ import { ConsoleRefreshEvents } from './console-refresh-events';
 import type { SandboxLogger } from './logger';
 import { SandboxService } from './service';
 import { Store } from './store';
-import { microsecondDate } from './transaction';
 import { TransitionLog } from './transition-log';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
@@ -25,7 +24,6 @@ const PATH_NOT_FOUND_BODY = { message: 'The sandbox has no such path' };
 
 export interface SandboxOptions {
   methods: SandboxMethods;
-  host: string;
   /** Port to listen on; 0 for any free port. */
   port: number;
   apiKey: string;
@@ -53,9 +51,9 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Starts a sandbox. Rejects if it cannot listen on `host` and `port`. */
+/** Starts a sandbox, listening on 127.0.0.1. Rejects if it cannot listen on `port`. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { methods, host, port, logger, jwks } = options;
+  const { methods, port, logger, jwks } = options;
   const { clock: realTime = systemClock, settleAfterMs = 1500, maxTransactions = 100_000 } = options;
   let url = '';
   const clock = new AdvancingClock(realTime);
@@ -72,7 +70,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     settleAfterMs,
     onChange: (transaction) => {
       onChange();
-      callbacks.notify(transaction, microsecondDate(clock.now(), 0));
+      callbacks.notify(transaction);
     },
   });
   const control = new SandboxControl({ store, transitions, lifecycle, faults, clock, callbacks, onChange });
@@ -87,7 +85,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, liveEvents);
     app.register(routes, { prefix: '/_sandbox' });
   }
-  url = `${await app.listen({ host, port })}/`;
+  url = `${await app.listen({ host: '127.0.0.1', port })}/`;
   const close = async () => {
     clock.stop();
     callbacks.stop();
@@ -140,7 +138,10 @@ function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyR
 
 function respondError(error: FastifyError, reply: FastifyReply, logger?: SandboxLogger): FastifyReply {
   const httpError = toHttpError(error);
-  if (httpError) return reply.code(httpError.status).send(httpError.body());
+  if (httpError) {
+    const { status, message, errors } = httpError;
+    return reply.code(status).send({ message, errors });
+  }
   // Log only the stack frames, because the message of an unexpected error may contain the client's input.
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
   logger?.error({ error: error.name, frames }, 'unexpected error in the sandbox');

@@ -58,10 +58,8 @@ export class SandboxService {
     const transaction = this.parts.store.find({ kind, ...readLookup(query), now: this.parts.clock.now() });
     if (!transaction) throw unknownTransaction();
     if (transaction.kind === 'payout') return { status: 200, body: payoutBody(transaction) };
-    return {
-      status: 200,
-      body: paymentBody(transaction, transaction.method.lookupFields?.(toSandboxTransaction(transaction))),
-    };
+    const addedByLookup = transaction.method.lookupFields?.(toSandboxTransaction(transaction));
+    return { status: 200, body: paymentBody(transaction, addedByLookup) };
   }
 
   /** Confirms a payment (spec 4.5). Unlike the parameters of a lookup, `body` does not name the channel. */

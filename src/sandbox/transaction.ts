@@ -1,9 +1,5 @@
 import { createHash } from 'node:crypto';
-import type {
-  SandboxPaymentMethod,
-  SandboxTransaction,
-  WireState,
-} from '../schema/methods/sandbox-behaviour';
+import type { SandboxPaymentMethod, WireState } from '../schema/methods/sandbox-behaviour';
 import type { WireObject } from '../shared/wire-object';
 import type { Timer } from '../shared/clock';
 import type { SimulatedOutcome, TransactionFailure } from './simulated-outcome';
@@ -65,13 +61,8 @@ export const awaitsConfirm = ({ state }: Payment): boolean =>
   state !== undefined && state !== 'waiting_for_provider';
 
 /** Converts a transaction to the argument of a method's functions, such as `addedFields` and `lookupFields`. */
-export function toSandboxTransaction({ id, methodFields, amount }: Transaction): SandboxTransaction {
-  return {
-    id,
-    methodFields,
-    amount,
-    pseudoRandomDigits: (count, label) => pseudoRandomDigits(id, count, label),
-  };
+export function toSandboxTransaction({ id, methodFields, amount }: Transaction) {
+  return { id, methodFields, amount, pseudoRandomDigits: pseudoRandomDigits.bind(null, id) };
 }
 
 /** Returns `count` pseudo-random decimal digits, always the same for the same id and label. */

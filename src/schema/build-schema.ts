@@ -36,7 +36,8 @@ const UNUSED_PUB_SUB: PubSub = {
   },
 };
 
-const rootTypesOf = (schema: GraphQLSchema): GraphQLObjectType[] =>
+/** Returns the types Query, Mutation and Subscription. */
+export const rootTypesOf = (schema: GraphQLSchema): GraphQLObjectType[] =>
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((root) => !!root);
 
 function describeRootTypes(schema: GraphQLSchema): void {

@@ -59,10 +59,10 @@ export interface ConfirmationDefinition {
 }
 
 /** The part of a PaymentMethodDefinition that PaymentResource uses. */
-interface PaymentMethodBehavior {
+export interface PaymentMethodBehavior {
   /** The value in the enum PaymentMethod. */
-  readonly name: string;
-  readonly confirmation?: ConfirmationDefinition;
+  name: string;
+  confirmation?: ConfirmationDefinition;
   /**
    * Returns a next action that only this method has, such as a QR code. Returns null if the default action applies: a
    * RedirectAction or an AwaitProviderAction.

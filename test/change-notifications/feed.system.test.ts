@@ -56,7 +56,7 @@ function start(clock: Clock = systemClock, url = store.url): Instance {
   const reached: boolean[] = [];
   const names = new Set<string>();
   const onConnectionChange = (isConnected: boolean): number => reached.push(isConnected);
-  const feed = createNotifier({ databaseUrl: url, clock, onConnectionChange });
+  const feed = createNotifier(url, clock, onConnectionChange);
   feed.subscribe((change) => {
     received.push(change);
     names.add(textOf(change));
@@ -363,7 +363,7 @@ test.each([
 });
 
 test('A change notifier for a SQLite journal delivers no changes', async () => {
-  const feed = createNotifier({ databaseUrl: 'file:data/nothing-is-opened.db', clock: systemClock });
+  const feed = createNotifier('file:data/nothing-is-opened.db', systemClock);
   expect(feed.hasPeers).toBe(false);
   const received = jest.fn();
   feed.subscribe(received);

@@ -32,7 +32,7 @@ class Instance {
     databaseUrl = 'file:',
   ) {
     const { journal } = fixture;
-    const notifier = closeAfterTests(createNotifier({ databaseUrl, clock: systemClock }));
+    const notifier = closeAfterTests(createNotifier(databaseUrl, systemClock));
     this.#signals = new ChangeSignals({ clock, notifier, runtime: systemRuntime, service });
     notifier.subscribe((change) => {
       this.notified += 1;

@@ -20,7 +20,7 @@ export const bugs = [
     id: 'redact-encoded-card-number',
     promise: 'A card number appears in no response, in any encoding.',
     file: 'src/redaction/service-response.ts',
-    find: 'textFinder(encodings(number))',
+    find: 'textFinder(encodings(secret))',
     replace: 'textFinder([])',
     tests: ['test/gateway/secrets.system.test.ts'],
   },

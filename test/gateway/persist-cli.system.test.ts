@@ -19,7 +19,6 @@ import {
   readClientOperations,
   findDocumentFiles,
   type ClientOperation,
-  type InvalidDocumentsError,
 } from '../../src/cli/client-documents';
 import { gatewaySchema } from '../../src/resolvers';
 import { APOLLO_GENERATED, SHOP, sha256, temporaryFolder } from '../support/manifests';
@@ -175,7 +174,7 @@ describe('An error in a document', () => {
     try {
       operationsIn(folder);
     } catch (error) {
-      return (error as InvalidDocumentsError).errors.map((line) => line.replaceAll(`${folder}/`, ''));
+      return (error as Error).message.replaceAll(`${folder}/`, '').split('\n');
     }
     return [];
   }

@@ -182,7 +182,7 @@ test('A PostgreSQL server that ends each new connection makes the journal unavai
     timeLimitMs: JOURNAL_TIMEOUT_MS,
     maxConnections: 1,
     connectionOptions: '',
-    migrate: () => Promise.resolve([]),
+    migrate: () => Promise.resolve(),
   });
   await expect(pool.query('SELECT 1', [])).rejects.toMatchObject(UNAVAILABLE);
   await pool.close();

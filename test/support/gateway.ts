@@ -21,7 +21,6 @@ export const SECRET_KEY = 'test-secret-key';
 export async function testSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({
     methods: sandboxMethods(),
-    host: '127.0.0.1',
     port: 0,
     apiKey: API_KEY,
     secretKey: SECRET_KEY,

@@ -27,10 +27,7 @@ export function readOperator(sudoUser: string | null, byOption: string | undefin
   }
 }
 
-/**
- * Returns the trimmed value of --reason.
- * @throws UsageError if the value is blank, too long or not printable, or if the audit log would redact it
- */
+/** Returns the trimmed value of --reason. @throws UsageError like parseRecordableText() */
 export const readReason = (reason: string): string => parseRecordableText('--reason', reason, 255);
 
 /**
@@ -50,7 +47,7 @@ function parseRecordableText(option: string, value: string, maxLength: number): 
  * Whether two operators may be the same person: they have a name (user or SUDO_USER) in common. Keeps operators from
  * approving their own proposals. Ignores the option --by, because anybody can write any name there.
  */
-export function mayBeSamePerson(one: Operator, other: Operator): boolean {
+export function mayBeSamePerson(one: Operator, other: Omit<Operator, 'givenName'>): boolean {
   const names = [one.user, one.sudoUser].filter((name) => name !== null);
   return names.includes(other.user) || (other.sudoUser !== null && names.includes(other.sudoUser));
 }

@@ -1,10 +1,9 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import { EXIT } from '../context';
 import { csvCell } from '../csv';
-import { fieldLabel, timeOrNull, type Terminal } from '../terminal';
+import { fieldLabel, timeOrNull, timeText, type Terminal } from '../terminal';
 import type { PlannedSettle, SettleState } from './settle-plan';
 
-export const timeOrDash = (ms: number | null): string => timeOrNull(ms) ?? '-';
 export const mutationName = ({ kind }: Attempt): string =>
   kind === 'payment' ? 'createPayment' : 'createPayout';
 
@@ -19,7 +18,7 @@ export const attemptJson = (attempt: Attempt) => ({
   externalId: attempt.externalId,
   amount: { value: attempt.value, currency: attempt.currency },
   transactionId: attempt.transactionId,
-  startedAt: timeOrNull(attempt.startedAt),
+  startedAt: timeText(attempt.startedAt),
   settledAt: timeOrNull(attempt.settledAt),
   checks: attempt.recheckCount,
   nextRecheckAt: timeOrNull(attempt.nextRecheckAt),
@@ -37,7 +36,7 @@ export function describeAttempt(attempt: Attempt): string {
 /** Returns the main fields of an attempt in one line. */
 export function attemptLine({ id, kind, startedAt, value, currency, method, externalId }: Attempt): string {
   const amount = `${value} ${currency}`.padEnd(16);
-  return [id, timeOrDash(startedAt), kind.padEnd(7), amount, method.padEnd(15), externalId].join('  ');
+  return [id, timeText(startedAt), kind.padEnd(7), amount, method.padEnd(15), externalId].join('  ');
 }
 
 const CSV_COLUMNS = [

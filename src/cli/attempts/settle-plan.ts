@@ -100,12 +100,9 @@ export async function planSettleFile(
   const firstLines = new Map<string, number>();
   for (const fileLine of lines) {
     session.terminal.showProgress(`Checking ${planned.length + 1} of ${lines.length} …`);
-    const { line, key, request } = fileLine;
-    planned.push(
-      request
-        ? refuseIfConflict(await planSettle(session, request, line), { line, key }, firstLines)
-        : fileLine,
-    );
+    const { line, request } = fileLine;
+    const plan = request ? await planSettle(session, request, line) : fileLine;
+    planned.push(refuseIfConflict(plan, fileLine, firstLines));
   }
   return planned;
 }
@@ -118,7 +115,7 @@ export async function planSettleFile(
  */
 function refuseIfConflict(
   planned: PlannedSettle,
-  { line, key }: Pick<SettleFileLine, 'line' | 'key'>,
+  { line, key }: SettleFileLine,
   firstLines: Map<string, number>,
 ): PlannedSettle {
   const { attempt, request } = planned;

@@ -50,16 +50,12 @@ async function verifyFile(file: string, verifier: Verifier, terminal: Terminal):
 /** Returns the result as --json prints it. `findings`: at most MAX_PRINTED faults and MAX_PRINTED notes. */
 const verificationResult = (
   { writers, files, missed, missingHashes }: Verifier,
-  {
-    faultCount,
-    noteCount,
-    printed,
-  }: { faultCount: number; noteCount: number; printed: readonly AuditFinding[] },
+  findings: { faultCount: number; noteCount: number; printed: readonly AuditFinding[] },
 ) => ({
-  isWhole: faultCount + missingHashes.length === 0,
-  faults: faultCount + missingHashes.length,
-  notes: noteCount,
-  findings: printed,
+  isWhole: findings.faultCount + missingHashes.length === 0,
+  faults: findings.faultCount + missingHashes.length,
+  notes: findings.noteCount,
+  findings: findings.printed,
   missingSeals: missingHashes,
   callsNotWritten: missed,
   writers: { total: writers.length, open: writers.filter(({ isClosed }) => !isClosed) },

@@ -24,9 +24,6 @@ const PAGE_SIZE = 1000;
 const BEHIND_MESSAGE =
   'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.';
 
-/** Selects changes at a payment service. If `channel` is null, selects those of all merchant channels. */
-type ChangeSelection = Pick<ChangeRange, 'service' | 'channel' | 'creators'>;
-
 /** Runs `paygraph changes`. */
 export async function changes(
   context: Context,
@@ -66,7 +63,7 @@ export async function changes(
 async function explainCursorError(
   error: unknown,
   { journal }: Session,
-  selection: ChangeSelection,
+  selection: Omit<ChangeRange, 'after' | 'limit'>,
 ): Promise<unknown> {
   if (error instanceof PositionExpired)
     return new InputError(

@@ -1,11 +1,12 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import type { ProposedOutcome } from '../../datasources/journal/settlement-proposals';
 import { auditName, mayBeSamePerson, readReason } from '../attempts/operator';
-import { attemptJson, describeTotals, printReport, timeOrDash, totalsOf } from '../attempts/report';
+import { attemptJson, describeTotals, printReport, totalsOf } from '../attempts/report';
 import { openSession, type Session } from '../attempts/session';
 import { decisionFields, settleReadyRequests } from '../attempts/settle';
 import { planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
 import { EXIT, type Context } from '../context';
+import { timeText } from '../terminal';
 
 /** The rows of one proposal in the journal: one row per attempt. */
 type ProposalRows = [ProposedOutcome, ...ProposedOutcome[]];
@@ -25,8 +26,8 @@ async function proposalJson({ journal, service }: Session, rows: ProposalRows) {
     sudoUser,
     by: givenName,
     reason,
-    proposedAt: timeOrDash(proposedAt),
-    expiresAt: timeOrDash(expiresAt),
+    proposedAt: timeText(proposedAt),
+    expiresAt: timeText(expiresAt),
     totals: totalsOf(foundAttempts),
     attempts,
   };
@@ -87,8 +88,8 @@ export async function approve(
 ): Promise<number> {
   await using session = await openSession(context, by);
   const { store, rows, proposal } = await openProposal(session, id);
-  const { proposedBy, sudoUser, givenName: proposerName, reason } = rows[0];
-  if (mayBeSamePerson(session.operator, { user: proposedBy, sudoUser, givenName: proposerName }))
+  const { proposedBy, sudoUser, reason } = rows[0];
+  if (mayBeSamePerson(session.operator, { user: proposedBy, sudoUser }))
     throw new Error('Another person has to approve: you made the proposal, as this user or through sudo.');
   const planned: PlannedSettle[] = [];
   for (const { attemptId, outcome, transactionId, status } of rows)

@@ -5,8 +5,8 @@ import { requireServiceUrl } from '../attempts/session';
 import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
 import { LatestChanges } from '../reconcile/latest-changes';
 import { ServiceLookups } from '../reconcile/lookups';
-import { RateLimiter, systemWaitingClock as clock } from '../reconcile/rate-limiter';
-import { REPORT_HEADER, describeProgress, countDifferences, printSummary } from '../reconcile/report';
+import { RateLimiter, systemWaitingClock } from '../reconcile/rate-limiter';
+import { REPORT_HEADER, countDifferences, printSummary } from '../reconcile/report';
 import { ReportFile } from '../reconcile/report-file';
 import { checkAttempts } from '../reconcile/run';
 
@@ -38,19 +38,17 @@ export async function reconcile(
   const stopped = new AbortController();
   try {
     await using attempts = await openAttemptsByStart(url, JOURNAL_TIMEOUT_MS);
-    const limiter = new RateLimiter(clock, rate);
-    await using lookups = new ServiceLookups(config.service, { limiter, clock, signal: stopped.signal });
+    const limiter = new RateLimiter(systemWaitingClock, rate);
+    await using lookups = new ServiceLookups(config.service, limiter, stopped.signal);
     using report = resume
       ? ReportFile.resume(file, selection)
       : ReportFile.create(file, selection, REPORT_HEADER);
-    using changes = new LatestChanges({ journal, ...selection });
+    using changes = new LatestChanges(journal, selection);
     terminal.showProgress('Reading the record of changes …');
     await changes.update();
     const { followsTransactions } = config;
-    const checkOptions = { journal, changes, followsTransactions, lookUp: lookups.lookUp.bind(lookups) };
-    const onProgress = (startedAt: number): void =>
-      terminal.showProgress(describeProgress(report.counts, startedAt));
-    await checkAttempts({ selection, attempts, checkOptions, report, onProgress }).finally(() =>
+    const checkOptions = { journal, changes, followsTransactions, lookups };
+    await checkAttempts({ selection, attempts, checkOptions, report, terminal }).finally(() =>
       stopped.abort(),
     );
     report.complete();

@@ -1,4 +1,4 @@
-import type { Config } from '../../config';
+import type { Config, secretFiles } from '../../config';
 
 const RESTRICT_MODE_REMEDY =
   'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.';
@@ -84,11 +84,8 @@ export interface Finding {
 
 export interface CheckContext {
   config: Config;
-  /**
-   * The <NAME>_FILE variables that are set, but only those of secret settings. `setting`: name of the variable. `path`:
-   * value of the variable.
-   */
-  secretFiles: readonly { setting: string; path: string }[];
+  /** Result of secretFiles(). */
+  secretFiles: ReturnType<typeof secretFiles>;
   /** Merchant channel of the test lookup with the default credentials. If undefined, the lookup uses a random UUID. */
   channel: string | undefined;
   /** Returns the time of this machine's clock, in ms since 1970. */

@@ -68,10 +68,9 @@ export function checkFilePermissions(context: CheckContext): Finding[] {
     'File permissions were not checked: none of the secret files, key files, journal and audit log exists yet.';
   if (files.length === 0) return [skipped(skippedMessage)];
   const findings = files.flatMap(([name, file]) => checkFileMode(name, file));
+  if (findings.length > 0) return findings;
   const names = files.map(([name]) => name).join(', ');
-  return findings.length > 0
-    ? findings
-    : [ok(`Not readable or writable by every user of this machine: ${names}.`)];
+  return [ok(`Not readable or writable by every user of this machine: ${names}.`)];
 }
 
 /**

@@ -43,14 +43,9 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
   } catch (error) {
     const code = causeCode(error);
     const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(code);
-    return isTlsError
-      ? [
-          failed(
-            'certificate_invalid',
-            `SERVICE_BASE_URL: the certificate of ${endpoint} is rejected (${code}).`,
-          ),
-        ]
-      : [failed('service_unreachable', `SERVICE_BASE_URL: no connection to ${endpoint} (${code}).`)];
+    const tlsMessage = `SERVICE_BASE_URL: the certificate of ${endpoint} is rejected (${code}).`;
+    if (isTlsError) return [failed('certificate_invalid', tlsMessage)];
+    return [failed('service_unreachable', `SERVICE_BASE_URL: no connection to ${endpoint} (${code}).`)];
   } finally {
     socket.destroy();
   }

@@ -5,12 +5,11 @@ import {
   compareSucceeded,
   compareUnsent,
   type Comparison,
-  type ChangeFacts,
   type LatestChange,
   type ServiceTransaction,
 } from './compare';
 import type { LatestChanges } from './latest-changes';
-import type { LookupId, LookupOutcome } from './lookups';
+import type { LookupOutcome, ServiceLookups } from './lookups';
 
 /** Result of comparing an attempt (a create call in the journal) with its transaction at the service. */
 export interface CheckedAttempt extends Comparison {
@@ -30,9 +29,10 @@ export interface CheckedAttempt extends Comparison {
 
 export interface CheckOptions {
   journal: Pick<Journal, 'findById' | 'findByTransaction' | 'hasRival'>;
-  lookUp(attempt: Attempt, id: LookupId): Promise<LookupOutcome>;
+  lookups: Pick<ServiceLookups, 'lookUp'>;
   changes: Pick<LatestChanges, 'find' | 'update'>;
-  followsTransactions: ChangeFacts['followsTransactions'];
+  /** Whether gateways themselves look transactions up (FOLLOW_DAYS). */
+  followsTransactions: boolean;
 }
 
 /** Maximum number of repeated lookups of a transaction whose recorded status changes during the lookups. */
@@ -45,12 +45,7 @@ type AttemptComparison = Omit<CheckedAttempt, 'attempt' | 'checkedAt' | 'isOutag
 const unknownComparison = (
   detail: string,
   transaction: ServiceTransaction | null = null,
-): AttemptComparison => ({
-  result: 'unknown',
-  detail,
-  change: null,
-  transaction,
-});
+): AttemptComparison => ({ result: 'unknown', detail, change: null, transaction });
 
 /**
  * Compares an attempt with the present state of its transaction at the service. Compares once more unless the result is
@@ -68,16 +63,15 @@ async function checkOnce(
   options: CheckOptions,
   updatesChanges = false,
 ): Promise<CheckedAttempt> {
-  const { externalId, transactionId, kind } = attempt;
-  const id = transactionId === null ? { externalId } : { transactionId };
+  const { transactionId, kind } = attempt;
   const findChange = () => transactionId && options.changes.find(kind, transactionId);
-  let outcome = await options.lookUp(attempt, id);
+  let outcome = await options.lookups.lookUp(attempt);
   for (let round = 0; updatesChanges && round < MAX_REPEATED_LOOKUPS; round += 1) {
     const before = findChange();
     await options.changes.update();
     if (isDeepStrictEqual(findChange(), before)) break;
     // A change was recorded since the previous update, perhaps after the service responded: look up again.
-    outcome = await options.lookUp(attempt, id);
+    outcome = await options.lookups.lookUp(attempt);
   }
   const comparison = await compareAttempt(attempt, outcome, options);
   const isOutage = outcome.kind === 'failed' && OUTAGE_ERRORS.has(outcome.error);

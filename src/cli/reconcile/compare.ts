@@ -1,3 +1,4 @@
+import type { RecordedChange } from '../../datasources/journal/changes';
 import type { Attempt, AttemptKind } from '../../datasources/journal/journal';
 import { PaymentStatus } from '../../schema/payment';
 import { PayoutStatus } from '../../schema/payout';
@@ -43,12 +44,7 @@ export interface ServiceTransaction {
 }
 
 /** The latest recorded change of a transaction. */
-export interface LatestChange {
-  /** GraphQL value of PaymentStatus or PayoutStatus. */
-  status: string;
-  /** Amount received, if the status is MISPAID and the response shows this amount; null in all other cases. */
-  received: string | null;
-}
+export type LatestChange = Pick<RecordedChange, 'status' | 'received'>;
 
 export interface Comparison {
   result: Result;
@@ -87,19 +83,15 @@ export const toGraphqlStatus = (kind: AttemptKind, word: string): string =>
     ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
     : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, word);
 
-/** Facts about the recorded changes of a transaction, for the comparison of its status. */
-export interface ChangeFacts {
-  /** Latest recorded change; null if the journal has none. */
-  change: LatestChange | null;
-  /** Whether gateways themselves look transactions up (FOLLOW_DAYS). If not, an unrecorded change is no difference. */
-  followsTransactions: boolean;
-}
-
-/** Compares an attempt that succeeded, and its latest change, with the transaction at the service. */
+/**
+ * Compares an attempt that succeeded, and its latest change, with the transaction at the service.
+ * @param tracking latest recorded change (`change`; null if there is none), and whether gateways themselves look
+ *   transactions up (FOLLOW_DAYS). If not, an unrecorded change is no difference.
+ */
 export function compareSucceeded(
   attempt: Attempt,
   transaction: ServiceTransaction,
-  tracking: ChangeFacts,
+  tracking: { change: LatestChange | null; followsTransactions: boolean },
 ): Comparison {
   const { change, followsTransactions } = tracking;
   const statusDetail = findStatusDifference(attempt, transaction, change);

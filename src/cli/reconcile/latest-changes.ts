@@ -8,19 +8,11 @@ import {
 import type { AttemptKind } from '../../datasources/journal/journal';
 import { changePages } from '../change-pages';
 import type { LatestChange } from './compare';
+import type { AttemptSelection } from './report-file';
 
 const PAGE_SIZE = 1000;
 /** Maximum time in ms by which a change can seem older than its attempt because of clock skew. */
 const MAX_SKEW_MS = 60 * 60 * 1000;
-
-interface LatestChangesOptions {
-  journal: Pick<ChangeJournal, 'readChanges'>;
-  service: string;
-  /** Merchant channel of the changes; null for all channels. */
-  channel: string | null;
-  /** Start time of the earliest attempt whose changes are needed, in ms since 1970. */
-  from: number;
-}
 
 /**
  * Finds the latest recorded change of a transaction. Copies the changes from the journal to a temporary file, because
@@ -34,7 +26,11 @@ export class LatestChanges implements Disposable {
   #position: ChangePosition | null = null;
   #lastUpdate: Promise<void> = Promise.resolve();
 
-  constructor(private readonly options: LatestChangesOptions) {
+  /** @param selection attempts whose changes are needed */
+  constructor(
+    private readonly journal: Pick<ChangeJournal, 'readChanges'>,
+    private readonly selection: AttemptSelection,
+  ) {
     this.#copy.exec(`PRAGMA journal_mode = OFF;
       CREATE TABLE latest (kind TEXT, transaction_id TEXT, status TEXT, received TEXT,
         PRIMARY KEY (kind, transaction_id)) WITHOUT ROWID`);
@@ -44,7 +40,7 @@ export class LatestChanges implements Disposable {
 
   /**
    * Copies the changes that were recorded since the previous call. The first call begins with the oldest stored change.
-   * Changes that were recorded more than MAX_SKEW_MS before `from` are skipped.
+   * Changes that were recorded more than MAX_SKEW_MS before `selection.from` are skipped.
    */
   update(): Promise<void> {
     this.#lastUpdate = this.#lastUpdate.then(() => this.#readNew());
@@ -60,10 +56,10 @@ export class LatestChanges implements Disposable {
   }
 
   async #readNew(): Promise<void> {
-    const { journal, service, channel } = this.options;
+    const { service, channel } = this.selection;
     const range = { service, channel, creators: { payment: null, payout: null }, after: this.#position };
     try {
-      for await (const page of changePages(journal, range, () => PAGE_SIZE)) this.#store(page);
+      for await (const page of changePages(this.journal, range, () => PAGE_SIZE)) this.#store(page);
     } catch (error) {
       if (!(error instanceof PositionExpired)) throw error;
       // The journal has deleted the next changes (CHANGES_RETENTION_DAYS): continue with the oldest stored change.
@@ -73,7 +69,7 @@ export class LatestChanges implements Disposable {
   }
 
   #store({ changes, readUntil }: ChangeBatch): void {
-    const earliest = this.options.from - MAX_SKEW_MS;
+    const earliest = this.selection.from - MAX_SKEW_MS;
     this.#copy.exec('BEGIN');
     for (const { kind, transactionId, status, received, recordedAt } of changes)
       if (recordedAt >= earliest) this.#writeStatement.run(kind, transactionId, status, received);

@@ -9,12 +9,10 @@ import { valueOrNull } from '../../schema/lazy-field';
 import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
 import { SHORTEST_POLL_AFTER } from '../../shared/poll-after';
+import { sleep } from '../../shared/timeout';
 import { openCredentials } from '../service-credentials';
 import type { ServiceTransaction } from './compare';
-import type { RateLimiter, WaitingClock } from './rate-limiter';
-
-/** The id by which the transaction of an attempt is looked up at the service. */
-export type LookupId = { transactionId: string } | { externalId: string };
+import type { RateLimiter } from './rate-limiter';
 
 /**
  * Result of a lookup:
@@ -35,13 +33,6 @@ const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
-interface LookupOptions {
-  limiter: RateLimiter;
-  clock: WaitingClock;
-  /** Aborts lookups that wait for the rate limit or for a retry. */
-  signal: AbortSignal;
-}
-
 /** Looks transactions up at the payment service for a command, at a limited rate and with retries. */
 export class ServiceLookups implements AsyncDisposable {
   /**
@@ -51,33 +42,39 @@ export class ServiceLookups implements AsyncDisposable {
   requestCount = 0;
   readonly #payments: PaymentService;
   readonly #payouts: PayoutService;
-  readonly #close: () => Promise<void>;
+  readonly #credentials;
+  readonly #transport;
 
-  /** @throws ConfigError if the credentials cannot be used */
+  /**
+   * @param signal aborts lookups that wait for the rate limit or for a retry
+   * @throws ConfigError if the credentials cannot be used
+   */
   constructor(
     service: Config['service'],
-    private readonly options: LookupOptions,
+    private readonly limiter: RateLimiter,
+    private readonly signal: AbortSignal,
   ) {
     const credentials = readSettingFile('SERVICE_CREDENTIALS_FILE', () => openCredentials(service));
+    this.#credentials = credentials;
     const { baseUrl, timeoutMs, notFoundStatus: status, notFoundFields: fields } = service;
-    const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
+    this.#transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
     const secrets = () => ({ credentials: credentials.allSecrets });
-    const client = new ServiceClient(transport, { status, fields }, secrets, {
+    const client = new ServiceClient(this.#transport, { status, fields }, secrets, {
       onFailure: () => undefined,
       onEnd: () => (this.requestCount += 1),
-      onRetry: () => options.limiter.countRequest(),
+      onRetry: () => limiter.countRequest(),
     });
     this.#payments = new PaymentService(client, SHORTEST_POLL_AFTER);
     this.#payouts = new PayoutService(client);
-    this.#close = async () => {
-      credentials.close();
-      await transport.close();
-    };
   }
 
-  /** Looks up an attempt's transaction. Resolves with `failed` on a ServiceError. Rejects if `signal` aborts a wait. */
-  async lookUp({ kind, channel }: Attempt, id: LookupId): Promise<LookupOutcome> {
-    const { limiter, clock, signal } = this.options;
+  /**
+   * Looks up an attempt's transaction, by its id if the attempt has it, otherwise by the external id. Resolves with
+   * `failed` on a ServiceError. Rejects if `signal` aborts a wait.
+   */
+  async lookUp({ kind, channel, transactionId, externalId }: Attempt): Promise<LookupOutcome> {
+    const { limiter, signal } = this;
+    const id = transactionId === null ? { externalId } : { transactionId };
     for (let tries = 1; ; tries += 1) {
       await limiter.waitForTurn(signal);
       try {
@@ -90,13 +87,15 @@ export class ServiceLookups implements AsyncDisposable {
         if (tries >= MAX_TRIES || !RETRYABLE_ERRORS.has(error.kind))
           return { kind: 'failed', error: error.kind };
         const backoff = FIRST_DELAY_MS * 2 ** (tries - 1) * (0.5 + Math.random());
-        await clock.wait(Math.min(Math.max(backoff, error.retryAfterMs ?? 0), MAX_DELAY_MS), signal);
+        const delayMs = Math.min(Math.max(backoff, error.retryAfterMs ?? 0), MAX_DELAY_MS);
+        await sleep(delayMs, undefined, { signal });
       }
     }
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#credentials.close();
+    await this.#transport.close();
   }
 }
 

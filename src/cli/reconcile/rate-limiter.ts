@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { sleep } from '../../shared/timeout';
 
 /** A clock that can also wait. Tests replace it. */
 export interface WaitingClock {
@@ -10,7 +10,7 @@ export interface WaitingClock {
 
 export const systemWaitingClock: WaitingClock = {
   monotonic: () => performance.now(),
-  wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
+  wait: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
 /**

@@ -8,6 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import type { AttemptsByStartQuery } from '../../datasources/journal/attempts-by-start';
 import type { AttemptPosition } from '../../datasources/journal/journal';
 import { InputError } from '../context';
 import { causeCode } from '../../shared/error-code';
@@ -15,15 +16,7 @@ import { replaceFile } from '../options';
 import { RESULTS, type Result } from './compare';
 
 /** The attempts that a run of `reconcile` compares. --resume continues a run only with the same selection. */
-export interface AttemptSelection {
-  /** Base URL of the payment service. */
-  service: string;
-  /** Only attempts that started at or after this time, in ms since 1970. */
-  from: number;
-  /** Only attempts that started before this time, in ms since 1970. */
-  to: number;
-  /** Merchant channel; null for all channels. */
-  channel: string | null;
+export interface AttemptSelection extends Omit<AttemptsByStartQuery, 'after'> {
   /** Whether the report file also contains the attempts that agree. */
   all: boolean;
 }
@@ -38,9 +31,6 @@ interface Progress {
   bytes: number;
   counts: ResultCounts;
 }
-
-const zeroCounts = (): ResultCounts =>
-  Object.fromEntries(RESULTS.map((result) => [result, 0])) as ResultCounts;
 
 const progressFileOf = (file: string): string => `${file}.progress`;
 
@@ -64,7 +54,8 @@ export class ReportFile implements Disposable {
       throw new InputError(
         `${file} is from an interrupted run: continue it with --resume, or delete it and its .progress file.`,
       );
-    const progress = { selection, position: null, bytes: 0, counts: zeroCounts() };
+    const counts = Object.fromEntries(RESULTS.map((result) => [result, 0])) as ResultCounts;
+    const progress = { selection, position: null, bytes: 0, counts };
     const report = new ReportFile(file, openReport(file, 'ax'), progress);
     report.#pending = header;
     report.save();

@@ -1,6 +1,7 @@
 import type { AttemptsByStart } from '../../datasources/journal/attempts-by-start';
+import type { Terminal } from '../terminal';
 import { checkAttempt, type CheckedAttempt, type CheckOptions } from './check-attempt';
-import { reportRecord } from './report';
+import { describeProgress, reportRecord } from './report';
 import type { ReportFile, AttemptSelection } from './report-file';
 
 /** Maximum number of checks that are running, or finished and waiting until earlier checks are reported. */
@@ -14,8 +15,8 @@ interface RunOptions {
   attempts: AttemptsByStart;
   checkOptions: CheckOptions;
   report: ReportFile;
-  /** Called after each result. @param startedAt start time of the attempt, in ms since 1970 */
-  onProgress(startedAt: number): void;
+  /** Shows the progress after each result. */
+  terminal: Terminal;
 }
 
 /**
@@ -23,13 +24,8 @@ interface RunOptions {
  * run at the same time, but results are added in the order of the attempts. If the run fails, for example in an outage
  * of the service, saves the results that were added before.
  */
-export async function checkAttempts({
-  selection,
-  attempts,
-  checkOptions,
-  report,
-  onProgress,
-}: RunOptions): Promise<void> {
+export async function checkAttempts(options: RunOptions): Promise<void> {
+  const { selection, attempts, checkOptions, report, terminal } = options;
   const inFlight: Promise<CheckedAttempt>[] = [];
   /**
    * The latest consecutive checks with `isOutage`. They are added to the report after the next check without
@@ -40,7 +36,7 @@ export async function checkAttempts({
   const add = (checked: CheckedAttempt): void => {
     const { attempt, result } = checked;
     report.add(result, attempt, selection.all || result !== 'agrees' ? reportRecord(checked) : null);
-    onProgress(attempt.startedAt);
+    terminal.showProgress(describeProgress(report.counts, attempt.startedAt));
   };
   const addNextResult = async (): Promise<void> => {
     const checked = await inFlight.shift();

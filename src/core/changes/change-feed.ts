@@ -8,12 +8,12 @@ import {
   type ChangeBatch,
   type RecordedChange,
 } from '../../datasources/journal/changes';
-import { notTriedError } from '../../datasources/payment-service/service-error';
 import { backoffMs } from '../../shared/backoff';
 import type { Runtime } from '../../shared/runtime';
 import { withTimeout } from '../../shared/timeout';
 import type { BackgroundObserver } from '../background';
 import type { JournalClock } from '../clocks';
+import { journalUnreadableError } from '../journal-session';
 import type { ChangeSignals, Watcher } from './change-signals';
 import { CursorExpired, encodeCursor } from './cursor';
 
@@ -100,7 +100,7 @@ export class ChangeFeed {
       const leftMs = deadline - runtime.monotonic();
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
         if (error instanceof CursorExpired || readFrom === null || readFrom === after)
-          throw error instanceof CursorExpired ? error : unreadableError();
+          throw error instanceof CursorExpired ? error : journalUnreadableError();
         // Earlier reads of this call have passed changes that the reader may not see. The next call continues after
         // them.
         return { changes: [], hasMore: true, readUntil: readFrom };
@@ -221,5 +221,3 @@ export class ChangeFeed {
     return undefined;
   }
 }
-
-const unreadableError = (): Error => notTriedError("The gateway's journal cannot be read. Try again later.");

@@ -5,15 +5,12 @@ import type { AttemptKind } from '../../datasources/journal/journal';
 import { growingCache } from '../../shared/growing-cache';
 import type { JournalSession } from '../journal-session';
 import { nextFollowDelay, type PollPhase } from '../polling/poll-schedule';
-import { pollPhase, receivedAmountOf, stateOf, type Snapshot } from '../polling/snapshot';
+import { isIncomplete, pollPhase, receivedAmountOf, stateOf, type Snapshot } from '../polling/snapshot';
 import { FollowedFilter, type SeenTransaction } from './followed-filter';
 import { ObservationQueue } from './observation-queue';
 
 /** State of a transaction in the latest response that this instance received. */
-export interface KnownState {
-  status: string;
-  state: string | null;
-  phase: PollPhase;
+export interface KnownState extends Pick<SeenTransaction, 'status' | 'state' | 'phase'> {
   /** When a response last showed the transaction, by the monotonic clock. */
   seenAt: number;
   /** When the journal last reported that it has recorded this state, in journal time; undefined until then. */
@@ -103,12 +100,8 @@ export class ChangeRecorder {
    * Returns the known state if the row has the same status and no later change. Otherwise, forgets the known state and
    * returns undefined.
    */
-  revalidateKnownState({
-    kind,
-    transactionId,
-    status,
-    changedAt,
-  }: FollowedTransaction): KnownState | undefined {
+  revalidateKnownState(followed: FollowedTransaction): KnownState | undefined {
+    const { kind, transactionId, status, changedAt } = followed;
     const lastState = this.#knownStates[kind].peek(transactionId);
     const isCurrent = lastState?.status === status && changedAt <= (lastState.confirmedAt ?? -Infinity);
     if (isCurrent) return lastState;
@@ -203,9 +196,7 @@ export class ChangeRecorder {
 
 /** Whether the state of a payment is missing in a response, so that reading `state` would trigger a lookup. */
 const isStateMissing = (snapshot: Snapshot): boolean =>
-  snapshot.kind === 'payment' &&
-  snapshot.loadComplete !== undefined &&
-  Object.getOwnPropertyDescriptor(snapshot, 'state')?.get !== undefined;
+  isIncomplete(snapshot) && Object.getOwnPropertyDescriptor(snapshot, 'state')?.get !== undefined;
 
 const isSameState = (known: KnownState, found: Snapshot): boolean =>
   known.status === found.status &&

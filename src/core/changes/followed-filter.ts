@@ -1,25 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '../../shared/clock';
-import type { AttemptKind } from '../../datasources/journal/journal';
+import type { Observation } from '../../datasources/journal/changes';
 import type { JournalSession } from '../journal-session';
 import type { PollPhase } from '../polling/poll-schedule';
 
 /** The state of a transaction in a response. Does not refer to the response itself, to save memory in queues. */
-export interface SeenTransaction {
-  kind: AttemptKind;
-  channel: string;
-  transactionId: string;
-  status: string;
-  /** Null for payouts, and if the response contains no state. */
-  state: string | null;
-  /** Amount received, if the status is MISPAID and the response shows this amount; null in all other cases. */
-  received: string | null;
+export interface SeenTransaction extends Omit<Observation, 'service' | 'isFinal' | 'nextLookupAt'> {
   phase: PollPhase;
-  /** When the request was sent, in journal time. */
-  requestedAt: number;
-  /** When the response was received, in journal time. */
-  observedAt: number;
 }
 
 /**

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Observation, ObservationResult } from '../../datasources/journal/changes';
 import { backoffMs } from '../../shared/backoff';
 import type { Timer } from '../../shared/clock';
+import { InFlightCounter } from '../../shared/in-flight-counter';
 import type { JournalSession } from '../journal-session';
 
 /** `dropped`: not recorded in time, or removed because the queue is full. A later lookup shows the state again. */
@@ -25,6 +26,7 @@ export class ObservationQueue {
   readonly #waiting = new Map<string, QueuedObservation[]>();
   /** Observations of transactions with a write in flight, by transaction. The first of each list is being written. */
   readonly #inFlight = new Map<string, QueuedObservation[]>();
+  readonly #writes = new InFlightCounter();
   /**
    * Runs writes outside the async context in which a response was observed, so that their spans are not part of a
    * caller's request.
@@ -33,7 +35,6 @@ export class ObservationQueue {
   #size = 0;
   #failureCount = 0;
   #retryTimer: Timer | undefined;
-  #idle: PromiseWithResolvers<void> | undefined;
 
   constructor(private readonly session: JournalSession) {}
 
@@ -72,9 +73,7 @@ export class ObservationQueue {
     this.#retryTimer = undefined;
     this.#failureCount = 0;
     this.#start();
-    if (this.#inFlight.size === 0) return;
-    this.#idle ??= Promise.withResolvers();
-    await this.#idle.promise;
+    await this.#writes.drained();
   }
 
   #start(): void {
@@ -83,7 +82,7 @@ export class ObservationQueue {
       if (this.#inFlight.size >= MAX_IN_FLIGHT) return;
       this.#waiting.delete(key);
       this.#inFlight.set(key, list);
-      void this.#runOutsideRequests(() => this.#record(key, list));
+      void this.#writes.track(this.#runOutsideRequests(() => this.#record(key, list)));
     }
   }
 
@@ -102,9 +101,6 @@ export class ObservationQueue {
     }
     if (list.length > 0) this.#waiting.set(key, list);
     this.#start();
-    if (this.#inFlight.size > 0) return;
-    this.#idle?.resolve();
-    this.#idle = undefined;
   }
 
   #isTooOld({ observation }: QueuedObservation): boolean {

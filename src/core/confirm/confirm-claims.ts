@@ -23,10 +23,7 @@ export class ConfirmClaims {
   readonly #unrecorded = new Map<string, ConfirmResult>();
   #retryTimer: Timer | undefined;
 
-  constructor(
-    private readonly session: JournalSession,
-    private readonly warn: (facts: object, message: string) => void,
-  ) {}
+  constructor(private readonly session: JournalSession) {}
 
   /**
    * Claims a payment for a confirm. Returns null if another confirm of the payment is in progress. Throws a
@@ -69,7 +66,7 @@ export class ConfirmClaims {
     } catch {
       if (!this.#unrecorded.has(id)) {
         const facts = { event: 'confirm_not_recorded', confirm: id, outcome: result.outcome };
-        this.warn(facts, 'confirm result not recorded in the journal; retrying every second');
+        this.session.warn(facts, 'confirm result not recorded in the journal; retrying every second');
       }
       this.#recordLater(id, result);
     }

@@ -25,7 +25,6 @@ interface ConfirmServiceOptions {
   payments: PaymentService;
   hashes: KeyedHashes;
   timeoutMs: number;
-  warn(facts: object, message: string): void;
 }
 
 const NOT_FOUND_MESSAGE =
@@ -65,7 +64,7 @@ export class ConfirmService {
   readonly #inFlight = new InFlightCounter();
 
   constructor(private readonly options: ConfirmServiceOptions) {
-    this.#claims = new ConfirmClaims(options.session, options.warn);
+    this.#claims = new ConfirmClaims(options.session);
   }
 
   /** Confirms a payment, or replays an earlier confirm with the same input. Continues if the caller disconnects. */

@@ -13,9 +13,6 @@ const MAX_RETRY_AFTER_MS = 300_000;
 /** Minimum delay before the next lookup of a followed transaction, as a fraction of the time since its last change. */
 const FOLLOW_SHARE_OF_AGE = 1 / 60;
 
-/** Adds jitter of ±15 %, so that polls that began at the same time spread out. */
-const withJitter = (ms: number, random: number): number => Math.round(ms * (0.85 + random * 0.3));
-
 /**
  * Returns the delay before the next poll in milliseconds, with jitter.
  * @param sinceChangeMs time since the last change of the transaction
@@ -31,9 +28,9 @@ export function nextPollDelay(
 ): number {
   const step = intervals.find(({ untilMs }) => sinceChangeMs < untilMs);
   const everyMs = step?.everyMs ?? MAX_BACKOFF_MS;
-  const failureDelayMs =
-    failures === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(failures - 1, 10));
-  return withJitter(Math.max(everyMs, failureDelayMs), random);
+  const failureDelayMs = failures === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** (failures - 1));
+  // Jitter of ±15 %, so that polls that began at the same time spread out.
+  return Math.round(Math.max(everyMs, failureDelayMs) * (0.85 + random * 0.3));
 }
 
 /**

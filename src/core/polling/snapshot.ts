@@ -8,7 +8,7 @@ import type { PollPhase } from './poll-schedule';
 export type Snapshot = PaymentResource | PayoutResource;
 
 /** Whether a payment comes from a partial response, so that reading a missing field would trigger a lookup. */
-const isIncomplete = (snapshot: Snapshot): boolean =>
+export const isIncomplete = (snapshot: Snapshot): boolean =>
   'loadComplete' in snapshot && snapshot.loadComplete !== undefined;
 
 /** Returns the phase of a transaction, which selects its poll intervals. Never triggers a lookup. */

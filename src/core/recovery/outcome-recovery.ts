@@ -125,24 +125,18 @@ export class OutcomeRecovery {
    *   to the evidence (see #isObservedElsewhere).
    * - Otherwise, a new object with one more lookup.
    */
-  async #absenceAfter<T extends Transaction>(
-    match: LookupMatch<T>,
-    {
-      attempt,
-      matcher,
-      lookupStartedAt,
-    }: { attempt: Attempt; matcher: TransactionMatcher<T>; lookupStartedAt: number },
+  async #absenceAfter(
+    match: LookupMatch<Transaction>,
+    lookup: { attempt: Attempt; matcher: TransactionMatcher<Transaction>; lookupStartedAt: number },
   ): Promise<AbsenceEvidence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
+    const { attempt, matcher, lookupStartedAt } = lookup;
     const { absence } = attempt;
     // The transaction found may hide another one of this attempt, with the same external id. The evidence starts again.
     if (match.kind !== 'nothing') return NO_ABSENCE_EVIDENCE;
     if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
-    const isFound = await withTimeout(
-      timeoutMs,
-      matcher.findsKnownTransaction(attempt),
-      session.runtime,
-    ).catch(() => false);
+    const finding = matcher.findsKnownTransaction(attempt);
+    const isFound = await withTimeout(timeoutMs, finding, session.runtime).catch(() => false);
     if (!isFound) return absence;
     // Only the instance that made the last lookup in the evidence knows, by its monotonic clock, how long ago that was.
     const lastCountedAt = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
@@ -231,16 +225,11 @@ export class OutcomeRecovery {
    */
   async scheduleRecheck(attempt: Attempt, absence?: AbsenceEvidence): Promise<void> {
     const { session } = this.options;
-    const isObservedElsewhere = this.#isObservedElsewhere(attempt);
     // If another instance must make the next lookup, the due time that it has set is kept.
-    const nextRecheckAt = isObservedElsewhere
+    const nextRecheckAt = this.#isObservedElsewhere(attempt)
       ? (attempt.nextRecheckAt ?? 0)
       : Math.round(session.clock.now() + this.#recheckDelay(attempt.recheckCount));
-    await session.recordOutcome(attempt, {
-      outcome: 'unknown',
-      nextRecheckAt,
-      ...(absence && { absence }),
-    });
+    await session.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt, absence });
   }
 
   /** Returns the delay in ms before the next lookup: exponential backoff with jitter. */

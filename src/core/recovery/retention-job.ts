@@ -15,7 +15,6 @@ interface RetentionJobOptions {
     journal: { keepMs: number };
     changes: ChangeSettings;
   };
-  warn(facts: object, message: string): void;
 }
 
 /**
@@ -62,7 +61,7 @@ class Purger {
 
   /** Runs one step. Never rejects; resolves with the delay before the next step, in milliseconds. */
   async runStep(): Promise<number> {
-    const { session, clockGuard, warn } = this.options;
+    const { session, clockGuard } = this.options;
     const { journal, clock, runtime } = session;
     if (!clock.isSynchronized || !clockGuard.isSteady()) return POSTPONED_RUN_DELAY_MS;
     const target = PURGE_TARGETS[this.#targetIndex] ?? 'attempts';
@@ -78,7 +77,7 @@ class Purger {
       this.#failureCount += 1;
       const { reason, code } = describeJournalError(error);
       const facts = { event: 'purge_step_failed', target, failures: this.#failureCount, reason, code };
-      warn(facts, 'could not delete expired rows from the journal; retrying');
+      session.warn(facts, 'could not delete expired rows from the journal; retrying');
       return backoffMs(RETRY_BACKOFF, this.#failureCount - 1, runtime.random());
     }
   }
@@ -91,7 +90,8 @@ class Purger {
 
   #nextDelay(progress: PurgeProgress | null, tookMs: number): number {
     if (progress === null) {
-      this.#startTarget(0);
+      this.#targetIndex = 0;
+      this.#after = null;
       return POSTPONED_RUN_DELAY_MS;
     }
     this.#stepRows =
@@ -101,13 +101,7 @@ class Purger {
     this.#after = progress.after;
     const pauseMs = Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * tookMs);
     if (progress.after !== null) return pauseMs;
-    const isLast = this.#targetIndex === PURGE_TARGETS.length - 1;
-    this.#startTarget(isLast ? 0 : this.#targetIndex + 1);
-    return isLast ? RUN_EVERY_MS : pauseMs;
-  }
-
-  #startTarget(index: number): void {
-    this.#targetIndex = index;
-    this.#after = null;
+    this.#targetIndex = (this.#targetIndex + 1) % PURGE_TARGETS.length;
+    return this.#targetIndex === 0 ? RUN_EVERY_MS : pauseMs;
   }
 }

@@ -42,8 +42,7 @@ export interface TransactionMatcher<T extends Transaction> {
    * journal fails.
    * @param createdFrom time in ms since 1970; a payment created earlier is a mismatch. Passed only if the journal may
    * have lost the attempt; by default, the start of the attempt. Ignored for payouts: the service returns no creation
-   * time for them. creation time of a payment in ms since 1970, if the journal may have lost the attempt.
-   * Default: the start of the attempt. Ignored for payouts, of which the service returns no time.
+   * time for them.
    */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
   /**

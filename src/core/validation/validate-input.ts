@@ -20,7 +20,6 @@ export const validateInput = (input: object): FieldError[] =>
   flatten(
     validateSync(input, {
       forbidUnknownValues: true,
-      skipMissingProperties: false,
       validationError: { target: false, value: false },
     }),
     [],

@@ -223,22 +223,17 @@ const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
   close: () => Promise.resolve(),
 };
 
-interface NotifierOptions {
-  databaseUrl: string;
-  clock: Clock;
-  /**
-   * Called with `false` when the connection is lost, or when the first connection cannot be opened. Called with `true`
-   * when there is a connection again.
-   */
-  onConnectionChange?: ((isConnected: boolean) => void) | undefined;
-}
-
 /**
  * Creates the notifier for a journal. If the journal is in PostgreSQL, the notifier connects immediately. After a
  * failure, it connects again, until it is closed.
+ * @param onConnectionChange called with `false` when the connection is lost, or when the first connection cannot be
+ *   opened; called with `true` when there is a connection again
  */
-export function createNotifier({ databaseUrl, clock, onConnectionChange }: NotifierOptions): ChangeNotifier {
-  return databaseUrl.startsWith('file:')
+export const createNotifier = (
+  databaseUrl: string,
+  clock: Clock,
+  onConnectionChange?: (isConnected: boolean) => void,
+): ChangeNotifier =>
+  databaseUrl.startsWith('file:')
     ? SINGLE_INSTANCE_NOTIFIER
     : new PostgresNotifier(databaseUrl, clock, onConnectionChange);
-}

@@ -1,5 +1,5 @@
 import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
-import { MIN_BACKGROUND_TIME_LIMIT_MS } from './deadline';
+import { backgroundTimeLimitMs } from './deadline';
 import type { Attempt, AttemptPosition } from './journal';
 import { attemptFromRow } from './rows';
 import { connectToStore } from './store-connection';
@@ -24,7 +24,7 @@ export interface AttemptsByStartQuery {
  */
 export interface AttemptsByStart extends AsyncDisposable {
   /** Yields pages of attempts in the order of start time, then `seq`. Rejects with JournalUnavailable on failure. */
-  pages(range: AttemptsByStartQuery): AsyncIterableIterator<Attempt[], undefined>;
+  pages(range: AttemptsByStartQuery): AsyncIterable<Attempt[]>;
 }
 
 /** Maximum number of attempts in a page. */
@@ -72,12 +72,9 @@ export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/**
- * Connects to the journal for reading (see connectToStore()). The time limit of a page is `timeLimitMs`, but at least
- * MIN_BACKGROUND_TIME_LIMIT_MS.
- */
+/** Connects to the journal for reading (see connectToStore()). A page has the time limit backgroundTimeLimitMs(). */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
-  const options = { timeLimitMs: Math.max(timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS), readOnly: true };
+  const options = { timeLimitMs: backgroundTimeLimitMs(timeLimitMs), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);
   return {
     pages: async function* ({ service, channel, from, to, after }) {
@@ -96,7 +93,6 @@ export async function openAttemptsByStart(url: string, timeLimitMs: number): Pro
         if (page.length === PAGE_SIZE) windowMs = Math.max(1, Math.floor(windowMs / 2));
         else if (page.length < SHORT_PAGE_SIZE) windowMs *= 2;
       }
-      return undefined;
     },
     [Symbol.asyncDispose]: close,
   };

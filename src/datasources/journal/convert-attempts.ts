@@ -46,9 +46,8 @@ const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'trans
  * @param unique the conflict target: columns or expressions of a unique index
  */
 function upsertFromJson(dialect: Dialect, table: string, columns: readonly string[], unique: string): string {
-  const bytesExpression = (name: string): string => `unhex(substr(value ->> '${name}', 3))`;
   const values = columns.map((name) =>
-    BYTES_COLUMNS.has(name) ? bytesExpression(name) : `value ->> '${name}'`,
+    BYTES_COLUMNS.has(name) ? `unhex(substr(value ->> '${name}', 3))` : `value ->> '${name}'`,
   );
   const selectRows = {
     postgres: `SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::${table}, ?::jsonb)`,
@@ -191,10 +190,8 @@ export async function convertAttempts(
     const openRows = await execute(SELECT_OPEN_ROWS);
     if (openRows.length > 0) await copier.copy(openRows);
     await executeAll(store, FINAL_STEP_STATEMENTS[dialect].after);
-    await executeAll(
-      store,
-      ['attempts', 'reservations', 'attempt_conversion'].map((table) => `DROP TABLE ${table}`),
-    );
+    for (const table of ['attempts', 'reservations', 'attempt_conversion'])
+      await execute(`DROP TABLE ${table}`);
     // Settlement proposals refer to the old ids of attempts, so all proposals are deleted.
     await execute('DELETE FROM settlement_proposals');
     await complete();

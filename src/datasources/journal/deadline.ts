@@ -5,10 +5,11 @@
 export const DEFAULT_TIME_LIMIT_MS = 400;
 
 /**
- * Minimum time limit in ms of journal calls that no create or confirm waits for. Examples are lists, reads of changes,
- * operator commands and metrics.
+ * Returns the time limit in ms of journal calls that no create or confirm waits for: at least 1.5 s. Examples are lists,
+ * reads of changes, operator commands and metrics.
+ * @param timeLimitMs time limit of the calls that a create or confirm waits for
  */
-export const MIN_BACKGROUND_TIME_LIMIT_MS = 1_500;
+export const backgroundTimeLimitMs = (timeLimitMs: number): number => Math.max(timeLimitMs, 1_500);
 
 /** Returns the time in ms by a monotonic clock that all threads and processes of a machine share. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;

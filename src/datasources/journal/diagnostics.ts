@@ -39,29 +39,21 @@ export interface PostgresFacts extends JournalFacts {
   clockDifferenceMs: number;
 }
 
-/**
- * Name of a weakness of a PostgreSQL server that contains a journal. The gateway logs the name at start-up, and
- * `paygraph doctor` reports it as a finding code.
- */
-export type JournalWeakness =
-  | 'journal_not_durable'
-  | 'asynchronous_standby'
-  | 'failover_unnoticed'
-  | 'no_notifications'
-  | 'database_clock';
-
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 
-/** Returns the weaknesses of the server; an empty array if it has none. */
-export function weaknessesOf(state: PostgresFacts): JournalWeakness[] {
-  const weaknesses: Record<JournalWeakness, boolean> = {
+/**
+ * Returns the names of the server's weaknesses; an empty array if it has none. The gateway logs the names at start-up,
+ * and `paygraph doctor` reports them as finding codes.
+ */
+export function weaknessesOf(state: PostgresFacts) {
+  const weaknesses = {
     journal_not_durable: !state.isDurable,
     asynchronous_standby: state.hasOnlyAsynchronousStandbys,
     failover_unnoticed: !state.canNoticeFailover,
     no_notifications: state.canListen === false,
     database_clock: Math.abs(state.clockDifferenceMs) > MAX_CLOCK_DIFFERENCE_MS,
   };
-  return (Object.keys(weaknesses) as JournalWeakness[]).filter((name) => weaknesses[name]);
+  return (Object.keys(weaknesses) as (keyof typeof weaknesses)[]).filter((name) => weaknesses[name]);
 }
 
 type Rows = Record<string, unknown>[];

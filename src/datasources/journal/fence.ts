@@ -6,8 +6,7 @@
  * - `attempt_missing`: the outcome of an attempt was to be recorded, but the journal does not have this attempt.
  * - `operator`: an operator raised the fence.
  */
-export const FENCE_REASONS = ['failover', 'restored', 'attempt_missing', 'operator'] as const;
-export type FenceReason = (typeof FENCE_REASONS)[number];
+export type FenceReason = 'failover' | 'restored' | 'attempt_missing' | 'operator';
 
 /**
  * A mark on a journal that may have lost its latest attempts, for example in a failover to an asynchronous standby.

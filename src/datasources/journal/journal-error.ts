@@ -46,8 +46,6 @@ const REASONS = {
 
 export type JournalReason = keyof typeof REASONS;
 
-export const JOURNAL_REASONS = Object.keys(REASONS) as JournalReason[];
-
 /** Description of a journal error. It is safe to log: it contains no values of settings and no driver messages. */
 export interface JournalErrorInfo {
   reason: JournalReason;
@@ -58,7 +56,7 @@ export interface JournalErrorInfo {
 }
 
 const REASON_BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
-  JOURNAL_REASONS.flatMap((reason) =>
+  (Object.keys(REASONS) as JournalReason[]).flatMap((reason) =>
     REASONS[reason].slice(1).map((code): [string, JournalReason] => [code, reason]),
   ),
 );

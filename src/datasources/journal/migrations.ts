@@ -155,10 +155,10 @@ async function readPendingMigrations({ execute }: MigrationStore): Promise<strin
 }
 
 /**
- * Applies pending migrations and returns their names. After an interruption, the next call continues. Gateways of the
- * previous version can use the journal during the migrations, until convertAttempts() drops the tables that they use.
+ * Applies pending migrations. After an interruption, the next call continues. Gateways of the previous version can use
+ * the journal during the migrations, until convertAttempts() drops the tables that they use.
  */
-export async function migrate(store: MigrationStore): Promise<string[]> {
+export async function migrate(store: MigrationStore): Promise<void> {
   const { dialect, execute, transaction } = store;
   const markApplied = async (names: readonly string[]): Promise<void> => {
     for (const name of names) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
@@ -175,18 +175,16 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
   ];
   const pending = await transaction(async () => {
     const names = await readPendingMigrations(store);
-    if (names.includes(FIRST_TABLES_MIGRATION)) {
-      await executeAll(store, [
-        ...CREATE_FIRST_TABLES,
-        ...attemptTables(dialect),
-        ...stateSql,
-        ...changeTables(dialect),
-      ]);
-      await markApplied(names);
-    }
-    return names;
+    if (!names.includes(FIRST_TABLES_MIGRATION)) return names;
+    await executeAll(store, [
+      ...CREATE_FIRST_TABLES,
+      ...attemptTables(dialect),
+      ...stateSql,
+      ...changeTables(dialect),
+    ]);
+    await markApplied(names);
+    return [];
   });
-  if (pending.includes(FIRST_TABLES_MIGRATION)) return pending;
   if (pending.includes(STORED_ATTEMPTS_MIGRATION))
     await convertAttempts(store, stepRunner(STORED_ATTEMPTS_MIGRATION), async () => {
       await executeAll(store, stateSql);
@@ -201,5 +199,4 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
     await followRecentTransactions(store, stepRunner(FOLLOWED_MIGRATION), () =>
       markApplied([FOLLOWED_MIGRATION]),
     );
-  return pending;
 }

@@ -25,17 +25,6 @@ export interface ProposedOutcome {
   expiresAt: number;
 }
 
-/** Store of outcomes that wait for the approval of a second operator. Only the command line uses it. */
-export interface SettlementProposals {
-  /** Stores proposed outcomes, and deletes expired ones. */
-  add(proposed: readonly ProposedOutcome[], now: number): Promise<void>;
-  /** Lists proposed outcomes that have not expired, oldest first; if `id` is given, only those of this proposal. */
-  list(service: string, now: number, id?: string): Promise<ProposedOutcome[]>;
-  /** Deletes all outcomes of a proposal; if `attemptId` is given, only the outcome for this attempt. */
-  remove(id: string, attemptId?: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 const proposalFromRow = (row: Row): ProposedOutcome => ({
   id: String(row['id']),
   attemptId: String(row['attempt_id']),
@@ -51,11 +40,15 @@ const proposalFromRow = (row: Row): ProposedOutcome => ({
   expiresAt: Number(row['expires_at']),
 });
 
-/** Opens the proposals over a separate connection to the journal's database (see connectToStore). */
-export async function openProposals(url: string, timeLimitMs: number): Promise<SettlementProposals> {
+/**
+ * Opens the store of outcomes that wait for the approval of a second operator, over a separate connection to the
+ * journal's database (see connectToStore). Only the command line uses it.
+ */
+export async function openProposals(url: string, timeLimitMs: number) {
   const { execute, close } = await connectToStore(url, { timeLimitMs, readOnly: false });
   return {
-    add: async (proposed, now) => {
+    /** Stores proposed outcomes, and deletes expired ones. */
+    add: async (proposed: readonly ProposedOutcome[], now: number): Promise<void> => {
       await execute('DELETE FROM settlement_proposals WHERE expires_at <= ?', [now]);
       for (const proposal of proposed) {
         const row = toWireFields(proposal);
@@ -64,7 +57,8 @@ export async function openProposals(url: string, timeLimitMs: number): Promise<S
         await execute(text, values);
       }
     },
-    list: async (service, now, id) => {
+    /** Lists proposed outcomes that have not expired, oldest first; if `id` is given, only those of this proposal. */
+    list: async (service: string, now: number, id?: string): Promise<ProposedOutcome[]> => {
       const rows = await execute(
         `SELECT * FROM settlement_proposals WHERE service = ? AND expires_at > ? ${id === undefined ? '' : 'AND id = ?'}
          ORDER BY proposed_at, id, attempt_id`,
@@ -72,7 +66,8 @@ export async function openProposals(url: string, timeLimitMs: number): Promise<S
       );
       return rows.map(proposalFromRow);
     },
-    remove: async (id, attemptId) => {
+    /** Deletes all outcomes of a proposal; if `attemptId` is given, only the outcome for this attempt. */
+    remove: async (id: string, attemptId?: string): Promise<void> => {
       if (attemptId === undefined) await execute('DELETE FROM settlement_proposals WHERE id = ?', [id]);
       else await execute('DELETE FROM settlement_proposals WHERE id = ? AND attempt_id = ?', [id, attemptId]);
     },

@@ -132,18 +132,8 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
 
   async claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]> {
     const { service, now, youngIfChangedAfter, youngLimit, limit, leaseUntil } = claim;
-    const values = [
-      now,
-      service,
-      limit,
-      youngIfChangedAfter,
-      youngLimit,
-      now,
-      now,
-      service,
-      limit,
-      leaseUntil,
-    ];
+    const youngValues = [now, service, limit, youngIfChangedAfter, youngLimit, now];
+    const values = [...youngValues, now, service, limit, leaseUntil];
     const rows = await this.writeUnsynced(claimFollowedStatement(this.dialect), values);
     return rows.map(followedFromRow);
   }

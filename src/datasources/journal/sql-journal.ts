@@ -1,7 +1,7 @@
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { listStatement } from './attempt-list';
 import type { ChangeJournal } from './changes';
-import { MIN_BACKGROUND_TIME_LIMIT_MS, monotonicMs } from './deadline';
+import { backgroundTimeLimitMs, monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import {
   ATTEMPT_KINDS,
@@ -87,19 +87,8 @@ export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
   not_carried_out: "UPDATE confirms SET lease_until = 0, input_hash = '' WHERE id = ?",
 };
 
-type StoreSpecificMethod =
-  | 'time'
-  | 'insertAttempt'
-  | 'recordOutcome'
-  | 'endConfirm'
-  | 'purgeStep'
-  | 'checkWrite'
-  | 'readState'
-  | 'setFence'
-  | 'close';
-
 /** The methods of the journal that are the same in PostgreSQL and SQLite. */
-export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
+export abstract class SqlJournal implements Partial<Journal> {
   readonly #dialect;
   readonly #readableColumns;
   readonly #lists;
@@ -166,13 +155,8 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
       ...hexAndHash(transactionId),
       ...hexAndHash(externalId),
     ]);
-    const rows = await this.read(
-      this.findByTransactionStatement,
-      service,
-      client,
-      kind,
-      JSON.stringify(refValues),
-    );
+    const values = [service, client, kind, JSON.stringify(refValues)];
+    const rows = await this.read(this.findByTransactionStatement, ...values);
     const attemptByIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
     return refs.map((_, index) => attemptByIndex.get(index) ?? null);
   }
@@ -193,7 +177,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
 
   async list(page: AttemptQuery): Promise<Attempt[]> {
     const { text, values } = listStatement(page, this.#dialect.attemptsTable);
-    const until = monotonicMs() + Math.max(this.timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS);
+    const until = monotonicMs() + backgroundTimeLimitMs(this.timeLimitMs);
     try {
       const rows = await this.#lists.execute(() => this.readInBackground(text, values, until));
       return rows.map(attemptFromRow);
@@ -205,10 +189,8 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   async findAny(service: string, idOrKey: string): Promise<Attempt | null> {
     const attempt = firstAttempt(await this.readInBackground(FIND_BY_ID, [...idValues(idOrKey), service]));
     if (attempt) return attempt;
-    const clients = await this.readInBackground(
-      'SELECT DISTINCT client FROM attempt_groups WHERE service = ?',
-      [service],
-    );
+    const text = 'SELECT DISTINCT client FROM attempt_groups WHERE service = ?';
+    const clients = await this.readInBackground(text, [service]);
     const rows: Row[] = [];
     for (const { client } of clients) {
       const hash = keyHash({ service, client: String(client), key: idOrKey });

@@ -35,14 +35,19 @@ export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
   readonly costOf: ReturnType<typeof costCalculator>;
-  #compiled: CompiledExecutor | null;
+  /** Null if only graphql-js can execute the operation. */
+  #compiled: CompiledExecutor | null = null;
 
   constructor(private readonly validated: ValidatedOperation) {
     const { schema, document, operation } = validated;
     this.type = operation.operation;
     this.name = operation.name?.value ?? null;
     this.costOf = costCalculator(schema, document, operation);
-    this.#compiled = compileOperation(validated);
+    try {
+      this.#compiled = compile(validated);
+    } catch (error) {
+      if (!(error instanceof FallbackError)) throw error;
+    }
   }
 
   /** Coerces the variables of a request. Returns null if one is invalid. */
@@ -85,22 +90,13 @@ export class PreparedOperation {
   }
 }
 
-/**
- * Compiles an operation. Returns null for an operation that only graphql-js can execute, for example one with
- * introspection, directives or several root fields.
- */
-function compileOperation(validated: ValidatedOperation): CompiledExecutor | null {
-  try {
-    return compile(validated);
-  } catch (error) {
-    if (error instanceof FallbackError) return null;
-    throw error;
-  }
-}
-
 /** Passed to resolvers as GraphQLResolveInfo, which no resolver of this gateway uses. */
 const NO_INFO = undefined as never;
 
+/**
+ * Compiles an operation. Throws a FallbackError for an operation that only graphql-js can execute, for example one with
+ * introspection, directives or several root fields.
+ */
 function compile({ schema, document, operation }: ValidatedOperation): CompiledExecutor {
   const type = operation.operation === 'mutation' ? schema.getMutationType() : schema.getQueryType();
   const fragments = fragmentsOf(document);

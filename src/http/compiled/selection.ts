@@ -80,10 +80,8 @@ export class SelectionCompiler {
         if (fragment) addFragment(fragment);
       }
     };
-    const addFragment = ({
-      typeCondition,
-      selectionSet,
-    }: InlineFragmentNode | FragmentDefinitionNode): void => {
+    const addFragment = (fragment: InlineFragmentNode | FragmentDefinitionNode): void => {
+      const { typeCondition, selectionSet } = fragment;
       const condition = typeCondition ? this.schema.getType(typeCondition.name.value) : type;
       if (condition === type || (isAbstractType(condition) && this.schema.isSubType(condition, type)))
         selectionSet.selections.forEach(add);

@@ -89,12 +89,8 @@ export function toPublicError(
   const defaultMessage = CALLER_ERROR_MESSAGES[code];
   if (defaultMessage !== undefined) {
     const message = callerMessage(formatted.message, error, defaultMessage);
-    const invalidValues = invalidValuesOf(cause);
-    const extensions = {
-      code: code as PublicErrorCode,
-      retryable: false,
-      ...(invalidValues && { fields: invalidValues }),
-    };
+    const fields = invalidValuesOf(cause);
+    const extensions = { code: code as PublicErrorCode, retryable: false, ...(fields && { fields }) };
     return { message, ...location, extensions };
   }
   // Keep Apollo's message, because clients recognise the error by the message.

@@ -53,24 +53,21 @@ function checkDocumentText(source: string): DocumentCheckResult {
 }
 
 const LINE_END = /\r\n|[\n\r]/;
-const OPENING_BRACKETS: ReadonlySet<TokenKind> = new Set([
-  TokenKind.BRACE_L,
-  TokenKind.BRACKET_L,
-  TokenKind.PAREN_L,
-]);
-const CLOSING_BRACKETS: ReadonlySet<TokenKind> = new Set([
-  TokenKind.BRACE_R,
-  TokenKind.BRACKET_R,
-  TokenKind.PAREN_R,
-]);
+const DEPTH_CHANGES: Readonly<Partial<Record<TokenKind, number>>> = {
+  [TokenKind.BRACE_L]: 1,
+  [TokenKind.BRACKET_L]: 1,
+  [TokenKind.PAREN_L]: 1,
+  [TokenKind.BRACE_R]: -1,
+  [TokenKind.BRACKET_R]: -1,
+  [TokenKind.PAREN_R]: -1,
+};
 
 /** Yields each token of a document and the number of open brackets after it. Throws at an invalid token. */
 export function* tokensOf(text: string): Generator<{ token: Token; depth: number }, void> {
   const lexer = new Lexer(new Source(text));
   let depth = 0;
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
-    if (OPENING_BRACKETS.has(token.kind)) depth += 1;
-    if (CLOSING_BRACKETS.has(token.kind)) depth -= 1;
+    depth += DEPTH_CHANGES[token.kind] ?? 0;
     yield { token, depth };
   }
 }

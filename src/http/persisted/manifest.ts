@@ -52,19 +52,15 @@ export function parseManifest(text: string): ManifestOperation[] {
   return operations;
 }
 
-export interface DocumentFault {
-  rule: ValidationRule;
-  /** Message of `error`, but without values that the document contains. */
-  message: string;
-  error: GraphQLError;
-}
-
-/** Validates a document with one rule at a time, so that the rule of each error is known. */
+/**
+ * Validates a document with one rule at a time, so that the rule of each error is known. `message` of a result: the
+ * message of `error`, but without values that the document contains.
+ */
 export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   rules: readonly ValidationRule[] = specifiedRules,
-): DocumentFault[] {
+) {
   return rules.flatMap((rule) =>
     validate(schema, document, [rule]).map((error) => ({
       rule,

@@ -73,8 +73,7 @@ export class PersistedOperations {
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
     const [byId, ...others] = ids.map((id) => this.#byId.get(removeHashPrefix(id)));
     if (others.some((other) => other !== byId)) throw CONTRADICTING_IDS_ERROR;
-    if (query === undefined || query === null || query === '')
-      return byId ?? throwUnlessKnownToApollo(params, mode);
+    if ((query ?? '') === '') return byId ?? throwUnlessKnownToApollo(params, mode);
     if (byId) {
       if (this.#findByText(query) !== byId) throw CONTRADICTING_IDS_ERROR;
       return byId;

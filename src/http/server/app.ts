@@ -86,7 +86,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       );
     return sendError(request, reply, errorForStatus(status));
   });
-  app.setNotFoundHandler((request, reply) => sendError(request, reply, NOT_FOUND_ERROR));
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, errorForStatus(404)));
   return app;
 }
 
@@ -149,5 +149,3 @@ const errorForStatus = (status: number): RequestError =>
     status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST',
     MESSAGE_BY_STATUS[status] ?? `The request was rejected with HTTP status ${status}.`,
   );
-
-const NOT_FOUND_ERROR = errorForStatus(404);

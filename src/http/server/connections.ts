@@ -26,13 +26,13 @@ export interface ClientConnection {
   /** The network of the client (see clientNetwork); null for a trusted proxy. */
   readonly network: string | null;
   /** The response to the latest request; undefined before the first request. */
-  latestResponse: ServerResponse | undefined;
+  latestResponse?: ServerResponse;
   /** Number of pipelined requests that wait for the response to the previous request. */
   waitingRequestCount: number;
   /** Whether the connection was upgraded to a WebSocket. */
   isUpgraded: boolean;
   /** Id of the caller that was authenticated last on this connection; undefined before the first authentication. */
-  callerId: string | undefined;
+  callerId?: string;
 }
 
 export interface ConnectionLimits {
@@ -71,14 +71,15 @@ export class Connections {
   readonly #open = new Map<Socket, ClientConnection>();
   /** Connections on which no complete request header has arrived yet, oldest first. */
   readonly #awaitingFirstRequest = new Set<ClientConnection>();
+  /** The open connections by network. The limit per address does not apply to those of trusted proxies (null). */
   readonly #networks = new Map<
-    string,
+    string | null,
     { count: number; readonly awaitingFirstRequest: Set<ClientConnection> }
   >();
   readonly #refuser = new ConnectionRefuser();
 
   constructor(
-    private readonly limits: ConnectionLimits,
+    readonly limits: ConnectionLimits,
     private readonly observer: ConnectionObserver,
   ) {
     this.#isProxy = addressMatcher(limits.trustedProxies);
@@ -86,10 +87,6 @@ export class Connections {
 
   get size(): number {
     return this.#open.size;
-  }
-
-  get max(): number {
-    return this.limits.maxConnections;
   }
 
   all(): Iterable<ClientConnection> {
@@ -168,14 +165,7 @@ export class Connections {
       this.observer.connectionRejected(this.#refuser.refuse(socket) ? refusal : 'dropped');
       return false;
     }
-    this.#add({
-      socket,
-      network,
-      latestResponse: undefined,
-      waitingRequestCount: 0,
-      isUpgraded: false,
-      callerId: undefined,
-    });
+    this.#add({ socket, network, waitingRequestCount: 0, isUpgraded: false });
     return true;
   }
 
@@ -214,7 +204,6 @@ export class Connections {
     connection.socket.once('close', () => this.#remove(connection));
     this.#open.set(connection.socket, connection);
     this.#awaitingFirstRequest.add(connection);
-    if (connection.network === null) return;
     const network = this.#networks.get(connection.network) ?? { count: 0, awaitingFirstRequest: new Set() };
     network.count += 1;
     network.awaitingFirstRequest.add(connection);
@@ -223,15 +212,14 @@ export class Connections {
 
   #stopAwaitingFirstRequest(connection: ClientConnection): void {
     this.#awaitingFirstRequest.delete(connection);
-    if (connection.network !== null)
-      this.#networks.get(connection.network)?.awaitingFirstRequest.delete(connection);
+    this.#networks.get(connection.network)?.awaitingFirstRequest.delete(connection);
   }
 
   #remove(connection: ClientConnection): void {
     if (!this.#open.delete(connection.socket)) return;
     this.#stopAwaitingFirstRequest(connection);
-    const network = connection.network === null ? undefined : this.#networks.get(connection.network);
-    if (network && (network.count -= 1) === 0) this.#networks.delete(connection.network ?? '');
+    const network = this.#networks.get(connection.network);
+    if (network && (network.count -= 1) === 0) this.#networks.delete(connection.network);
   }
 }
 

@@ -19,7 +19,8 @@ export const SHUTTING_DOWN_ERROR = repeatLaterError('The gateway is shutting dow
 /** Shuts the web server down. Completes every request that arrived completely, and lets clients reconnect elsewhere. */
 export class GracefulShutdown {
   #acceptedCount = 0;
-  #draining = false;
+  /** Whether startDraining() was called. Every response then closes its connection. */
+  isDraining = false;
   #closing = false;
 
   /** Must be created before the server listens. */
@@ -41,14 +42,9 @@ export class GracefulShutdown {
     app.addHook('preClose', async () => this.#closeConnections());
   }
 
-  /** Whether startDraining() was called. Every response then closes its connection. */
-  get isDraining(): boolean {
-    return this.#draining;
-  }
-
   /** Sends `connection: close` with every response from now on, so that clients reconnect to other instances. */
   startDraining(): void {
-    this.#draining = true;
+    this.isDraining = true;
     for (const { latestResponse } of this.#httpConnections()) closeConnectionAfter(latestResponse);
   }
 
@@ -77,7 +73,7 @@ export class GracefulShutdown {
   }
 
   #onRequest(socket: Socket, response: ServerResponse): void {
-    if (!this.#draining) return;
+    if (!this.isDraining) return;
     const previous = this.connections.find(socket)?.latestResponse;
     // Send `connection: close` only with the last of pipelined responses, because the header ends the connection.
     if (previous && !previous.headersSent) previous.removeHeader('connection');

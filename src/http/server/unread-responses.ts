@@ -76,12 +76,10 @@ export class UnreadResponses {
   #enforceByteLimits(unread: ClientConnection[]): void {
     const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const bytesByCaller = new Map<string, number>();
-    let totalBytes = 0;
+    let totalBytes = this.bytes;
     for (const connection of unread) {
       const caller = callerOrAddress(connection);
-      const bytes = connection.socket.writableLength;
-      bytesByCaller.set(caller, (bytesByCaller.get(caller) ?? 0) + bytes);
-      totalBytes += bytes;
+      bytesByCaller.set(caller, (bytesByCaller.get(caller) ?? 0) + connection.socket.writableLength);
     }
     for (const connection of unread.sort((a, b) => b.socket.writableLength - a.socket.writableLength)) {
       const caller = callerOrAddress(connection);

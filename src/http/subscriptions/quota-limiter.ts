@@ -3,14 +3,10 @@ import { RequestError } from '../graphql/http-error';
 /** Limits the number of concurrent subscriptions, or of WebSocket connections, per caller and in total. */
 export class QuotaLimiter {
   readonly #openByCaller = new Map<string, number>();
-  #openTotal = 0;
+  openCount = 0;
 
   /** `total`: maximum for all callers together. `perCaller`: maximum for each. `onRejected`: called per rejection. */
   constructor(private readonly limits: { total: number; perCaller: number; onRejected(): void }) {}
-
-  get openCount(): number {
-    return this.#openTotal;
-  }
 
   /**
    * Counts one more open subscription or connection of a caller. Returns a function that subtracts it again, to be
@@ -20,11 +16,11 @@ export class QuotaLimiter {
     const { total, perCaller } = this.limits;
     const open = this.#openByCaller.get(callerId) ?? 0;
     if (open >= perCaller) throw this.#reject('The caller', perCaller);
-    if (this.#openTotal >= total) throw this.#reject('The gateway instance', total);
+    if (this.openCount >= total) throw this.#reject('The gateway instance', total);
     this.#openByCaller.set(callerId, open + 1);
-    this.#openTotal += 1;
+    this.openCount += 1;
     return () => {
-      this.#openTotal -= 1;
+      this.openCount -= 1;
       const remaining = (this.#openByCaller.get(callerId) ?? 1) - 1;
       if (remaining > 0) this.#openByCaller.set(callerId, remaining);
       else this.#openByCaller.delete(callerId);

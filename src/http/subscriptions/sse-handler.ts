@@ -85,8 +85,11 @@ export class SseHandler {
     // Some browsers treat the stream as open only after the first bytes have arrived.
     await writeAndDrain(raw, ':\n\n');
     try {
-      for await (const result of results)
-        await writeAndDrain(raw, formatIdLine(results.eventId) + formatEvent('next', result));
+      for await (const result of results) {
+        // When clients reconnect, they send the id of the last event (Last-Event-ID).
+        const idLine = results.eventId ? `id: ${results.eventId}\n` : '';
+        await writeAndDrain(raw, idLine + formatEvent('next', result));
+      }
     } catch (error) {
       const errors = error instanceof SubscriptionError ? error.errors : [error];
       await writeAndDrain(raw, formatEvent('next', { errors }));
@@ -102,12 +105,6 @@ type Results = AsyncIterableIterator<object> & Partial<Pick<ResultStream, 'event
 async function* yieldErrors(errors: readonly Error[]) {
   yield { errors };
 }
-
-/**
- * Returns the `id:` line of an event; '' if the event has no id. When clients reconnect, they send the id
- * (Last-Event-ID).
- */
-const formatIdLine = (eventId: string | null | undefined): string => (eventId ? `id: ${eventId}\n` : '');
 
 const formatEvent = (event: string, data?: object): string =>
   `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;

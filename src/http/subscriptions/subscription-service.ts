@@ -64,7 +64,7 @@ export class SubscriptionService {
     identity: RequestIdentity,
   ): Promise<PreparedSubscription | readonly GraphQLError[]> {
     const { caller, requestId } = identity;
-    const { schema, documents, admission, contextFor } = this.options;
+    const { schema, documents, admission, contextFor, log } = this.options;
     const trace = this.options.startTrace?.() ?? NO_TRACE;
     try {
       validateParams(params);
@@ -87,13 +87,15 @@ export class SubscriptionService {
       };
     } catch (error) {
       const errors = this.#toPublicErrors(error, requestId);
+      const codes = errorCodesOf(errors);
+      const name = loggableName(params.operationName);
       // Do not log or count a RequestError, such as RATE_LIMITED, because there may be many.
-      if (error instanceof RequestError) {
-        trace.end(loggableName(params.operationName), [error.code]);
-        return errors;
+      if (!(error instanceof RequestError)) {
+        this.options.countOperation(undefined, undefined, codes[0], undefined);
+        const ended = { operation: 'subscription', name, ms: 0, resultCount: 0, codes };
+        trace.runInSpan(() => logEndedOperation(log, identity, ended));
       }
-      this.options.countOperation(undefined, undefined, errorCodesOf(errors)[0], undefined);
-      this.#log({ requestId, caller }, params.operationName, { ms: 0, resultCount: 0, errors, trace });
+      trace.end(name, codes);
       return errors;
     }
   }
@@ -103,8 +105,9 @@ export class SubscriptionService {
    * Calls `onEnd` once when the stream has ended.
    */
   start(prepared: PreparedSubscription, onEnd?: () => unknown): ResultStream {
-    const { contextValue, operationName, trace } = prepared;
+    const { contextValue, trace } = prepared;
     const { caller, requestId } = contextValue;
+    const name = loggableName(prepared.operationName);
     const startedAt = performance.now();
     let releaseQuota = (): void => undefined;
     let stopChecks = (): void => undefined;
@@ -122,7 +125,7 @@ export class SubscriptionService {
       toPublicResult: ({ data, errors }) => {
         this.#requireCurrentCredentials(caller);
         const publicErrors = errors && this.#toPublicErrors(new AggregateError(errors), requestId);
-        trace.end(loggableName(operationName), errorCodesOf(publicErrors));
+        trace.end(name, errorCodesOf(publicErrors));
         return { data, ...(publicErrors && { errors: publicErrors }) };
       },
       latestEventId: () => contextValue.eventId,
@@ -130,14 +133,12 @@ export class SubscriptionService {
         releaseQuota();
         stopChecks();
         onEnd?.();
-        this.options.countOperation(
-          'subscription',
-          loggableName(operationName),
-          errorCodesOf(errors)[0],
-          undefined,
-        );
+        const codes = errorCodesOf(errors);
         const ms = performance.now() - startedAt;
-        this.#log(contextValue, operationName, { ms, resultCount: stream.resultCount, errors, trace });
+        const ended = { operation: 'subscription', name, ms, resultCount: stream.resultCount, codes };
+        this.options.countOperation('subscription', name, codes[0], undefined);
+        trace.runInSpan(() => logEndedOperation(this.options.log, contextValue, ended));
+        trace.end(name, codes);
       },
     });
     return stream;
@@ -159,32 +160,6 @@ export class SubscriptionService {
     const extensionsWithId = { ...extensions, requestId };
     return [new GraphQLError(message, { nodes, source, positions, path, extensions: extensionsWithId })];
   }
-
-  #log(
-    context: Pick<OperationContext, 'requestId' | 'caller'>,
-    operationName: unknown,
-    { ms, resultCount, errors, trace }: EndedSubscription,
-  ): void {
-    const name = loggableName(operationName);
-    const codes = errorCodesOf(errors);
-    trace.runInSpan(() =>
-      logEndedOperation(this.options.log, context, {
-        operation: 'subscription',
-        name,
-        ms,
-        resultCount,
-        codes,
-      }),
-    );
-    trace.end(name, codes);
-  }
-}
-
-interface EndedSubscription {
-  ms: number;
-  resultCount: number;
-  errors: readonly GraphQLError[];
-  trace: SubscriptionTrace;
 }
 
 /** Message for callers whose connection or subscription ends, because their credentials are no longer valid. */

@@ -201,11 +201,9 @@ const closeForExpiredCredentials = (socket: WebSocket): void =>
 
 /** Returns the credentials in the payload of connection_init, if any. Throws an AccessError if there are several. */
 function authorizationOf(params: Readonly<Record<string, unknown>> = {}): string | undefined {
-  const authorizationEntries = Object.entries(params).filter(
-    ([name]) => name.toLowerCase() === 'authorization',
-  );
-  if (authorizationEntries.length > 1)
+  const entries = Object.entries(params).filter(([name]) => name.toLowerCase() === 'authorization');
+  if (entries.length > 1)
     throw new AccessError('BAD_CREDENTIALS', 'connection_init has several credentials.');
-  const [[, text] = []] = authorizationEntries;
+  const [[, text] = []] = entries;
   return typeof text === 'string' ? text : undefined;
 }

@@ -59,8 +59,6 @@ export function serializeLine(
 
 const COMPLETE_LINE_PATTERN = /^(.+),"hash":"[0-9a-f]{64}"\}$/;
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
-const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const EVENT_PATTERN = /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|closed)$/;
 
 const matches = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
@@ -69,8 +67,8 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Numb
 const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
   writer: (value) => matches(value, /^[0-9a-f]{16}$/),
   seq: isCount,
-  event: (value) => matches(value, EVENT_PATTERN),
-  time: (value) => matches(value, TIME_PATTERN),
+  event: (value) => matches(value, /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|closed)$/),
+  time: (value) => matches(value, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   continues: (value) => value === undefined || matches(value, HASH_PATTERN),
   torn: (value) => value === undefined || value === true,
   missed: (value) => value === undefined || isCount(value),

@@ -63,8 +63,9 @@ export class Verifier {
   #file: FileSummary = { name: '', lines: 0, calls: 0 };
   /** Number of the current line in the file, empty lines included. */
   #lineNumber = 0;
-  #last: Pick<AuditLine, 'seq' | 'hash'> | undefined;
-  #previousFileHash: string | undefined;
+  #last: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
+  /** Hash of the last line of the files before this one; NO_HASH if they have no valid line. */
+  #previousFileHash = NO_HASH;
   /**
    * Hashes with which older files that were not checked must end. If a line that is checked later has such a hash, the
    * files were given in a wrong order.
@@ -99,7 +100,7 @@ export class Verifier {
     this.#file = { name, lines: 0, calls: 0 };
     this.files.push(this.#file);
     this.#lineNumber = 0;
-    this.#previousFileHash = this.#last?.hash;
+    this.#previousFileHash = this.#last.hash;
     let unfinishedLine = '';
     let bytes = 0;
     // Read as latin1: each byte is one character, so text lengths are byte counts.
@@ -131,7 +132,7 @@ export class Verifier {
         'files_out_of_order',
         'an earlier file continues this one: the files were not given in order, oldest first.',
       );
-    const isMoved = this.#file.lines > 0 && line.seq <= (this.#last?.seq ?? -1);
+    const isMoved = this.#file.lines > 0 && line.seq <= this.#last.seq;
     if (isMoved)
       this.#fault('out_of_place', `this line was copied or moved: it has number ${line.seq} in the chain.`);
     else {
@@ -173,7 +174,7 @@ export class Verifier {
 
   #checkPreviousFile(continues: string): void {
     if (this.#previousFileHash === continues) return;
-    if (this.#previousFileHash !== undefined)
+    if (this.#previousFileHash !== NO_HASH)
       return this.#fault(
         'lines_missing',
         'lines are missing between the end of the previous file and this line.',
@@ -191,10 +192,9 @@ export class Verifier {
    * file, `continues` is the last hash of an older file.
    */
   #checkLaterLine(line: AuditLine): void {
-    const previous = this.#last ?? { seq: -1, hash: NO_HASH };
-    const missingCount = line.seq - previous.seq - 1;
+    const missingCount = line.seq - this.#last.seq - 1;
     if (missingCount > 0) this.#fault('lines_missing', `${linesAre(missingCount)} missing before this one.`);
-    else this.#checkHash(previous.hash, line);
+    else this.#checkHash(this.#last.hash, line);
   }
 
   #checkHash(previousHash: string, { body, hash }: AuditLine): void {

@@ -69,9 +69,7 @@ export function changeMetrics(registry: Registry) {
  */
 export function registerChangeGauges(registry: Registry, state: ChangesState): void {
   const readFollowed = oncePerScrape(state.followed);
-  const readFollowedValue = async (
-    valueOf: (followed: FollowedTransactions) => number,
-  ): Promise<number | null> => {
+  const readFollowedValue = async (valueOf: (followed: FollowedTransactions) => number) => {
     const followed = await readFollowed();
     return followed && valueOf(followed);
   };

@@ -80,41 +80,30 @@ interface ServiceCall {
 }
 
 /**
- * Creates spans of requests to the payment service, according to OpenTelemetry's conventions. Omits the attribute
- * url.full, because it would contain ids.
+ * Returns a function that runs `exchange` in a client span. `exchange` sends a request to the payment service and awaits
+ * the response. The spans follow OpenTelemetry's conventions, but omit the attribute url.full, because it would contain
+ * ids.
  */
-export class ServiceSpans {
-  readonly #serverAttributes: Attributes;
+export function serviceSpans(spans: Spans, { baseUrl, notFoundStatus }: TracedService) {
+  const { hostname, port, protocol } = new URL(baseUrl);
   /** Number of times each request was sent. A retry passes the same ServiceCall object. */
-  readonly #sendCounts = new WeakMap<ServiceCall, number>();
-
-  constructor(
-    private readonly spans: Spans,
-    private readonly service: TracedService,
-  ) {
-    const { hostname, port, protocol } = new URL(service.baseUrl);
-    this.#serverAttributes = {
-      'server.address': hostname,
-      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
-    };
-  }
-
-  /** Runs `exchange` in a client span. `exchange` sends the request and awaits the response. */
-  runInRequestSpan<A extends { status: number }>(call: ServiceCall, exchange: () => Promise<A>): Promise<A> {
+  const sendCounts = new WeakMap<ServiceCall, number>();
+  return <A extends { status: number }>(call: ServiceCall, exchange: () => Promise<A>): Promise<A> => {
     const method = 'query' in call ? 'GET' : 'POST';
     const template = `/api/v1/${call.path}`;
-    const resends = this.#sendCounts.get(call) ?? 0;
-    this.#sendCounts.set(call, resends + 1);
+    const resends = sendCounts.get(call) ?? 0;
+    sendCounts.set(call, resends + 1);
     const attributes = (): Attributes => ({
       'http.request.method': method,
       'url.template': template,
-      ...this.#serverAttributes,
+      'server.address': hostname,
+      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
       ...(resends > 0 && { 'http.request.resend_count': resends }),
     });
-    return this.spans.runAsClientSpan(`${method} ${template}`, attributes, exchange, (span, { status }) => {
+    return spans.runAsClientSpan(`${method} ${template}`, attributes, exchange, (span, { status }) => {
       span.setAttribute('http.response.status_code', status);
-      const isNotFound = method === 'GET' && status === this.service.notFoundStatus;
+      const isNotFound = method === 'GET' && status === notFoundStatus;
       if (status >= 400 && !isNotFound) markFailed(span, String(status));
     });
-  }
+  };
 }

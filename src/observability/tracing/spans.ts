@@ -82,11 +82,8 @@ export class Spans {
     onResult?: (span: Span, result: T) => void,
   ): Promise<T> {
     if (!this.activeSpan?.isRecording()) return work();
-    const span = this.startSpan(
-      name,
-      { kind: SpanKind.CLIENT, attributes: attributes() },
-      this.activeContext,
-    );
+    const options = { kind: SpanKind.CLIENT, attributes: attributes() };
+    const span = this.startSpan(name, options, this.activeContext);
     return endSpanAfter(span, async () => {
       const result = await work();
       onResult?.(span, result);

@@ -1,6 +1,6 @@
 import { isSpanContextValid } from '@opentelemetry/api';
 import { pino, type Logger } from 'pino';
-import { JournalSpans, ServiceSpans, type TracedService } from './client-spans';
+import { JournalSpans, serviceSpans, type TracedService } from './client-spans';
 import { CollectorExporter, createTracerProvider } from './exporter';
 import { RequestSpans } from './request-spans';
 import type { TracingSettings } from '../../config/types';
@@ -32,13 +32,12 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
   const spans = new Spans(provider.getTracer('paygraph'));
   const requestSpans = new RequestSpans(spans);
   const journalSpans = new JournalSpans(spans);
-  const serviceSpans = new ServiceSpans(spans, service);
   return {
     withTraceIds: (logger: Logger): Logger => withTraceIds(logger, spans),
     instrument: requestSpans.instrument.bind(requestSpans),
     operationEnded: requestSpans.operationEnded.bind(requestSpans),
     startSubscriptionSpan: requestSpans.startSubscriptionSpan.bind(requestSpans),
-    runInRequestSpan: serviceSpans.runInRequestSpan.bind(serviceSpans),
+    runInRequestSpan: serviceSpans(spans, service),
     traceJournal: journalSpans.traceJournal.bind(journalSpans),
     runInBackgroundSpan: journalSpans.runInBackgroundSpan.bind(journalSpans),
     /** Exports the remaining spans, for at most `flushMs`, and disconnects from the collector. Never rejects. */

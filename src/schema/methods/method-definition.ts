@@ -1,6 +1,5 @@
 import type { WireObject } from '../../shared/wire-object';
-import type { NextAction } from '../next-action';
-import type { ConfirmationDefinition, PaymentResource } from '../payment';
+import type { ConfirmationDefinition, PaymentMethodBehavior, PaymentResource } from '../payment';
 import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
@@ -52,17 +51,12 @@ export interface CommonDefinition {
   fallback?: true;
 }
 
-export interface PaymentMethodDefinition extends CommonDefinition {
+export interface PaymentMethodDefinition extends CommonDefinition, PaymentMethodBehavior {
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
   /** Description of the method in the enum RedirectPaymentMethod. Absent if the enum does not contain the method. */
   redirect?: string;
   /** Confirmation of the method's payments. Absent if they cannot be confirmed. */
   confirmation?: ConfirmationInputDefinition;
-  /**
-   * Returns a next action that only this method has, such as a QR code. Returns null if the default action applies: a
-   * RedirectAction or an AwaitProviderAction.
-   */
-  nextAction?(payment: PaymentResource): NextAction | null;
   sandbox: SandboxPaymentMethod;
 }
 

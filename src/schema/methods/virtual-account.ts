@@ -43,13 +43,11 @@ export const virtualAccount = defineMethod('virtual_account', {
     nextAction: (payment: VirtualAccountPayment) => {
       const targetAccount = valueOrNull(payment.virtualAccount);
       if (!targetAccount) return null;
-      const pollAfterMs = payment.pollAfter.payer;
-      const actionFields = {
+      return Object.assign(new PayVirtualAccountAction(), {
         virtualAccount: targetAccount,
         bankCode: valueOrNull(payment.bankCode),
-        pollAfterMs,
-      };
-      return Object.assign(new PayVirtualAccountAction(), actionFields);
+        pollAfterMs: payment.pollAfter.payer,
+      });
     },
     sandbox: {
       type: 'virtual_account',

@@ -23,14 +23,12 @@ interface PostgresChangesOptions {
 
 /** The record of changes in PostgreSQL. */
 export class PostgresChanges extends SqlChanges implements ChangeJournal {
-  readonly #options: PostgresChangesOptions;
   readonly #observations: Batcher<Observation, ObservationResult>;
   readonly #syncs: Batcher<null, null>;
 
-  constructor(options: PostgresChangesOptions) {
+  constructor(private readonly options: PostgresChangesOptions) {
     super('postgres');
     const { timeLimitMs, pool } = options;
-    this.#options = options;
     this.#observations = new Batcher({
       flush: (observations, until) => this.#recordAll(observations, until),
       maxBatch: MAX_BATCH,
@@ -60,11 +58,11 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
   }
 
   protected read(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.#options.backgroundPool.query(text, values);
+    return this.options.backgroundPool.query(text, values);
   }
 
   protected writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.#options.backgroundPool.query(text, values);
+    return this.options.backgroundPool.query(text, values);
   }
 
   protected async sync(): Promise<void> {
@@ -72,7 +70,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
   }
 
   protected async raiseEpochIfMoved(until?: number): Promise<void> {
-    await this.#options.pool.query(RAISE_EPOCH_IF_MOVED, [], until);
+    await this.options.pool.query(RAISE_EPOCH_IF_MOVED, [], until);
   }
 
   protected override async readWritersHorizon(): Promise<number> {
@@ -83,7 +81,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
   async #recordAll(observations: readonly Observation[], until: number): Promise<ObservationResult[]> {
     const records = JSON.stringify(observations.map(observationValues));
     const recordBatch = (): Promise<Row[]> =>
-      this.#options.unsyncedPool.query(RECORD_OBSERVATIONS, [records], until);
+      this.options.unsyncedPool.query(RECORD_OBSERVATIONS, [records], until);
     let rows = await recordBatch();
     if (isEpochOutdated(rows)) {
       await this.raiseEpochIfMoved(until);

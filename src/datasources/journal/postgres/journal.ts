@@ -1,9 +1,10 @@
 import { bytesToUuid } from '../../../shared/uuid';
+import { toWireFields } from '../../../shared/wire-object';
 import { STATE_BY_OUTCOME } from '../attempt-tables';
 import { Batcher } from '../batcher';
 import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
 import { notDurableError } from '../journal-error';
-import { DEFAULT_TIME_LIMIT_MS, MIN_BACKGROUND_TIME_LIMIT_MS, monotonicMs } from '../deadline';
+import { backgroundTimeLimitMs, monotonicMs } from '../deadline';
 import {
   JournalUnavailable,
   type AttemptKey,
@@ -71,7 +72,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #groupCache = new AttemptGroupCache();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
-  constructor(url: string, timeLimitMs = DEFAULT_TIME_LIMIT_MS) {
+  constructor(url: string, timeLimitMs: number) {
     super(timeLimitMs, 'postgres');
     const hosts = new PostgresHosts(url);
     this.#pool = new PostgresPool(hosts, {
@@ -86,7 +87,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
       migrate: () => this.#pool.migrate(),
     });
     this.#backgroundPool = new PostgresPool(hosts, {
-      timeLimitMs: Math.max(timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS),
+      timeLimitMs: backgroundTimeLimitMs(timeLimitMs),
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
       connectionOptions: BACKGROUND_OPTIONS,
       migrate: () => this.#pool.migrate(),
@@ -152,14 +153,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   }
 
   async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
-    const rows = confirmed.map(({ service, channel, transactionId, inputHash, status, confirmedAt }) => ({
-      service,
-      channel,
-      transaction_id: transactionId,
-      input_hash: inputHash,
-      status: toStorableText(status),
-      confirmed_at: confirmedAt,
-    }));
+    const rows = confirmed.map((input) => toWireFields({ ...input, status: toStorableText(input.status) }));
     await this.write(`${RECORD_CONFIRMED} ${END_CONFIRM[outcome]}`, JSON.stringify(rows), id);
   }
 

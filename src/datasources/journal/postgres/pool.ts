@@ -30,8 +30,8 @@ interface PostgresPoolOptions {
   maxConnections: number;
   /** Server settings of each connection, in the form of command-line options of PostgreSQL. */
   connectionOptions: string;
-  /** Applies pending migrations, and returns their names. If omitted, the pool applies them itself. */
-  migrate?: () => Promise<readonly string[]>;
+  /** Applies pending migrations. If omitted, the pool applies them itself. */
+  migrate?: () => Promise<void>;
 }
 
 /** SQLSTATE of a warning, for example that the synchronous standby did not acknowledge a commit. */
@@ -50,7 +50,7 @@ export class PostgresPool {
   readonly #pool: Pool;
   readonly #inFlight = new InFlightCounter();
   readonly #statements = new Map<string, { name: string; text: string }>();
-  #migrated: Promise<readonly string[]> | undefined;
+  #migrated: Promise<void> | undefined;
   #migrationClient: Client | undefined;
   #closing: Promise<void> | undefined;
 
@@ -92,11 +92,8 @@ export class PostgresPool {
     return this.#track({ text, values, isDurable: true }, until);
   }
 
-  /**
-   * Applies pending migrations once, and returns their names. Rejects with JournalUnavailable on failure; the next call
-   * then tries again.
-   */
-  migrate(): Promise<readonly string[]> {
+  /** Applies pending migrations once. Rejects with JournalUnavailable on failure; the next call then tries again. */
+  migrate(): Promise<void> {
     if (this.#closing) return Promise.reject(closedError());
     this.#migrated ??= this.#inFlight
       .track((this.#options.migrate ?? this.#migrate.bind(this))())
@@ -156,14 +153,14 @@ export class PostgresPool {
     }
   }
 
-  async #migrate(): Promise<readonly string[]> {
+  async #migrate(): Promise<void> {
     const client = this.#hosts.createClient({ connectionTimeoutMillis: this.#options.timeLimitMs });
     this.#migrationClient = client;
     const execute = async (text: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
       (await client.query<Row>(this.#statement(text).text, [...values])).rows;
     try {
       await client.connect();
-      return await migrate({
+      await migrate({
         dialect: 'postgres',
         execute,
         transaction: async (work) => {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { STATE_BY_OUTCOME } from '../attempt-tables';
-import { MIN_BACKGROUND_TIME_LIMIT_MS } from '../deadline';
+import { backgroundTimeLimitMs } from '../deadline';
 import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
 import type {
   InsertResult,
@@ -95,11 +95,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
       await transaction(async () => {
         for (const statement of replacedFileStatements(file)) await execute(statement);
       });
-      const backgroundThread = await SqliteThread.open(
-        file,
-        Math.max(timeLimitMs, MIN_BACKGROUND_TIME_LIMIT_MS),
-        true,
-      );
+      const backgroundThread = await SqliteThread.open(file, backgroundTimeLimitMs(timeLimitMs), true);
       return new SqliteJournal(thread, backgroundThread, timeLimitMs);
     } catch (error) {
       await thread.close();
@@ -108,22 +104,16 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
-    const { service, client, channel, kind, externalId, id, reserve } = attempt;
+    const { service, client, channel, kind, externalId, id, reserve, fenceSince } = attempt;
     const [idHash, idBytes] = idValues(id);
     const reservation = [service, channel, toStoredText(externalId), idBytes];
     const group = [service, client, channel, kind];
-    const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, attempt.fenceSince);
+    const conditions = [fenceSince, reserve ? 1 : 0, ...reservation];
+    const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, fenceSince);
     const [row] = await this.#writeAll(
       ...(reserve ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...reservation)] : []),
       ...(this.#groupCache.has(attempt) ? [] : [sql(CREATE_GROUP, ...group)]),
-      sql(
-        INSERT_ATTEMPT,
-        ...insertColumnValues(attempt),
-        ...group,
-        attempt.fenceSince,
-        reserve ? 1 : 0,
-        ...reservation,
-      ),
+      sql(INSERT_ATTEMPT, ...insertColumnValues(attempt), ...group, ...conditions),
       selectIfFenceChanged,
       sql(FIND_BY_KEY, idHash),
     );

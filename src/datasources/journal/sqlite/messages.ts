@@ -22,9 +22,7 @@ export interface Job {
 export type JsonParameter = string | number | null | [hex: string];
 
 /** A Job in JSON. Each SQL text is replaced by its index among all texts that were sent to the thread. */
-export interface NumberedJob {
-  write: boolean;
-  isUnsynced?: boolean;
+export interface NumberedJob extends Omit<Job, 'statements'> {
   statements: [number: number, params: JsonParameter[]][];
 }
 

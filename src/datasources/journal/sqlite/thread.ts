@@ -21,16 +21,11 @@ const OPEN_LOCK_TIMEOUT_MS = 10_000;
 
 const THREAD_STOPPED = 'the SQLite thread of the gateway has stopped; restart the gateway';
 
-interface InFlightBatch {
-  resolve(results: Row[][]): void;
-  reject(error: Error): void;
-}
-
 /** Sends jobs to a worker thread (worker.mts) that has a connection to the SQLite file, and receives the results. */
 export class SqliteThread {
   readonly #worker: Worker;
   readonly #file: string;
-  readonly #inFlight = new Map<number, InFlightBatch>();
+  readonly #inFlight = new Map<number, PromiseWithResolvers<Row[][]>>();
   /** For each SQL text that was already sent to the thread, its number (see NumberedJob). */
   readonly #statementNumbers = new Map<string, number>();
   readonly #batcher: Batcher<Job, Row[]>;
@@ -110,15 +105,15 @@ export class SqliteThread {
     await exited;
   }
 
-  #send(jobs: readonly Job[], until: number): Promise<Row[][]> {
-    if (this.#exitError) return Promise.reject(new JournalUnavailable(this.#exitError));
-    return new Promise((resolve, reject) => {
-      const batch = (this.#batchCount += 1);
-      this.#inFlight.set(batch, { resolve, reject });
-      // A referenced worker keeps the process from exiting while a batch is in flight.
-      this.#worker.ref();
-      this.#worker.postMessage({ batch, ...this.#encodeJobs(jobs), until } satisfies BatchMessage);
-    });
+  async #send(jobs: readonly Job[], until: number): Promise<Row[][]> {
+    if (this.#exitError) throw new JournalUnavailable(this.#exitError);
+    const batch = (this.#batchCount += 1);
+    const inFlight = Promise.withResolvers<Row[][]>();
+    this.#inFlight.set(batch, inFlight);
+    // A referenced worker keeps the process from exiting while a batch is in flight.
+    this.#worker.ref();
+    this.#worker.postMessage({ batch, ...this.#encodeJobs(jobs), until } satisfies BatchMessage);
+    return inFlight.promise;
   }
 
   #encodeJobs(jobs: readonly Job[]): Pick<BatchMessage, 'jobs' | 'newStatements'> {

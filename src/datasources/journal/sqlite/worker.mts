@@ -8,18 +8,16 @@ import type { BatchMessage, BatchResult, JsonParameter, NumberedJob } from './me
  * gateway's event loop. This module imports only types of the project, because in tests Node.js runs it uncompiled.
  */
 
-interface WorkerOptions {
-  path: string;
-  busyTimeoutMs: number;
-  readOnly: boolean;
-}
-
 const SQLITE_BUSY = 5;
 
 /** A copy of monotonicMs() in deadline.ts, which this module cannot import. */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-const { path, busyTimeoutMs, readOnly } = workerData as WorkerOptions;
+const { path, busyTimeoutMs, readOnly } = workerData as {
+  path: string;
+  busyTimeoutMs: number;
+  readOnly: boolean;
+};
 const database = new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly });
 const openedIdentity = identityAtPath();
 if (!readOnly) {
@@ -117,11 +115,6 @@ function runBatch(jobs: readonly NumberedJob[], until: number): Rows[] {
   return results;
 }
 
-const errorCodesOf = (error: unknown) => {
-  const { errcode, code } = error as { errcode?: number; code?: string };
-  return { errcode, code };
-};
-
 parentPort?.on('message', (message: BatchMessage | 'close') => {
   if (message === 'close') {
     database.close();
@@ -134,7 +127,8 @@ parentPort?.on('message', (message: BatchMessage | 'close') => {
     const results = runBatch(JSON.parse(jobs) as NumberedJob[], until);
     parentPort?.postMessage({ batch, results } satisfies BatchResult);
   } catch (error) {
-    parentPort?.postMessage({ batch, error: String(error), ...errorCodesOf(error) } satisfies BatchResult);
+    const { errcode, code } = error as { errcode?: number; code?: string };
+    parentPort?.postMessage({ batch, error: String(error), errcode, code } satisfies BatchResult);
   }
 });
 parentPort?.postMessage('open');
