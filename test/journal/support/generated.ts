@@ -1,5 +1,6 @@
+import { Pool } from 'pg';
 import { INDEX_ORDER_OPTIONS } from '../../../src/datasources/journal/postgres/pool';
-import { withClient, type Store } from '../../support/stores';
+import type { Store } from '../../support/stores';
 
 interface Generated {
   count: number;
@@ -45,6 +46,16 @@ interface PlanNode {
 /** Returns all nodes of a PostgreSQL plan in the format of EXPLAIN (FORMAT JSON). */
 const planNodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(planNodes)];
 
+const pools = new WeakMap<Store, Pool>();
+
+/** Returns connections with the planner options of the journal. They do not keep the process running. */
+function explainPool(store: Store): Pool {
+  const options = { connectionString: store.url, options: INDEX_ORDER_OPTIONS, allowExitOnIdle: true };
+  const pool = pools.get(store) ?? new Pool(options).on('error', () => undefined);
+  pools.set(store, pool);
+  return pool;
+}
+
 /**
  * Runs a statement with parameters `?` on PostgreSQL and rolls it back. Returns how many rows it read through indexes,
  * and its number of sequential scans.
@@ -52,11 +63,11 @@ const planNodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).f
 export async function rowsRead(store: Store, text: string, values: readonly unknown[]) {
   let count = 0;
   const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${text.replaceAll('?', () => `$${(count += 1)}`)}`;
-  const url = `${store.url}?options=${encodeURIComponent(INDEX_ORDER_OPTIONS)}`;
-  const result = await withClient(url, async (client) => {
-    await client.query('BEGIN');
-    return client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, [...values]);
-  });
+  const client = await explainPool(store).connect();
+  await client.query('BEGIN');
+  const result = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, [...values]);
+  await client.query('ROLLBACK');
+  client.release();
   const nodes = planNodes(result.rows[0]!['QUERY PLAN'][0].Plan);
   const rows = nodes
     .filter((node) => node['Node Type'].startsWith('Index'))
