@@ -289,7 +289,7 @@ export type ImpsPayoutInput = {
 export type OtherPayoutInput = {
   /** The fields of the method except type, sent unchanged. No value may look like a full card number. */
   fields: Record<string, unknown>;
-  /** The payout_method.type to send. A type that PayoutMethodInput offers otherwise, by its own field or by typeOnly, is rejected. */
+  /** The payout_method.type to send. Rejected if PayoutMethodInput has a field for this type, or if typeOnly offers it. */
   type: string;
 };
 

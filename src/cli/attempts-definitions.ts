@@ -74,7 +74,7 @@ skipped. --all can only record the outcome not_sent.`,
     .requiredOption(...REASON_OPTION)
     .option(...BY_OPTION)
     .option('--transaction-id <uuid>', 'the id of the transaction at the service; required with succeeded')
-    .option('--status <word>', 'the status word of the service for the transaction', 'processing')
+    .option('--status <word>', "the transaction's status in the words of the service", 'processing')
     .option('--file <file>', 'settle the attempts of a .csv or .jsonl file')
     .option('--all', 'settle all attempts of unknown outcome as not_sent; requires --older-than')
     .option(

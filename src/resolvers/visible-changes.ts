@@ -11,7 +11,7 @@ function parseCursor(cursor: string | null): ChangePosition | null {
     return cursor === null ? null : decodeCursor(cursor);
   } catch (error) {
     if (!(error instanceof InvalidCursor)) throw error;
-    throw badArgumentError('after', 'cursor', 'after is not a cursor of this gateway.');
+    throw badArgumentError('after', 'cursor', 'The argument `after` is not a cursor of this gateway.');
   }
 }
 

@@ -20,11 +20,11 @@ const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1
 export function addControlRoutes(
   app: FastifyInstance,
   control: SandboxControl,
-  liveEvents: ConsoleRefreshEvents,
+  refreshEvents: ConsoleRefreshEvents,
 ): void {
   app.addHook('onRequest', async (request) => guardControl(request));
   app.get('/', (_request, reply) => sendConsole(reply, control));
-  app.get('/events', (request, reply) => sendEvents(liveEvents, request, reply));
+  app.get('/events', (request, reply) => sendEvents(refreshEvents, request, reply));
   app.get<{ Querystring: WireObject }>('/transactions', ({ query }) => {
     const { limit, before } = readObject(query, readPaging);
     return { transactions: control.transactions(limit, before) };
@@ -87,12 +87,12 @@ const forbidden = (): SandboxHttpError =>
  * too many streams are already open.
  */
 function sendEvents(
-  liveEvents: ConsoleRefreshEvents,
+  refreshEvents: ConsoleRefreshEvents,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   rejectCrossSite(request);
-  if (!liveEvents.hasCapacity)
+  if (!refreshEvents.hasCapacity)
     throw new SandboxHttpError(503, 'Too many event streams are open; close some console pages');
   reply.hijack();
   reply.raw.writeHead(200, {
@@ -102,7 +102,7 @@ function sendEvents(
     // Turn off response buffering in nginx.
     'x-accel-buffering': 'no',
   });
-  liveEvents.addListener(reply.raw);
+  refreshEvents.addListener(reply.raw);
   return reply;
 }
 

@@ -60,8 +60,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const callbacks = new CallbackSender({ clock, realTime, logger });
   const store = new Store(maxTransactions);
   const transitions = new TransitionLog();
-  const liveEvents = new ConsoleRefreshEvents(realTime);
-  const onChange = () => liveEvents.notifyChange();
+  const refreshEvents = new ConsoleRefreshEvents(realTime);
+  const onChange = () => refreshEvents.notifyChange();
   const faults = new FaultInjector(onChange);
   const lifecycle = new Lifecycle({
     clock,
@@ -82,14 +82,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   app.get('/healthz', () => ({ status: 'ok' }));
   if (jwks) addJwks(app, jwks);
   if (options.control) {
-    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, liveEvents);
+    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, refreshEvents);
     app.register(routes, { prefix: '/_sandbox' });
   }
   url = `${await app.listen({ host: '127.0.0.1', port })}/`;
   const close = async () => {
     clock.stop();
     callbacks.stop();
-    liveEvents.close();
+    refreshEvents.close();
     await app.close();
   };
   return { url, control, close };

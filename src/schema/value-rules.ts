@@ -38,9 +38,10 @@ export type ValueRule = (typeof VALUE_RULES)[number];
 /** An item of `extensions.fields`: the path of an invalid value and the rule that it violates. */
 export interface InvalidValue {
   /**
-   * Name of the argument, then names of fields and indexes of lists. If the argument is `input`, its name is omitted.
-   * Never contains a value.
+   * Name of the argument (of the variable, if no argument uses the variable or its default is invalid), then names of
+   * fields and indexes of lists. A leading `input` is omitted, unless it is the whole path. Never contains a value.
    */
   path: readonly string[];
+  /** Name of the rule: one of VALUE_RULES, or of the rules of an input field. */
   rule: string;
 }

@@ -91,7 +91,7 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
     expect(sent(harness.service, kind, key)).toBe(1);
   });
 
-  test('records a payment that a lookup found even if the journal does not answer its insert', async () => {
+  test('records a payment that a lookup found, even if the response of the journal to the insert of its attempt is lost', async () => {
     const [key, { transactionId }] = await createThenLose('payment');
     loseAnswer = true;
     expect(await harness.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
@@ -116,7 +116,7 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 
-  test('does not send a confirm, and leaves it unknown, if the journal lost the confirm that was executed', async () => {
+  test('sends no second confirm, and reports an unknown outcome, if the journal lost the confirm that was executed', async () => {
     const { transactionId } = await harness.create('payment', newKey());
     expect(await confirm(transactionId, '111111111111')).toMatchObject(CREATED);
     for (const table of ['confirms', 'confirmed']) await harness.store.rows(`DELETE FROM ${table}`);

@@ -230,7 +230,7 @@ describePostgresJournal('Query plans', (fixture) => {
     await begunAs(fixture.journal, 'succeeded', newAttempt({ ...PAGE, externalId: 'order 100' }));
   });
 
-  test('for a list read at most seven times the rows of a page, whatever the filters', async () => {
+  test('of a list read at most seven rows for each attempt of a page, whatever the filters', async () => {
     for (const filters of FILTERS) {
       const { text, values } = listStatement({ ...PAGE, ...filters }, () => 'stored_attempts');
       // For each attempt of a page, this reads an index entry, the row by its id, and four times its group.

@@ -350,7 +350,7 @@ describeSqlite('The metrics page', (harnesses) => {
     expect(documented.length).toBe(page.types.size);
   });
 
-  test('has every metric that alerts, runbook and dashboard use, and the dashboard uses every metric of the gateway', () => {
+  test('has every metric that the alerts, the runbook and the dashboard use, and the dashboard uses every metric of the gateway', () => {
     for (const { expr } of rules) if (!/\bup\{/.test(expr)) expect(metricsIn(expr)).not.toEqual([]);
     const shown = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n');
     for (const text of [...rules.map(({ expr }) => expr), read('docs/runbook.md'), shown])

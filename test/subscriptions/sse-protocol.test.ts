@@ -42,7 +42,7 @@ describe.each(METHODS)('A request %s /graphql/stream', (method) => {
     expect(stream.text).toMatch(/^:\n\nevent: next\ndata: \{/);
   });
 
-  test('gets an error event with the request id of the response header, then a completion event', async () => {
+  test('without a valid document and variables gets an error event with the request id of the response header, then a completion event', async () => {
     for (const payload of [
       { query: 'subscription {' },
       { query: subscription(id).query, variables: { channel: id } },

@@ -86,8 +86,9 @@ export async function planSettle(
 }
 
 /**
- * A line of a file for `settle --file`, before its attempt is read from the journal. If the line has both an id and an
- * idempotency key, `name` is the id and `key` the idempotency key. Otherwise, `name` is the one that it has.
+ * A line of a file for `settle --file`, before its attempt is read from the journal. `name` is the id or, if the line has
+ * none, the idempotency key. `key` is the idempotency key if the line has both; otherwise null. It is only compared with
+ * the key of the attempt with this id.
  */
 export type SettleFileLine = PlannedSettle & { line: number; key: string | null };
 

@@ -136,7 +136,7 @@ function outcomeOf(request: SettleRequest, settledAt: number): Outcome {
  * and all requests with their new states.
  * @throws AuditLogError if the audit log cannot be written; no proposal is then stored
  */
-export async function proposeReadyRequests(
+export async function storeProposal(
   session: Session,
   planned: readonly PlannedSettle[],
   decision: Decision,

@@ -1,7 +1,7 @@
 import { readReason } from '../attempts/operator';
 import { attemptJson, describeAttempt, printReport } from '../attempts/report';
 import { openSession, type Session } from '../attempts/session';
-import { settleReadyRequests, proposeReadyRequests } from '../attempts/settle';
+import { settleReadyRequests, storeProposal } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
 import { planSettleFile, planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
 import { EXIT, UsageError, type Context } from '../context';
@@ -48,7 +48,7 @@ export async function settle(
   let proposalId: string | undefined;
   if (!session.config.settleApproval) planned = await settleReadyRequests(session, planned, { reason });
   else if (planned.some(({ state }) => state === 'ready'))
-    ({ id: proposalId, results: planned } = await proposeReadyRequests(session, planned, { reason }));
+    ({ id: proposalId, results: planned } = await storeProposal(session, planned, { reason }));
   if (isSingle && proposalId === undefined) return printSettledAttempt(terminal, planned, json);
   const exitCode = printReport(terminal, planned, { json, isCarriedOut: true, proposalId });
   if (proposalId !== undefined)

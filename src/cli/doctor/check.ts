@@ -107,4 +107,4 @@ export const warning = findingWithStatus('warning');
 export const failed = findingWithStatus('failed');
 
 /** If the gateway uses the embedded sandbox, this is the result of each check that needs a real payment service. */
-export const SKIPPED_WITHOUT_SERVICE = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');
+export const SKIPPED_WITH_SANDBOX = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');

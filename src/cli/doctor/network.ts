@@ -4,15 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { withTimeout } from '../../shared/timeout';
 import { causeCode } from '../../shared/error-code';
-import {
-  SKIPPED_WITHOUT_SERVICE,
-  failed,
-  ok,
-  skipped,
-  warning,
-  type CheckContext,
-  type Finding,
-} from './check';
+import { SKIPPED_WITH_SANDBOX, failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 
 const TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -25,7 +17,7 @@ const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]
 
 /** Checks the connection to the payment service and, over https, the validity and expiry of its certificate. */
 export async function checkServiceConnection({ config, now }: CheckContext): Promise<Finding[]> {
-  if (config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
+  if (config.sandbox) return [SKIPPED_WITH_SANDBOX];
   const { baseUrl } = config.service;
   const host = hostOf(baseUrl);
   const { port: givenPort, protocol } = new URL(baseUrl);

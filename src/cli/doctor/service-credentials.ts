@@ -9,7 +9,7 @@ import { ServiceTransport, serviceTime } from '../../datasources/payment-service
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { causeCode } from '../../shared/error-code';
 import { openCredentials } from '../service-credentials';
-import { SKIPPED_WITHOUT_SERVICE, failed, ok, warning, type CheckContext, type Finding } from './check';
+import { SKIPPED_WITH_SANDBOX, failed, ok, warning, type CheckContext, type Finding } from './check';
 
 /** Clock skew in ms from which the check fails: the service rejects timestamps this old (specification section 5). */
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
@@ -28,7 +28,7 @@ const MAX_CONCURRENT_LOOKUPS = 8;
  * header.
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
-  if (context.config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
+  if (context.config.sandbox) return [SKIPPED_WITH_SANDBOX];
   let openedEntries: ReturnType<typeof openCredentialEntries>;
   try {
     openedEntries = openCredentialEntries(context);

@@ -70,7 +70,7 @@ export class ServiceLookups implements AsyncDisposable {
 
   /**
    * Looks up an attempt's transaction, by its id if the attempt has it, otherwise by the external id. Resolves with
-   * `failed` on a ServiceError. Rejects if `signal` aborts a wait.
+   * `failed` after a ServiceError that is not retryable, or after MAX_TRIES tries. Rejects if `signal` aborts a wait.
    */
   async lookUp({ kind, channel, transactionId, externalId }: Attempt): Promise<LookupOutcome> {
     const { limiter, signal } = this;

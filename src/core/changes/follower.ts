@@ -157,7 +157,7 @@ export class Follower {
     return sinceSeen < delay * FRESHNESS_FRACTION ? Math.floor(clock.now() + delay - sinceSeen) : undefined;
   }
 
-  /** Looks a transaction up and schedules its next lookup. Never rejects. */
+  /** Looks a transaction up. Schedules its next lookup, unless its status is final. Never rejects. */
   async #lookUp(transaction: FollowedTransaction, lastState: KnownState | undefined): Promise<void> {
     const { session, lookUp, observer, recorder } = this.options;
     const { clock } = session;

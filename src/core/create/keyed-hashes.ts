@@ -42,14 +42,14 @@ export class KeyedHashes {
   readonly #fingerprintKey: KeyObject;
   /** Identifies the key of the fingerprints without revealing it: eight hexadecimal digits. */
   readonly #keyId: string;
-  readonly #externalIdKey: KeyObject;
+  readonly #externalIdDerivationKey: KeyObject;
 
   /** @param secret any secret that all instances share and that does not change; the keys are derived from it */
   constructor(secret: string) {
     const key = deriveKey(secret, 'paygraph fingerprint');
     this.#fingerprintKey = createSecretKey(key);
     this.#keyId = createHash('sha256').update('paygraph key id').update(key).digest('hex').slice(0, 8);
-    this.#externalIdKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
+    this.#externalIdDerivationKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
   }
 
   /**
@@ -90,7 +90,7 @@ export class KeyedHashes {
    * from the idempotency key, so that a create can be found at the service even if the journal has lost it.
    */
   externalIdOf({ service, client, key }: AttemptKey): string {
-    const hash = createHmac('sha256', this.#externalIdKey)
+    const hash = createHmac('sha256', this.#externalIdDerivationKey)
       .update(JSON.stringify([service, client, key]))
       .digest();
     hash.writeUInt8(0x80 | (hash.readUInt8(6) & 0x0f), 6);

@@ -40,7 +40,7 @@ const MAX_RECHECK_DELAY_MS = 60_000;
 /** Minimum number of lookups without a result, spread over `settleMs`, before an idempotency key is released. */
 const MIN_LOOKUPS = 4;
 
-/** Maximum number of entries in `#countedAt`. An eviction only delays the release of an idempotency key. */
+/** Maximum number of entries in `#lastCountedLookupAt`. An eviction only delays the release of an idempotency key. */
 const MAX_COUNTED_ATTEMPTS = 10_000;
 
 /** Recovers unknown outcomes of creates by lookups. See docs/exactly-once.md. */
@@ -48,7 +48,7 @@ export class OutcomeRecovery {
   /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
   /** By attempt id: when this instance began its last lookup that is evidence of absence, by the monotonic clock. */
-  readonly #countedAt = growingCache<string, number>(MAX_COUNTED_ATTEMPTS);
+  readonly #lastCountedLookupAt = growingCache<string, number>(MAX_COUNTED_ATTEMPTS);
   readonly #reportsInFlight = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
@@ -85,7 +85,7 @@ export class OutcomeRecovery {
     const recovering = this.#lookUp(claimed, matcher).finally(() => this.#inFlight.delete(claimed.id));
     void recovering.then(
       ({ kind }) => {
-        if (kind !== 'missing') this.#countedAt.delete(claimed.id);
+        if (kind !== 'missing') this.#lastCountedLookupAt.delete(claimed.id);
         this.options.observer.onRecovery(claimed.kind, kind);
       },
       () => undefined,
@@ -139,9 +139,10 @@ export class OutcomeRecovery {
     const isFound = await withTimeout(timeoutMs, finding, session.runtime).catch(() => false);
     if (!isFound) return absence;
     // Only the instance that made the last lookup in the evidence knows, by its monotonic clock, how long ago that was.
-    const lastCountedAt = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
+    const lastCountedAt =
+      absence.observer === session.owner ? this.#lastCountedLookupAt.get(attempt.id) : undefined;
     const elapsed = lastCountedAt === undefined ? 0 : lookupStartedAt - lastCountedAt;
-    this.#countedAt.set(attempt.id, lookupStartedAt);
+    this.#lastCountedLookupAt.set(attempt.id, lookupStartedAt);
     return {
       lookups: absence.lookups + 1,
       // Even after a long pause, one lookup adds no more than its share of `settleMs`.

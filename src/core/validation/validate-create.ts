@@ -32,8 +32,8 @@ export function validateCreate(
 }
 
 /**
- * Returns an error if the method excludes the currency (spec 8). Returns an error if the method `other` names the
- * `type` of a method that the input offers otherwise: by its own field, or by `typeOnly`.
+ * Returns an error if the method excludes the currency (spec 8). Returns an error if the method `other` names a `type`
+ * for which the input has a field, or which `typeOnly` offers.
  */
 function validateMethod(method: CreateMethod, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
@@ -44,7 +44,7 @@ function validateMethod(method: CreateMethod, amount: { currency: string }): Fie
   }
   if (method.type !== method.definition.type && payoutMethodByType(method.type) !== method.definition) {
     const message =
-      'must not be the type of a method that the input offers otherwise; use its own field, or typeOnly.';
+      'must not be a type for which the input has a field, or which typeOnly offers; use that field, or typeOnly.';
     errors.push(fieldError(['method', method.inputField, 'type'], 'knownMethod', message));
   }
   return errors;

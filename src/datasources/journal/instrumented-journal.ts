@@ -32,8 +32,9 @@ export const instrumentJournal = (journal: Journal, onCall: JournalCallListener)
   });
 
 /**
- * Whether an error means that a working journal refused a call, because too many lists are queued, a position has
- * expired, or an attempt is missing. Such an error is not reported as a fault of the journal.
+ * Whether an error means that a working journal refused a call: too many calls of list() are queued, the changes after
+ * the requested position were deleted, or the journal does not have the attempt. Such an error is not reported as a
+ * fault of the journal.
  */
 const isRefusal = (error: unknown): boolean =>
   error instanceof JournalBusy || error instanceof PositionExpired || error instanceof AttemptMissing;

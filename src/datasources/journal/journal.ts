@@ -265,7 +265,7 @@ export interface Journal extends ChangeJournal {
   close(): Promise<void>;
 }
 
-/** A list was rejected because too many lists are queued. The message is safe for callers. */
+/** A call of list() was rejected because too many of them are queued. The message is safe for callers. */
 export class JournalBusy extends Error {
   constructor(cause?: unknown) {
     super('Too many queries for lists of attempts are in progress. Try again later.', { cause });

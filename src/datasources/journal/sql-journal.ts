@@ -268,7 +268,7 @@ export abstract class SqlJournal implements Partial<Journal> {
   }
 }
 
-const hexAndHash = (id: string | undefined): [string, number] | [null, null] =>
-  id === undefined ? [null, null] : [Buffer.from(toStoredText(id)).toString('hex'), shortHash(id)];
+const hexAndHash = (text: string | undefined): [string, number] | [null, null] =>
+  text === undefined ? [null, null] : [Buffer.from(toStoredText(text)).toString('hex'), shortHash(text)];
 
 const firstAttempt = (rows: readonly Row[]): Attempt | null => (rows[0] ? attemptFromRow(rows[0]) : null);

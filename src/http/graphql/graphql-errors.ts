@@ -46,8 +46,8 @@ function callerMessage(message: string, error: unknown, defaultMessage: string):
   return redactGraphqlMessage(message) ?? defaultMessage;
 }
 
-const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha. \d+ tokens/;
-const INVALID_VALUE = /^((Argument|Variable) "|Too many errors processing variables)/;
+const TOO_MANY_TOKENS_MESSAGE = /^Syntax Error: Document contains more tha. \d+ tokens/;
+const INVALID_VALUE_MESSAGE = /^((Argument|Variable) "|Too many errors processing variables)/;
 /** Matches Apollo's error messages about malformed requests for automatic persisted queries. */
 const PERSISTED_QUERY_ERROR = /^(Unsupported persisted query version|provided sha does not match query)$/;
 
@@ -55,8 +55,8 @@ const PERSISTED_QUERY_ERROR = /^(Unsupported persisted query version|provided sh
 function codeOf(cause: unknown, formattedCode: unknown): string {
   if (!(cause instanceof GraphQLError)) return String(formattedCode ?? '');
   const { message, extensions } = cause;
-  if (TOO_MANY_TOKENS.test(message)) return 'OPERATION_TOO_LARGE';
-  if (extensions['code'] === undefined && INVALID_VALUE.test(message)) return 'BAD_USER_INPUT';
+  if (TOO_MANY_TOKENS_MESSAGE.test(message)) return 'OPERATION_TOO_LARGE';
+  if (extensions['code'] === undefined && INVALID_VALUE_MESSAGE.test(message)) return 'BAD_USER_INPUT';
   if (extensions['code'] === undefined && PERSISTED_QUERY_ERROR.test(message)) return 'BAD_REQUEST';
   return String(formattedCode ?? '');
 }

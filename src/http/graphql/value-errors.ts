@@ -32,7 +32,7 @@ interface ValueLocation {
    * Offset in the document at which the value, or the input field with the value, begins. Identifies the location: the
    * node of an error has the same offset.
    */
-  start: number | undefined;
+  documentOffset: number | undefined;
   /** Name of the variable if the value is a variable; otherwise undefined. */
   variable: string | undefined;
   /** Path to the value: name of the argument or variable, then names of input fields and list indexes. */
@@ -49,12 +49,12 @@ function locationsOf(source: Source): readonly ValueLocation[] {
   const locations: ValueLocation[] = [];
   const add = (node: ValueNode, path: readonly string[]): void => {
     const variable = node.kind === Kind.VARIABLE ? node.name.value : undefined;
-    locations.push({ start: node.loc?.start, variable, path });
+    locations.push({ documentOffset: node.loc?.start, variable, path });
     if (node.kind === Kind.LIST) node.values.forEach((value, index) => add(value, [...path, String(index)]));
     if (node.kind !== Kind.OBJECT) return;
     for (const { name, value, loc } of node.fields) {
       const fieldPath = [...path, name.value];
-      locations.push({ start: loc?.start, variable: undefined, path: fieldPath });
+      locations.push({ documentOffset: loc?.start, variable: undefined, path: fieldPath });
       add(value, fieldPath);
     }
   };
@@ -102,8 +102,10 @@ function pathsOfVariable(variable: string, error: GraphQLError, reason: string):
 }
 
 function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[])[] {
-  const start = error.nodes?.[0]?.loc?.start;
-  const location = error.source && locationsOf(error.source).find((candidate) => candidate.start === start);
+  const documentOffset = error.nodes?.[0]?.loc?.start;
+  const location =
+    error.source &&
+    locationsOf(error.source).find((candidate) => candidate.documentOffset === documentOffset);
   if (!location) return [];
   const field = /is not defined/.test(reason) ? undefined : fieldNameIn(reason);
   return [field === undefined ? location.path : [...location.path, field]];

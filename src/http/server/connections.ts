@@ -181,7 +181,8 @@ export class Connections {
 
   #evict(connection: ClientConnection | undefined): boolean {
     if (!connection) return false;
-    // destroy() loses no data: the kernel still delivers the end of the latest response.
+    // destroy() does not cut off the latest response: the kernel still delivers what was written. A request whose body
+    // has not arrived completely is lost.
     connection.socket.destroy();
     this.#remove(connection);
     this.observer.connectionClosed('evicted');

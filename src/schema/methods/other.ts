@@ -10,7 +10,7 @@ import { defineMethod } from './method-definition';
 @InputType({ description: 'A payout by a method unknown to this gateway (spec 2.8: "or others").' })
 export class OtherPayoutInput {
   @TextField(
-    'The payout_method.type to send. A type that PayoutMethodInput offers otherwise, by its own field or by typeOnly, is rejected.',
+    'The payout_method.type to send. Rejected if PayoutMethodInput has a field for this type, or if typeOnly offers it.',
     TextRule('methodType', 'must be a word of lower-case letters, digits and underscores.', (text) =>
       /^[a-z][a-z0-9_]{0,63}$/.test(text),
     ),
