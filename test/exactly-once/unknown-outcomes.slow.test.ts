@@ -56,6 +56,7 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
 
   test.each([
     ['only seconds older', 5 * SECOND, {}],
+    ['of another value', 0, { amount: { currency: 'INR', value: '10.01' } }],
     ['in another currency', 0, { amount: { currency: 'EUR', value: '10.00' } }],
     ['made with another method', 0, { payment_method: { type: 'card' } }],
   ])('is not matched with a payment of the same external id that is %s', async (_name, ago, over) => {
