@@ -1146,7 +1146,10 @@ export declare const PayoutFieldsDocument: TypedDocumentNode<PayoutFieldsFragmen
 export declare const possibleTypes: Record<string, string[]>;
 /** All values of `extensions.code` in errors of the gateway (docs/results.md). */
 export type GatewayErrorCode = 'BAD_USER_INPUT' | 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' | 'OPERATION_RESOLUTION_FAILURE' | 'BAD_REQUEST' | 'OPERATION_TOO_LARGE' | 'PERSISTED_QUERY_NOT_FOUND' | 'PERSISTED_OPERATION_REQUIRED' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'RATE_LIMITED' | 'NOT_FOUND' | 'CURSOR_EXPIRED' | 'SERVICE_UNAVAILABLE' | 'SERVICE_TIMEOUT' | 'SERVICE_AUTH_FAILED' | 'SERVICE_RESPONSE_INVALID' | 'INTERNAL_SERVER_ERROR';
-/** All values of `rule` in the `fields` of an InvalidInputError or a BAD_USER_INPUT error (docs/results.md). */
+/**
+ * All values of `rule` in the `fields` of an InvalidInputError, or of a GraphQL error with the code BAD_USER_INPUT or
+ * GRAPHQL_VALIDATION_FAILED (docs/results.md).
+ */
 export type InputRule = 'notBlank' | 'printable' | 'maxLength' | 'email' | 'e164' | 'iso3166Alpha2' | 'date' | 'past' | 'iban' | 'cardNumber' | 'luhn' | 'cvc' | 'expiryMonth' | 'expiryYear' | 'notExpired' | 'maskedPan' | 'addressOrStructuredFields' | 'notEmpty' | 'iso4217' | 'currencyOfMethod' | 'methodType' | 'knownMethod' | 'noType' | 'size' | 'noCardNumber' | 'noSecret' | 'https' | 'noCredentials' | 'plainUrl' | 'publicAddress' | 'allowedHost' | 'unused' | 'paymentOnChannel' | 'methodOfPayment' | 'required' | 'unknownField' | 'oneOf' | 'object' | 'enum' | 'string' | 'id' | 'int' | 'boolean' | 'uuid' | 'decimal' | 'decimalPlaces' | 'positive' | 'currencyCode' | 'timestamp' | 'url' | 'jsonObject' | 'exactNumber' | 'variableOnly' | 'atLeastOne' | 'maxItems' | 'range' | 'cursor' | 'nodeId' | 'entityType';
 /** The `extensions` of every GraphQL error of the gateway. */
 export interface GatewayErrorExtensions {

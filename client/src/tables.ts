@@ -22,7 +22,10 @@ export type GatewayErrorCode =
   | 'SERVICE_RESPONSE_INVALID'
   | 'INTERNAL_SERVER_ERROR';
 
-/** All values of `rule` in the `fields` of an InvalidInputError or a BAD_USER_INPUT error (docs/results.md). */
+/**
+ * All values of `rule` in the `fields` of an InvalidInputError, or of a GraphQL error with the code BAD_USER_INPUT or
+ * GRAPHQL_VALIDATION_FAILED (docs/results.md).
+ */
 export type InputRule =
   | 'notBlank'
   | 'printable'

@@ -54,7 +54,10 @@ import type { ConfirmationField, ConfirmationInput } from '../index';
 /** All values of \`extensions.code\` in errors of the gateway (docs/results.md). */
 export type GatewayErrorCode =${unionOf(PUBLIC_ERROR_CODES)};
 
-/** All values of \`rule\` in the \`fields\` of an InvalidInputError or a BAD_USER_INPUT error (docs/results.md). */
+/**
+ * All values of \`rule\` in the \`fields\` of an InvalidInputError, or of a GraphQL error with the code BAD_USER_INPUT or
+ * GRAPHQL_VALIDATION_FAILED (docs/results.md).
+ */
 export type InputRule =${unionOf(new Set([...INPUT_RULES, ...VALUE_RULES]))};
 
 /** The \`extensions\` of every GraphQL error of the gateway. */

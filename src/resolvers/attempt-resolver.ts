@@ -50,7 +50,7 @@ class AttemptsArgs {
   externalId?: string | null;
 
   @NullableField(
-    'Only attempts with startedAt at or after this time, which must be before startedBefore. Consecutive ranges contain every attempt once. If its key is reused meanwhile, an attempt moves to a later range (see startedAt).',
+    'Only attempts with startedAt at or after this time, which must be before startedBefore. Ranges without a gap between them contain every attempt exactly once, except that an attempt whose key is reused gets a new startedAt and so moves to a later range.',
     () => Timestamp,
   )
   startedAfter?: string | null;

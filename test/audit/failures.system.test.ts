@@ -150,7 +150,7 @@ describe('An open audit log', () => {
       expect([...found, ...notes]).toEqual([]);
     });
 
-    test('rotates the next file at the configured size after the rotation of another file failed', () => {
+    test('tries to rotate a new file at the configured size, even if the rotation of the previous file failed', () => {
       const file = path.join(temporaryFolder(), 'a'.repeat(240));
       const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });
       const fillUp = (): void => {

@@ -69,7 +69,7 @@ export const bugs = [
     id: 'create-signed-after-suspension',
     promise: 'The service refuses a create whose machine was suspended before it was sent.',
     file: 'src/datasources/payment-service/http/transport.ts',
-    find: '(signAt ?? now())',
+    find: '(signatureTime ?? now())',
     replace: 'now()',
     tests: ['test/exactly-once/clocks.slow.test.ts'],
   },

@@ -139,7 +139,7 @@ describe('An input value', () => {
     expect((await sentWith({ channel: CHANNEL.toUpperCase() }))?.['channel']).toBe(CHANNEL);
   });
 
-  test('is sent with the values of its GraphQL variables when it is a JSON literal in the document', async () => {
+  test('that is a JSON literal in the document is sent with its GraphQL variables replaced by their values', async () => {
     const query = `mutation M($inner: String!) { createPayment(input: { idempotencyKey: "literal", channel: "${CHANNEL}",
       amount: { currency: "USD", value: "1" }, method: { other: { fields: { a: [1, 2.5, true, null, WORD], b: { c: $inner } } } }
     }) { __typename } }`;

@@ -129,7 +129,10 @@ export class ConfirmService {
     };
   }
 
-  /** Sends the confirm, unless the payment has moved on and an earlier confirm with this input may be the cause. */
+  /**
+   * Sends the confirm, unless the payment has moved on and an earlier confirm with this input may be the cause. If a
+   * lookup is necessary first and does not find the payment, sends nothing and throws a ServiceError (`UNAVAILABLE`).
+   */
   async #confirm(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const { payments } = this.options;

@@ -49,7 +49,7 @@ export async function findCreateOfLostAttempt<T extends Transaction>(
   if (match.kind === 'found') return { found: match.found };
   if (match.kind === 'nothing') {
     const isTrusted =
-      match.isFromService && (await matcher.findsKnownTransaction(possibleAttempt).catch(throwNotProven));
+      match.isFromService && (await matcher.canFindKnownTransaction(possibleAttempt).catch(throwNotProven));
     return isTrusted ? 'none' : throwNotProven();
   }
   if (match.why === 'rival') throwNotProven();

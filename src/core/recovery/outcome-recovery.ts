@@ -135,7 +135,7 @@ export class OutcomeRecovery {
     // The transaction found may hide another one of this attempt, with the same external id. The evidence starts again.
     if (match.kind !== 'nothing') return NO_ABSENCE_EVIDENCE;
     if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
-    const finding = matcher.findsKnownTransaction(attempt);
+    const finding = matcher.canFindKnownTransaction(attempt);
     const isFound = await withTimeout(timeoutMs, finding, session.runtime).catch(() => false);
     if (!isFound) return absence;
     // Only the instance that made the last lookup in the evidence knows, by its monotonic clock, how long ago that was.

@@ -49,7 +49,7 @@ export interface TransactionMatcher<T extends Transaction> {
    * Whether a lookup finds a transaction that certainly exists on the attempt's channel, because the journal knows it.
    * If not, a lookup that finds nothing does not prove that a transaction is absent. True if the journal knows none.
    */
-  findsKnownTransaction(attempt: Attempt): Promise<boolean>;
+  canFindKnownTransaction(attempt: Attempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt from a lookup or, if that fails or finds none, from the journal. */
   current(attempt: Attempt): Promise<T>;
 }
@@ -105,7 +105,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     return foundUnlessRival(journal, attempt, found);
   }
 
-  async findsKnownTransaction(attempt: Attempt): Promise<boolean> {
+  async canFindKnownTransaction(attempt: Attempt): Promise<boolean> {
     const { channel } = attempt;
     const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
     return transactionId === null || (await this.payments.lookUp({ channel, transactionId })) !== null;
@@ -197,7 +197,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     return foundUnlessRival(journal, attempt, found);
   }
 
-  async findsKnownTransaction(attempt: Attempt): Promise<boolean> {
+  async canFindKnownTransaction(attempt: Attempt): Promise<boolean> {
     const { channel } = attempt;
     const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
     if (transactionId === null) return true;

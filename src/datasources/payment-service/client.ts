@@ -51,7 +51,7 @@ export interface ReservedSlot {
    * Time of the reservation in ms since 1970. The create is signed with this timestamp. If the create is sent too late,
    * the service therefore rejects it.
    */
-  signAt: number;
+  signatureTime: number;
 }
 
 /** Reserves a slot for each create. Payments and payouts have a bulkhead (concurrency limit) each. */
@@ -116,7 +116,7 @@ export class ServiceClient {
     const responsePromise = this.#send(call, {
       bulkhead: slot ? null : bulkhead,
       timeoutMs: slot && slot.deadline - this.runtime.monotonic(),
-      signAt: slot?.signAt,
+      signatureTime: slot?.signatureTime,
       mayRepeat,
     });
     return responsePromise.then((raw) => {
@@ -135,7 +135,7 @@ export class ServiceClient {
         const startedAt = runtime.monotonic();
         try {
           const release = await transport.reserve(bulkhead);
-          return { release, deadline: startedAt + transport.timeoutMs, signAt: transport.now() };
+          return { release, deadline: startedAt + transport.timeoutMs, signatureTime: transport.now() };
         } catch (failure) {
           this.#report({ channel, path, body: '' }, startedAt, resultOfFailure(failure));
           throw refusedByGatewayError();

@@ -138,6 +138,7 @@ export class Verifier {
     else {
       if (this.#file.lines === 0) this.#checkFirstLine(line);
       else this.#checkLaterLine(line);
+      // Even after a fault, the next line is checked against this one.
       this.#last = { seq: line.seq, hash: line.hash };
     }
     this.missed += line.missed ?? 0;
@@ -158,7 +159,7 @@ export class Verifier {
     else if (knownWriter && event === 'closed') knownWriter.isClosed = true;
   }
 
-  /** Checks the first line of a file. Even if the line has a fault, the next line is checked against it. */
+  /** Checks the first line of a file: whether it continues the previous file or begins a chain, and its hash. */
   #checkFirstLine(line: AuditLine): void {
     const { seq, continues = NO_HASH } = line;
     if (continues === NO_HASH && seq > 0)

@@ -53,7 +53,7 @@ export class JournalSpans {
   /**
    * Runs background work in a new trace.
    * @param attempt id of the attempt that the work is about, if any. If this process has inserted the attempt and still
-   *   knows the span of that operation, the new trace is linked to that span.
+   *   knows the span that was active before the insert, the new trace is linked to that span.
    */
   runInBackgroundSpan<T>(
     { name, attempt }: { name: string; attempt?: string },
@@ -67,7 +67,7 @@ export class JournalSpans {
 }
 
 /** Settings of the payment service that are needed for the spans of requests to the service. */
-export interface TracedService {
+export interface ServiceSpanSettings {
   baseUrl: string;
   /** HTTP status of a lookup that finds nothing. A span of a lookup with this status is not marked as failed. */
   notFoundStatus: number;
@@ -84,7 +84,7 @@ interface ServiceCall {
  * the response. The spans follow OpenTelemetry's conventions, but omit the attribute url.full, because it would contain
  * ids.
  */
-export function serviceSpans(spans: Spans, { baseUrl, notFoundStatus }: TracedService) {
+export function serviceSpans(spans: Spans, { baseUrl, notFoundStatus }: ServiceSpanSettings) {
   const { hostname, port, protocol } = new URL(baseUrl);
   /** Number of times each request was sent. A retry passes the same ServiceCall object. */
   const sendCounts = new WeakMap<ServiceCall, number>();

@@ -1,6 +1,6 @@
 import { isSpanContextValid } from '@opentelemetry/api';
 import { pino, type Logger } from 'pino';
-import { JournalSpans, serviceSpans, type TracedService } from './client-spans';
+import { JournalSpans, serviceSpans, type ServiceSpanSettings } from './client-spans';
 import { CollectorExporter, createTracerProvider } from './exporter';
 import { RequestSpans } from './request-spans';
 import type { TracingSettings } from '../../config/types';
@@ -12,7 +12,7 @@ export type Tracing = ReturnType<typeof startTracing>;
 
 interface TracingOptions {
   settings: TracingSettings;
-  service: TracedService;
+  service: ServiceSpanSettings;
   log: Logger;
   /** Returns monotonic time in milliseconds, to limit the rate of warnings. */
   now(): number;

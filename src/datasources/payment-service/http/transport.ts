@@ -15,13 +15,13 @@ export interface SendOptions {
   /** Time limit in ms for the request and its retries. Default: `timeoutMs` of the transport. */
   timeoutMs?: number | undefined;
   /** Timestamp of the first signature in ms since 1970. Default: now. The service rejects old timestamps. */
-  signAt?: number | undefined;
+  signatureTime?: number | undefined;
   /** Called before a retry after a 401. If it resolves to false, the request is not retried. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
 }
 
 /** Parameters of one signature. `skewMs` is added to the timestamp, to correct the gateway's clock. */
-type Signing = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signAt'>;
+type Signing = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signatureTime'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
 type RequestInterceptor = (call: ApiCall, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
@@ -123,7 +123,7 @@ export class ServiceTransport {
    * @throws ServiceError if the channel has no credentials; RequestFailure if there is no complete response
    */
   async send(call: ApiCall, options: SendOptions): Promise<RawResponse> {
-    const { timeoutMs = this.timeoutMs, signAt } = options;
+    const { timeoutMs = this.timeoutMs, signatureTime } = options;
     const { credentials } = this.options;
     const signers = credentials.signersFor(call.channel);
     const signer = signers?.preferred;
@@ -138,19 +138,19 @@ export class ServiceTransport {
       return ((await options.mayRepeat?.()) ?? true) ? now : undefined;
     };
     let skewMs = this.#skewMs;
-    let response = await exchange({ signer, skewMs, signAt });
+    let response = await exchange({ signer, skewMs, signatureTime });
     if (response.status !== 401) return response;
     const newSkewMs = this.#newSkew(response, skewMs);
     const clockRetryAt = newSkewMs === undefined ? undefined : await repeatAt();
     if (newSkewMs !== undefined && clockRetryAt !== undefined) {
       skewMs = newSkewMs;
-      response = await exchange({ signer, skewMs, signAt: clockRetryAt });
+      response = await exchange({ signer, skewMs, signatureTime: clockRetryAt });
       if (response.status !== 401) this.#skewMs = skewMs;
     }
     const otherSigner = signers.otherSigner(signer);
     const keyRetryAt = response.status === 401 && otherSigner ? await repeatAt() : undefined;
     if (otherSigner && keyRetryAt !== undefined) {
-      response = await exchange({ signer: otherSigner, skewMs, signAt: keyRetryAt });
+      response = await exchange({ signer: otherSigner, skewMs, signatureTime: keyRetryAt });
       if (response.status !== 401) {
         this.#skewMs = skewMs;
         credentials.preferSigner(signers, otherSigner);
@@ -190,13 +190,13 @@ export class ServiceTransport {
   }
 
   /** Signs and dispatches the request. Sends exactly the text that was signed. */
-  #dispatch(call: ApiCall, { signer, skewMs, signAt }: Signing, exchange: Exchange): void {
+  #dispatch(call: ApiCall, { signer, skewMs, signatureTime }: Signing, exchange: Exchange): void {
     const data = 'query' in call ? call.query : call.body;
     const path = this.#pathPrefix + call.path;
     const { now } = this.options;
     const headers: Record<string, string> = {
       accept: 'application/json',
-      ...signer.headers(data, (signAt ?? now()) + skewMs),
+      ...signer.headers(data, (signatureTime ?? now()) + skewMs),
     };
     if ('query' in call) {
       this.#connections.get({ path: `${path}?${data}`, headers }, exchange);

@@ -7,8 +7,9 @@ import { notTriedError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
 /**
- * Values of the request, with which the response is compared. A valid response has a transaction id and a status. It
- * may lack the other fields, but it contradicts none of these values.
+ * Values of the request with which the fields of the response are compared. A valid response has a transaction id and a
+ * status. It may lack the other fields, but it contradicts none of these values. The inherited fields are not compared:
+ * their values are redacted in the response.
  */
 export interface ExpectedFields extends SensitiveValues {
   channel?: string;
