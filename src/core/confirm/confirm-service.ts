@@ -129,10 +129,7 @@ export class ConfirmService {
     };
   }
 
-  /**
-   * Sends the confirm, unless the payment has moved on and an earlier confirm with this input may be the cause. If a
-   * lookup is necessary first and does not find the payment, sends nothing and throws a ServiceError (`UNAVAILABLE`).
-   */
+  /** Sends the confirm, unless a lookup finds no payment, or one that a confirm with this input may have moved on. */
   async #confirm(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const { payments } = this.options;
