@@ -36,6 +36,8 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const FOLDER = path.join(ROOT, 'test/deliberate-bugs');
 /** The time limit of a run of jest, for each of its test files. */
 const TIMEOUT_PER_FILE_MS = 10 * 60 * 1000;
+/** The time limit of one test. A bug may make a test wait forever: the test has to fail before the run is ended. */
+const TEST_TIMEOUT_MS = 3 * 60 * 1000;
 
 const { values: options } = readOptions({
   options: {
@@ -125,7 +127,8 @@ async function runTests(copy, tests, name) {
   const report = path.join(copy, 'jest-report.json');
   rmSync(report, { force: true });
   const only = name === undefined ? [] : ['-t', name];
-  const args = ['--runInBand', '--json', '--outputFile', report, ...only, ...tests];
+  const limit = ['--testTimeout', String(TEST_TIMEOUT_MS)];
+  const args = ['--runInBand', '--json', '--outputFile', report, ...limit, ...only, ...tests];
   const isTooLate = await runJest(args, copy, tests.length * TIMEOUT_PER_FILE_MS);
   if (!existsSync(report)) return { failed: [], fault: isTooLate ? 'time limit' : 'jest wrote no report' };
   const { testResults, numPassedTests } = JSON.parse(readFileSync(report, 'utf8'));

@@ -45,7 +45,7 @@ export const bugs = [
     promise: 'A request that comes after the shutdown began is refused and may be repeated.',
     file: 'src/http/server/graceful-shutdown.ts',
     find: 'done(this.#closing ? SHUTTING_DOWN_ERROR : undefined)',
-    replace: 'done(this.#draining && !this.#closing ? SHUTTING_DOWN_ERROR : undefined)',
+    replace: 'done(this.isDraining && !this.#closing ? SHUTTING_DOWN_ERROR : undefined)',
     tests: ['test/http/process.system.test.ts'],
   },
   {
