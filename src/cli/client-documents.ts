@@ -69,9 +69,6 @@ export const CLIENTS = {
   },
 } satisfies Record<string, ClientBehavior>;
 
-/** Thrown if GraphQL documents are invalid. Each line of the message begins with file and line. */
-class InvalidDocumentsError extends Error {}
-
 /**
  * Returns the given files, and all .graphql and .gql files in the given folders and their subfolders except
  * node_modules. The result is sorted and has no duplicates.
@@ -98,7 +95,7 @@ function readDefinitions(file: string): readonly DefinitionNode[] {
       throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
     const line = error.locations?.[0]?.line ?? 1;
     const message = redactGraphqlMessage(error.message) ?? 'Syntax Error.';
-    throw new InvalidDocumentsError(`${file}:${line}: ${message}`);
+    throw new Error(`${file}:${line}: ${message}`, { cause: error });
   }
 }
 
@@ -180,7 +177,8 @@ export type ClientOperation = ReturnType<typeof toClientOperation>;
 
 /**
  * Returns the operations in the files as the client sends them, sorted by name.
- * @throws InvalidDocumentsError if a document is invalid, InputError if a file cannot be read
+ * @throws InputError if a file cannot be read; Error if a document is invalid. Each line of its message begins with
+ * file and line.
  */
 export function readClientOperations(
   files: readonly string[],
@@ -193,7 +191,7 @@ export function readClientOperations(
     }),
   );
   const errors = validationErrors(definitions, schema);
-  if (errors.length > 0) throw new InvalidDocumentsError(errors.join('\n'));
+  if (errors.length > 0) throw new Error(errors.join('\n'));
   const fragments = new Map(
     definitions
       .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)

@@ -54,6 +54,7 @@ describe('A CLIENT_KEYS_FILE', () => {
     ['has no valid label', [{ label: '' }, { label: 'CANARY label' }], 'label: '],
     ['has no valid expiresAt', [{ expiresAt: '2031-01-01' }], 'expiresAt: '],
     ['expires on a day that does not exist', [{ expiresAt: '2031-02-30T12:00:00Z' }], 'expiresAt: '],
+    ['expires at an hour that does not exist', [{ expiresAt: '2031-01-31T24:00:00Z' }], 'expiresAt: '],
     ['has an unknown field', [{ CANARY: true }], ''],
   ])('with an entry that %s is refused; the error names entry and field', async (_what, parts, field) => {
     for (const part of parts) {

@@ -1,4 +1,5 @@
 import { getNamedType, isInputObjectType, type GraphQLNamedType } from 'graphql';
+import { paymentMethods, payoutMethods } from '../../src/schema/methods';
 import { schema } from '../methods/selection';
 import {
   VARIANTS,
@@ -406,6 +407,21 @@ test.each(
   },
 );
 
+test('Each way to pay is tested in its only currency or in several', () => {
+  const ways = [
+    ...paymentMethods.flatMap(({ name, input, redirect }) => [
+      ...(input ? [`payment ${input.field}`] : []),
+      ...(redirect ? [`redirect ${name}`] : []),
+    ]),
+    ...payoutMethods.flatMap(({ name, input, typeOnly }) => [
+      ...(input ? [`payout ${input.field}`] : []),
+      ...(typeOnly ? [`typeOnly ${name}`] : []),
+    ]),
+  ];
+  const tested = [...Object.values(STATED), FREE].flatMap(callsIn).map(([name]) => name);
+  expect(tested.sort()).toEqual(ways.sort());
+});
+
 test.each(callsIn(FREE))('The method %s is accepted in any currency', async (_method, newCall) => {
   const currencies = ['EUR', 'INR', 'USD'];
   for (const currency of currencies) {
@@ -468,7 +484,7 @@ describe('The type of a payout with the method "other"', () => {
   const withType = (type: string): RuleRow =>
     rowOf({ mutation: 'createPayout', variant: 'other', field: 'type' }, type, ['knownMethod']);
 
-  test.each('bank_transfer imps easy_paisa jazz_cash dcb bkash nagad rocket card scheme'.split(' '))(
+  test.each(payoutMethods.map(({ type }) => type).filter((type) => type !== 'other'))(
     'is refused, and not repeated in the error, if the schema has this method: %s',
     (type) => expectRefusal(withType(type)),
   );

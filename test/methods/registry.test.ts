@@ -1,6 +1,7 @@
 import { GraphQLInputObjectType } from 'graphql';
 import { paymentMethods, payoutMethods } from '../../src/schema/methods';
 import { registry } from '../../src/schema/methods/registry';
+import { ECHOED_TYPES } from '../gateway/fixtures/echoing-service';
 import { goldenMethods, type GoldenCreate, type GoldenPayment } from './golden-bodies';
 import { schema } from './selection';
 
@@ -8,6 +9,10 @@ test('Each method type of the service has a golden file with its kinds (payment,
   const golden = [...goldenMethods].map(([type, { payment, payout }]) => [type, !!payment, !!payout]);
   const registered = registry.map(({ payment, payout }) => [(payment ?? payout)?.type, !!payment, !!payout]);
   expect(golden.sort()).toEqual(registered.sort());
+});
+
+test('The tests for leaks cover each payment method', () => {
+  expect(ECHOED_TYPES).toEqual(expect.arrayContaining(paymentMethods.map(({ type }) => type)));
 });
 
 const sorted = (words: readonly string[]): string[] => [...new Set(words)].sort();
