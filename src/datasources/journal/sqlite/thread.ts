@@ -105,8 +105,8 @@ export class SqliteThread {
     await exited;
   }
 
-  async #send(jobs: readonly Job[], until: number): Promise<Row[][]> {
-    if (this.#exitError) throw new JournalUnavailable(this.#exitError);
+  #send(jobs: readonly Job[], until: number): Promise<Row[][]> {
+    if (this.#exitError) return Promise.reject(new JournalUnavailable(this.#exitError));
     const batch = (this.#batchCount += 1);
     const inFlight = Promise.withResolvers<Row[][]>();
     this.#inFlight.set(batch, inFlight);
