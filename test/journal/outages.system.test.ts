@@ -47,7 +47,7 @@ describeJournals('A locked journal', (fixture) => {
     // PostgreSQL's lock of whole tables also blocks readers.
     const read = Promise.all(refused).then(() => (fixture.store.kind === 'SQLite' ? reads() : undefined));
     await read.finally(unlock);
-    for (const write of Object.values(WRITES)) await write(journal);
+    await recovered(journal, Object.values(WRITES));
   });
 
   test('accepts the outcome "not sent" for refused attempts after it is unlocked, so that their keys are free', async () => {

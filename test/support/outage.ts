@@ -5,6 +5,7 @@ import { TcpProxy } from './tcp-proxy';
 export interface Outage {
   store: Store;
   down(): Promise<void>;
+  /** Ends the outage, if there is one. */
   up(): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,10 +22,16 @@ async function lockedFile(store: Store): Promise<Outage> {
 
 async function behindProxy(store: Store, fail: (proxy: TcpProxy) => unknown): Promise<Outage> {
   const proxy = await TcpProxy.to(store.url);
+  let isDown = false;
   return {
     store: { ...store, url: proxy.through(store.url) },
-    down: async () => void (await fail(proxy)),
+    down: async () => {
+      isDown = true;
+      await fail(proxy);
+    },
     up: async () => {
+      if (!isDown) return;
+      isDown = false;
       proxy.discards = false;
       // Connections that were open during the outage have lost bytes, and are therefore closed.
       await proxy.refuse();

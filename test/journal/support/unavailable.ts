@@ -6,7 +6,7 @@ import { claimOf, observationOf, rangeOf } from './observations';
 import { ENDED, asBegun, newAttempt, newClaim, newConfirm, OUTCOMES } from './samples';
 
 /** The journal times out after 400 ms; the rest is allowance for a busy machine. */
-export const LIMIT_MS = 5_000;
+export const LIMIT_MS = 10_000;
 
 export const UNAVAILABLE = { name: 'JournalUnavailable' };
 
