@@ -72,7 +72,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
   // pollAfterMs tells callers when to poll. It is the gateway's own first poll interval, but at least 2 s.
-  const [payer, provider] = [config.watching.schedule.payer[0], config.watching.schedule.provider[0]];
+  const [payer, provider] = [config.polling.schedule.payer[0], config.polling.schedule.provider[0]];
   const callerIntervals = callerPollIntervals({
     payer: payer?.everyMs ?? 0,
     provider: provider?.everyMs ?? 0,

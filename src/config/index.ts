@@ -206,7 +206,7 @@ export function readConfig(source?: Environment) {
       maxSubscriptionsPerClient: env.get('MAX_SUBSCRIPTIONS_PER_CLIENT'),
       heartbeatMs: env.get('SUBSCRIPTION_PING_SECONDS') * 1000,
     },
-    watching: readPollSettings(env),
+    polling: readPollSettings(env),
     changes: readChangeSettings(env),
     tracing: readTracingSettings(env),
     publicUrl: env.get('PUBLIC_URL'),

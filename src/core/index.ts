@@ -35,7 +35,7 @@ interface OperationsConfig {
     fingerprintKey: { reveal(): string };
   };
   urls: UrlPolicy;
-  watching: PollSettings;
+  polling: PollSettings;
   changes: ChangeSettings;
   publicUrl: string | null;
 }
@@ -106,7 +106,7 @@ export function startOperations(options: OperationsOptions) {
     });
   const { publicUrl } = config;
   const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
-  const polling = { settings: config.watching, clock, session, notifier, background, observer, recorder };
+  const polling = { settings: config.polling, clock, session, notifier, background, observer, recorder };
   const common = { createService, session, urls: config.urls, callbacks, polling };
   const { payment: matcher, payout: payoutMatcher } = matchers;
   const paymentOperations = new PaymentOperations({ ...common, payments, matcher, confirmService });

@@ -66,6 +66,24 @@ const stream =
   };
 const reset: Reply = (response) => response.destroy();
 
+const IDLE_MS = 3_600_000;
+
+/** Returns the running timers of IDLE_MS, with their callbacks. They expire only when the test calls these. */
+function heldIdleTimers(): Map<unknown, () => void> {
+  const held = new Map<unknown, () => void>();
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  jest.spyOn(globalThis, 'setTimeout').mockImplementation(((expire: () => void, ms: number) => {
+    const timer = set(expire, ms);
+    if (ms === IDLE_MS) held.set(timer, expire);
+    return timer;
+  }) as typeof setTimeout);
+  jest.spyOn(globalThis, 'clearTimeout').mockImplementation((timer) => {
+    held.delete(timer);
+    clear(timer);
+  });
+  return held;
+}
+
 const read = (gateway: ScriptedGateway, options: Partial<Parameters<typeof changes>[0]> = {}) =>
   changes({ url: gateway.url, channel: CHANNEL, retryWaitMs: () => 1, ...options });
 
@@ -81,6 +99,8 @@ const positions = ({ received }: ScriptedGateway) =>
   received.map(({ path, after }) => [path.replace('/graphql', ''), after]);
 
 describe('changes() of the client kit', () => {
+  afterEach(() => jest.restoreAllMocks());
+
   test('reads pages until none is left, and then subscribes after the last page', async () => {
     const gateway = await startGateway(
       page([1, 2], { hasMore: true }),
@@ -159,13 +179,20 @@ describe('changes() of the client kit', () => {
 
   test('reconnects when an event stream is silent for idleTimeoutMs, but not when the consumer is slow', async () => {
     const gateway = await startGateway(page([1]), stream(live(2), live(3)), page([4]));
+    const timers = heldIdleTimers();
+    const source = read(gateway, { idleTimeoutMs: IDLE_MS });
     const taken: string[] = [];
-    for await (const { cursor } of read(gateway, { idleTimeoutMs: 300 })) {
-      if (cursor === '2') await sleep(400);
-      if (taken.push(cursor) === 4) break;
-    }
-    expect(taken).toEqual(['1', '2', '3', '4']);
+    while (taken.length < 3) taken.push((await source.next()).value.cursor);
+    expect(taken).toEqual(['1', '2', '3']);
+    // No wait is timed while the consumer has a change.
+    expect(timers.size).toBe(0);
+    const next = source.next();
+    await until(() => timers.size);
+    expect(gateway.received).toHaveLength(2);
+    for (const expire of timers.values()) expire();
+    expect((await next).value.cursor).toBe('4');
     expect(gateway.received).toHaveLength(3);
+    await source.return(undefined as never);
   });
 
   test('passes the number of failures in a row to retryWaitMs, and the cause of each failure to onRetry', async () => {

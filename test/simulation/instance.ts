@@ -13,7 +13,7 @@ import type { Environment } from './environment';
 import type { Machine } from './machine';
 import { API_KEY, SECRET_KEY } from './service';
 
-const { watching } = readConfig({});
+const { polling } = readConfig({});
 
 export const SERVICE_NAME = 'simulated';
 
@@ -72,7 +72,7 @@ export function startInstance(
         fingerprintKey: new Secret('fingerprints'),
       },
       urls: { allowsLoopback: false, hosts: null },
-      watching,
+      polling,
       publicUrl: null,
       changes: { followMs: 0, keepMs, lookupsPerSecond: 1 },
     },

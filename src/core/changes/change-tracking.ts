@@ -18,7 +18,7 @@ const FLUSH_TIMEOUT_MS = 2000;
 interface ChangeTrackingOptions {
   session: JournalSession;
   notifier: ChangeNotifier;
-  config: { changes: ChangeSettings; watching: PollSettings };
+  config: { changes: ChangeSettings; polling: PollSettings };
   observer: Pick<BackgroundObserver, 'onChange' | 'onFollowLookup' | 'onDelivered'>;
 }
 

@@ -40,7 +40,7 @@ export interface ServiceLoad {
 
 interface FollowerOptions {
   session: JournalSession;
-  config: { changes: ChangeSettings; watching: PollSettings };
+  config: { changes: ChangeSettings; polling: PollSettings };
   /** Time limit of a lookup in ms. */
   timeoutMs: number;
   recorder: ChangeRecorder;
@@ -193,7 +193,7 @@ export class Follower {
   #nextLookupDelay(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
     const { session, config } = this.options;
     const ageMs = session.clock.now() - changedAt;
-    return nextFollowDelay(config.watching.schedule[phase], ageMs, failures, session.runtime.random());
+    return nextFollowDelay(config.polling.schedule[phase], ageMs, failures, session.runtime.random());
   }
 
   #schedule(schedule: NextLookup): void {
