@@ -40,7 +40,7 @@ export const noJournal = () => ({
   newestChange: async () => ({ epoch: 0, transaction: 0, seq: 0 }),
   purgeStep: none,
   checkWrite: nothing,
-  readState: async () => ({ fence: null, lastSequence: 0 }),
+  readFenceState: async () => ({ fence: null, lastSequence: 0 }),
   setFence: nothing,
   ping: nothing,
   close: nothing,

@@ -194,7 +194,7 @@ export async function measureSize({ name, rows, largeUrl, smallUrl }) {
     opened[which] = await timed(async () => {
       journals[which] = await openJournal(url);
       await journals[which].ping();
-      await journals[which].readState();
+      await journals[which].readFenceState();
     });
     await cycles(journals[which], WARM_UP_MS);
   }

@@ -84,7 +84,7 @@ const createObserver = (
   { payments, server, changes }: Metrics,
   audit: AuditLog,
 ): OperationsOptions['observer'] => ({
-  onRecovery: payments.onRecovery,
+  onRecoveryResult: payments.onRecoveryResult,
   onRecoveryJobRun: payments.onRecoveryJobRun,
   onClockStep: payments.onClockStep,
   onPoll: server.onPoll,

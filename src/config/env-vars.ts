@@ -217,7 +217,7 @@ export const SETTINGS = {
   }),
   SUBSCRIPTION_OUTAGE_SECONDS: setting(parsers.wholeNumber(0, 86_400), {
     description:
-      'Time in seconds for which lookups may fail before subscriptions end with an error; 0: without limit.',
+      'Time in seconds for which lookups after the first may fail before subscriptions end with an error; 0: no limit.',
     default: '300',
   }),
   SUBSCRIPTION_PING_SECONDS: setting(parsers.wholeNumber(1, 3600), {

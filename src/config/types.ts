@@ -22,7 +22,7 @@ export type PersistedMode = 'allow' | 'warn' | 'require';
 export interface PollSettings {
   /** Poll intervals of a transaction that waits for the payer, waits for the provider, or is MISPAID. */
   schedule: Readonly<Record<'payer' | 'provider' | 'mispaid', PollIntervals>>;
-  /** Time in ms for which lookups may fail before subscriptions end with an error; 0: without limit. */
+  /** Time in ms for which lookups after the first may fail before subscriptions end with an error; 0: no limit. */
   outageMs: number;
 }
 

@@ -43,7 +43,7 @@ interface RecoveryReport {
 /** Observes background work for metrics and audit. The methods must return quickly and must not throw. */
 export interface BackgroundObserver {
   /** Called after each try to recover an unknown outcome. */
-  onRecovery(kind: AttemptKind, result: RecoveryResultKind): void;
+  onRecoveryResult(kind: AttemptKind, result: RecoveryResultKind): void;
   /**
    * Called when the journal has recorded a recovered outcome. If the journal cannot be read afterwards, several
    * instances may report the same outcome.

@@ -1,4 +1,4 @@
-import type { Fence, JournalState } from '../datasources/journal/fence';
+import type { Fence, FenceState } from '../datasources/journal/fence';
 import type { Journal } from '../datasources/journal/journal';
 import { RepeatedJob } from './background';
 import type { JournalClock } from './clocks';
@@ -21,7 +21,7 @@ const MAX_RECENT_FENCE_AGE_MS = 60_000;
 type ActiveFence = Fence & { until: number };
 
 interface JournalFenceOptions {
-  journal: Pick<Journal, 'readState' | 'setFence'>;
+  journal: Pick<Journal, 'readFenceState' | 'setFence'>;
   clock: JournalClock;
   /** Time in ms for which the fence stays up after it was raised. */
   fenceMs: number;
@@ -34,7 +34,7 @@ interface JournalFenceOptions {
  * create is looked up at the payment service before it is sent.
  */
 export class JournalFence {
-  #journalState: JournalState | undefined;
+  #fenceState: FenceState | undefined;
   /** End of the latest period of SETTLING_MS, by the monotonic clock; -Infinity if there was none. */
   #settlesAt = -Infinity;
   /** Whether `onRaised` must be called: for the first time after the fence was raised, or again after it rejected. */
@@ -60,7 +60,7 @@ export class JournalFence {
 
   /** Whether this instance has read the fence at least once. */
   get isKnown(): boolean {
-    return this.#journalState !== undefined;
+    return this.#fenceState !== undefined;
   }
 
   /**
@@ -68,12 +68,12 @@ export class JournalFence {
    * never raised, was lowered by an operator, or has not been read yet.
    */
   get since(): number {
-    return this.#journalState?.fence?.since ?? 0;
+    return this.#fenceState?.fence?.since ?? 0;
   }
 
   /** The fence if it is up; null if it is not up or has not been read yet. */
   get active(): ActiveFence | null {
-    const fence = this.#journalState?.fence;
+    const fence = this.#fenceState?.fence;
     if (!fence) return null;
     const until = fence.since + this.options.fenceMs;
     return this.options.clock.now() < until ? { ...fence, until } : null;
@@ -110,13 +110,13 @@ export class JournalFence {
 
   async #read(): Promise<void> {
     const { journal, clock } = this.options;
-    const before = this.#journalState;
-    let state = await journal.readState();
+    const before = this.#fenceState;
+    let state = await journal.readFenceState();
     if (before && state.lastSequence < before.lastSequence && state.fence?.since === before.fence?.since) {
       await journal.setFence('restored');
-      state = await journal.readState();
+      state = await journal.readFenceState();
     }
-    this.#journalState = state;
+    this.#fenceState = state;
     if ((before?.fence?.since ?? 0) !== this.since) {
       const isRecent = before !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
       if (isRecent) this.#settlesAt = clock.monotonic() + SETTLING_MS;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AuditEntry, OutcomeEntry } from '../../src/observability/audit/audit-log';
+import type { AuditEntry, UnknownOutcomeEntry } from '../../src/observability/audit/audit-log';
 import { cardNumber, digits, withCheckDigit } from '../properties/fixtures/canaries';
 import { callsOf, entry, linesOf, objectsOf, openLog, temporaryLog, verify } from './support/files';
 
@@ -26,7 +26,7 @@ const filled = (text: string): AuditEntry => ({
 });
 
 /** Returns an outcome with `text` in every text field. */
-const filledOutcome = (text: string): OutcomeEntry => ({
+const filledOutcome = (text: string): UnknownOutcomeEntry => ({
   event: 'settled',
   ...fieldsWith(text, OUTCOME_FIELDS),
   attempt: { kind: 'payment', ...fieldsWith(text, ATTEMPT_FIELDS) },

@@ -11,16 +11,16 @@ describeJournals('The fence of a journal that may have lost attempts', (fixture)
     const other = await fixture.open();
     const before = Math.floor(await fixture.journal.time());
     await fixture.journal.setFence('operator');
-    const { fence } = await other.readState();
+    const { fence } = await other.readFenceState();
     expect(fence).toEqual({ since: expect.any(Number) as number, reason: 'operator' });
     expect(fence?.since).toBeGreaterThanOrEqual(before);
     await other.setFence(null);
-    await expect(fixture.journal.readState()).resolves.toMatchObject({ fence: null });
+    await expect(fixture.journal.readFenceState()).resolves.toMatchObject({ fence: null });
   });
 
   test('prevents inserts by an instance that has not read its current state', async () => {
     await fixture.journal.setFence('operator');
-    const { fence } = await fixture.journal.readState();
+    const { fence } = await fixture.journal.readFenceState();
     const attempt = newAttempt();
     await expect(fixture.journal.insertAttempt(attempt)).resolves.toEqual({ kind: 'fence_changed' });
     await expect(fixture.journal.find(attempt)).resolves.toBeNull();
@@ -40,9 +40,9 @@ describeJournals('The fence of a journal that may have lost attempts', (fixture)
 
   test('is read with a sequence number that grows with each new attempt', async () => {
     await begunAs(fixture.journal, 'in_progress', newAttempt());
-    const { lastSequence } = await fixture.journal.readState();
+    const { lastSequence } = await fixture.journal.readFenceState();
     await begunAs(fixture.journal, 'in_progress', newAttempt());
-    expect((await fixture.journal.readState()).lastSequence).toBeGreaterThan(lastSequence);
+    expect((await fixture.journal.readFenceState()).lastSequence).toBeGreaterThan(lastSequence);
   });
 });
 
@@ -54,13 +54,13 @@ describeSqliteJournal('The fence of a journal that may have lost attempts', (fix
     const payment = await created(first);
     await first.close();
     const again = await open();
-    await expect(again.readState()).resolves.toMatchObject({ fence: null });
+    await expect(again.readFenceState()).resolves.toMatchObject({ fence: null });
     await again.recordObservation(observationOf(payment));
     await again.close();
     copyFileSync(file, `${file}.backup`);
     renameSync(`${file}.backup`, file);
     const restored = await open();
-    await expect(restored.readState()).resolves.toMatchObject({ fence: { reason: 'restored' } });
+    await expect(restored.readFenceState()).resolves.toMatchObject({ fence: { reason: 'restored' } });
     await restored.recordObservation(observationOf(payment, COMPLETED));
     const { changes } = await readPage(restored, rangeOf(payment));
     await restored.close();
@@ -80,10 +80,10 @@ describePostgresJournal('The fence of a journal that may have lost attempts', (f
     await fixture.store.rows(`UPDATE journal_state SET identity = ${identity}`);
     const attempt = newAttempt();
     await expect(fixture.journal.insertAttempt(attempt)).resolves.toEqual({ kind: 'fence_changed' });
-    const { fence } = await fixture.journal.readState();
+    const { fence } = await fixture.journal.readFenceState();
     expect(fence?.reason).toBe(reason);
     // Reading the state again does not raise it again.
-    await expect(fixture.journal.readState()).resolves.toMatchObject({ fence });
+    await expect(fixture.journal.readFenceState()).resolves.toMatchObject({ fence });
   });
 });
 
@@ -92,7 +92,7 @@ describePostgresJournal('A journal', (fixture) => {
     const [row] = await fixture.store.rows('SELECT current_database() AS name');
     await fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} SET synchronous_commit = off`);
     const journal = await fixture.open();
-    const { fence } = await fixture.journal.readState();
+    const { fence } = await fixture.journal.readFenceState();
     const attempt = newAttempt({ fenceSince: fence?.since ?? 0 });
     await expect(reasonOf(journal.insertAttempt(attempt))).resolves.toBe('not_durable');
     await expect(reasonOf(journal.checkWrite(0))).resolves.toBe('not_durable');

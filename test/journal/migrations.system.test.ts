@@ -99,7 +99,7 @@ describeEmptyStores('A journal from before the first release', (store) => {
     }
     const due = (await journal.claimDue(newClaim(service), 10)).find(({ key }) => key === 'lost');
     await expect(journal.recordOutcome(due!.id, OUTCOMES.succeeded)).resolves.toBe(true);
-    await expect(journal.readState()).resolves.toMatchObject({ fence: null });
+    await expect(journal.readFenceState()).resolves.toMatchObject({ fence: null });
     await journal.close();
   });
 });

@@ -160,7 +160,7 @@ export class Database {
       findById: (service, id) => read('findById', () => model.findById(service, id)),
       purgeStep: (step) =>
         write<PurgeProgress | null>('purgeStep', () => model.purgeStep(step), { isDurable: false }),
-      readState: () => write('readState', () => model.readState()),
+      readFenceState: () => write('readFenceState', () => model.readFenceState()),
       setFence: (reason) =>
         write('setFence', () => {
           this.onFence();

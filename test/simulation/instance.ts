@@ -19,7 +19,7 @@ export const SERVICE_NAME = 'simulated';
 
 const none = (): undefined => undefined;
 const UNOBSERVED_RECOVERY = {
-  onRecovery: none,
+  onRecoveryResult: none,
   onRecoveryJobRun: none,
   onClockStep: none,
   onOutcomeRecovered: none,

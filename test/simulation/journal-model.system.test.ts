@@ -143,7 +143,7 @@ describeJournals('The in-memory model of the journal', (fixture) => {
   test('returns the same results as the real journal for the same random calls', async () => {
     const { journal } = fixture;
     // PostgreSQL raises the fence of a new database at the first read.
-    await journal.readState();
+    await journal.readFenceState();
     await journal.setFence(null);
     for (let seed = 1; seed <= HISTORIES; seed += 1) {
       const history = new History(new Random(seed), `service-${seed}`);

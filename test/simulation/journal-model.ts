@@ -16,7 +16,7 @@ import {
   type PurgeProgress,
   type PurgeStep,
 } from '../../src/datasources/journal/journal';
-import { AttemptMissing, type FenceReason, type JournalState } from '../../src/datasources/journal/fence';
+import { AttemptMissing, type FenceReason, type FenceState } from '../../src/datasources/journal/fence';
 
 interface Commit {
   at: number;
@@ -63,7 +63,7 @@ export class JournalModel {
   readonly #confirms = new Map<string, Confirm>();
   readonly #confirmed = new Map<string, ConfirmedInput>();
   /** `identity`: that of the database to which the journal was last written. */
-  #state = { fence: null as JournalState['fence'], identity: 0, seq: 0 };
+  #state = { fence: null as FenceState['fence'], identity: 0, seq: 0 };
   /** Identity of the present database. */
   #identity = 0;
   #commits: Commit[] = [];
@@ -141,7 +141,7 @@ export class JournalModel {
   }
 
   insertAttempt(attempt: NewAttempt): InsertResult {
-    if (this.#state.identity !== this.#identity) this.readState();
+    if (this.#state.identity !== this.#identity) this.readFenceState();
     const { reserve, fenceSince, ...sent } = attempt;
     const isFenceChanged = fenceSince !== (this.#state.fence?.since ?? 0);
     if (isFenceChanged) return this.#holderOf(attempt) ?? { kind: 'fence_changed' };
@@ -319,7 +319,7 @@ export class JournalModel {
     return progress(times, limit);
   }
 
-  readState(): JournalState {
+  readFenceState(): FenceState {
     if (this.#state.identity !== this.#identity) {
       const fence = { since: Math.floor(this.now()), reason: 'failover' as const };
       this.#setState({ identity: this.#identity, fence });

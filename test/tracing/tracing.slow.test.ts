@@ -177,7 +177,7 @@ describe('Spans of a gateway', () => {
   test('include the journal calls and the request of a create', () => {
     // On a busy machine the fence is read again.
     const calls = below(spans, only(spans, 'mutation Pay')).filter(
-      ({ name }) => name !== 'journal readState',
+      ({ name }) => name !== 'journal readFenceState',
     );
     expect(names(calls)).toEqual([POST, 'journal insertAttempt', 'journal recordOutcome']);
     expect(calls[0]).toMatchObject({

@@ -1,6 +1,6 @@
 import { readCommandConfig } from '../../config';
 import { migrateJournal, openJournal } from '../../datasources/journal/create-journal';
-import type { JournalState } from '../../datasources/journal/fence';
+import type { FenceState } from '../../datasources/journal/fence';
 import { EXIT, JOURNAL_TIMEOUT_MS, type Context } from '../context';
 import { timeText } from '../terminal';
 
@@ -22,14 +22,14 @@ export async function fence({ terminal, env }: Context, action?: 'on' | 'off'): 
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
     if (action) await journal.setFence(action === 'on' ? 'operator' : null);
-    terminal.print(describeFence(await journal.readState(), await journal.time(), fenceMs));
+    terminal.print(describeFence(await journal.readFenceState(), await journal.time(), fenceMs));
     return EXIT.done;
   } finally {
     await journal.close();
   }
 }
 
-function describeFence({ fence }: JournalState, now: number, fenceMs: number): string {
+function describeFence({ fence }: FenceState, now: number, fenceMs: number): string {
   const until = (fence?.since ?? 0) + fenceMs;
   if (!fence || now >= until) return 'The fence is down: payments are sent without a lookup.';
   const [since, end] = [fence.since, until].map(timeText);

@@ -55,7 +55,7 @@ export const countDifferences = (counts: Readonly<ResultCounts>): number =>
 export const describeProgress = (counts: Readonly<ResultCounts>, startedAt: number): string =>
   `${countChecked(counts)} attempts checked (latest start: ${timeText(startedAt)}); ${countDifferences(counts)} do not agree …`;
 
-/** Prints the number of attempts with each result. `lookups`: number of requests in this run, not in a resumed one. */
+/** Prints the number of attempts with each result. `lookups`: requests of this run, without those before --resume. */
 export function printSummary(
   terminal: Terminal,
   counts: Readonly<ResultCounts>,

@@ -45,7 +45,7 @@ interface ConfirmCall {
   claim: ConfirmClaim;
   begun: ConfirmBeginResult;
   history: ReturnType<typeof compareHistory> & {
-    /** Whether the fence is up (see JournalFence): the journal may have lost an earlier confirm, whatever its input. */
+    /** Whether the fence is up (see JournalFence): the journal may have lost an earlier confirm with any input. */
     confirmMayBeLost: boolean;
   };
 }

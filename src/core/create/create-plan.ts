@@ -45,7 +45,7 @@ export type CreateResult<T> =
   | { kind: 'external_id_taken' }
   /**
    * `differing`: names of the parts in which the input differs from that of the earlier create (see differingParts()).
-   * If a lookup found the earlier create, the only name is `method or amount`.
+   * If the journal has lost that create, the only name is `method or amount`.
    */
   | { kind: 'conflict'; differing: string[] }
   | { kind: 'in_progress' }

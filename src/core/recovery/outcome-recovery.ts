@@ -28,7 +28,7 @@ interface OutcomeRecoveryOptions {
    * lookups that are spread over this time prove that there is no payment.
    */
   settleMs: number;
-  observer: Pick<BackgroundObserver, 'onRecovery' | 'onOutcomeRecovered'>;
+  observer: Pick<BackgroundObserver, 'onRecoveryResult' | 'onOutcomeRecovered'>;
   recorder: Pick<ChangeRecorder, 'observeCreate' | 'onCreateRecorded'>;
 }
 
@@ -86,7 +86,7 @@ export class OutcomeRecovery {
     void recovering.then(
       ({ kind }) => {
         if (kind !== 'missing') this.#lastCountedLookupAt.delete(claimed.id);
-        this.options.observer.onRecovery(claimed.kind, kind);
+        this.options.observer.onRecoveryResult(claimed.kind, kind);
       },
       () => undefined,
     );

@@ -21,7 +21,7 @@ export interface Fence {
 }
 
 /** The fence of a journal, and the last sequence number of its attempts. */
-export interface JournalState {
+export interface FenceState {
   /**
    * The fence that was raised last, even if FENCE_SECONDS have already passed. Null if no fence was ever raised, or if
    * an operator has lowered it.
@@ -32,7 +32,7 @@ export interface JournalState {
 }
 
 /** Converts a row of the table journal_state with the additional column `last_sequence`. */
-export const journalStateFromRow = (row: Record<string, unknown>): JournalState => {
+export const fenceStateFromRow = (row: Record<string, unknown>): FenceState => {
   const since = Number(row['fence_since']);
   const reason = row['fence_reason'] as FenceReason;
   return { fence: since === 0 ? null : { since, reason }, lastSequence: Number(row['last_sequence']) };

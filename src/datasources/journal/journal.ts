@@ -12,7 +12,7 @@ import type {
   ConfirmedPayment,
   ConfirmResult,
 } from './confirms';
-import type { FenceReason, JournalState } from './fence';
+import type { FenceReason, FenceState } from './fence';
 import type { PurgeProgress, PurgeStep } from './purge-step';
 
 export type * from './confirms';
@@ -257,7 +257,7 @@ export interface Journal extends ChangeJournal {
    */
   checkWrite(bytes: number): Promise<void>;
   /** Reads the state. In PostgreSQL, first raises the fence if the database was replaced (failover or restore). */
-  readState(): Promise<JournalState>;
+  readFenceState(): Promise<FenceState>;
   /** Raises the fence (see Fence) for this reason; lowers it if `reason` is null. */
   setFence(reason: FenceReason | null): Promise<void>;
   /** Resolves if the journal can be read; otherwise rejects. */

@@ -72,8 +72,8 @@ const insertFirstState = (dialect: Dialect): string =>
 
 /**
  * The function journal_identity() returns the identity of the database: `server/timeline/table`. The timeline changes
- * when a standby is promoted or a physical backup is restored. `table` is the id of the table stored_attempts, which
- * changes when a dump is restored. Server and timeline are empty if the database user may not read them.
+ * when a standby is promoted or an archive recovery ends. `table` is the id of the table stored_attempts, which changes
+ * when a dump is restored. Server and timeline are empty if they cannot be read.
  */
 const CREATE_IDENTITY_FUNCTION = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
      BEGIN

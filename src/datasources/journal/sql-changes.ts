@@ -117,9 +117,9 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   /** Begins a new epoch (see ChangePosition) if the journal has moved to another database. */
   protected abstract raiseEpochIfMoved(): Promise<void>;
   /**
-   * Returns a horizon that does not depend on database transactions that write no changes (see READ_WRITERS_HORIZON in
-   * postgres/change-statements.ts); 0 if this horizon cannot be determined. SQLite does not have this method, because
-   * there each committed change is readable immediately.
+   * Returns a horizon (see #lastHorizon) that only database transactions that write changes can hold back (see
+   * READ_WRITERS_HORIZON in postgres/change-statements.ts); 0 if it cannot be determined. SQLite does not have this
+   * method, because there each committed change is readable immediately.
    */
   protected readWritersHorizon?(): Promise<number>;
 

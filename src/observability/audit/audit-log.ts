@@ -5,11 +5,11 @@ import { dirname } from 'node:path';
 import process from 'node:process';
 import { getSystemErrorMessage } from 'node:util';
 import { AuditFile, WriterLock, errorWithCode, type FileCreator } from './audit-file';
-import { redactEntry, redactOutcomeEntry, type AuditEntry, type OutcomeEntry } from './entry';
+import { redactEntry, redactUnknownOutcomeEntry, type AuditEntry, type UnknownOutcomeEntry } from './entry';
 import { NO_HASH, serializeLine, parseLine, type AuditLine } from './line';
 import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
 
-export type { AuditEntry, OutcomeEntry } from './entry';
+export type { AuditEntry, UnknownOutcomeEntry } from './entry';
 
 /** News of the audit log for the operator: a problem, a rotated or moved file, or deleted rotated files. */
 export interface AuditNotice {
@@ -134,17 +134,17 @@ export class AuditLog {
   }
 
   /** Records an outcome that recovery found. Never throws: if the entry cannot be written, calls `onNotice`. */
-  recordRecovery(entry: OutcomeEntry): void {
-    this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
+  recordRecovery(entry: UnknownOutcomeEntry): void {
+    this.#recordOrReport(entry.event, () => redactUnknownOutcomeEntry(entry));
   }
 
   /**
    * Records an operator action before it is executed or, for `not_settled`, after it has failed.
    * @throws AuditLogError if the entry cannot be written; the caller must then not execute the action
    */
-  recordOperatorAction(entry: OutcomeEntry): void {
+  recordOperatorAction(entry: UnknownOutcomeEntry): void {
     try {
-      this.#write(entry.event, redactOutcomeEntry(entry));
+      this.#write(entry.event, redactUnknownOutcomeEntry(entry));
     } catch (error) {
       throw new AuditLogError(error);
     }

@@ -29,7 +29,7 @@ export type OutcomeEvent = 'recovered' | 'settled' | 'not_settled' | 'proposed' 
  * Audit entry about an attempt of unknown outcome. Either the gateway has recovered the outcome, or an operator settles
  * it, proposes an outcome or withdraws a proposal.
  */
-export interface OutcomeEntry {
+export interface UnknownOutcomeEntry {
   event: OutcomeEvent;
   /** The gateway or operator that acted: `instance:<id>` or `operator:<user of the operating system>`. */
   who: string;
@@ -93,7 +93,7 @@ export const redactEntry = ({ amount, ...entry }: AuditEntry): object => ({
 });
 
 /** Returns the fields of an outcome entry, redacted and truncated, so that the line is shorter than 4096 bytes. */
-export const redactOutcomeEntry = ({ attempt, ...entry }: OutcomeEntry): object => ({
+export const redactUnknownOutcomeEntry = ({ attempt, ...entry }: UnknownOutcomeEntry): object => ({
   who: redactNameForAudit(entry.who, 128),
   sudoUser: redactOptional(redactNameForAudit, entry.sudoUser, 64),
   by: redactOptional(redactNameForAudit, entry.by, 128),

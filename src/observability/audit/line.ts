@@ -29,7 +29,7 @@ export interface AuditLine {
   hash: string;
 }
 
-/** Stands for the hash of the previous line where there is no previous line: at the start of a chain. */
+/** The previous hash in the first line of a chain, which has no line before it. */
 export const NO_HASH = '';
 
 /** Returns the hash of a line: HMAC-SHA256 or, if `key` is null, SHA-256. `previous`: hash of the line before. */

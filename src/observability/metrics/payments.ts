@@ -62,7 +62,7 @@ export function paymentMetrics(registry: Registry) {
      * Counts a try to recover an unknown outcome by a lookup. `result`: `found`, `not_sent`, or `missing` if the
      * outcome is still unknown (see RecoveryResultKind).
      */
-    onRecovery: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
+    onRecoveryResult: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
     /** Counts a run of the job that recovers unknown outcomes. `isDone`: false if the run failed. */
     onRecoveryJobRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
     /** Counts a jump of a clock: `system` (of this machine) or `journal` (of the journal's database). */

@@ -12,7 +12,7 @@ const UNTRACED_CALLS: ReadonlySet<string | symbol> = new Set([
   'renew',
   'time',
   'checkWrite',
-  'readState',
+  'readFenceState',
   'mayBeFollowed',
   'recordObservation',
   'claimFollowed',

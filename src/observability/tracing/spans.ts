@@ -44,8 +44,8 @@ export class Spans {
   constructor(private readonly tracer: Tracer) {}
 
   /**
-   * The active OpenTelemetry context, from which new spans get their parent; undefined if none is active. It contains
-   * the active span or, if no span was started for the request, the span in its header traceparent, if any.
+   * The active OpenTelemetry context, the parent of client and subscription spans; undefined if none is active. It
+   * contains the active span or, if the request got no span, the span in its traceparent header (if any).
    */
   get activeContext(): Context | undefined {
     return this.#active.getStore();

@@ -2,7 +2,7 @@ import { bytesToUuid } from '../../../shared/uuid';
 import { toWireFields } from '../../../shared/wire-object';
 import { STATE_BY_OUTCOME } from '../attempt-tables';
 import { Batcher } from '../batcher';
-import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
+import { AttemptMissing, fenceStateFromRow, type FenceReason, type FenceState } from '../fence';
 import { notDurableError } from '../journal-error';
 import { backgroundTimeLimitMs, monotonicMs } from '../deadline';
 import {
@@ -123,7 +123,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const until = monotonicMs() + this.timeLimitMs;
     const result = await this.#inserts.add(attempt);
     if (result) return result;
-    const { fence } = await this.readState(until);
+    const { fence } = await this.readFenceState(until);
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
     // Another instance may have taken or released the idempotency key while the INSERT ran.
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
@@ -141,11 +141,11 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return result;
   }
 
-  /** As Journal.readState(). Also rejects with JournalUnavailable if a crash could lose commits (see IS_DURABLE). */
-  async readState(until?: number): Promise<JournalState> {
+  /** As Journal.readFenceState(). Also rejects with JournalUnavailable if a crash could lose commits (see IS_DURABLE). */
+  async readFenceState(until?: number): Promise<FenceState> {
     const [row = {}] = await this.#pool.query(READ_STATE, [], until);
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
-    return journalStateFromRow(row);
+    return fenceStateFromRow(row);
   }
 
   async setFence(reason: FenceReason | null): Promise<void> {

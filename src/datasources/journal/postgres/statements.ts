@@ -56,7 +56,7 @@ export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, chann
   ON CONFLICT DO NOTHING RETURNING id`;
 
 /**
- * Returns the state of the journal (see JournalState). If the journal has moved to another database after a failover or
+ * Returns the state of the journal (see FenceState). If the journal has moved to another database after a failover or
  * restore, first raises the fence (see Fence).
  */
 export const READ_STATE = `WITH raised AS (

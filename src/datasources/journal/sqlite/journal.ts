@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { STATE_BY_OUTCOME } from '../attempt-tables';
 import { backgroundTimeLimitMs } from '../deadline';
-import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
+import { AttemptMissing, fenceStateFromRow, type FenceReason, type FenceState } from '../fence';
 import type {
   InsertResult,
   ConfirmResult,
@@ -155,9 +155,9 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return otherCreators.length === 0;
   }
 
-  async readState(): Promise<JournalState> {
+  async readFenceState(): Promise<FenceState> {
     const [row = {}] = await this.read(SELECT_JOURNAL_STATE);
-    return journalStateFromRow(row);
+    return fenceStateFromRow(row);
   }
 
   async setFence(reason: FenceReason | null): Promise<void> {
