@@ -53,7 +53,7 @@ export async function startGateway(
       config,
       service: serviceId,
       warn: (facts, message) => parts.log.warn(facts, message),
-      background: tracing?.runInBackgroundSpan,
+      runInSpan: tracing?.runInBackgroundSpan,
       observer: createObserver(metrics, audit),
       serviceLoad: service,
     });

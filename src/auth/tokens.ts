@@ -87,8 +87,8 @@ export class JwtVerifier {
   }
 
   /**
-   * Throws an AccessError if `iat` is in the future or the lifetime is too long. jose has checked that `exp` exists and
-   * that both claims are numbers.
+   * Throws an AccessError if `iat` is in the future or the lifetime is too long. jose requires a number in `exp` and,
+   * if present, in `iat`.
    */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
     const { clock, maxLifetimeSeconds } = this.options;

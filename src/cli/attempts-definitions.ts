@@ -30,7 +30,7 @@ SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service befor
 }
 
 function defineListAndShow(attempts: Command, { handler }: CommandActions): void {
-  const load = () => import('./commands/attempts.js');
+  const loadCommands = () => import('./commands/attempts.js');
   addCommand(attempts, 'list', { summary: 'list attempts of unknown outcome, oldest first' })
     .option(...JSON_OPTION)
     .option(
@@ -38,11 +38,11 @@ function defineListAndShow(attempts: Command, { handler }: CommandActions): void
       'print CSV; fill in the columns outcome and transactionId, then pass the file to settle --file',
     )
     .option('--jsonl', 'print one JSON object per line for settle --file')
-    .action(handler(load, 'listAttempts'));
+    .action(handler(loadCommands, 'listAttempts'));
   addCommand(attempts, 'show', { summary: 'show one attempt' })
     .argument('<attempt>', ATTEMPT_HELP)
     .option(...JSON_OPTION)
-    .action(handler(load, 'showAttempt'));
+    .action(handler(loadCommands, 'showAttempt'));
 }
 
 function defineSettle(attempts: Command, { handler }: CommandActions): void {
@@ -92,10 +92,10 @@ skipped. --all can only record the outcome not_sent.`,
 }
 
 function defineProposals(attempts: Command, { handler }: CommandActions): void {
-  const load = () => import('./commands/proposals.js');
+  const loadCommands = () => import('./commands/proposals.js');
   addCommand(attempts, 'proposals', { summary: 'list proposals that wait for approval (SETTLE_APPROVAL=on)' })
     .option(...JSON_OPTION)
-    .action(handler(load, 'listProposals'));
+    .action(handler(loadCommands, 'listProposals'));
   addCommand(attempts, 'approve', {
     summary: 'approve the proposal of another user and settle its attempts',
     description: `Approves the proposal of another user and settles its attempts. The proposer cannot approve it, not even with another --by or
@@ -104,10 +104,10 @@ through sudo. A proposal expires after 24 hours.`,
     .argument(...PROPOSAL_ARGUMENT)
     .option(...BY_OPTION)
     .option(...JSON_OPTION)
-    .action(handler(load, 'approve'));
+    .action(handler(loadCommands, 'approve'));
   addCommand(attempts, 'withdraw', { summary: 'delete a proposal without settling its attempts' })
     .argument(...PROPOSAL_ARGUMENT)
     .requiredOption(...REASON_OPTION)
     .option(...BY_OPTION)
-    .action(handler(load, 'withdraw'));
+    .action(handler(loadCommands, 'withdraw'));
 }

@@ -52,7 +52,7 @@ interface OperationsOptions {
   /** Name of this payment service in the journal: its base URL, or the id of the sandbox. */
   service: string;
   warn(facts: object, message: string): void;
-  background?: RunInBackgroundSpan | undefined;
+  runInSpan?: RunInBackgroundSpan | undefined;
   observer: BackgroundObserver;
   serviceLoad: ServiceLoad;
 }
@@ -80,7 +80,7 @@ function openSession(options: OperationsOptions, guard: ClockGuard): JournalSess
 /** Creates the business logic and starts its background jobs. */
 export function startOperations(options: OperationsOptions) {
   const { payments, payouts, notifier, clock, config, observer } = options;
-  const background: RunInBackgroundSpan = options.background ?? ((_span, work) => work());
+  const runInSpan: RunInBackgroundSpan = options.runInSpan ?? ((_span, work) => work());
   const { timeoutMs } = config.service;
   const { settleMs, payoutPreflight: preflight, fingerprintKey } = config.journal;
   const clockGuard = createClockGuard(options);
@@ -96,23 +96,23 @@ export function startOperations(options: OperationsOptions) {
     payment: new PaymentMatcher(payments, session, config.journal.keepMs),
     payout: new PayoutMatcher(payouts, session),
   };
-  const recoveryJob = startRecoveryJob({ session, clockGuard, recovery, matchers, background, observer });
+  const recoveryJob = startRecoveryJob({ session, clockGuard, recovery, matchers, runInSpan, observer });
   const retentionJob = startRetentionJob({ session, clockGuard, config });
   const lookUp = (attempt: Attempt): Promise<void> =>
-    background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
+    runInSpan({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
       const { kind, channel, transactionId, outcome } = attempt;
       if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
       else if (outcome === 'unknown') await recovery.claimAndRecover<Transaction>(attempt, matchers[kind]);
     });
   const { publicUrl } = config;
   const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
-  const polling = { settings: config.polling, clock, session, notifier, background, observer, recorder };
+  const polling = { settings: config.polling, clock, session, notifier, runInSpan, observer, recorder };
   const common = { createService, session, urls: config.urls, callbacks, polling };
   const { payment: matcher, payout: payoutMatcher } = matchers;
   const paymentOperations = new PaymentOperations({ ...common, payments, matcher, confirmService });
   const payoutOperations = new PayoutOperations({ ...common, payouts, matcher: payoutMatcher, preflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };
-  changes.start({ feeds, timeoutMs, background, serviceLoad: options.serviceLoad });
+  changes.start({ feeds, timeoutMs, runInSpan, serviceLoad: options.serviceLoad });
   return {
     payments: paymentOperations,
     payouts: payoutOperations,

@@ -81,9 +81,9 @@ export class ObjectReader {
   }
 
   /**
-   * Reads an integer. Accepts a string of digits too, because forms and query strings contain only strings. If the
-   * field is absent, returns `bounds.defaultValue`. If the value is invalid, or absent without a default, records a
-   * problem and returns `bounds.min`.
+   * Reads an integer, also from a string of digits, because forms and query strings contain only strings. If the field
+   * is absent or null, returns `bounds.defaultValue`. If there is none, or the value is invalid, records a problem and
+   * returns `bounds.min`.
    */
   integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
     const rawValue = this.readValue(name) ?? bounds.defaultValue;

@@ -20,12 +20,12 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
  * Thrown for bytes that are not UTF-8, and for a JSON text in which an object has two fields of the same name. The
  * message contains no part of the text.
  */
-export class JsonTextError extends Error {}
+export class StrictJsonError extends Error {}
 
-/** Decodes UTF-8 and omits a byte order mark. Throws a JsonTextError if the bytes are not UTF-8. */
+/** Decodes UTF-8 and omits a byte order mark. Throws a StrictJsonError if the bytes are not UTF-8. */
 export function decodeUtf8OrThrow(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
-  if (text === undefined) throw new JsonTextError('it is not UTF-8');
+  if (text === undefined) throw new StrictJsonError('it is not UTF-8');
   return text;
 }
 
@@ -33,12 +33,12 @@ export function decodeUtf8OrThrow(bytes: Uint8Array): string {
 export const readTextFile = (file: string): string => decodeUtf8OrThrow(readFileSync(file));
 
 /**
- * Parses JSON. Throws a SyntaxError if the text is not JSON, and a JsonTextError if an object has two fields of the
+ * Parses JSON. Throws a SyntaxError if the text is not JSON, and a StrictJsonError if an object has two fields of the
  * same name.
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (hasDuplicateNames(text, value)) throw new JsonTextError('an object contains the same field twice');
+  if (hasDuplicateNames(text, value)) throw new StrictJsonError('an object contains the same field twice');
   return value;
 }
 

@@ -8,7 +8,7 @@ import { EXIT, InputError, type Context } from '../context';
 import { causeCode } from '../../shared/error-code';
 import type { Terminal } from '../terminal';
 
-/** Maximum number of items printed of each kind: faults, notes, processes. */
+/** Maximum number of findings of each kind, and of processes in the text. */
 const MAX_PRINTED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 

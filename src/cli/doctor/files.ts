@@ -74,8 +74,8 @@ export function checkFilePermissions(context: CheckContext): Finding[] {
 }
 
 /**
- * Returns the name and the path of each file that only the gateway's user should access. If the setting of a file is
- * not set, its path is ''.
+ * Returns the name and the path of each file that only the gateway's user should access. The path is '' if no such file
+ * is configured.
  */
 function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string, file: string][] {
   const { credentialsFile } = config.service;

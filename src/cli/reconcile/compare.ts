@@ -118,9 +118,9 @@ function findAmountDifference(
 }
 
 /**
- * Returns why the status at the service contradicts the recorded status; null if it does not. The latest recorded
- * change must have the status at the service, because finance relies on changes. Without a recorded change, only the
- * status recorded with the outcome is known. A later status at the service is then no contradiction.
+ * Returns why the status at the service contradicts the recorded status; null if it does not. If changes are recorded,
+ * the latest must have the same status as the service, because finance relies on changes. Otherwise, only the status
+ * recorded with the outcome is known, and a later status at the service is no contradiction.
  */
 function findStatusDifference(
   attempt: Attempt,

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   FIRST_POSITION,
   PositionExpired,
-  type ChangeCreators,
+  type CreatorFilter,
   type ChangeJournal,
   type ChangePosition,
   type ChangeBatch,
@@ -38,7 +38,7 @@ export interface ChangeReader {
    * For each visible kind of transaction: the client that must have created the transaction; null if any client may
    * have created it. A kind without an entry is not visible.
    */
-  creators: ChangeCreators;
+  creators: CreatorFilter;
 }
 
 export interface ChangePage {

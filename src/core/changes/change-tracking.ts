@@ -26,7 +26,7 @@ interface StartOptions {
   feeds: Readonly<Record<AttemptKind, Pick<TransactionFeed<Snapshot>, 'poll' | 'onRemoteChange'>>>;
   timeoutMs: number;
   serviceLoad: ServiceLoad;
-  background: RunInBackgroundSpan;
+  runInSpan: RunInBackgroundSpan;
 }
 
 /** Connects the parts of the record of changes (docs/changes.md): recorder, feed for readers, signals and follower. */

@@ -47,7 +47,7 @@ interface FollowerOptions {
   serviceLoad: ServiceLoad;
   /** Looks a transaction up, and passes it to the recorder and to subscribers. Null if the service does not have it. */
   lookUp(kind: AttemptKind, channel: string, transactionId: string): Promise<Snapshot | null>;
-  background: RunInBackgroundSpan;
+  runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onFollowLookup'>;
 }
 
@@ -129,7 +129,7 @@ export class Follower {
 
   /** Looks up a claimed transaction, unless another response has just shown it or FOLLOW_DAYS have passed. */
   #handleClaimed(transaction: FollowedTransaction): void {
-    const { session, config, observer, recorder, background } = this.options;
+    const { session, config, observer, recorder, runInSpan } = this.options;
     const { clock } = session;
     const { followMs } = config.changes;
     const { id, kind, createdAt } = transaction;
@@ -145,7 +145,7 @@ export class Follower {
     }
     this.#tokens -= 1;
     const lookUp = () => this.#lookUp(transaction, lastState);
-    void this.#lookups.track(background({ name: `follow ${kind}` }, lookUp));
+    void this.#lookups.track(runInSpan({ name: `follow ${kind}` }, lookUp));
   }
 
   /** Returns the new due time if another response has just shown a state that is not final; otherwise undefined. */

@@ -238,7 +238,7 @@ export class ConfirmService {
     return withTimeout(ms, payments.lookUp(request), session.runtime).catch(() => null);
   }
 
-  /** Returns the current state of a confirmed payment, or the recorded state if the lookup fails or finds nothing. */
+  /** Looks up a confirmed payment. If that fails or finds nothing, returns the payment with its recorded status. */
   async #currentPayment(request: ConfirmRequest, { status }: ConfirmedInput): Promise<PaymentResource> {
     const { payments } = this.options;
     const { channel, transactionId, definition } = request;

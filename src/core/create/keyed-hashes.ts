@@ -76,8 +76,8 @@ export class KeyedHashes {
   }
 
   /**
-   * Whether an attempt has this input. If FINGERPRINT_KEY has changed since the attempt, compares only the parts that
-   * differingParts() compares.
+   * Whether an attempt has this input. If the fingerprint key has changed since the attempt, compares only the parts
+   * that differingParts() compares.
    * @param method wire type of the method
    */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {

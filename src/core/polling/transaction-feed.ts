@@ -17,7 +17,7 @@ export interface PollingOptions {
   clock: Clock;
   session: Pick<JournalSession, 'service' | 'runtime'>;
   notifier: ChangeNotifier;
-  background: RunInBackgroundSpan;
+  runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onPoll'>;
   /** Receives every snapshot. @param requestedAt start of the request, by `Runtime.monotonic()` */
   recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
@@ -145,7 +145,7 @@ export class TransactionFeed<T extends Snapshot> {
     const key = keyOf(channel, transactionId);
     const existing = this.#pollers.get(key);
     if (existing) return existing;
-    const { settings, clock, session, notifier, background, observer } = this.options;
+    const { settings, clock, session, notifier, runInSpan, observer } = this.options;
     const { kind } = this;
     const name = notifier.hasPeers ? this.#hashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
@@ -154,7 +154,7 @@ export class TransactionFeed<T extends Snapshot> {
       settings,
       lookUp: () => {
         const poll = (): Promise<T | null> =>
-          background({ name: `watch ${kind}` }, () => this.lookUp({ channel, transactionId }));
+          runInSpan({ name: `watch ${kind}` }, () => this.lookUp({ channel, transactionId }));
         // A lookup before the first state starts immediately. A later one may be queued, and is skipped if the poller
         // ends.
         if (!poller.latest) return poll();

@@ -10,7 +10,7 @@ interface RecoveryJobOptions {
   clockGuard: ClockGuard;
   recovery: OutcomeRecovery;
   matchers: Readonly<Record<AttemptKind, TransactionMatcher<Transaction>>>;
-  background: RunInBackgroundSpan;
+  runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onRecoveryJobRun'>;
 }
 
@@ -24,9 +24,9 @@ const MAX_ATTEMPTS_PER_RUN = 16;
  * also checks the clocks and records queued outcomes.
  */
 export function startRecoveryJob(options: RecoveryJobOptions): RepeatedJob {
-  const { session, clockGuard, recovery, matchers, background, observer } = options;
+  const { session, clockGuard, recovery, matchers, runInSpan, observer } = options;
   const recover = (attempt: Attempt): Promise<unknown> =>
-    background({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>
+    runInSpan({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>
       recovery.recover(attempt, matchers[attempt.kind]),
     );
   return new RepeatedJob(session.clock, RUN_DELAY_MS, async () => {

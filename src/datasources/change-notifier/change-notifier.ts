@@ -46,7 +46,7 @@ const MAX_RETRY_MS = 30_000;
 
 // A message holds the id of the sender and up to 250 changes. PostgreSQL allows less than 8000 bytes per message.
 const SENDER_ID_LENGTH = 16;
-const NAME_LENGTH = 22;
+const NAME_HASH_LENGTH = 22;
 const CHANGE_LENGTH = 30;
 const MAX_CHANGES_PER_MESSAGE = 250;
 const CHANGE_PATTERN = /^[\w-]{30}$/;
@@ -59,8 +59,8 @@ function decodeMessage(message: string): StateChange[] {
   if (!MESSAGE_PATTERN.test(message)) return [];
   const changes = message.slice(SENDER_ID_LENGTH).match(/.{30}/g) ?? [];
   return changes.map((text) => ({
-    name: text.slice(0, NAME_LENGTH),
-    state: text.slice(NAME_LENGTH),
+    name: text.slice(0, NAME_HASH_LENGTH),
+    state: text.slice(NAME_HASH_LENGTH),
   }));
 }
 
@@ -102,7 +102,7 @@ export class PostgresNotifier implements ChangeNotifier {
   publish({ name, state }: StateChange): void {
     const encoded = name + state;
     // Ignore a malformed change, because it would make the whole message malformed.
-    const isValid = name.length === NAME_LENGTH && CHANGE_PATTERN.test(encoded);
+    const isValid = name.length === NAME_HASH_LENGTH && CHANGE_PATTERN.test(encoded);
     if (this.#isClosed || !isValid) return;
     // If the change is already queued, move it to the end of the queue.
     this.#queue.delete(encoded);

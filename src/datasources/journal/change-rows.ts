@@ -52,7 +52,7 @@ export interface SqlWithValues {
   values: SqlValue[];
 }
 
-/** Returns the SQL condition that selects the rows of `attempt_groups` whose changes are read (see ChangeCreators). */
+/** Returns the SQL condition that selects the rows of `attempt_groups` whose changes are read (see CreatorFilter). */
 function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
   const values: SqlValue[] = [];
   const conditions = ATTEMPT_KINDS.flatMap((kind) => {

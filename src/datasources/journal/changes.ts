@@ -148,14 +148,14 @@ export interface RecordedChange {
  * For each kind, the client whose transactions are read. Null: the transactions of all clients are read. If a kind has
  * no entry, its transactions are not read.
  */
-export type ChangeCreators = Readonly<Partial<Record<AttemptKind, string | null>>>;
+export type CreatorFilter = Readonly<Partial<Record<AttemptKind, string | null>>>;
 
 /** Selects changes, oldest first. */
 export interface ChangeRange {
   service: string;
   /** Null: all channels (for operators). */
   channel: string | null;
-  creators: ChangeCreators;
+  creators: CreatorFilter;
   /** Position of the last change that the reader already has. Null: start with the oldest stored change. */
   after: ChangePosition | null;
   limit: number;

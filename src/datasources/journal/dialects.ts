@@ -1,4 +1,4 @@
-/** Parts of the SQL that differ between SQLite and PostgreSQL. */
+/** SQL and limits that differ between SQLite and PostgreSQL. */
 export const DIALECTS = {
   sqlite: {
     /** Returns the table of attempts for a FROM clause, with a hint to read the given index. */

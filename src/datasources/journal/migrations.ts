@@ -86,7 +86,7 @@ const CREATE_IDENTITY_FUNCTION = `CREATE FUNCTION journal_identity() RETURNS TEX
 /**
  * Statements that only PostgreSQL needs. Two of the functions exist because a PostgreSQL statement does not see what
  * other instances commit after its start, but a volatile function that the statement calls sees it. SQLite has one
- * writer at a time, so nothing is committed while a statement runs.
+ * writer at a time, so nothing is committed while a write runs.
  *
  * `attempt_is_open` returns whether an attempt is open or has succeeded.
  *

@@ -107,7 +107,7 @@ export abstract class SqlJournal implements Partial<Journal> {
    * element is [channel, transaction id, its hash, external id, its hash]. An id is given by the hexadecimal digits of
    * its stored bytes. A missing id or hash is null.
    */
-  protected abstract readonly findByTransactionStatement: string;
+  protected abstract readonly findCreatedStatement: string;
   protected abstract readonly changes: ChangeJournal;
   readonly mayBeFollowed: ChangeJournal['mayBeFollowed'] = (ids) => this.changes.mayBeFollowed(ids);
   readonly recordObservation: ChangeJournal['recordObservation'] = (observation) =>
@@ -156,7 +156,7 @@ export abstract class SqlJournal implements Partial<Journal> {
       ...hexAndHash(externalId),
     ]);
     const values = [service, client, kind, JSON.stringify(refValues)];
-    const rows = await this.read(this.findByTransactionStatement, ...values);
+    const rows = await this.read(this.findCreatedStatement, ...values);
     const attemptByIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
     return refs.map((_, index) => attemptByIndex.get(index) ?? null);
   }

@@ -115,8 +115,8 @@ function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): v
 /**
  * Whether a browser seems to open the URL as a page: the Accept header begins with text/html. Such a request is not
  * authenticated, because Apollo responds with the landing page. But if the header prefers JSON by its `q` values,
- * Apollo tries to execute the query in the URL. The context function then throws CREDENTIALS_REQUIRED_ERROR, so nothing
- * is executed.
+ * Apollo does not. Its CSRF check or the context function (CREDENTIALS_REQUIRED_ERROR) then rejects the request, so
+ * nothing is executed.
  */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');

@@ -73,7 +73,7 @@ export class PersistedOperations {
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
     const [byId, ...others] = ids.map((id) => this.#byId.get(removeHashPrefix(id)));
     if (others.some((other) => other !== byId)) throw CONTRADICTING_IDS_ERROR;
-    if ((query ?? '') === '') return byId ?? throwUnlessKnownToApollo(params, mode);
+    if ((query ?? '') === '') return byId ?? throwUnlessApolloMayHandle(params, mode);
     if (byId) {
       if (this.#findByText(query) !== byId) throw CONTRADICTING_IDS_ERROR;
       return byId;
@@ -144,7 +144,7 @@ function normalizeDocument(text: string): string {
  * if the request has a `documentId`. Otherwise returns undefined, and Apollo handles the request: Apollo may know the
  * hash in it (automatic persisted query).
  */
-function throwUnlessKnownToApollo(
+function throwUnlessApolloMayHandle(
   { documentId, extensions }: GraphQLRequestParams,
   mode: PersistedMode,
 ): undefined {

@@ -23,7 +23,7 @@ interface ExplorerOptions {
 /** Adds /explorer (a GraphQL IDE for browsers) with its assets, and a page of links at /. */
 export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentials }: ExplorerOptions): void {
   const startPage = renderStartPage(
-    isSandbox ? APOLLO_SANDBOX_LINK : '/graphql: the GraphQL endpoint (POST).',
+    isSandbox ? LINKED_GRAPHQL_ENTRY : '/graphql: the GraphQL endpoint (POST).',
   );
   app.get('/', ({ headers }, reply) => {
     if (!/^text\/html\b/.test(headers.accept ?? '')) throw NOT_FOUND_ERROR;
@@ -69,7 +69,7 @@ async function addAssets(scope: FastifyInstance): Promise<void> {
   });
 }
 
-const APOLLO_SANDBOX_LINK =
+const LINKED_GRAPHQL_ENTRY =
   '<a href="graphql">/graphql</a>: the GraphQL endpoint; in a browser it opens Apollo Sandbox, which is loaded from the internet.';
 
 const renderStartPage = (graphqlEntry: string): string => `<!doctype html>

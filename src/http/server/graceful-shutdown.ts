@@ -19,7 +19,7 @@ export const SHUTTING_DOWN_ERROR = repeatLaterError('The gateway is shutting dow
 /** Shuts the web server down. Completes every request that arrived completely, and lets clients reconnect elsewhere. */
 export class GracefulShutdown {
   #acceptedCount = 0;
-  /** Whether startDraining() was called. Every response then closes its connection. */
+  /** Whether startDraining() was called. Responses then carry `connection: close`. */
   isDraining = false;
   #closing = false;
 

@@ -31,7 +31,7 @@ const hasToken = (expected: Buffer, { headers }: FastifyRequest): boolean =>
 const PROXY_HEADER =
   /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
 
-/** Whether a request comes from this machine: between loopback addresses, and without signs of a proxy. */
+/** Whether a request comes from this machine: loopback address and Host, without signs of a proxy. */
 function isLocal({ raw, headers }: FastifyRequest): boolean {
   const from = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
   const [host = '', ...otherHosts] = raw.headersDistinct['host'] ?? [];

@@ -41,7 +41,7 @@ import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
   CREATE_GROUPS,
-  FIND_BY_TRANSACTION,
+  FIND_CREATED,
   INSERT_ATTEMPTS,
   LOWER_FENCE,
   RAISE_FENCE,
@@ -65,7 +65,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
   readonly #outcomePool: PostgresPool;
   readonly #backgroundPool: PostgresPool;
-  protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
+  protected readonly findCreatedStatement = FIND_CREATED;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, InsertResult | null>;
   /** Attempt groups that existed when they were cached. If a failover loses one, insertAttempt() creates it again. */

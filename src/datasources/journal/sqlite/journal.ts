@@ -31,7 +31,7 @@ import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
   CREATE_GROUP,
-  FIND_BY_TRANSACTION,
+  FIND_CREATED,
   INSERT_ATTEMPT,
   RECORD_CONFIRMED,
   RESERVE_EXTERNAL_ID,
@@ -64,7 +64,7 @@ function replacedFileStatements(file: string): string[] {
 
 /** The journal in a SQLite file, for one gateway. Operators can run commands on the file at the same time. */
 export class SqliteJournal extends SqlJournal implements Journal {
-  protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
+  protected readonly findCreatedStatement = FIND_CREATED;
   protected readonly changes: SqliteChanges;
   readonly #groupCache = new AttemptGroupCache();
 

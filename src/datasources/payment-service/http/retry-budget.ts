@@ -10,7 +10,7 @@ const BUDGET_PER_LOOKUP = 0.1;
 const MAX_BUDGET = 10;
 
 /** Fraction of the time limit that must be left for a retry. With less, the retry could time out. */
-const MIN_REMAINING_RATIO = 0.25;
+const MIN_REMAINING_TIME_RATIO = 0.25;
 
 const hasRetryAfter = (error: unknown): boolean =>
   error instanceof ServiceError && error.retryAfterMs !== undefined;
@@ -29,7 +29,7 @@ export class LookupRetries {
   /** Runs `call`. Retries it at most twice, while the service is unavailable. Each try gets the rest of `timeoutMs`. */
   run<T>(timeoutMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
     const deadline = this.runtime.monotonic() + timeoutMs;
-    const retryUntil = deadline - timeoutMs * MIN_REMAINING_RATIO;
+    const retryUntil = deadline - timeoutMs * MIN_REMAINING_TIME_RATIO;
     this.#budget = Math.min(MAX_BUDGET, this.#budget + BUDGET_PER_LOOKUP);
     const retry = async (firstError: unknown): Promise<T> => {
       let error = firstError;
