@@ -82,14 +82,14 @@ export class Authenticator {
   }
 
   /**
-   * Returns all client keys for the metrics, including expired keys. Times are in ms since 1970. `lastUsedAt` is null
+   * Returns all client keys for the metrics, including expired keys. Times are in ms since 1970. `keyLastUsedAt` is null
    * if the key has not been used since the gateway started. `expiresAt` is null if the key does not expire.
    */
   clientKeys() {
     return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
       client: caller.id.replace(/^service:/, ''),
       label,
-      lastUsedAt: this.#lastUsedAt.get(caller.credential ?? '') ?? null,
+      keyLastUsedAt: this.#lastUsedAt.get(caller.credential ?? '') ?? null,
       expiresAt: caller.expiresAt,
     }));
   }

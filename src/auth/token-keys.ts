@@ -19,7 +19,7 @@ export interface IssuerKeysOptions {
   warn(message: string): void;
 }
 
-/** If the key set is at least this old, in ms, each use of it starts a refresh in the background. */
+/** Age of the key set in ms from which a use requests a refresh in the background (see #startLoad). */
 const BACKGROUND_REFRESH_AGE_MS = 30_000;
 /**
  * If the key set is at least this old, in ms, the verification of a token waits for a refresh. If the last load failed,

@@ -34,7 +34,7 @@ interface ClientBehavior {
    */
   addsTypename(operation: OperationDefinitionNode): boolean;
   /** Whether this field keeps the client from adding __typename to the selection set that contains the field. */
-  preventsTypename(field: FieldNode): boolean;
+  preventsTypenameInParent(field: FieldNode): boolean;
   /** True: the client sends fragments sorted by name. False: in the order of their first use. */
   sortsFragments: boolean;
   /** Text between two definitions in a document. */
@@ -49,21 +49,21 @@ export const CLIENTS = {
   apollo: {
     isClientDirective: (name) => ['connection', 'nonreactive', 'unmask'].includes(name),
     addsTypename: () => true,
-    preventsTypename: ({ name }) => name.value.startsWith('__'),
+    preventsTypenameInParent: ({ name }) => name.value.startsWith('__'),
     sortsFragments: true,
     separator: '\n\n',
   },
   urql: {
     isClientDirective: (name) => name.startsWith('_'),
     addsTypename: ({ operation }) => operation !== 'subscription',
-    preventsTypename: ({ name, alias }) => name.value === '__typename' && !alias,
+    preventsTypenameInParent: ({ name, alias }) => name.value === '__typename' && !alias,
     sortsFragments: false,
     separator: '\n',
   },
   plain: {
     isClientDirective: () => false,
     addsTypename: () => false,
-    preventsTypename: () => true,
+    preventsTypenameInParent: () => true,
     sortsFragments: true,
     separator: '\n\n',
   },
@@ -124,12 +124,18 @@ function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQ
   return [...anonymousErrors, ...ruleErrors];
 }
 
-function addTypenames(definition: DefinitionNode, { preventsTypename }: ClientBehavior): DefinitionNode {
+function addTypenames(
+  definition: DefinitionNode,
+  { preventsTypenameInParent }: ClientBehavior,
+): DefinitionNode {
   const __typename: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
   return visit(definition, {
     SelectionSet: (node, _key, parent) => {
       const isRoot = parent && 'kind' in parent && parent.kind === Kind.OPERATION_DEFINITION;
-      if (isRoot || node.selections.some((child) => child.kind === Kind.FIELD && preventsTypename(child)))
+      if (
+        isRoot ||
+        node.selections.some((child) => child.kind === Kind.FIELD && preventsTypenameInParent(child))
+      )
         return undefined;
       return { ...node, selections: [...node.selections, __typename] };
     },

@@ -30,7 +30,7 @@ const mayHaveCreated = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
 
 /** Queue of the outcomes that this instance has to record, at most 10,000. */
 export class UnrecordedOutcomes {
-  /** By attempt id, in the order in which the outcomes were queued or last written. */
+  /** By attempt id, in the order in which the attempts were queued or last tried. */
   readonly #queue = new Map<string, QueuedOutcome>();
 
   /** @param record records an outcome; rejects on failure */

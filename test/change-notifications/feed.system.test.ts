@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../../src/shared/clock';
 import {
   createNotifier,
   type ChangeNotifier,
-  type StateChange,
+  type ChangeNotification,
 } from '../../src/datasources/change-notifier/change-notifier';
 import { AdvancingClock } from '../../src/sandbox/clock';
 import {
@@ -31,28 +31,28 @@ if (!noPostgres) {
   afterAll(() => store.drop());
 }
 
-const newChange = (): StateChange => ({
+const newChange = (): ChangeNotification => ({
   name: randomBytes(16).toString('base64url'),
   state: randomBytes(6).toString('base64url'),
 });
 
-const newChanges = (count: number): StateChange[] => Array.from({ length: count }, newChange);
+const newChanges = (count: number): ChangeNotification[] => Array.from({ length: count }, newChange);
 
-const textOf = ({ name, state }: StateChange): string => name + state;
+const textOf = ({ name, state }: ChangeNotification): string => name + state;
 
 interface Instance {
   feed: ChangeNotifier;
-  received: StateChange[];
+  received: ChangeNotification[];
   /** Reported connection states, in order. */
   reached: boolean[];
-  has(change: StateChange): boolean;
+  has(change: ChangeNotification): boolean;
 }
 
 const opened: ChangeNotifier[] = [];
 
 /** Starts an instance on the store, unless another URL is given. */
 function start(clock: Clock = systemClock, url = store.url): Instance {
-  const received: StateChange[] = [];
+  const received: ChangeNotification[] = [];
   const reached: boolean[] = [];
   const names = new Set<string>();
   const onConnectionChange = (isConnected: boolean): number => reached.push(isConnected);
@@ -73,7 +73,7 @@ async function closeAll(): Promise<void> {
 async function connected(...instances: Instance[]): Promise<void> {
   for (const by of instances) {
     const others = instances.filter((one) => one !== by);
-    const sent: StateChange[] = [];
+    const sent: ChangeNotification[] = [];
     await until(() => {
       if (others.every((one) => sent.some(one.has))) return true;
       by.feed.publish(sent[sent.push(newChange()) - 1]!);

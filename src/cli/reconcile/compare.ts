@@ -13,7 +13,7 @@ import { normalizeDecimal } from '../../schema/scalars';
  * - `status_differs`: the status at the service contradicts the recorded one (see findStatusDifference).
  * - `unexpected`: recorded as not sent or rejected, but the service has a transaction that this attempt may have
  *   created.
- * - `unknown`: not comparable, because the lookup failed, a proxy may have answered it, the attempt has no final
+ * - `unknown`: not comparable, because the lookup failed, a proxy may have responded, the attempt has no final
  *   outcome, or another attempt of unknown outcome may have created the transaction.
  */
 export const RESULTS = [

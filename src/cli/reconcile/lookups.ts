@@ -101,7 +101,7 @@ export class ServiceLookups implements AsyncDisposable {
 
 function toServiceTransaction(transaction: PaymentResource | PayoutResource): ServiceTransaction {
   const { transactionId, status, rawStatus } = transaction;
-  // After a lookup, valueOrNull() returns null only for fields that the response lacks.
+  // A lookup result has no lazy fields: null means that the response has no valid value.
   const amount = valueOrNull(transaction.amount);
   const createdAt = Date.parse((transaction.kind === 'payment' && valueOrNull(transaction.createDate)) || '');
   return {

@@ -1,4 +1,4 @@
-import type { ChangeNotifier, StateChange } from '../../datasources/change-notifier/change-notifier';
+import type { ChangeNotifier, ChangeNotification } from '../../datasources/change-notifier/change-notifier';
 import type { Clock, Timer } from '../../shared/clock';
 import type { Runtime } from '../../shared/runtime';
 import { channelHash } from '../polling/snapshot';
@@ -138,7 +138,7 @@ export class ChangeSignals {
   /**
    * Handles a message from another instance. Returns false if the message is not a change signal (see CHANGE_SIGNAL).
    */
-  onRemoteChange({ name, state }: StateChange): boolean {
+  onRemoteChange({ name, state }: ChangeNotification): boolean {
     if (state === CHANGE_SIGNAL) this.#channels.get(name)?.signal();
     return state === CHANGE_SIGNAL;
   }

@@ -167,7 +167,7 @@ export class ConfirmService {
       const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(begun).outcome;
       return { outcome, result: { outcome: recordedOutcome, confirmed: earlierInputs } };
     }
-    return outcome.kind === 'refused' ? this.#onRejected(call, outcome) : this.#recoverLostResponse(call);
+    return outcome.kind === 'refused' ? this.#onRejected(call, outcome) : this.#recoverUnknownOutcome(call);
   }
 
   /**
@@ -188,11 +188,11 @@ export class ConfirmService {
   }
 
   /**
-   * Handles a lost response. If a lookup shows that the payment has moved on, this confirm is treated as carried out.
-   * Otherwise, its result is unknown. No lookup is made if earlier confirms with other inputs, but none with this
-   * input, have unknown results: one of them may have moved the payment on.
+   * Handles an unknown outcome. If a lookup shows that the payment has moved on, this confirm counts as carried out.
+   * Otherwise, its result is unknown. Makes no lookup if there are earlier confirms with unknown results, all with other
+   * inputs: one of them may have moved the payment on.
    */
-  async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
+  async #recoverUnknownOutcome(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim, history } = call;
     const mayBeEffectOfOther = history.otherUnresolved && !history.wasSent;
     const { timeoutMs, session } = this.options;

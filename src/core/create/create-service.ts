@@ -242,14 +242,14 @@ class CreateCall<T extends Transaction> {
     // recordCreated() returns false if another attempt created the transaction or holds the idempotency key.
     if (outcome.kind === 'accepted' && (await recovery.recordCreated(attempt, outcome.response)))
       return { kind: 'success', found: outcome.response, replayed: false };
-    return this.#recoverLostResponse(attempt);
+    return this.#recoverUnknownOutcome(attempt);
   }
 
   /**
    * Handles a response that was lost, is invalid, or shows a transaction of another attempt. Looks the transaction up
    * for MAX_RECOVERY_MS at most. If it is not found, returns `unknown` and leaves the attempt to the recovery job.
    */
-  async #recoverLostResponse(attempt: NewAttempt): Promise<CreateResult<T>> {
+  async #recoverUnknownOutcome(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs, session } = this.options;
     const { runtime } = session;
     const sentAttempt = asInProgress(attempt);

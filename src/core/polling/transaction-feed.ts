@@ -3,7 +3,7 @@ import { bulkhead } from 'cockatiel';
 import type { PollSettings } from '../../config/types';
 import type { Clock } from '../../shared/clock';
 import { growingCache } from '../../shared/growing-cache';
-import type { StateChange, ChangeNotifier } from '../../datasources/change-notifier/change-notifier';
+import type { ChangeNotification, ChangeNotifier } from '../../datasources/change-notifier/change-notifier';
 import type { LookupKey } from '../../datasources/payment-service/client';
 import { LookupCoalescer } from '../../datasources/payment-service/coalesced-lookups';
 import type { BackgroundObserver, RunInBackgroundSpan } from '../background';
@@ -101,7 +101,7 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   /** Handles the hash of a state that another instance has seen. Polls soon if subscribers here lack this state. */
-  onRemoteChange({ name, state }: StateChange): void {
+  onRemoteChange({ name, state }: ChangeNotification): void {
     this.#lastHashesOf(name).peer = state;
     const poller = this.#pollersByHash.get(name);
     if (poller && (!poller.latest || stateHash(poller.latest) !== state)) poller.pollSoon();

@@ -7,7 +7,7 @@ import { ListenConnection } from './postgres-listener';
  * A message from one instance to the others: a transaction has a new state, or a channel has a new recorded change. It
  * contains hashes instead of ids, to hide the ids from database users.
  */
-export interface StateChange {
+export interface ChangeNotification {
   /** Hash that identifies the transaction or the channel: 22 characters of base64url. */
   name: string;
   /**
@@ -25,9 +25,9 @@ export interface ChangeNotifier {
   /** Whether there may be other instances; false for a journal in SQLite. */
   readonly hasPeers: boolean;
   /** Queues a change, to be sent to the other instances. Ignores a malformed change. Never throws. */
-  publish(change: StateChange): void;
+  publish(change: ChangeNotification): void;
   /** Sets the listener for changes of other instances. Replaces the previous listener. */
-  subscribe(onChange: (change: StateChange) => void): void;
+  subscribe(onChange: (change: ChangeNotification) => void): void;
   close(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ const MESSAGE_PATTERN = new RegExp(
 );
 
 /** Decodes a message. If the message is malformed, returns an empty array: any database user can send messages. */
-function decodeMessage(message: string): StateChange[] {
+function decodeMessage(message: string): ChangeNotification[] {
   if (!MESSAGE_PATTERN.test(message)) return [];
   const changes = message.slice(SENDER_ID_LENGTH).match(/.{30}/g) ?? [];
   return changes.map((text) => ({
@@ -71,7 +71,7 @@ export class PostgresNotifier implements ChangeNotifier {
   readonly #senderId = randomBytes(12).toString('base64url');
   /** Encoded changes to send, without duplicates. */
   readonly #queue = new Set<string>();
-  #onChange: (change: StateChange) => void = () => undefined;
+  #onChange: (change: ChangeNotification) => void = () => undefined;
   #connection: ListenConnection | undefined;
   #isListening = false;
   #isSending = false;
@@ -99,7 +99,7 @@ export class PostgresNotifier implements ChangeNotifier {
     this.#connect();
   }
 
-  publish({ name, state }: StateChange): void {
+  publish({ name, state }: ChangeNotification): void {
     const encoded = name + state;
     // Ignore a malformed change, because it would make the whole message malformed.
     const isValid = name.length === NAME_HASH_LENGTH && CHANGE_PATTERN.test(encoded);
@@ -112,7 +112,7 @@ export class PostgresNotifier implements ChangeNotifier {
     this.#scheduleFlush();
   }
 
-  subscribe(onChange: (change: StateChange) => void): void {
+  subscribe(onChange: (change: ChangeNotification) => void): void {
     this.#onChange = onChange;
   }
 

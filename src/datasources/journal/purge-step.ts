@@ -12,9 +12,8 @@ export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed' | 'changes' 
 export interface PurgeStep {
   target: PurgeTarget;
   /**
-   * Rows whose time is before this have expired. The time of a row is, for `attempts`, when the attempt was settled; for
-   * `confirmed`, when the payment was confirmed; for `changes`, when the change was recorded; for `followed`, when the
-   * row was created. Unused for `reservations`.
+   * Rows whose time is before this have expired. The time is `settledAt` for `attempts`, `confirmedAt` for `confirmed`,
+   * `recordedAt` for `changes`, and `createdAt` (see FollowedTransaction) for `followed`. Unused for `reservations`.
    */
   settledBefore: number;
   /** Maximum number of rows to examine. */

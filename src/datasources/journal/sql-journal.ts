@@ -61,7 +61,7 @@ const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE $
       WHERE channel = ? AND service = ? AND kind = ?) AS others
      WHERE id IS NOT NULL LIMIT 1)) AS id) AS newest)`;
 
-/** Maximum length of `suspect_hashes` in characters (about 55 hashes). A longer text is replaced by `unknown`. */
+/** If `suspect_hashes` is longer than this (55 hashes), it becomes `unknown` when another hash is added. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
 /**

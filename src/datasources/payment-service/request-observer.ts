@@ -19,7 +19,7 @@ interface RequestFailureReport {
 export interface RequestObserver {
   /** Called after `onEnd` if the result is neither `ok` nor `not_found`. */
   onFailure(report: RequestFailureReport): void;
-  /** Called after every request, and when a create got no slot. `name` and `result` are metric labels. */
+  /** Called after every request, and if a create got no bulkhead slot. `name` and `result` are metric labels. */
   onEnd(name: string, result: string, ms: number): void;
   /** Called before every retry of a lookup. */
   onRetry(): void;

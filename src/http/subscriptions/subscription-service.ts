@@ -42,7 +42,7 @@ export interface SubscriptionOptions {
   startTrace: (() => SubscriptionTrace) | undefined;
 }
 
-/** A subscription that passed all checks. */
+/** A subscription that passed prepare(). */
 export type PreparedSubscription = ExecutionArgs & {
   contextValue: OperationContext;
   trace: SubscriptionTrace;

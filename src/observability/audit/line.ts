@@ -18,7 +18,7 @@ export interface AuditLine {
   continues?: string;
   /** True if the text before this line is a partially written line; otherwise absent. */
   torn?: true;
-  /** Number of entries that the writer could not write since its last written entry; absent if there are none. */
+  /** Number of entries, without operator actions, lost since the last written entry; absent if there are none. */
   missed?: number;
   /** Only in `opened` lines: process id (PID) of the writer. */
   pid?: number;

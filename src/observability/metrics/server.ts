@@ -23,7 +23,7 @@ interface ClientKeyTimes {
   /** The key's label in CLIENT_KEYS_FILE; by default, the first 8 digits of its `keySha256`. */
   label: string;
   /** Last use, in milliseconds since 1970; null if the key has not been used since the process started. */
-  lastUsedAt: number | null;
+  keyLastUsedAt: number | null;
   /** Expiry, in milliseconds since 1970; null if the key does not expire. */
   expiresAt: number | null;
 }
@@ -94,7 +94,7 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
  * label. Neither is a secret.
  */
 export function registerClientKeyGauges(registry: Registry, read: () => readonly ClientKeyTimes[]): void {
-  const registerGauge = (name: string, help: string, timeField: 'lastUsedAt' | 'expiresAt'): void => {
+  const registerGauge = (name: string, help: string, timeField: 'keyLastUsedAt' | 'expiresAt'): void => {
     new Gauge({
       name,
       help,
@@ -111,7 +111,7 @@ export function registerClientKeyGauges(registry: Registry, read: () => readonly
   registerGauge(
     'paygraph_client_key_last_used_timestamp_seconds',
     'Last use of a client key, in seconds since 1970. No value for a key not used since the process started.',
-    'lastUsedAt',
+    'keyLastUsedAt',
   );
   registerGauge(
     'paygraph_client_key_expiry_timestamp_seconds',

@@ -13,14 +13,14 @@ import type { ConfirmationInputDefinition } from './method-definition';
 
 /** Registers an enum of the methods whose definition has `property`, the description of the enum value. */
 function registerMethodEnum<K extends string>(
-  name: string,
+  enumName: string,
   description: string,
   definitions: readonly ({ name: string } & { [key in K]?: string })[],
   property: K,
 ): Record<string, string> {
   const described = definitions.filter((definition) => definition[property] !== undefined);
   const values = described.map((definition) => [definition.name, String(definition[property])]);
-  return registerEnum(name, description, Object.fromEntries(values) as Record<string, string>);
+  return registerEnum(enumName, description, Object.fromEntries(values) as Record<string, string>);
 }
 
 export const PaymentMethod = registerMethodEnum(

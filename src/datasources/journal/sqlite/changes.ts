@@ -28,20 +28,20 @@ const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, chang
 /**
  * Returns the statements to run directly after SETTLE_ATTEMPT has recorded the outcome `succeeded`. They record the
  * first change of the transaction. Unless the status is final, they also start to follow the transaction.
- * @param attempt idValues() of the attempt
+ * @param attemptIdValues idValues() of the attempt
  * @param observed state in the response. If undefined, no change is recorded, and the first lookup is due immediately.
  */
 export function firstChangeStatements(
-  attempt: readonly SqlValue[],
+  attemptIdValues: readonly SqlValue[],
   settledAt: number,
   observed: ObservedState | undefined,
 ): Statement[] {
-  if (!observed) return [sql(FOLLOW_TRANSACTION, 0, settledAt, null, null, ...attempt)];
+  if (!observed) return [sql(FOLLOW_TRANSACTION, 0, settledAt, null, null, ...attemptIdValues)];
   const { status, state, received, isFinal, nextLookupAt } = observed;
-  const change = sql(RECORD_FIRST_CHANGE, status, state, received, ...attempt);
+  const change = sql(RECORD_FIRST_CHANGE, status, state, received, ...attemptIdValues);
   return isFinal
     ? [change]
-    : [change, sql(FOLLOW_TRANSACTION, settledAt, nextLookupAt, status, state, ...attempt)];
+    : [change, sql(FOLLOW_TRANSACTION, settledAt, nextLookupAt, status, state, ...attemptIdValues)];
 }
 
 /**

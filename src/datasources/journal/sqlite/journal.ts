@@ -129,28 +129,28 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async recordOutcome(id: string, result: Outcome): Promise<boolean> {
-    const attempt = idValues(id);
+    const attemptIdValues = idValues(id);
     if (result.outcome === 'unknown') {
       const { lookups = null, spanMs = null, observer = null } = result.absence ?? {};
       const values = [result.nextRecheckAt, lookups, spanMs, observer];
       await this.#writeOutcome(
-        sql(RECORD_UNKNOWN_OUTCOME, ...values, ...attempt),
-        sql(SELECT_IF_MISSING, ...attempt),
+        sql(RECORD_UNKNOWN_OUTCOME, ...values, ...attemptIdValues),
+        sql(SELECT_IF_MISSING, ...attemptIdValues),
       );
       return true;
     }
     const { outcome, settledAt } = result;
     const state = STATE_BY_OUTCOME[outcome];
     if (outcome !== 'succeeded') {
-      await this.#writeOutcome(sql(SETTLE_ATTEMPT, state, settledAt, null, null, null, ...attempt));
+      await this.#writeOutcome(sql(SETTLE_ATTEMPT, state, settledAt, null, null, null, ...attemptIdValues));
       return true;
     }
     const { transactionId, status, observed } = result;
     const hash = shortHash(transactionId);
     const otherCreators = await this.#writeOutcome(
-      sql(SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING, ...attempt, hash, transactionId),
-      sql(SETTLE_ATTEMPT, state, settledAt, hash, toStoredText(transactionId), status, ...attempt),
-      ...firstChangeStatements(attempt, settledAt, observed),
+      sql(SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING, ...attemptIdValues, hash, transactionId),
+      sql(SETTLE_ATTEMPT, state, settledAt, hash, toStoredText(transactionId), status, ...attemptIdValues),
+      ...firstChangeStatements(attemptIdValues, settledAt, observed),
     );
     return otherCreators.length === 0;
   }

@@ -178,8 +178,8 @@ const WORLD_MODE_BITS = 0o007;
 
 /**
  * If the file does not exist, creates it with mode 0600. If users other than owner and group have access to the file,
- * its -wal file or its -shm file, sets this mode on that file. Never throws. A file that belongs to another user keeps
- * its mode, which `paygraph doctor` reports.
+ * its -wal file or its -shm file, sets this mode on that file. Never throws. A file that belongs to another user may keep
+ * its mode; `paygraph doctor` reports this for `file`.
  */
 function restrictFileMode(file: string): void {
   try {

@@ -44,7 +44,7 @@ const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
 /** Maximum age in ms of a Date header from which the service's current time is calculated. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
 /** Maximum deviation in ms of the service's clock from the monotonic clock between two responses. More is a jump. */
-const MAX_SERVICE_CLOCK_DEVIATION_MS = 60_000;
+const MAX_SERVICE_CLOCK_STEP_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_CLOCK_DRIFT_RATIO = 0.0002;
 
@@ -106,7 +106,7 @@ export class ServiceTransport {
     // Do not parse an unchanged header: parsing is slow, and most headers equal the previous one.
     if (!previous || previous.header === headers['date']) return;
     const passed = Date.parse(String(headers['date'])) - Date.parse(String(previous.header));
-    if (!(Math.abs(passed - (arrivedAt - previous.arrivedAt)) <= MAX_SERVICE_CLOCK_DEVIATION_MS))
+    if (!(Math.abs(passed - (arrivedAt - previous.arrivedAt)) <= MAX_SERVICE_CLOCK_STEP_MS))
       this.#lastDate = undefined;
   }
 
