@@ -5,6 +5,7 @@ import { describePostgres } from '../support/stores';
 import { codesOf } from './support/responses';
 import { as, describeOwnership, startIsolation } from './support/isolation-harness';
 import { OURS } from './support/harness';
+import { until } from '../support/latch';
 
 describePostgres('With the journal in PostgreSQL,', () => {
   describeOwnership('PostgreSQL');
@@ -23,7 +24,7 @@ describePostgres('With the journal in PostgreSQL,', () => {
         { c: OURS, t: transactionId },
         user,
       );
-    expect((await lookUp()).data).toMatchObject({ payment: {} });
+    await until(async () => (await lookUp()).data?.['payment']);
     await outage.down();
     try {
       const calls = await harness.countRequests(async () => {

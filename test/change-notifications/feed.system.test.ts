@@ -100,6 +100,8 @@ const proxies: TcpProxy[] = [];
 afterEach(async () => {
   await closeAll();
   for (const proxy of proxies.splice(0)) await proxy.close();
+  // The server ends the connections some time later.
+  if (!noPostgres) await until(connections, ({ length }) => length === 0);
 });
 
 async function openProxy(): Promise<TcpProxy> {

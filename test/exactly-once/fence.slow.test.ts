@@ -36,8 +36,9 @@ const readiness = async ({ url }: Harness): Promise<{ checks: Record<string, unk
 /** Waits until the gateway has read the state of the fence. */
 const untilFence = (harness: Harness, state: 'up' | 'down'): Promise<unknown> =>
   until(async () => {
+    if ((await readiness(harness)).checks['fence'] === state) return true;
     harness.clock.advance(1000);
-    return (await readiness(harness)).checks['fence'] === state;
+    return false;
   });
 
 async function lower(harness: Harness): Promise<void> {
@@ -119,6 +120,10 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
   test('sends no second confirm, and reports an unknown outcome, if the journal lost the confirm that was executed', async () => {
     const { transactionId } = await harness.create('payment', newKey());
     expect(await confirm(transactionId, '111111111111')).toMatchObject(CREATED);
+    await until(
+      () => harness.store.rows('SELECT 1 FROM confirmed'),
+      ({ length }) => length > 0,
+    );
     for (const table of ['confirms', 'confirmed']) await harness.store.rows(`DELETE FROM ${table}`);
     await raise(harness);
     await untilFence(harness, 'up');

@@ -207,7 +207,9 @@ describeSqlite('The purge of the journal', (harnesses) => {
     });
     const count = async (table: string): Promise<number> =>
       (await harness.store.rows(`SELECT 1 FROM ${table}`)).length;
-    await harness.create('payout', newKey());
+    const old = newKey();
+    await harness.create('payout', old);
+    await until(async () => (await harness.attempt(old))?.outcome === 'SUCCEEDED');
     await harness.store.rows("UPDATE stored_attempts SET settled_at = 1 WHERE state = 's'");
     const { transactionId } = await harness.create('payment', newKey());
     await harness.confirm(transactionId ?? '');

@@ -4,6 +4,7 @@ import { CHANNEL } from '../support/caller';
 import { latch, until } from '../support/latch';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { openStore } from '../support/stores';
+import { SERVICE_TIMEOUT_MS } from '../support/timeouts';
 
 const LOOK_UP =
   'query ($channel: UUID!, $externalId: String!) { payment(channel: $channel, externalId: $externalId) { __typename } }';
@@ -28,7 +29,7 @@ describeSqlite('A lookup at the payment service', (harnesses) => {
   let harness: Harness;
 
   beforeEach(async () => {
-    harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '2000' } });
+    harness = await harnesses.start();
   });
 
   const lookups = (): number => harness.service.requestsTo('look-up-payment').length;
@@ -60,11 +61,12 @@ describeSqlite('A lookup at the payment service', (harnesses) => {
   });
 
   test('fails at its deadline, which includes the retries', async () => {
+    harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '2000' } });
     harness.service.next('look-up-payment', { acts: false, reply: reset });
     always(harness, 'look-up', { acts: false, reply: noResponse });
     const { ms, code } = await lookUp(harness);
     expect(code).toBe('SERVICE_TIMEOUT');
-    expect(ms).toBeLessThan(2 * 2000);
+    expect(ms).toBeLessThan(SERVICE_TIMEOUT_MS / 2);
   });
 
   test('is retried only within a retry budget while all lookups fail', async () => {
@@ -77,7 +79,7 @@ describeSqlite('A lookup at the payment service', (harnesses) => {
 
 describeSqlite('The circuit breaker', (harnesses) => {
   async function silenced(): Promise<Harness> {
-    const harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '200' } });
+    const harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '1000' } });
     harness.service.plan(() => ({ acts: false, reply: noResponse }));
     await Promise.all(Array.from({ length: 25 }, () => lookUp(harness)));
     return harness;

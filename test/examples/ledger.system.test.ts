@@ -112,7 +112,12 @@ describe('The ledger example', () => {
     }
     expect(booked).toBeGreaterThan(KILLS);
 
-    const feed = await feedOf(url);
+    // The last statuses are recorded after the last lookups.
+    const feed = await until(
+      () => feedOf(url),
+      (all) =>
+        [...traffic.ended].every(([id, end]) => all.some(([of, , status]) => of === id && status === end)),
+    );
     const ledger = runLedger(url, file);
     await until(() => ledger.output().includes('Booking') && booksIn(file).entries.length >= feed.length);
     await ledger.end('SIGTERM');

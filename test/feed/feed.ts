@@ -107,7 +107,8 @@ export async function feed(
   const all: Consumer[] = [];
   try {
     await gateways.start(count);
-    const after = await newestCursor(await gateways.any());
+    // Repeated, because the journal of a gateway that has just started may be too slow.
+    const after = (await until(async () => newestCursor(await gateways.any()).catch(() => undefined))) ?? '';
     for (const transport of Object.values(TRANSPORTS).flatMap((each) =>
       Array<Transport>(consumers).fill(each),
     ))

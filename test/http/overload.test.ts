@@ -190,9 +190,13 @@ describe('A gateway whose event loop lag exceeds MAX_EVENT_LOOP_LAG_MS', () => {
   beforeAll(async () => {
     unlimited = await startServer({ MAX_EVENT_LOOP_LAG_MS: '0' });
     server = await startServer({ MAX_EVENT_LOOP_LAG_MS: '40', SERVICE_TIMEOUT_MS: '60000' });
-    expect((await ask(server)).status).toBe(200);
+    await until(async () => (await ask(server)).status === 200);
     const { arrived, release } = server.service.hold();
-    created = new Caller(server.base).create('payment', key);
+    // Repeated, because on a busy machine the lag may exceed the limit already.
+    created = until(
+      () => new Caller(server.base).create('payment', key),
+      ({ error }) => error !== 'SERVICE_UNAVAILABLE',
+    );
     await arrived;
     block = setInterval(() => {
       const end = performance.now() + 150;
@@ -233,7 +237,9 @@ describe('A gateway whose event loop lag exceeds MAX_EVENT_LOOP_LAG_MS', () => {
   test('accepts operations again when the lag is over', async () => {
     clearInterval(block);
     await until(async () => (await ask(server)).status === 200);
-    const { result } = await new Caller(server.base).create('payment', newKey());
-    expect(result).toBe('PaymentSuccess');
+    await until(
+      () => new Caller(server.base).create('payment', newKey()),
+      ({ result }) => result === 'PaymentSuccess',
+    );
   });
 });

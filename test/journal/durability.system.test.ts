@@ -19,7 +19,7 @@ const fresh = (count: number, service = newAttempt().service) =>
 describeJournals('A journal', (fixture) => {
   test('keeps recorded attempts when the process is killed', async () => {
     const child = await startChild(fixture.store.url);
-    const ending = child.call('beginOneByOne', fresh(2_000));
+    const ending = child.call('beginOneByOne', fresh(6_000));
     await until(() => child.events.length >= 60);
     await child.kill();
     await expect(ending).rejects.toThrow();

@@ -38,12 +38,13 @@ describeJournals('A locked journal', (fixture) => {
 
   afterAll(() => journal.close());
 
+  /** Resolves when work that waited for the lock has ended: it gets the lock before this second hold. */
+  const afterWaitingWork = (): Promise<void> => fixture.store.hold().then((unlock) => unlock());
+
   test('refuses every write within the time limit, and accepts writes after it is unlocked', async () => {
     const unlock = await fixture.store.hold();
     const refused = Object.values(WRITES).map((write) => expectUnavailable(write(journal)));
-    const reads = async (): Promise<void> => {
-      for (const read of Object.values(READS)) await read(journal);
-    };
+    const reads = (): Promise<void> => recovered(journal, Object.values(READS));
     // PostgreSQL's lock of whole tables also blocks readers.
     const read = Promise.all(refused).then(() => (fixture.store.kind === 'SQLite' ? reads() : undefined));
     await read.finally(unlock);
@@ -55,6 +56,7 @@ describeJournals('A locked journal', (fixture) => {
     const attempts = some(50);
     await Promise.allSettled(attempts.map((attempt) => journal.insertAttempt(attempt))).finally(unlock);
     await recovered(journal);
+    await afterWaitingWork();
     await Promise.all(attempts.map(({ id }) => fixture.journal.recordOutcome(id, OUTCOMES.not_sent)));
     const again = attempts.map(({ key, service }) =>
       fixture.journal.insertAttempt(newAttempt({ key, service })),
@@ -69,8 +71,7 @@ describeJournals('A locked journal', (fixture) => {
     // An attempt whose batch gets the lock exactly at its deadline may be written although it is refused.
     await expectUnavailable(journal.insertAttempt(newAttempt())).finally(unlock);
     await recovered(journal);
-    // Work that still waits for the lock gets it before this second hold.
-    await fixture.store.hold().then((again) => again());
+    await afterWaitingWork();
     const kept = new Set((await fixture.store.rows('SELECT id FROM attempts')).map(({ id }) => id));
     expect(attempts.filter(({ id }) => kept.has(id))).toEqual([]);
   });
@@ -90,6 +91,8 @@ describePostgresJournal('Database connections that the server closes', (fixture)
   test('are replaced when they were idle', async () => {
     await Promise.all(EVERYTHING.map((ask) => ask(fixture.journal)));
     expect(await closeAll()).toBeGreaterThan(0);
+    // Connections end some time after they were told to.
+    await until(closeAll, (closed) => closed === 0);
     await recovered(fixture.journal);
     await Promise.all(EVERYTHING.map((ask) => ask(fixture.journal)));
   });
@@ -287,7 +290,11 @@ describeCluster('A journal on a PostgreSQL server', () => {
 
   test('does not start an attempt whose commit the synchronous standby has not acknowledged', async () => {
     await configure('synchronous_standby_names', 'nobody');
-    const inserting = reasonOf(journal.insertAttempt(newAttempt()));
+    // Repeated, because a connection may apply the setting only after the next statement.
+    const inserting = until(
+      () => reasonOf(journal.insertAttempt(newAttempt())),
+      (reason) => reason !== 'none',
+    );
     const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     await withClient(primary.url, (client) => until(async () => (await client.query(cancel)).rowCount === 1));
     await expect(inserting).resolves.toBe('not_durable');

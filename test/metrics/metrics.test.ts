@@ -233,7 +233,7 @@ describeSqlite('Metrics', (harnesses) => {
   });
 
   test('show unknown outcomes, their age, and the results of recovery lookups', async () => {
-    const other = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
+    const other = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '2000' } });
     other.service.next('create-payment', { acts: true, reply: noResponse });
     other.service.plan((purpose) =>
       purpose === 'look-up-payment' ? { acts: true, reply: status(404) } : undefined,
@@ -304,7 +304,7 @@ describeSqlite('The metrics page', (harnesses) => {
   const secrets = [API_KEY, SECRET_KEY, CLIENT_KEY, PAN, 'service:test', 'ann@example.com', CHANNEL];
 
   beforeAll(async () => {
-    const harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
+    const harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '2000' } });
     for (const kind of ['payment', 'payout'] as const) {
       const key = newKey();
       const { transactionId, externalId } = await harness.create(kind, key);

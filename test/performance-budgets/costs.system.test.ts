@@ -4,7 +4,7 @@ import { scrape } from '../metrics/support/scrape';
 import { createInput as input } from '../support/caller';
 import { CHANNEL, testSettings, testService } from '../support/gateway';
 import type { FakePaymentService, ReceivedRequest } from '../support/payment-service/fake-payment-service';
-import { listening, startProgram, CHECKOUT, type ChildProgram } from '../support/program';
+import { listening, startWithSlowJournal, type ChildProgram } from '../support/program';
 import { post } from '../support/raw';
 
 const SELECTION = `{
@@ -56,7 +56,7 @@ beforeAll(async () => {
     RATE_LIMIT_PER_MINUTE: '1000000',
   };
   const counter = path.join(__dirname, 'support/count-promises.cjs');
-  program = startProgram(settings, CHECKOUT, ['--require', counter]);
+  program = startWithSlowJournal(settings, ['--require', counter]);
   base = await listening(program);
 });
 

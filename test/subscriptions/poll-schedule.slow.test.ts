@@ -131,9 +131,7 @@ const FAULTS: [what: string, code: string, fault: Reply][] = [
 const OUTAGE_MS = 60_000;
 const OUTAGE_SETTING = { SUBSCRIPTION_OUTAGE_SECONDS: String(OUTAGE_MS / 1000) };
 
-/** Starts a harness. Lookups are retried in real time, within SERVICE_TIMEOUT_MS. */
-const startFailing = (): Promise<SubscriptionHarness> =>
-  startHarness({ env: { SERVICE_TIMEOUT_MS: '1000', ...OUTAGE_SETTING } });
+const startFailing = (): Promise<SubscriptionHarness> => startHarness({ env: OUTAGE_SETTING });
 
 describe.each(FAULTS)('A subscription while the service %s', (_what, code, fault) => {
   let harness: SubscriptionHarness;

@@ -40,14 +40,23 @@ export function startProgram(
   return run([process.execPath, ...options, program, 'start'], settings, checkout);
 }
 
-/** Starts the gateway with longer timeouts of the journal, for busy machines. */
-export const startWithSlowJournal = (settings: Record<string, string>): ChildProgram =>
-  run([process.execPath, ...START_WITH_SLOW_JOURNAL], settings, CHECKOUT);
+/** Starts the gateway with longer timeouts of the journal, for busy machines. `options` are options of Node.js. */
+export const startWithSlowJournal = (
+  settings: Record<string, string>,
+  options: readonly string[] = [],
+): ChildProgram => run([process.execPath, ...options, ...START_WITH_SLOW_JOURNAL], settings, CHECKOUT);
 
-/** Starts the gateway with a soft and hard limit on open file descriptors. */
+/** Starts the gateway with longer timeouts of the journal, and a soft and hard limit on open file descriptors. */
 export const startWithDescriptorLimit = (limit: number, settings: Record<string, string>): ChildProgram =>
   run(
-    ['bash', '-c', 'ulimit -n "$0" && exec "$@"', String(limit), process.execPath, ...START],
+    [
+      'bash',
+      '-c',
+      'ulimit -n "$0" && exec "$@"',
+      String(limit),
+      process.execPath,
+      ...START_WITH_SLOW_JOURNAL,
+    ],
     settings,
     CHECKOUT,
   );

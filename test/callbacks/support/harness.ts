@@ -15,7 +15,7 @@ import {
 export const CALLBACKS_ONLY = { PUBLIC_URL: 'https://gateway.example/pay', ...NO_POLLING };
 
 /** CALLBACKS_ONLY for tests that wait for the timeout of a lost create. */
-export const LOSING_CREATES = { ...CALLBACKS_ONLY, SERVICE_TIMEOUT_MS: '600' };
+export const LOSING_CREATES = { ...CALLBACKS_ONLY, SERVICE_TIMEOUT_MS: '2000' };
 
 /** Returns the callback URL in the create with this key; the text `undefined` if it had none. */
 export function callbackUrlOf({ service }: Harness, key: string): string {
