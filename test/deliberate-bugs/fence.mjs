@@ -15,12 +15,12 @@ export const bugs = [
   },
   {
     id: 'fence-found-payment-not-recorded',
-    promise: 'A payment that was found for a lost create is recorded, even if its insert is not answered.',
+    promise: 'A payment that was found for a lost create is recorded, even if the response to its insert is lost.',
     file: 'src/core/create/create-service.ts',
     find: 'session.insertAttempt(attempt, recovery.succeededOutcome(lost.found))',
     replace: 'session.insertAttempt(attempt)',
     tests: fence,
-    name: 'does not answer its insert',
+    name: 'records a payment that a lookup found',
   },
   {
     id: 'fence-raised-by-replaced-attempt',
