@@ -121,7 +121,7 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
     const { transactionId } = await harness.create('payment', newKey());
     expect(await confirm(transactionId, '111111111111')).toMatchObject(CREATED);
     await until(
-      () => harness.store.rows('SELECT 1 FROM confirmed'),
+      () => harness.store.rows(`SELECT 1 FROM confirmed WHERE transaction_id = '${transactionId}'`),
       ({ length }) => length > 0,
     );
     for (const table of ['confirms', 'confirmed']) await harness.store.rows(`DELETE FROM ${table}`);

@@ -57,7 +57,7 @@ describeStores('An unreachable journal', (harnesses) => {
         store: outage.store,
         open: (url) => openJournal(url, TIME_LIMIT_MS),
         // Longer than it takes to cause an outage.
-        env: { SERVICE_TIMEOUT_MS: '10000' },
+        env: { SERVICE_TIMEOUT_MS: '30000' },
         logLines,
         ...(shared && { service: shared.service, clock: shared.clock }),
       });

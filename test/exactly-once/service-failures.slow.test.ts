@@ -4,7 +4,6 @@ import { CHANNEL } from '../support/caller';
 import { latch, until } from '../support/latch';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { openStore } from '../support/stores';
-import { SERVICE_TIMEOUT_MS } from '../support/timeouts';
 
 const LOOK_UP =
   'query ($channel: UUID!, $externalId: String!) { payment(channel: $channel, externalId: $externalId) { __typename } }';
@@ -61,12 +60,19 @@ describeSqlite('A lookup at the payment service', (harnesses) => {
   });
 
   test('fails at its deadline, which includes the retries', async () => {
-    harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '2000' } });
-    harness.service.next('look-up-payment', { acts: false, reply: reset });
+    const timeoutMs = 6000;
+    harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: String(timeoutMs) } });
+    const hold = latch();
+    harness.service.next('look-up-payment', { acts: false, first: hold.opened, reply: reset });
     always(harness, 'look-up', { acts: false, reply: noResponse });
-    const { ms, code } = await lookUp(harness);
+    const looking = lookUp(harness);
+    await until(lookups);
+    setTimeout(hold.open, timeoutMs / 2);
+    const { ms, code } = await looking;
     expect(code).toBe('SERVICE_TIMEOUT');
-    expect(ms).toBeLessThan(SERVICE_TIMEOUT_MS / 2);
+    expect(lookups()).toBe(2);
+    // A second try with a time limit of its own would end later.
+    expect(ms).toBeLessThan(timeoutMs * 1.5);
   });
 
   test('is retried only within a retry budget while all lookups fail', async () => {

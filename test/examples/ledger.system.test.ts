@@ -91,6 +91,10 @@ class Traffic {
   }
 }
 
+/** Whether the feed has the last status of each transaction. It is recorded some time after the last lookup. */
+const hasEnded = (feed: Awaited<ReturnType<typeof feedOf>>, { ended }: Traffic): boolean =>
+  [...ended].every(([id, end]) => feed.some(([of, , status]) => of === id && status === end));
+
 describe('The ledger example', () => {
   test('books every change exactly once although it is killed at random', async () => {
     const traffic = await Traffic.start();
@@ -112,11 +116,9 @@ describe('The ledger example', () => {
     }
     expect(booked).toBeGreaterThan(KILLS);
 
-    // The last statuses are recorded after the last lookups.
     const feed = await until(
       () => feedOf(url),
-      (all) =>
-        [...traffic.ended].every(([id, end]) => all.some(([of, , status]) => of === id && status === end)),
+      (all) => hasEnded(all, traffic),
     );
     const ledger = runLedger(url, file);
     await until(() => ledger.output().includes('Booking') && booksIn(file).entries.length >= feed.length);
@@ -142,10 +144,9 @@ describe('The ledger example', () => {
       return first !== undefined;
     });
     expect(first).toBe(1);
-    // The feed may still grow, because the status of a payment is observed later.
     const { entries, feed } = await until(
       async () => ({ entries: booksIn(file).entries, feed: await feedOf(url) }),
-      ({ entries, feed }) => entries.length === feed.length,
+      (now) => now.entries.length === now.feed.length && hasEnded(now.feed, traffic),
     );
     expect(entries).toEqual(feed);
   });

@@ -61,7 +61,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       const refused = newPayout({ service, externalId });
       const other = newAttempt({ service, key: refused.key });
       const [ofRefused, ofOther] = await Promise.all(insertAll([refused, other]));
-      // It finds its key taken if the other one was inserted before it.
+      // The refused payout gets `exists` if the other attempt was inserted first.
       expect(ofRefused!.kind).toMatch(/^(reserved|exists)$/);
       expect(ofOther).toEqual({ kind: 'started' });
     });

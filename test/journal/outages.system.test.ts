@@ -38,7 +38,10 @@ describeJournals('A locked journal', (fixture) => {
 
   afterAll(() => journal.close());
 
-  /** Resolves when work that waited for the lock has ended: it gets the lock before this second hold. */
+  /**
+   * To be called after recovered(). Resolves when work that waited for the lock has ended: PostgreSQL grants the lock in
+   * order, and SQLite's thread has already run it.
+   */
   const afterWaitingWork = (): Promise<void> => fixture.store.hold().then((unlock) => unlock());
 
   test('refuses every write within the time limit, and accepts writes after it is unlocked', async () => {

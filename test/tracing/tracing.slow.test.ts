@@ -412,7 +412,7 @@ describe('An OpenTelemetry collector', () => {
     ['is down', { url: 'http://127.0.0.1:9' }],
   ])('that %s does not affect operations or the shutdown', async (trouble, part) => {
     const collector = Object.assign(await startCollector(), part);
-    // The exporter gets a part of the time. Only the response is worth waiting for.
+    // The last export gets a quarter of this. It is long only where the log must show the collector's response.
     const graceMs = trouble === 'responds with 500' ? '120000' : '400';
     const env = { SHUTDOWN_GRACE_MS: graceMs, OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key' };
     const gateway = await traced(service.url, { collector, env });

@@ -45,7 +45,7 @@ interface ConfirmCall {
   claim: ConfirmClaim;
   begun: ConfirmBeginResult;
   history: ReturnType<typeof compareHistory> & {
-    /** Whether the fence is up (see JournalFence): the journal may have lost an earlier confirm with any input. */
+    /** Whether the fence is up (see JournalFence): the journal may have lost a confirm with this or another input. */
     confirmMayBeLost: boolean;
   };
 }

@@ -4,8 +4,8 @@ import { PostgresHosts } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
 /**
- * A message from one instance to the others: a transaction has a new state, or a channel has a new recorded change. It
- * contains hashes instead of ids, to hide the ids from database users.
+ * Notification from one instance to the others: a transaction has a new state, or a channel has a new recorded change.
+ * It contains hashes instead of ids, to hide the ids from database users.
  */
 export interface ChangeNotification {
   /** Hash that identifies the transaction or the channel: 22 characters of base64url. */

@@ -256,7 +256,7 @@ export interface Journal extends ChangeJournal {
    * @param bytes size of a filler in the row. Only a large row detects a full disk: a small row may still fit.
    */
   checkWrite(bytes: number): Promise<void>;
-  /** Reads the state. In PostgreSQL, first raises the fence if the database was replaced (failover or restore). */
+  /** Reads the fence and the last sequence. In PostgreSQL, first raises the fence after a failover or a restore. */
   readFenceState(): Promise<FenceState>;
   /** Raises the fence (see Fence) for this reason; lowers it if `reason` is null. */
   setFence(reason: FenceReason | null): Promise<void>;

@@ -23,14 +23,14 @@ export interface AuditEntry {
 }
 
 /** Event of an audit entry about an attempt whose outcome is or was unknown. docs/audit-log.md explains each event. */
-export type OutcomeEvent = 'recovered' | 'settled' | 'not_settled' | 'proposed' | 'withdrawn';
+export type UnknownOutcomeEvent = 'recovered' | 'settled' | 'not_settled' | 'proposed' | 'withdrawn';
 
 /**
  * Audit entry about an attempt of unknown outcome. Either the gateway has recovered the outcome, or an operator settles
  * it, proposes an outcome or withdraws a proposal.
  */
 export interface UnknownOutcomeEntry {
-  event: OutcomeEvent;
+  event: UnknownOutcomeEvent;
   /** The gateway or operator that acted: `instance:<id>` or `operator:<user of the operating system>`. */
   who: string;
   /** Environment variable SUDO_USER of the operator's process. It proves nothing, because the user can set it. */
@@ -92,7 +92,7 @@ export const redactEntry = ({ amount, ...entry }: AuditEntry): object => ({
   ip: redactOptional(redactForAudit, entry.ip, 64),
 });
 
-/** Returns the fields of an outcome entry, redacted and truncated, so that the line is shorter than 4096 bytes. */
+/** Returns the fields of an entry, redacted and truncated, so that the line is shorter than 4096 bytes. */
 export const redactUnknownOutcomeEntry = ({ attempt, ...entry }: UnknownOutcomeEntry): object => ({
   who: redactNameForAudit(entry.who, 128),
   sudoUser: redactOptional(redactNameForAudit, entry.sudoUser, 64),

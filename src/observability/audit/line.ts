@@ -1,5 +1,5 @@
 import { createHmac, hash } from 'node:crypto';
-import type { OutcomeEvent } from './entry';
+import type { UnknownOutcomeEvent } from './entry';
 
 const LINE_START = '{"audit":1,';
 
@@ -9,7 +9,7 @@ export interface AuditLine {
   writer: string;
   /** Position of the line in the chain of hashed lines, from 0. A chain continues across rotated files. */
   seq: number;
-  event: 'opened' | 'call' | OutcomeEvent | 'closed';
+  event: 'opened' | 'call' | UnknownOutcomeEvent | 'closed';
   time: string;
   /**
    * Only in `opened` lines: hash of the last line of the file that the writer had open before this file. Absent in the
