@@ -30,7 +30,7 @@ export const bugs = [
     file: 'src/core/create/create-service.ts',
     find: "if (begun.kind === 'started') outcome =",
     replace: "if (begun.kind !== 'exists') outcome =",
-    tests: ['test/exactly-once/payouts.test.ts'],
+    tests: ['test/exactly-once/payouts.slow.test.ts'],
   },
   {
     id: 'create-takes-others-transaction',
@@ -47,7 +47,7 @@ export const bugs = [
     file: 'src/core/create/create-service.ts',
     find: '|| plan.isExternalIdFree(externalId);',
     replace: '|| true;',
-    tests: ['test/exactly-once/payouts.test.ts'],
+    tests: ['test/exactly-once/payouts.slow.test.ts'],
   },
   {
     id: 'create-preflight-believes-proxy',

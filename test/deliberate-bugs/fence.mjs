@@ -15,7 +15,8 @@ export const bugs = [
   },
   {
     id: 'fence-found-payment-not-recorded',
-    promise: 'A payment that was found for a lost create is recorded, even if the response to its insert is lost.',
+    promise:
+      'A payment that was found for a lost create is recorded, even if the response to its insert is lost.',
     file: 'src/core/create/create-service.ts',
     find: 'session.insertAttempt(attempt, recovery.succeededOutcome(lost.found))',
     replace: 'session.insertAttempt(attempt)',

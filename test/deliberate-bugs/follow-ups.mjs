@@ -6,7 +6,7 @@ export const bugs = [
     file: 'src/datasources/journal/sql-journal.ts',
     find: "(kind = 'payout' OR (currency = ? AND value = ?))",
     replace: 'currency = ? AND value = ?',
-    tests: ['test/exactly-once/payouts.test.ts'],
+    tests: ['test/exactly-once/payouts.slow.test.ts'],
   },
   {
     id: 'follow-up-releases-early',

@@ -6,7 +6,7 @@ export const bugs = [
     file: 'src/datasources/payment-service/payouts.ts',
     find: 'known.isUnproven',
     replace: 'known.isUnproven === null',
-    tests: ['test/exactly-once/payouts.test.ts'],
+    tests: ['test/exactly-once/payouts.slow.test.ts'],
   },
   {
     id: 'live-older-answer-shown',

@@ -76,7 +76,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
     ['responds with 401', status(401), 'SERVICE_AUTH_FAILED'],
   ])('is not sent if the lookup before the create fails: the service %s', async (_name, reply, error) => {
     const key = newKey();
-    const other = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '2000' } });
+    const other = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '1000' } });
     other.service.plan(failing('look-up-payout', reply));
     expect(await other.create('payout', key)).toMatchObject({ error });
     expect(sent(other.service, 'payout', key)).toBe(0);
