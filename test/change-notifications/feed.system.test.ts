@@ -100,7 +100,7 @@ const proxies: TcpProxy[] = [];
 afterEach(async () => {
   await closeAll();
   for (const proxy of proxies.splice(0)) await proxy.close();
-  // The server ends the connections some time later.
+  // PostgreSQL closes its side of a connection with a delay.
   if (!noPostgres) await until(connections, ({ length }) => length === 0);
 });
 

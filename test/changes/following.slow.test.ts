@@ -8,6 +8,13 @@ import { until } from '../support/latch';
 const FOLLOW = { env: { FOLLOW_DAYS: '1' } };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** Waits until states are recorded, because a create may return before its outcome is recorded. */
+const firstStates = (recorded: Recorded): Promise<string[]> =>
+  until(
+    () => recorded.states(),
+    ({ length }) => length > 0,
+  );
+
 describeSqlite('Background polling', (harnesses) => {
   test.each([
     ['payment', [WAITING, CONFIRMED, 'COMPLETED']],
@@ -16,11 +23,7 @@ describeSqlite('Background polling', (harnesses) => {
     'records each status of a %s without subscribers until it is completed',
     async (kind, states) => {
       const recorded = await Recorded.start(harnesses, FOLLOW, kind);
-      const first = await until(
-        () => recorded.states(),
-        ({ length }) => length > 0,
-      );
-      expect(first).toEqual(states.slice(0, 1));
+      expect(await firstStates(recorded)).toEqual(states.slice(0, 1));
       if (kind === 'payment') {
         recorded.move({ state: 'waiting_for_provider' });
         await recorded.advanceUntil(CONFIRMED);
@@ -118,11 +121,7 @@ describeSqlite('The record of status changes', (harnesses) => {
     harness.service.next('create-payment', { acts: true, reply: reset });
     const { entry } = await createTransaction(harness);
     const recorded = await Recorded.of(harnesses, harness, entry);
-    const states = await until(
-      () => recorded.states(),
-      ({ length }) => length > 0,
-    );
-    expect(states).toEqual([WAITING]);
+    expect(await firstStates(recorded)).toEqual([WAITING]);
   });
 
   test('gets the changes that were seen during a journal outage once the journal is writable again', async () => {

@@ -45,7 +45,7 @@ const untilFence = (harness: Harness, state: 'up' | 'down'): Promise<unknown> =>
 
 async function lower(harness: Harness): Promise<void> {
   await harness.store.rows('UPDATE journal_state SET fence_since = 0');
-  // The first time may be before the gateway has read anything.
+  // Before its first read, the gateway also reports `down`.
   for (let times = 0; times < 2; times += 1) await untilFence(harness, 'down');
 }
 

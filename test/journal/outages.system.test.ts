@@ -94,7 +94,7 @@ describePostgresJournal('Database connections that the server closes', (fixture)
   test('are replaced when they were idle', async () => {
     await Promise.all(EVERYTHING.map((ask) => ask(fixture.journal)));
     expect(await closeAll()).toBeGreaterThan(0);
-    // Connections end some time after they were told to.
+    // pg_terminate_backend() returns before the connections are closed.
     await until(closeAll, (closed) => closed === 0);
     await recovered(fixture.journal);
     await Promise.all(EVERYTHING.map((ask) => ask(fixture.journal)));

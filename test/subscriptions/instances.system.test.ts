@@ -150,7 +150,7 @@ describePostgres('Gateways on one PostgreSQL database', () => {
     const id = a!.addPayment();
     const [onOne, onTwo] = await watchOn(id, one, two);
     await proxy.refuse();
-    // The server ends the connections some time later.
+    // PostgreSQL closes its side of a connection with a delay.
     await withClient(away.url, (client) => until(async () => (await listeners(client)) === 0));
     service.update(id, MISPAID);
     await one.lookUp(id);
