@@ -5,6 +5,7 @@ import type { AuditEntry, AuditLog } from '../observability/audit/audit-log';
 import { readSettingFile, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, createErrorFormatter } from '../http/graphql/apollo-server';
+import type { GraphqlDependencies } from '../http/graphql/dependencies';
 import { maxClientConnections, fileDescriptorLimit } from '../shared/file-descriptors';
 import { createApp } from '../http/server/app';
 import { addCallbackRoute } from '../http/server/callback-route';
@@ -23,7 +24,7 @@ import { RateLimit } from '../http/limits/rate-limit';
 import { UnreadResponses } from '../http/server/unread-responses';
 import type { Operations } from '../core';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
-import { OperationContext, type ContextFactory } from '../resolvers/context';
+import { OperationContext } from '../resolvers/context';
 import { createMetricsServer } from './metrics-server';
 import type { SharedDependencies } from './shared-dependencies';
 
@@ -61,8 +62,9 @@ export async function startWebServer(
 ): Promise<WebServer> {
   const { config, metrics, tracing } = parts;
   const { operations, journalReason, isServiceDown } = served;
-  const server = await createServer(parts);
-  const { app, apollo, compiled, authenticator, connections, eventLoopLag, unread } = server;
+  const server = await createServer(parts, served);
+  const { app, apollo, compiled, graphql, unread } = server;
+  const { authenticator, connections, eventLoopLag } = graphql;
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
   addCallbackRoute(app, (token) => operations.callbacks.onCallback(token));
@@ -75,7 +77,7 @@ export async function startWebServer(
   });
   if (config.explorer)
     addExplorer(app, { isSandbox: config.sandbox !== null, requiresCredentials: !authenticator.isDisabled });
-  const subscriptions = await addGraphqlRoutes(parts, served, server);
+  const subscriptions = await addGraphqlRoutes(parts, server);
   metrics.registerServerGauges({
     subscriptions: subscriptions.openSubscriptionCount,
     maxSubscriptions: config.subscriptions.maxSubscriptions,
@@ -107,7 +109,7 @@ export async function startWebServer(
 }
 
 /** Creates the web server without routes, and the objects that its routes need. */
-async function createServer(parts: SharedDependencies) {
+async function createServer(parts: SharedDependencies, { operations, audit }: WebServerDependencies) {
   const { config, log, clock, metrics } = parts;
   const { limits } = config;
   const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
@@ -132,59 +134,46 @@ async function createServer(parts: SharedDependencies) {
   const eventLoopLag = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
     metrics.server.requestRejected('overloaded'),
   );
-  const { trustedProxies, clientTimeoutMs } = limits;
+  const { trustedProxies, clientTimeoutMs, corsOrigins } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
-  return { app, schema, apollo, compiled, admission, authenticator, connections, unread, eventLoopLag };
-}
-
-/** Adds /graphql, which also serves WebSockets, and /graphql/stream for server-sent events. */
-async function addGraphqlRoutes(
-  { config, log, clock, metrics, tracing }: SharedDependencies,
-  { operations, audit }: WebServerDependencies,
-  server: Awaited<ReturnType<typeof createServer>>,
-) {
-  const { app, schema, apollo, compiled, admission, authenticator, connections } = server;
-  const { corsOrigins } = config.limits;
-  const { maxSubscriptions, maxSubscriptionsPerClient, heartbeatMs } = config.subscriptions;
   const record = (entry: AuditEntry): void => {
     audit.record(entry);
     metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   };
-  const contextFor: ContextFactory = (request) => new OperationContext(operations, record, request);
-  const throwIfOverloaded = (): void => server.eventLoopLag.throwIfOverloaded();
-  const onUnauthenticated = (): void => metrics.server.requestRejected('unauthenticated');
-  const subscriptions = startSubscriptions(app, {
+  const graphql: GraphqlDependencies = {
     schema,
-    introspection: config.introspection,
-    admission,
     authenticator,
-    contextFor,
-    corsOrigins,
-    maxSubscriptions,
-    maxSubscriptionsPerClient,
-    heartbeatMs,
-    throwIfOverloaded,
-    onUnauthenticated,
-    onLimitReached: () => metrics.server.requestRejected('subscription_limit'),
-    countOperation: metrics.operationEnded,
+    admission,
+    contextFor: (request) => new OperationContext(operations, record, request),
+    eventLoopLag,
     connections,
-    clock,
+    corsOrigins,
+    onUnauthenticated: () => metrics.server.requestRejected('unauthenticated'),
     log,
+  };
+  return { app, apollo, compiled, graphql, unread };
+}
+
+/** Adds /graphql, which also serves WebSockets, and /graphql/stream for server-sent events. */
+async function addGraphqlRoutes(
+  { config, clock, metrics, tracing }: SharedDependencies,
+  { app, apollo, compiled, graphql }: Awaited<ReturnType<typeof createServer>>,
+) {
+  const { maxSubscriptions, maxSubscriptionsPerClient, heartbeatMs } = config.subscriptions;
+  const subscriptions = startSubscriptions(app, graphql, {
+    introspection: config.introspection,
+    limits: {
+      total: maxSubscriptions,
+      perCaller: maxSubscriptionsPerClient,
+      onRejected: () => metrics.server.requestRejected('subscription_limit'),
+    },
+    heartbeatMs,
+    countOperation: metrics.operationEnded,
+    clock,
     startTrace: tracing?.startSubscriptionSpan,
   });
-  await addGraphqlEndpoints(app, {
-    apollo,
-    compiled,
-    contextFor,
-    authenticator,
-    admission,
-    sse: subscriptions.sse,
-    corsOrigins,
-    hasLandingPage: config.sandbox !== null,
-    throwIfOverloaded,
-    onUnauthenticated,
-    connections,
-  });
+  const hasLandingPage = config.sandbox !== null;
+  await addGraphqlEndpoints(app, graphql, { apollo, compiled, sse: subscriptions.sse, hasLandingPage });
   return subscriptions;
 }
 

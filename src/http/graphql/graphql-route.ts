@@ -2,17 +2,16 @@ import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import fastifyCors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Authenticator } from '../../auth/authenticator';
 import { AccessError, type Caller } from '../../auth/caller';
-import type { ContextFactory, OperationContext } from '../../resolvers/context';
+import type { OperationContext } from '../../resolvers/context';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 import { isObject } from '../../shared/wire-object';
 import type { CompiledOperationCache } from '../compiled/compiled-operation-cache';
-import type { Connections } from '../server/connections';
 import { isLoopbackHost } from '../server/origin-check';
 import { LANDING_PAGE_HEADERS } from '../server/security-headers';
 import type { SseHandler } from '../subscriptions/sse-handler';
 import type { Admission, AdmittedRequest } from './admission';
+import type { GraphqlDependencies } from './dependencies';
 import { badRequest, CREDENTIALS_REQUIRED_ERROR, RequestError, toRequestError } from './http-error';
 import { parseGetParams, toSearchParams } from './request-params';
 
@@ -26,23 +25,19 @@ declare module 'fastify' {
 interface GraphqlRouteOptions {
   apollo: ApolloServer<OperationContext>;
   compiled: CompiledOperationCache;
-  contextFor: ContextFactory;
-  authenticator: Authenticator;
-  admission: Admission;
   sse: SseHandler;
-  corsOrigins: readonly string[];
   /** Whether browsers get a landing page at /graphql, without authentication. */
   hasLandingPage: boolean;
-  /** Throws a RequestError if the gateway is overloaded. */
-  throwIfOverloaded(): void;
-  onUnauthenticated(): void;
-  connections: Connections;
 }
 
 /** Adds /graphql and /graphql/stream. Requests are authenticated and admitted before they are executed. */
-export async function addGraphqlEndpoints(app: FastifyInstance, options: GraphqlRouteOptions): Promise<void> {
+export async function addGraphqlEndpoints(
+  app: FastifyInstance,
+  shared: GraphqlDependencies,
+  { apollo, compiled, sse, hasLandingPage }: GraphqlRouteOptions,
+): Promise<void> {
+  const { contextFor, authenticator, admission, corsOrigins } = shared;
   await app.register(async (scope) => {
-    const { apollo, compiled, contextFor, authenticator, admission, sse, corsOrigins } = options;
     const apolloHandler = fastifyApolloHandler(apollo, {
       context: async ({ id, caller, ip }) => {
         if (!caller) throw CREDENTIALS_REQUIRED_ERROR;
@@ -61,11 +56,11 @@ export async function addGraphqlEndpoints(app: FastifyInstance, options: Graphql
     scope.addHook('onRequest', async (request, reply) => {
       await nextEventLoopTurn();
       // Only GraphQL requests are rejected under load: other routes, such as health checks, still respond.
-      options.throwIfOverloaded();
+      shared.eventLoopLag.throwIfOverloaded();
       checkHeadersAndUrl(request);
       if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;
-      if (options.hasLandingPage && wantsLandingPage(request)) void reply.headers(LANDING_PAGE_HEADERS);
-      else await authenticate(options, request);
+      if (hasLandingPage && wantsLandingPage(request)) void reply.headers(LANDING_PAGE_HEADERS);
+      else await authenticate(shared, request);
     });
     sse.addRoute(scope);
     scope.route({
@@ -122,7 +117,7 @@ const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
 
 async function authenticate(
-  { authenticator, onUnauthenticated, connections }: GraphqlRouteOptions,
+  { authenticator, onUnauthenticated, connections }: GraphqlDependencies,
   request: FastifyRequest,
 ): Promise<void> {
   try {

@@ -1,12 +1,20 @@
 import { RequestError } from '../graphql/http-error';
 
+export interface QuotaLimits {
+  /** Maximum for all callers together. */
+  total: number;
+  /** Maximum for each caller. */
+  perCaller: number;
+  /** Called for each subscription or connection that is rejected because of a limit. */
+  onRejected(): void;
+}
+
 /** Limits the number of concurrent subscriptions, or of WebSocket connections, per caller and in total. */
 export class QuotaLimiter {
   readonly #openByCaller = new Map<string, number>();
   openCount = 0;
 
-  /** `total`: maximum for all callers together. `perCaller`: maximum for each. `onRejected`: called per rejection. */
-  constructor(private readonly limits: { total: number; perCaller: number; onRejected(): void }) {}
+  constructor(private readonly limits: QuotaLimits) {}
 
   /**
    * Counts one more open subscription or connection of a caller. Returns a function that subtracts it again, to be

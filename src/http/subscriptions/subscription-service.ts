@@ -1,20 +1,18 @@
-import { GraphQLError, subscribe, type ExecutionArgs, type GraphQLSchema } from 'graphql';
-import type { Logger } from 'pino';
-import type { Authenticator } from '../../auth/authenticator';
+import { GraphQLError, subscribe, type ExecutionArgs } from 'graphql';
 import { AccessError, type Caller } from '../../auth/caller';
-import type { ContextFactory, OperationContext, RequestIdentity } from '../../resolvers/context';
+import type { OperationContext, RequestIdentity } from '../../resolvers/context';
 import type { Clock } from '../../shared/clock';
-import type { Admission } from '../graphql/admission';
+import type { GraphqlDependencies } from '../graphql/dependencies';
 import { errorNameAndFrames, toPublicError } from '../graphql/graphql-errors';
 import { RequestError } from '../graphql/http-error';
 import { errorCodesOf, loggableName, logEndedOperation, type CountOperation } from '../graphql/operation-log';
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
 import { persistedQueryHash, UNKNOWN_ID_ERROR } from '../persisted/persisted-operations';
 import { requestContext } from '../server/request-context';
-import type { QuotaLimiter } from './quota-limiter';
+import { QuotaLimiter, type QuotaLimits } from './quota-limiter';
 import { ResultStream } from './result-stream';
 import { SharedInterval } from './shared-interval';
-import type { SubscriptionDocuments } from './subscription-documents';
+import { SubscriptionDocuments } from './subscription-documents';
 
 /** The tracing span of one subscription. */
 interface SubscriptionTrace {
@@ -27,17 +25,11 @@ interface SubscriptionTrace {
 const NO_TRACE: SubscriptionTrace = { runInSpan: (work) => work(), end: () => undefined };
 
 export interface SubscriptionOptions {
-  schema: GraphQLSchema;
-  documents: SubscriptionDocuments;
-  admission: Admission;
-  authenticator: Pick<Authenticator, 'areCredentialsStillValid'>;
-  contextFor: ContextFactory;
-  quota: QuotaLimiter;
-  /** Throws a RequestError if the gateway is overloaded. */
-  throwIfOverloaded(): void;
+  introspection: boolean;
+  /** Limits of open subscriptions and, separately, of WebSocket connections. */
+  limits: QuotaLimits;
   countOperation: CountOperation;
   clock: Clock;
-  log: Logger;
   /** Starts the span of a subscription; undefined if tracing is off. */
   startTrace: (() => SubscriptionTrace) | undefined;
 }
@@ -52,9 +44,16 @@ const CREDENTIALS_CHECK_INTERVAL_MS = 1000;
 
 /** Starts subscriptions of every transport. Checks credentials again while a subscription is open. */
 export class SubscriptionService {
+  readonly quota: QuotaLimiter;
+  readonly #documents: SubscriptionDocuments;
   readonly #credentialsChecks: SharedInterval;
 
-  constructor(private readonly options: SubscriptionOptions) {
+  constructor(
+    private readonly shared: GraphqlDependencies,
+    private readonly options: SubscriptionOptions,
+  ) {
+    this.quota = new QuotaLimiter(options.limits);
+    this.#documents = new SubscriptionDocuments(shared.schema, options.introspection);
     this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
@@ -64,12 +63,12 @@ export class SubscriptionService {
     identity: RequestIdentity,
   ): Promise<PreparedSubscription | readonly GraphQLError[]> {
     const { caller, requestId } = identity;
-    const { schema, documents, admission, contextFor, log } = this.options;
+    const { schema, admission, contextFor, eventLoopLag, log } = this.shared;
     const trace = this.options.startTrace?.() ?? NO_TRACE;
     try {
       validateParams(params);
       this.#requireCurrentCredentials(caller);
-      this.options.throwIfOverloaded();
+      eventLoopLag.throwIfOverloaded();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
       // Automatic persisted queries are not supported for subscriptions: this error makes clients send the document.
       if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID_ERROR;
@@ -79,7 +78,7 @@ export class SubscriptionService {
       contextValue.chargeLookup = () => admission.chargeLookup(caller);
       return {
         schema,
-        document: documents.parseAndValidate(query, name),
+        document: this.#documents.parseAndValidate(query, name),
         operationName: name,
         variableValues: variables as ExecutionArgs['variableValues'],
         contextValue,
@@ -114,9 +113,9 @@ export class SubscriptionService {
     const stream = new ResultStream({
       subscribe: () =>
         requestContext.run({ requestId }, async () => {
-          releaseQuota = this.options.quota.acquire(caller.id);
+          releaseQuota = this.quota.acquire(caller.id);
           stopChecks = this.#credentialsChecks.addCallback(() => {
-            if (!this.options.authenticator.areCredentialsStillValid(caller))
+            if (!this.shared.authenticator.areCredentialsStillValid(caller))
               stream.fail(invalidCredentialsError());
           });
           return trace.runInSpan(() => subscribe(prepared));
@@ -137,7 +136,7 @@ export class SubscriptionService {
         const ms = performance.now() - startedAt;
         const ended = { operation: 'subscription', name, ms, resultCount: stream.resultCount, codes };
         this.options.countOperation('subscription', name, codes[0], undefined);
-        trace.runInSpan(() => logEndedOperation(this.options.log, contextValue, ended));
+        trace.runInSpan(() => logEndedOperation(this.shared.log, contextValue, ended));
         trace.end(name, codes);
       },
     });
@@ -145,7 +144,7 @@ export class SubscriptionService {
   }
 
   #requireCurrentCredentials(caller: Caller): void {
-    if (!this.options.authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
+    if (!this.shared.authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
   }
 
   /** Formats an error for the caller, or all errors of an AggregateError. */
@@ -154,7 +153,7 @@ export class SubscriptionService {
       return cause.errors.flatMap((error: unknown) => this.#toPublicErrors(error, requestId));
     const error = cause instanceof GraphQLError ? cause : undefined;
     const { message, extensions } = toPublicError(error?.toJSON() ?? { message: '' }, cause, (bug) =>
-      this.options.log.error({ requestId, ...errorNameAndFrames(bug) }, 'unexpected error in a subscription'),
+      this.shared.log.error({ requestId, ...errorNameAndFrames(bug) }, 'unexpected error in a subscription'),
     );
     const { nodes, source, positions, path } = error ?? {};
     const extensionsWithId = { ...extensions, requestId };

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols, makeServer, type Context, type Server } from 'graphql-ws';
-import type { Logger } from 'pino';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
-import type { Authenticator } from '../../auth/authenticator';
 import { AccessError } from '../../auth/caller';
+import type { GraphqlDependencies } from '../graphql/dependencies';
 import { errorNameAndFrames } from '../graphql/graphql-errors';
 import { RequestError, toRequestError } from '../graphql/http-error';
-import type { Connections } from '../server/connections';
 import { isLoopbackHost, isOwnOrigin } from '../server/origin-check';
 import { WebSocketConnection } from './connection';
 import type { QuotaLimiter } from './quota-limiter';
@@ -23,16 +21,10 @@ import {
 
 interface WebSocketOptions {
   service: SubscriptionService;
-  authenticator: Authenticator;
   /** Limits the number of authenticated connections, with and without subscriptions. */
   quota: QuotaLimiter;
   /** Interval at which pings are sent. */
   heartbeat: SharedInterval;
-  /** Origins, besides the gateway's own, whose pages may connect. */
-  corsOrigins: readonly string[];
-  connections: Connections;
-  log: Logger;
-  onUnauthenticated(): void;
 }
 
 /** Maximum length of the reason in a close frame. WebSocket (RFC 6455) allows 123 bytes. */
@@ -67,7 +59,10 @@ export class WebSocketHandler {
   readonly #graphqlServer: Server<WebSocketConnection>;
   #isClosing = false;
 
-  constructor(private readonly options: WebSocketOptions) {
+  constructor(
+    private readonly shared: GraphqlDependencies,
+    private readonly options: WebSocketOptions,
+  ) {
     const { service } = options;
     this.#graphqlServer = makeServer<Record<string, unknown>, WebSocketConnection>({
       connectionInitWaitTimeout: INIT_TIMEOUT_MS,
@@ -77,7 +72,7 @@ export class WebSocketHandler {
         if (!caller) return socket.close(CloseCode.Unauthorized, 'Unauthorized');
         const idTooLongReason = `The id of the subscribe message has more than ${MAX_ID_LENGTH} characters.`;
         if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, idTooLongReason);
-        if (!options.authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
+        if (!shared.authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
         const prepared = await service.prepare(payload, { caller, ip, requestId: randomUUID() });
         // Free the document: graphql-ws keeps the payload in memory as long as the subscription lasts.
         Reflect.set(payload, 'query', '');
@@ -138,16 +133,16 @@ export class WebSocketHandler {
     if (this.#isClosing) return '503 Service Unavailable';
     if ((headersDistinct['authorization'] ?? []).length > 1) return '400 Bad Request';
     const { origin, host } = headers;
-    if (this.options.authenticator.isDisabled && !isLoopbackHost(host)) return '403 Forbidden';
+    if (this.shared.authenticator.isDisabled && !isLoopbackHost(host)) return '403 Forbidden';
     // Check the origin here, because browsers send no CORS preflight before a WebSocket.
     const isForeign = origin !== undefined && !isOwnOrigin(origin, host);
-    return isForeign && !this.options.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
+    return isForeign && !this.shared.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
   }
 
   #serve(socket: WebSocket, request: IncomingMessage): void {
-    const { authenticator, heartbeat } = this.options;
+    const { authenticator } = this.shared;
     const connection = new WebSocketConnection(socket, request);
-    const stopPinging = heartbeat.addCallback(() => {
+    const stopPinging = this.options.heartbeat.addCallback(() => {
       const { caller } = connection;
       if (caller && !authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
       connection.ping();
@@ -163,28 +158,25 @@ export class WebSocketHandler {
   /** Authenticates a connection. If the credentials or a quota forbid it, closes the connection and returns false. */
   async #authenticate(context: Context<Record<string, unknown>, WebSocketConnection>): Promise<boolean> {
     const { connectionParams, extra } = context;
-    const { authenticator, quota } = this.options;
+    const { authenticator, connections, log, onUnauthenticated } = this.shared;
     try {
       const authorization = authorizationOf(connectionParams) ?? extra.authorization;
       const caller = await authenticator.authenticate(authorization);
       // Reject a token as soon as it has expired. authenticate() accepts it 30 s longer, because clocks may differ.
       if (!authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
-      extra.releaseQuota = quota.acquire(caller.id);
+      extra.releaseQuota = this.options.quota.acquire(caller.id);
       extra.caller = caller;
-      this.options.connections.setCaller(extra.tcpSocket, caller.id);
+      connections.setCaller(extra.tcpSocket, caller.id);
       // Remove the credentials from memory.
       extra.authorization = undefined;
       Reflect.deleteProperty(context, 'connectionParams');
       return true;
     } catch (error) {
-      if (error instanceof AccessError) this.options.onUnauthenticated();
+      if (error instanceof AccessError) onUnauthenticated();
       const rejection = error instanceof AccessError ? toRequestError(error) : error;
       if (!(rejection instanceof RequestError)) {
-        this.options.log.error(
-          errorNameAndFrames(error),
-          'unexpected error in the authentication of a WebSocket',
-        );
+        log.error(errorNameAndFrames(error), 'unexpected error in the authentication of a WebSocket');
         throw error;
       }
       const { code, message, publicExtensions } = rejection;

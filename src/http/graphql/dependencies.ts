@@ -1,0 +1,22 @@
+import type { GraphQLSchema } from 'graphql';
+import type { Logger } from 'pino';
+import type { Authenticator } from '../../auth/authenticator';
+import type { ContextFactory } from '../../resolvers/context';
+import type { Connections } from '../server/connections';
+import type { EventLoopLagGuard } from '../server/event-loop-lag';
+import type { Admission } from './admission';
+
+/** Dependencies that /graphql, its WebSockets and /graphql/stream share. */
+export interface GraphqlDependencies {
+  schema: GraphQLSchema;
+  authenticator: Authenticator;
+  admission: Admission;
+  contextFor: ContextFactory;
+  eventLoopLag: EventLoopLagGuard;
+  connections: Connections;
+  /** Origins, besides the gateway's own, whose pages may call the gateway. */
+  corsOrigins: readonly string[];
+  /** Called for each request or WebSocket connection that is rejected because of its credentials. */
+  onUnauthenticated(): void;
+  log: Logger;
+}
