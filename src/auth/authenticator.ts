@@ -9,7 +9,7 @@ interface AuthenticatorOptions {
   /** Path of CLIENT_KEYS_FILE; null if client keys are not accepted. */
   clientKeysFile: string | null;
   /** Settings for tokens (JWT); null if tokens are not accepted. */
-  tokens: Omit<JwtVerifierOptions, 'clock' | 'warn'> | null;
+  tokens: Omit<JwtVerifierOptions, 'clock' | 'log'> | null;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   log: Logger;
 }
@@ -48,12 +48,7 @@ export class Authenticator {
               ),
       });
     }
-    if (tokens)
-      this.#jwtVerifier = new JwtVerifier({
-        ...tokens,
-        clock,
-        warn: (message) => log.warn({ event: 'token_keys_unavailable' }, message),
-      });
+    if (tokens) this.#jwtVerifier = new JwtVerifier({ ...tokens, clock, log });
   }
 
   /** Whether authentication is off, because neither client keys nor tokens are configured. */
@@ -117,7 +112,8 @@ export class Authenticator {
    */
   areCredentialsStillValid(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.options.clock.now()) return false;
-    if (caller.kind === 'frontend') return this.#jwtVerifier?.isSigningKeyInUse(caller) ?? false;
+    if (caller.kind === 'frontend')
+      return this.#jwtVerifier?.keys.hasThumbprint(caller.credential ?? '') ?? false;
     return caller.kind !== 'service' || (this.#keys?.value.isStillListed(caller) ?? false);
   }
 

@@ -5,6 +5,7 @@ import {
   type JSONWebKeySet,
   type JWTVerifyGetKey,
 } from 'jose';
+import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock';
 import { causeCode } from '../shared/error-code';
 import { decodeUtf8OrThrow, StrictJsonError, parseJson } from '../shared/json-text';
@@ -16,7 +17,7 @@ export interface IssuerKeysOptions {
   /** Maximum age in seconds of a key set that is used because no newer one can be loaded. */
   maxStaleKeysSeconds: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
-  warn(message: string): void;
+  log: Logger;
 }
 
 /** Age of the key set in ms from which a use requests a refresh in the background (see #startLoad). */
@@ -133,7 +134,7 @@ export class IssuerKeys {
   }
 
   async #reload(): Promise<void> {
-    const { jwksUrl, clock, warn } = this.options;
+    const { jwksUrl, clock, log } = this.options;
     const abort = new AbortController();
     const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort(new TimeoutError()));
     let hasFailed = false;
@@ -146,7 +147,8 @@ export class IssuerKeys {
     } catch (error) {
       hasFailed = true;
       const reason = describeJwksError(error);
-      warn(
+      log.warn(
+        { event: 'token_keys_unavailable' },
         `could not load the public keys of the token issuer (${reason}): check that AUTH_JWKS_URL returns a key set`,
       );
     } finally {

@@ -30,11 +30,12 @@ const invalidTokenError = (): AccessError =>
 
 /** Verifies the tokens (JWT, RFC 7519) of frontends with the public keys of the token issuer. */
 export class JwtVerifier {
-  readonly #keys: IssuerKeys;
+  /** The public keys of the issuer. */
+  readonly keys: IssuerKeys;
   readonly #thumbprints = new WeakMap<CryptoKey, Promise<string>>();
 
   constructor(private readonly options: JwtVerifierOptions) {
-    this.#keys = new IssuerKeys(options);
+    this.keys = new IssuerKeys(options);
   }
 
   /** Whether a text has the form of a JWT: three base64url parts separated by dots. The last part may be empty. */
@@ -51,14 +52,6 @@ export class JwtVerifier {
     return callerOf(payload, this.options.issuer, await this.#thumbprintOf(key));
   }
 
-  /**
-   * Whether the issuer's key set still contains the public key that verified the caller's token. False if the key set
-   * is not loaded or too old.
-   */
-  isSigningKeyInUse({ credential }: Caller): boolean {
-    return credential !== undefined && this.#keys.hasThumbprint(credential);
-  }
-
   async #verifySignatureAndClaims(token: string) {
     const { issuer, audience, clock } = this.options;
     const verifyOptions = {
@@ -70,7 +63,7 @@ export class JwtVerifier {
       currentDate: new Date(clock.now()),
     };
     try {
-      const { key, ...verified } = await jwtVerify(token, this.#keys.find, verifyOptions);
+      const { key, ...verified } = await jwtVerify(token, this.keys.find, verifyOptions);
       // A Uint8Array is a symmetric key, which no accepted algorithm uses.
       if (key instanceof Uint8Array) throw invalidTokenError();
       return { ...verified, key };
