@@ -108,7 +108,7 @@ export const bugs = [
     id: 'access-expired-token-watches',
     promise: 'An event stream ends when the token of its caller has expired.',
     file: 'src/http/subscriptions/subscription-service.ts',
-    find: 'stream.fail(invalidCredentialsError());',
+    find: 'stream.close(invalidCredentialsError());',
     replace: 'stopChecks();',
     tests: ['test/subscriptions/rights.test.ts'],
   },

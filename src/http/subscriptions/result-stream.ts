@@ -32,7 +32,6 @@ const DONE: Step = { done: true, value: undefined };
 export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
   #source: AsyncIterator<ExecutionResult> | undefined;
   #latestDigest = '';
-  #cause: unknown;
   #unreportedErrors: readonly GraphQLError[] = [];
   #isDone = false;
   /** Number of results returned by next(). */
@@ -61,21 +60,26 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
         return { done: false, value: result };
       }
     } catch (error) {
-      this.#cause ??= error;
+      this.close(error);
     }
     return this.#finish();
   }
 
   async return(): Promise<Step> {
-    this.#close();
+    this.close();
     return DONE;
   }
 
-  /** Ends the subscription with an error. The pending call of next(), or the next one, throws a SubscriptionError. */
-  fail(error: unknown): void {
+  /**
+   * Ends the subscription. If an error is the cause, the pending call of next(), or the next one, throws a
+   * SubscriptionError.
+   */
+  close(cause?: unknown): void {
     if (this.#isDone) return;
-    this.#cause = error;
-    this.#close();
+    this.#isDone = true;
+    if (cause !== undefined) this.#unreportedErrors = this.options.toPublicErrors(cause);
+    void this.#source?.return?.();
+    this.options.onClosed(this.#unreportedErrors);
   }
 
   [Symbol.asyncIterator](): this {
@@ -90,18 +94,10 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
 
   /** Ends the stream. If errors have ended the subscription, the first call throws a SubscriptionError. */
   #finish(): Step {
-    this.#close();
+    this.close();
     const errors = this.#unreportedErrors;
     this.#unreportedErrors = [];
     if (errors.length > 0) throw new SubscriptionError(errors);
     return DONE;
-  }
-
-  #close(): void {
-    if (this.#isDone) return;
-    this.#isDone = true;
-    if (this.#cause !== undefined) this.#unreportedErrors = this.options.toPublicErrors(this.#cause);
-    void this.#source?.return?.();
-    this.options.onClosed(this.#unreportedErrors);
   }
 }

@@ -116,7 +116,7 @@ export class SubscriptionService {
           releaseQuota = this.quota.acquire(caller.id);
           stopChecks = this.#credentialsChecks.addCallback(() => {
             if (!this.shared.authenticator.areCredentialsStillValid(caller))
-              stream.fail(invalidCredentialsError());
+              stream.close(invalidCredentialsError());
           });
           return trace.runInSpan(() => subscribe(prepared));
         }),
