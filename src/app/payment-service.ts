@@ -71,14 +71,8 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     bulkheads: () => transport.policy.bulkheads(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
-  // pollAfterMs tells callers when to poll. It is the gateway's own first poll interval, but at least 2 s.
-  const [payer, provider] = [config.polling.schedule.payer[0], config.polling.schedule.provider[0]];
-  const callerIntervals = callerPollIntervals({
-    payer: payer?.everyMs ?? 0,
-    provider: provider?.everyMs ?? 0,
-  });
   return {
-    payments: new PaymentService(client, callerIntervals),
+    payments: new PaymentService(client, callerPollIntervals(config.polling.schedule)),
     payouts: new PayoutService(client),
     callbackTokens,
     /** Whether a circuit breaker is open or half open. */

@@ -1,3 +1,5 @@
+import type { PollIntervals } from './poll-intervals';
+
 /**
  * Intervals in ms at which callers without a subscription should poll a payment (`pollAfterMs` of the next action).
  * `payer` is for a payment that waits for the payer, `provider` for a payment that waits for the provider.
@@ -13,13 +15,12 @@ export interface CallerPollIntervals {
  */
 const MIN_POLL_MS = 2000;
 
-/**
- * Returns the poll intervals for callers: the given intervals, but at least MIN_POLL_MS. `payer` and `provider` are the
- * first intervals of the gateway's own poll schedules.
- */
-export const callerPollIntervals = ({ payer, provider }: CallerPollIntervals): CallerPollIntervals => ({
-  payer: Math.max(MIN_POLL_MS, payer),
-  provider: Math.max(MIN_POLL_MS, provider),
+/** Returns the poll intervals for callers: the first of the gateway's own intervals, but at least MIN_POLL_MS. */
+export const callerPollIntervals = (
+  schedule: Readonly<Record<keyof CallerPollIntervals, PollIntervals>>,
+): CallerPollIntervals => ({
+  payer: Math.max(MIN_POLL_MS, schedule.payer[0]?.everyMs ?? 0),
+  provider: Math.max(MIN_POLL_MS, schedule.provider[0]?.everyMs ?? 0),
 });
 
 /** The shortest poll intervals for callers, for code that does not know the settings. */
