@@ -11,7 +11,6 @@ import { createApp } from '../http/server/app';
 import { addCallbackRoute } from '../http/server/callback-route';
 import { connectionLog } from '../http/server/connection-log';
 import { Connections } from '../http/server/connections';
-import { DocumentLimits } from '../http/limits/document-limits';
 import { EventLoopLagGuard } from '../http/server/event-loop-lag';
 import { addExplorer } from '../http/server/explorer';
 import { GracefulShutdown } from '../http/server/graceful-shutdown';
@@ -127,7 +126,6 @@ async function createServer(parts: SharedDependencies, { operations, audit }: We
   const persisted = readSettingFile('PERSISTED_OPERATIONS', () => {
     return new PersistedOperations({ settings: limits.persisted, schema, onUnlisted });
   });
-  const admission = new Admission({ limits: new DocumentLimits(), persisted, rate });
   const { apollo, compiled } = await startApollo(parts, schema, rate);
   const connections = createConnections(parts);
   const unread = new UnreadResponses(connections, limits);
@@ -143,7 +141,7 @@ async function createServer(parts: SharedDependencies, { operations, audit }: We
   const graphql: GraphqlDependencies = {
     schema,
     authenticator,
-    admission,
+    admission: new Admission(rate, persisted),
     contextFor: (request) => new OperationContext(operations, record, request),
     eventLoopLag,
     connections,

@@ -12,7 +12,7 @@ export const bugs = [
     id: 'limit-subscription-lookups-free',
     promise: 'Each lookup of a change in a subscription costs a point of the rate limit.',
     file: 'src/http/subscriptions/subscription-service.ts',
-    find: 'contextValue.chargeLookup = () => admission.chargeLookup(caller);',
+    find: 'contextValue.chargeLookup = () => admission.rate.consume(caller, 1);',
     replace: '',
     tests: ['test/changes/subscriptions.slow.test.ts'],
   },

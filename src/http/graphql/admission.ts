@@ -1,5 +1,5 @@
 import type { Caller } from '../../auth/caller';
-import { digestOf, type DocumentLimits } from '../limits/document-limits';
+import { digestOf, DocumentLimits } from '../limits/document-limits';
 import type { RateLimit } from '../limits/rate-limit';
 import type { PersistedOperations } from '../persisted/persisted-operations';
 import { RequestError } from './http-error';
@@ -14,28 +14,22 @@ export interface AdmittedRequest {
 
 /** Applies rate limit, persisted operations and document limits to GraphQL requests over HTTP and WebSocket. */
 export class Admission {
-  constructor(
-    private readonly checks: { limits: DocumentLimits; persisted: PersistedOperations; rate: RateLimit },
-  ) {}
+  readonly #limits = new DocumentLimits();
 
-  /**
-   * Consumes one rate limit point of a caller for a lookup that an event of a subscription needs. Rejects with a
-   * RequestError (RATE_LIMITED) if no point is left.
-   */
-  chargeLookup(caller: Caller): Promise<void> {
-    return this.checks.rate.consume(caller, 1);
-  }
+  constructor(
+    readonly rate: RateLimit,
+    private readonly persisted: PersistedOperations,
+  ) {}
 
   /** Checks a request and replaces a persisted id with its document. Throws a RequestError if a check fails. */
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
-    const { limits, persisted, rate } = this.checks;
     // Consume one point now. For queries and mutations, costLimitPlugin or CompiledOperationCache consumes the rest
-    // when the cost is known. In a subscription to `changes`, each lookup consumes one more point (chargeLookup).
-    await rate.consume(caller, 1);
-    const resolved = persisted.resolve(params, caller.kind);
+    // when the cost is known. In a subscription to `changes`, each lookup consumes one more point.
+    await this.rate.consume(caller, 1);
+    const resolved = this.persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };
     const digest = digestOf(resolved.query);
-    const checkResult = limits.check(resolved.query, digest);
+    const checkResult = this.#limits.check(resolved.query, digest);
     if (!checkResult.ok) {
       const code = checkResult.rule === 'cardNumbers' ? 'GRAPHQL_VALIDATION_FAILED' : 'OPERATION_TOO_LARGE';
       throw new RequestError(400, code, checkResult.message);
