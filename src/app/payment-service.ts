@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { SANDBOX_CREDENTIALS, readSettingFile, type Config } from '../config';
 import { ServiceClient } from '../datasources/payment-service/client';
-import { Credentials, type CredentialEvent } from '../datasources/payment-service/credentials';
+import { Credentials } from '../datasources/payment-service/credentials';
 import { PaymentService } from '../datasources/payment-service/payments';
 import { PayoutService } from '../datasources/payment-service/payouts';
 import { ServiceTransport } from '../datasources/payment-service/http/transport';
@@ -10,8 +10,6 @@ import { requestContext } from '../http/server/request-context';
 import { callerPollIntervals } from '../shared/poll-after';
 import type { SharedDependencies } from './shared-dependencies';
 
-const CREDENTIALS_SETTING = 'SERVICE_CREDENTIALS_FILE';
-
 /**
  * Loads the credentials of all channels. Without the sandbox, throws a ConfigError if SERVICE_CREDENTIALS_FILE is
  * invalid. With the sandbox, ignores the file.
@@ -19,29 +17,15 @@ const CREDENTIALS_SETTING = 'SERVICE_CREDENTIALS_FILE';
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
   const { apiKey, secretKey, credentialsFile } = service;
   const hasDefaultCredentials = sandbox !== null || apiKey !== SANDBOX_CREDENTIALS.apiKey;
-  const onCredentialEvent = (event: CredentialEvent): void => {
-    if (event.kind === 'reloaded')
-      return log.info({ event: 'credentials_reloaded' }, `${CREDENTIALS_SETTING} reloaded`);
-    const { kind, ...facts } = event;
-    if (kind === 'switched')
-      return log.info(
-        { event: 'secret_key_switched', ...facts },
-        'payment service rejected the secret key and accepts another one; signing with that key',
-      );
-    log.error(
-      { event: 'credentials_file_invalid', ...facts },
-      `${CREDENTIALS_SETTING} changed and cannot be used; the previous credentials stay in use`,
-    );
-  };
   if (sandbox && credentialsFile !== null)
     log.warn(
       { event: 'credentials_file_ignored' },
-      `${CREDENTIALS_SETTING} is ignored, because the gateway runs with the embedded sandbox`,
+      'SERVICE_CREDENTIALS_FILE is ignored, because the gateway runs with the embedded sandbox',
     );
   // If the sandbox is used, ignore the file: the sandbox must not receive credentials of a real service.
   const file = sandbox ? null : credentialsFile;
   const settings = hasDefaultCredentials ? { apiKey, secretKeys: [secretKey] } : undefined;
-  return readSettingFile(CREDENTIALS_SETTING, () => new Credentials({ file, settings, onCredentialEvent }));
+  return readSettingFile('SERVICE_CREDENTIALS_FILE', () => new Credentials({ file, settings, log }));
 }
 
 /** Creates the client of the payment service. Throws a ConfigError if the credentials are invalid. */

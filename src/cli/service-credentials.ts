@@ -6,5 +6,5 @@ export function openCredentials({ apiKey, secretKey, credentialsFile }: Config['
   // If the keys are not set, the config contains the default keys of the sandbox instead.
   const areKeysSet = apiKey !== SANDBOX_CREDENTIALS.apiKey;
   const settings = areKeysSet ? { apiKey, secretKeys: [secretKey] } : undefined;
-  return new Credentials({ file: credentialsFile, settings, onCredentialEvent: () => undefined });
+  return new Credentials({ file: credentialsFile, settings });
 }

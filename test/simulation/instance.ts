@@ -37,7 +37,6 @@ export function startInstance(
   const credentials = new Credentials({
     file: null,
     settings: { apiKey: new Secret(API_KEY), secretKeys: [new Secret(SECRET_KEY)] },
-    onCredentialEvent: none,
   });
   const transport = new ServiceTransport({
     baseUrl: 'http://service.example/',

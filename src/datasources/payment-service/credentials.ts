@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import type { Logger } from 'pino';
 import { Secret } from '../../shared/secret';
 import { HotReloadedFile } from '../../shared/hot-reloaded-file';
 import { parseCredentialsFile, type CredentialEntry, type CredentialTable } from './credentials-file';
@@ -44,14 +45,6 @@ class Signers {
   }
 }
 
-/** Event for the log: a changed file was applied or refused, or the secret key was switched. Contains no credential. */
-export type CredentialEvent =
-  | { kind: 'reloaded' }
-  /** A changed file cannot be read or is invalid (`why`). The previous credentials stay in use. */
-  | { kind: 'refused'; why: string }
-  /** The service rejected a secret key of `entry` and accepted the other, number `secretKey` (1 or 2). */
-  | { kind: 'switched'; entry: string; secretKey: number };
-
 interface CredentialsOptions {
   /** Path in the setting SERVICE_CREDENTIALS_FILE; null if unset. */
   file: string | null;
@@ -60,7 +53,8 @@ interface CredentialsOptions {
    * there is no file, or if the file has no `default`.
    */
   settings: CredentialEntry | undefined;
-  onCredentialEvent(event: CredentialEvent): void;
+  /** Gets a line when the file was reloaded or the secret key was switched. The lines contain no credential. */
+  log?: Pick<Logger, 'info' | 'error'>;
 }
 
 interface ActiveCredentials {
@@ -78,12 +72,12 @@ export class Credentials {
   /** Returns random credentials. They are used to check that the service rejects an unknown API key. */
   static placeholder(): Credentials {
     const settings = { apiKey: new Secret(randomUUID()), secretKeys: [new Secret(randomUUID())] };
-    return new Credentials({ file: null, settings, onCredentialEvent: () => undefined });
+    return new Credentials({ file: null, settings });
   }
 
   /** Reads `options.file`, if set. Throws an Error if it cannot be read or is invalid. */
   constructor(private readonly options: CredentialsOptions) {
-    const { file, onCredentialEvent } = options;
+    const { file, log } = options;
     this.#fromSettings = this.#activate({ default: undefined, channels: new Map() });
     if (file === null) return;
     const folder = path.dirname(file);
@@ -98,7 +92,12 @@ export class Credentials {
         return this.#activate(table);
       },
       onReload: (event) =>
-        onCredentialEvent(event.applied ? { kind: 'reloaded' } : { kind: 'refused', why: event.why }),
+        event.applied
+          ? log?.info({ event: 'credentials_reloaded' }, 'SERVICE_CREDENTIALS_FILE reloaded')
+          : log?.error(
+              { event: 'credentials_file_invalid', why: event.why },
+              'SERVICE_CREDENTIALS_FILE changed and cannot be used; the previous credentials stay in use',
+            ),
     });
   }
 
@@ -119,8 +118,11 @@ export class Credentials {
    */
   preferSigner(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
-    if (secretKey !== undefined)
-      this.options.onCredentialEvent({ kind: 'switched', entry: signers.name, secretKey });
+    if (secretKey === undefined) return;
+    this.options.log?.info(
+      { event: 'secret_key_switched', entry: signers.name, secretKey },
+      'payment service rejected the secret key and accepts another one; signing with that key',
+    );
   }
 
   close(): void {
