@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { getIntrospectionQuery, parse, print, validate } from 'graphql';
-import { DocumentLimits, MAX_TOKENS } from '../../src/http/limits/document-limits';
+import { checkDocument as check, MAX_TOKENS } from '../../src/http/limits/document-limits';
 import { DOCUMENT_LIMITS, type DocumentLimitName } from '../../src/http/limits/limits';
 import { STARTER_DOCUMENT } from '../../src/http/server/starter-document';
 import {
@@ -20,8 +20,6 @@ import { startRuleHarness } from './fixtures/rig';
 
 const times = (count: number, text: (place: number) => string): string =>
   Array.from({ length: count }, (_, place) => text(place)).join(' ');
-
-const check = (document: string) => new DocumentLimits().check(document);
 
 const BY_ID = `(channel: "${CHANNEL}", externalId: "o")`;
 const CLIENT_OPERATIONS = join(__dirname, '../../client/operations');

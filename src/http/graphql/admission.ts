@@ -1,9 +1,12 @@
+import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../auth/caller';
-import { digestOf, DocumentLimits } from '../limits/document-limits';
+import { checkDocument, digestOf, type DocumentCheckResult } from '../limits/document-limits';
 import type { RateLimit } from '../limits/rate-limit';
 import type { PersistedOperations } from '../persisted/persisted-operations';
 import { RequestError } from './http-error';
 import type { GraphQLRequestParams } from './request-params';
+
+const MAX_CACHED_CHECKS = 2000;
 
 /** A request that Admission has accepted, with its document in place of a persisted id. */
 export interface AdmittedRequest {
@@ -14,7 +17,8 @@ export interface AdmittedRequest {
 
 /** Applies rate limit, persisted operations and document limits to GraphQL requests over HTTP and WebSocket. */
 export class Admission {
-  readonly #limits = new DocumentLimits();
+  /** Results of checkDocument(), by digest. */
+  readonly #documentChecks = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_CHECKS });
 
   constructor(
     readonly rate: RateLimit,
@@ -29,7 +33,8 @@ export class Admission {
     const resolved = this.persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };
     const digest = digestOf(resolved.query);
-    const checkResult = this.#limits.check(resolved.query, digest);
+    const checkResult = this.#documentChecks.get(digest) ?? checkDocument(resolved.query);
+    this.#documentChecks.set(digest, checkResult);
     if (!checkResult.ok) {
       const code = checkResult.rule === 'cardNumbers' ? 'GRAPHQL_VALIDATION_FAILED' : 'OPERATION_TOO_LARGE';
       throw new RequestError(400, code, checkResult.message);

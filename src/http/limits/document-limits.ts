@@ -13,35 +13,24 @@ import {
   type SelectionSetNode,
   type Token,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { graphqlNameContainsPan } from '../../redaction/pan';
 import { assertLimit, DOCUMENT_LIMITS, LimitExceededError, type DocumentLimitName } from './limits';
 import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
 
 /** Result of a document check. `rule`: the exceeded limit. `message`: contains no part of the document. */
-type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentLimitName; message: string };
+export type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentLimitName; message: string };
 
 /** Maximum number of tokens of a document. Also passed to graphql-js for every later parse of the document. */
 export const MAX_TOKENS: number = DOCUMENT_LIMITS.tokens.limit;
 
-const MAX_CACHED_RESULTS = 2000;
-
 /** Returns the SHA-256 of a document: a cache key that, unlike the document, contains no secrets. */
 export const digestOf = (source: string): string => hash('sha256', source, 'base64');
 
-/** Checks documents against DOCUMENT_LIMITS, before they are validated. Caches the results. */
-export class DocumentLimits {
-  readonly #results = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_RESULTS });
-
-  /** Checks a document. A syntax error ends the check with `ok: true`, because a later parse reports the error. */
-  check(source: string, digest = digestOf(source)): DocumentCheckResult {
-    const result = this.#results.get(digest) ?? checkDocumentText(source);
-    this.#results.set(digest, result);
-    return result;
-  }
-}
-
-function checkDocumentText(source: string): DocumentCheckResult {
+/**
+ * Checks a document against DOCUMENT_LIMITS, before it is validated. A syntax error ends the check with `ok: true`,
+ * because a later parse reports the error.
+ */
+export function checkDocument(source: string): DocumentCheckResult {
   try {
     checkTokens(source);
     checkSelections(parse(source, { noLocation: true }));
