@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { SANDBOX_CREDENTIALS, readSettingFile, type Config } from '../config';
+import { readSettingFile, type Config } from '../config';
 import { ServiceClient } from '../datasources/payment-service/client';
 import { Credentials } from '../datasources/payment-service/credentials';
 import { PaymentService } from '../datasources/payment-service/payments';
@@ -15,8 +15,7 @@ import type { SharedDependencies } from './shared-dependencies';
  * invalid. With the sandbox, ignores the file.
  */
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
-  const { apiKey, secretKey, credentialsFile } = service;
-  const hasDefaultCredentials = sandbox !== null || apiKey !== SANDBOX_CREDENTIALS.apiKey;
+  const { credentialsFile, defaultCredentials: settings } = service;
   if (sandbox && credentialsFile !== null)
     log.warn(
       { event: 'credentials_file_ignored' },
@@ -24,7 +23,6 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
     );
   // If the sandbox is used, ignore the file: the sandbox must not receive credentials of a real service.
   const file = sandbox ? null : credentialsFile;
-  const settings = hasDefaultCredentials ? { apiKey, secretKeys: [secretKey] } : undefined;
   return readSettingFile('SERVICE_CREDENTIALS_FILE', () => new Credentials({ file, settings, log }));
 }
 

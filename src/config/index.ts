@@ -15,8 +15,7 @@ export type Config = ReturnType<typeof readConfig>;
 
 /**
  * Default credentials of the sandbox. They are not secret, because the sandbox moves no money and listens on loopback
- * only. If a real payment service is used and a key is not set, Config contains the default key instead. Compare with
- * `===` to detect this.
+ * only.
  */
 export const SANDBOX_CREDENTIALS = {
   apiKey: new Secret('sandbox-api-key'),
@@ -32,23 +31,22 @@ export const settingsReader = (env: Environment = process.env): EnvReader => new
 /** Whether the gateway embeds the sandbox, because no real payment service is set. */
 const usesSandbox = (env: EnvReader): boolean => !env.has('SERVICE_BASE_URL');
 
-const KEYS_WITH_OTHER_KEY = [
-  ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'],
-  ['SERVICE_SECRET_KEY', 'SERVICE_API_KEY'],
-] as const;
-
 function readServiceSettings(env: EnvReader) {
   const credentialsFile = env.get('SERVICE_CREDENTIALS_FILE');
-  for (const [name, otherKey] of usesSandbox(env) ? [] : KEYS_WITH_OTHER_KEY) {
-    const cause = credentialsFile === null ? 'SERVICE_BASE_URL' : otherKey;
-    if (env.has(cause) && !env.has(name))
-      env.addError(name, `required with ${cause}; set it or ${name}_FILE`);
-  }
+  const keys = ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'] as const;
+  const cause = credentialsFile === null ? 'SERVICE_BASE_URL' : keys.find((name) => env.has(name));
+  for (const name of usesSandbox(env) || !cause ? [] : keys)
+    if (!env.has(name)) env.addError(name, `required with ${cause}; set it or ${name}_FILE`);
+  const apiKey = env.get('SERVICE_API_KEY') ?? SANDBOX_CREDENTIALS.apiKey;
+  const secretKey = env.get('SERVICE_SECRET_KEY') ?? SANDBOX_CREDENTIALS.secretKey;
+  const hasKeys = usesSandbox(env) || env.has('SERVICE_API_KEY');
   return {
     /** URL of the payment service. Empty with the embedded sandbox: server.ts sets the sandbox's URL later. */
     baseUrl: env.get('SERVICE_BASE_URL') ?? '',
-    apiKey: env.get('SERVICE_API_KEY') ?? SANDBOX_CREDENTIALS.apiKey,
-    secretKey: env.get('SERVICE_SECRET_KEY') ?? SANDBOX_CREDENTIALS.secretKey,
+    apiKey,
+    secretKey,
+    /** Credentials for channels without an entry in `credentialsFile`; undefined if the keys are not set. */
+    defaultCredentials: hasKeys ? { apiKey, secretKeys: [secretKey] } : undefined,
     credentialsFile,
     timeoutMs: env.get('SERVICE_TIMEOUT_MS'),
     notFoundStatus: env.get('SERVICE_NOT_FOUND_STATUS'),

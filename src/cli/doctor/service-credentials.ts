@@ -8,7 +8,6 @@ import type { RawResponse } from '../../datasources/payment-service/http/http-ex
 import { ServiceTransport, serviceTime } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { causeCode } from '../../shared/error-code';
-import { openCredentials } from '../service-credentials';
 import { SKIPPED_WITH_SANDBOX, failed, ok, warning, type CheckContext, type Finding } from './check';
 
 /** Clock skew in ms from which the check fails: the service rejects timestamps this old (specification section 5). */
@@ -43,9 +42,10 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
  * test lookup with these credentials.
  */
 function openCredentialEntries({ config, channel }: CheckContext) {
-  const credentials = openCredentials(config.service);
+  const { credentialsFile: file, defaultCredentials: settings } = config.service;
+  const credentials = new Credentials({ file, settings });
   const channels = new Map<string, string>();
-  const ownChannels = readCredentialsFileEntries(config.service.credentialsFile).channels;
+  const ownChannels = readCredentialsFileEntries(file).channels;
   // A channel with an entry of its own does not use the default credentials.
   const defaultChannel = channel && !ownChannels.includes(channel.toLowerCase()) ? channel : randomUUID();
   if (credentials.signersFor(defaultChannel)) channels.set('default', defaultChannel);

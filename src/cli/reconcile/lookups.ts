@@ -1,6 +1,7 @@
 import { readSettingFile, type Config } from '../../config';
 import type { Attempt } from '../../datasources/journal/journal';
 import { ServiceClient } from '../../datasources/payment-service/client';
+import { Credentials } from '../../datasources/payment-service/credentials';
 import { ServiceTransport } from '../../datasources/payment-service/http/transport';
 import { PaymentService } from '../../datasources/payment-service/payments';
 import { PayoutService } from '../../datasources/payment-service/payouts';
@@ -10,7 +11,6 @@ import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
 import { SHORTEST_POLL_AFTER } from '../../shared/poll-after';
 import { sleep } from '../../shared/timeout';
-import { openCredentials } from '../service-credentials';
 import type { ServiceTransaction } from './compare';
 import type { RateLimiter } from './rate-limiter';
 
@@ -54,9 +54,11 @@ export class ServiceLookups implements AsyncDisposable {
     private readonly limiter: RateLimiter,
     private readonly signal: AbortSignal,
   ) {
-    const credentials = readSettingFile('SERVICE_CREDENTIALS_FILE', () => openCredentials(service));
-    this.#credentials = credentials;
     const { baseUrl, timeoutMs, notFoundStatus: status, notFoundFields: fields } = service;
+    const { credentialsFile: file, defaultCredentials: settings } = service;
+    const open = () => new Credentials({ file, settings });
+    const credentials = readSettingFile('SERVICE_CREDENTIALS_FILE', open);
+    this.#credentials = credentials;
     this.#transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
     const secrets = () => ({ credentials: credentials.allSecrets });
     const client = new ServiceClient(this.#transport, { status, fields }, secrets, {
