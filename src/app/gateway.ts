@@ -7,6 +7,7 @@ import { createPaymentServiceClient } from './payment-service';
 import type { Journal } from '../datasources/journal/journal';
 import { createNotifier, type ChangeNotifier } from '../datasources/change-notifier/change-notifier';
 import { openJournal } from '../datasources/journal/create-journal';
+import { registerChangeGauges, registerJournalAndAuditGauges } from './gauges';
 import { openMonitoredJournal } from './journal';
 import { Metrics } from '../observability/metrics/metrics';
 import { startOperations } from '../core';
@@ -58,15 +59,8 @@ export async function startGateway(
       serviceLoad: service,
     });
     closers.defer(() => operations.stop());
-    metrics.registerJournalAndAuditGauges({
-      isJournalUp: () => journalReason() === null,
-      isFenceUp: () => operations.fence() !== null,
-      unknownOutcomes: () => journal.countUnknown(serviceId),
-      auditGaps: () => audit.gaps,
-      auditDiskFree: () => audit.diskFree(),
-      now: operations.changeMetrics.now,
-    });
-    metrics.registerChangeGauges(operations.changeMetrics);
+    registerJournalAndAuditGauges(metrics, { journal, service: serviceId, journalReason, audit, operations });
+    registerChangeGauges(metrics, operations);
     const served = { operations, audit, journalReason, isServiceDown: service.isDown };
     const web = await startWebServer(parts, served);
     closers.defer(() => web.close());

@@ -24,6 +24,7 @@ import { UnreadResponses } from '../http/server/unread-responses';
 import type { Operations } from '../core';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { OperationContext } from '../resolvers/context';
+import { registerClientKeyGauges, registerServerGauges } from './gauges';
 import { createMetricsServer } from './metrics-server';
 import type { SharedDependencies } from './shared-dependencies';
 
@@ -77,15 +78,8 @@ export async function startWebServer(
   if (config.explorer)
     addExplorer(app, { isSandbox: config.sandbox !== null, requiresCredentials: !authenticator.isDisabled });
   const subscriptions = await addGraphqlRoutes(parts, server);
-  metrics.registerServerGauges({
-    subscriptions: subscriptions.openSubscriptionCount,
-    maxSubscriptions: config.subscriptions.maxSubscriptions,
-    subscriptionConnections: subscriptions.connectionCounts,
-    connections: () => connections.size,
-    maxConnections: connections.limits.maxConnections,
-    unreadBytes: () => unread.bytes,
-    compiledExecutions: () => compiled.executedCount,
-  });
+  const { maxSubscriptions } = config.subscriptions;
+  registerServerGauges(metrics, { subscriptions, maxSubscriptions, connections, unread, compiled });
   const urls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {
     // After startDraining(), close the listener before subscriptions end, so that subscribers reconnect to other
@@ -116,7 +110,7 @@ async function createServer(parts: SharedDependencies, { operations, audit }: We
     const { clientKeysFile, tokens } = config.access;
     return new Authenticator({ clientKeysFile, tokens, clock, log });
   });
-  metrics.registerClientKeyGauges(() => authenticator.clientKeys());
+  registerClientKeyGauges(metrics, authenticator);
   const rate = new RateLimit(limits.ratePerMinute, () => metrics.server.requestRejected('rate_limited'));
   const onUnlisted = (name: string | null): void =>
     log.warn(

@@ -8,6 +8,7 @@ import { ServiceTransport } from '../datasources/payment-service/http/transport'
 import { CallbackTokens } from '../core/callbacks/callback-tokens';
 import { requestContext } from '../http/server/request-context';
 import { callerPollIntervals } from '../shared/poll-after';
+import { registerServiceGauges } from './gauges';
 import type { SharedDependencies } from './shared-dependencies';
 
 /**
@@ -48,11 +49,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     onEnd: (call, result, ms) => metrics.service.requestEnded(call, result, ms / 1000),
     onRetry: () => metrics.service.lookupRetried(),
   });
-  metrics.registerServiceGauges({
-    isOpenByBreaker: () => transport.policy.isOpenByBreaker(),
-    bulkheads: () => transport.policy.bulkheads(),
-    clockSkew: () => Math.abs(transport.skewMs) / 1000,
-  });
+  registerServiceGauges(metrics, transport);
   return {
     payments: new PaymentService(client, callerPollIntervals(config.polling.schedule)),
     payouts: new PayoutService(client),

@@ -1,10 +1,10 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import { changeMetrics, registerChangeGauges } from './changes';
-import { paymentMetrics, registerJournalAndAuditGauges } from './payments';
+import { changeMetrics } from './changes';
+import { paymentMetrics } from './payments';
 import { operationMetrics } from './operations';
 import { registerScrapedMetrics } from './register';
-import { registerServiceGauges, serviceMetrics } from './service';
-import { registerClientKeyGauges, registerServerGauges, serverMetrics } from './server';
+import { serviceMetrics } from './service';
+import { serverMetrics } from './server';
 
 /**
  * Matches default metrics of prom-client that the gateway omits: active resources, handles and requests, and three
@@ -34,7 +34,6 @@ function processMetrics(): Registry {
 /**
  * The metrics of one gateway (docs/observability.md). Events are counted when they occur, gauges are read at scrapes.
  * Callers and payers choose no label values except operation names, of which only the first 200 become label values.
- * Each method that registers gauges may be called only once.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -44,11 +43,8 @@ export class Metrics {
   readonly payments = paymentMetrics(this.#registry);
   readonly changes = changeMetrics(this.#registry);
   readonly server = serverMetrics(this.#registry);
-  readonly registerServiceGauges = registerServiceGauges.bind(null, this.#registry);
-  readonly registerJournalAndAuditGauges = registerJournalAndAuditGauges.bind(null, this.#registry);
-  readonly registerChangeGauges = registerChangeGauges.bind(null, this.#registry);
-  readonly registerServerGauges = registerServerGauges.bind(null, this.#registry);
-  readonly registerClientKeyGauges = registerClientKeyGauges.bind(null, this.#registry);
+  /** Registers metrics whose values are read at each scrape, by name. A name may be registered only once. */
+  readonly registerScraped = registerScrapedMetrics.bind(null, this.#registry);
   #pageInFlight: Promise<{ contentType: string; text: string }> | undefined;
 
   /** Returns the metrics in the text format of Prometheus. Concurrent calls share one result. */

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, cachedSeries, OTHER_LABEL } from './register';
+import { boundedLabel, OTHER_LABEL } from './register';
 
 /** Maximum number of distinct operation names in labels, because callers choose the names. */
 const MAX_NAME_LABELS = 200;
@@ -29,8 +29,6 @@ export function operationMetrics(registry: Registry) {
   });
   const nameLabel = boundedLabel(MAX_NAME_LABELS);
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
-  const durationSeries = cachedSeries((type, name) => durationHistogram.labels(type, name));
-  const totalSeries = cachedSeries((type, name, outcome) => operationCounter.labels(type, name, outcome));
 
   /**
    * @param type query, mutation or subscription; undefined if no operation was selected, for example because the
@@ -42,8 +40,8 @@ export function operationMetrics(registry: Registry) {
   return (type = UNKNOWN_TYPE, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
     // Without a selected operation, the name is unknown, so the label is `other` and not `anonymous`.
     const name = type === UNKNOWN_TYPE ? OTHER_LABEL : nameLabel(operationName);
-    if (seconds !== undefined) durationSeries(type, name).observe(seconds);
+    if (seconds !== undefined) durationHistogram.observe({ type, name }, seconds);
     if (code === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();
-    totalSeries(type, name, outcomeLabel(code)).inc();
+    operationCounter.inc({ type, name, outcome: outcomeLabel(code) });
   };
 }

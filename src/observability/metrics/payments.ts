@@ -1,27 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, oncePerScrape, registerScrapedMetrics, registerLabelledCounter } from './register';
-
-/** Number and age of the creates of one kind (payment or payout) whose outcome in the journal is unknown. */
-interface UnknownOutcomes {
-  kind: string;
-  count: number;
-  /** Start of the oldest create of unknown outcome, in milliseconds since 1970; null if there is none. */
-  oldestAt: number | null;
-}
-
-/** Functions that read the state of journal and audit log. */
-interface JournalAndAuditState {
-  isJournalUp: () => boolean;
-  isFenceUp: () => boolean;
-  /** Returns one entry for payments and one for payouts. Rejects if the journal cannot be read. */
-  unknownOutcomes: () => Promise<readonly UnknownOutcomes[]>;
-  /** Returns the number of entries that could not be written to the audit log since the start. */
-  auditGaps: () => number;
-  /** Returns the free bytes on the disk of the audit log; null if they cannot be read. Never rejects. */
-  auditDiskFree: () => Promise<number | null>;
-  /** Returns milliseconds since 1970 by the clock of the journal, for the age of creates. */
-  now: () => number;
-}
+import { boundedLabel, registerLabelledCounter } from './register';
 
 const MAX_OUTCOME_LABELS = 40;
 
@@ -101,45 +79,4 @@ function journalCallMetrics(registry: Registry) {
     errorCounter.inc({ call }, failure ? 1 : 0);
     if (failure) countFailure(failure);
   };
-}
-
-/**
- * Registers the gauges of journal and audit log. Do not add up the unknown outcomes of several instances: every
- * instance reports the total of all instances that share the journal.
- */
-export function registerJournalAndAuditGauges(registry: Registry, state: JournalAndAuditState): void {
-  const readUnknown = oncePerScrape(state.unknownOutcomes);
-  const readByKind = async (valueOf: (outcomes: UnknownOutcomes) => number) => {
-    const unknown = (await readUnknown()) ?? [];
-    return Object.fromEntries(unknown.map((outcomes) => [outcomes.kind, valueOf(outcomes)]));
-  };
-  registerScrapedMetrics(registry, {
-    paygraph_audit_gaps_total: {
-      help: 'Entries that could not be written to the audit log: mutations that move money, and recovered outcomes.',
-      read: state.auditGaps,
-    },
-    paygraph_audit_log_disk_free_bytes: {
-      help: 'Free bytes on the disk of the audit log.',
-      read: state.auditDiskFree,
-    },
-    paygraph_journal_up: {
-      help: '1 if regular checks can write to the journal; otherwise 0, and payments and payouts are rejected. Possibly transient errors, such as timeouts, count from the second failed check in a row.',
-      read: () => Number(state.isJournalUp()),
-    },
-    paygraph_journal_fence_up: {
-      help: '1 while the journal may lack recent attempts, and every create is looked up before it is sent; otherwise 0.',
-      read: () => Number(state.isFenceUp()),
-    },
-    paygraph_unknown_outcomes: {
-      help: 'Creates with an unknown outcome in the journal, of all instances.',
-      label: 'kind',
-      read: () => readByKind(({ count }) => count),
-    },
-    paygraph_unknown_outcome_oldest_age_seconds: {
-      help: 'Age of the oldest create with an unknown outcome in the journal, of all instances; 0 if there is none.',
-      label: 'kind',
-      read: () =>
-        readByKind(({ oldestAt }) => (oldestAt === null ? 0 : Math.max(0, state.now() - oldestAt) / 1000)),
-    },
-  });
 }

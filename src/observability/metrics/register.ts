@@ -12,17 +12,6 @@ export function boundedLabel(max: number): (value: string) => string {
   };
 }
 
-/** Returns a cached version of `find`. `find` returns the series of a metric for label values, and is slow. */
-export function cachedSeries<S>(find: (...labels: string[]) => S): (...labels: string[]) => S {
-  const cache = new Map<string, S>();
-  return (...labels) => {
-    const key = labels.join(' ');
-    const series = cache.get(key) ?? find(...labels);
-    cache.set(key, series);
-    return series;
-  };
-}
-
 /**
  * Returns a function that calls `read` once per scrape: all gauges of a scrape share the call. If `read` rejects, the
  * function resolves to null. The gauges must then have no value, because an old value would look current.
@@ -53,12 +42,12 @@ export function registerLabelledCounter<V extends string>(
   return (value) => counter.inc({ [label]: value });
 }
 
-/** Value of a metric: a number, numbers by label value if the metric has a label, or null for no value. */
-type MetricValue = number | null | Readonly<Record<string, number>>;
+/** Value of a metric: a number, one number for each set of labels if the metric has labels, or null for no value. */
+type MetricValue = number | null | readonly (readonly [labels: Record<string, string>, value: number])[];
 
 interface ScrapedMetric {
   help: string;
-  label?: string;
+  labels?: readonly string[];
   read(): MetricValue | Promise<MetricValue>;
 }
 
@@ -70,18 +59,18 @@ export function registerScrapedMetrics(
   registry: Registry,
   metrics: Readonly<Record<string, ScrapedMetric>>,
 ): void {
-  for (const [name, { help, label = '', read }] of Object.entries(metrics))
+  for (const [name, { help, labels = [], read }] of Object.entries(metrics))
     new (name.endsWith('_total') ? Counter : Gauge)({
       name,
       help,
-      labelNames: label === '' ? [] : [label],
+      labelNames: labels,
       registers: [registry],
       async collect() {
         const value = await read();
         this.reset();
         if (value === null) this.remove();
         else if (typeof value === 'number') this.inc(value);
-        else for (const [key, number] of Object.entries(value)) this.inc({ [label]: key }, number);
+        else for (const [ofLabels, number] of value) this.inc(ofLabels, number);
       },
     });
 }

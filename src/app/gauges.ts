@@ -1,0 +1,199 @@
+import type { Authenticator } from '../auth/authenticator';
+import type { Operations } from '../core';
+import type { FollowedCounts } from '../datasources/journal/changes';
+import type { Journal, UnknownOutcomeCount } from '../datasources/journal/journal';
+import type { ServiceTransport } from '../datasources/payment-service/http/transport';
+import type { CompiledOperationCache } from '../http/compiled/compiled-operation-cache';
+import type { Connections } from '../http/server/connections';
+import type { UnreadResponses } from '../http/server/unread-responses';
+import type { startSubscriptions } from '../http/subscriptions';
+import type { AuditLog } from '../observability/audit/audit-log';
+import type { Metrics } from '../observability/metrics/metrics';
+import { oncePerScrape } from '../observability/metrics/register';
+
+/** Registers the gauges of the payment service client. */
+export function registerServiceGauges({ registerScraped }: Metrics, transport: ServiceTransport): void {
+  const { policy } = transport;
+  const readLanes = (name: 'inFlight' | 'waiting') =>
+    Object.entries(policy.bulkheads()).map(([lane, load]) => [{ lane }, load[name]] as const);
+  registerScraped({
+    paygraph_service_breaker_open: {
+      help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
+      labels: ['breaker'],
+      read: () =>
+        Object.entries(policy.isOpenByBreaker()).map(([breaker, isOpen]) => [{ breaker }, Number(isOpen)]),
+    },
+    paygraph_service_requests_in_flight: {
+      help: 'Requests to the payment service in flight, by lane (lookups, payments, payouts).',
+      labels: ['lane'],
+      read: () => readLanes('inFlight'),
+    },
+    paygraph_service_requests_queued: {
+      help: 'Requests to the payment service that wait in a queue, by lane (lookups, payments, payouts).',
+      labels: ['lane'],
+      read: () => readLanes('waiting'),
+    },
+    paygraph_service_clock_skew_seconds: {
+      help: 'Clock correction of request signatures in seconds, without sign. Above 0: the service rejected the time of this machine, and requests are signed with the time of the service.',
+      read: () => Math.abs(transport.skewMs) / 1000,
+    },
+  });
+}
+
+interface JournalAndAudit {
+  journal: Journal;
+  /** Name of the payment service in the journal. */
+  service: string;
+  /** Returns the reason why the journal is unavailable; null if it is available. */
+  journalReason(): string | null;
+  audit: AuditLog;
+  operations: Operations;
+}
+
+/**
+ * Registers the gauges of journal and audit log. Do not add up the unknown outcomes of several instances: every
+ * instance reports the total of all instances that share the journal.
+ */
+export function registerJournalAndAuditGauges(
+  { registerScraped }: Metrics,
+  { journal, service, journalReason, audit, operations }: JournalAndAudit,
+): void {
+  const readUnknown = oncePerScrape(() => journal.countUnknown(service));
+  const readByKind = async (valueOf: (outcomes: UnknownOutcomeCount) => number) =>
+    ((await readUnknown()) ?? []).map((outcomes) => [{ kind: outcomes.kind }, valueOf(outcomes)] as const);
+  registerScraped({
+    paygraph_audit_gaps_total: {
+      help: 'Entries that could not be written to the audit log: mutations that move money, and recovered outcomes.',
+      read: () => audit.gaps,
+    },
+    paygraph_audit_log_disk_free_bytes: {
+      help: 'Free bytes on the disk of the audit log.',
+      read: () => audit.diskFree(),
+    },
+    paygraph_journal_up: {
+      help: '1 if regular checks can write to the journal; otherwise 0, and payments and payouts are rejected. Possibly transient errors, such as timeouts, count from the second failed check in a row.',
+      read: () => Number(journalReason() === null),
+    },
+    paygraph_journal_fence_up: {
+      help: '1 while the journal may lack recent attempts, and every create is looked up before it is sent; otherwise 0.',
+      read: () => Number(operations.fence() !== null),
+    },
+    paygraph_unknown_outcomes: {
+      help: 'Creates with an unknown outcome in the journal, of all instances.',
+      labels: ['kind'],
+      read: () => readByKind(({ count }) => count),
+    },
+    paygraph_unknown_outcome_oldest_age_seconds: {
+      help: 'Age of the oldest create with an unknown outcome in the journal, of all instances; 0 if there is none.',
+      labels: ['kind'],
+      read: () => readByKind(({ oldestAt }) => secondsSince(oldestAt, operations)),
+    },
+  });
+}
+
+/** Returns the seconds that have passed since a time of the journal's clock; 0 if `at` is null or in the future. */
+const secondsSince = (at: number | null, { changeMetrics }: Operations): number =>
+  at === null ? 0 : Math.max(0, changeMetrics.now() - at) / 1000;
+
+/**
+ * Registers the gauges of followed transactions and recorded changes. Do not add up the followed transactions of
+ * several instances: every instance reports the total of all instances.
+ */
+export function registerChangeGauges({ registerScraped }: Metrics, operations: Operations): void {
+  const { followed, record } = operations.changeMetrics;
+  const readFollowed = oncePerScrape(followed);
+  const readFollowedValue = async (valueOf: (counts: FollowedCounts) => number) => {
+    const counts = await readFollowed();
+    return counts && valueOf(counts);
+  };
+  registerScraped({
+    paygraph_followed_transactions: {
+      help: 'Followed transactions of all instances. Each is looked up until it is completed or failed, or FOLLOW_DAYS have passed.',
+      read: () => readFollowedValue((counts) => counts.followed),
+    },
+    paygraph_followed_transactions_due: {
+      help: 'Followed transactions of all instances that are due for a lookup.',
+      read: () => readFollowedValue(({ due }) => due),
+    },
+    paygraph_follow_lag_seconds: {
+      help: 'Delay of the most overdue lookup of a followed transaction, of all instances; 0 if none is overdue.',
+      read: () => readFollowedValue(({ oldestDueAt }) => secondsSince(oldestDueAt, operations)),
+    },
+    paygraph_observations_queued: {
+      help: 'Responses with a possibly new status or state that are not written to the journal yet.',
+      read: () => record().queued,
+    },
+    paygraph_observation_oldest_age_seconds: {
+      help: 'Age of the oldest response with a possibly new status or state that is not written to the journal yet; 0 if there is none.',
+      read: () => record().oldestQueuedMs / 1000,
+    },
+    paygraph_changes_behind_seconds: {
+      help: 'Time for which a long database transaction has hidden the newest changes from their readers; 0 if none are hidden, or nobody reads.',
+      read: () => record().behindMs / 1000,
+    },
+  });
+}
+
+interface ServerParts {
+  subscriptions: ReturnType<typeof startSubscriptions>;
+  maxSubscriptions: number;
+  connections: Connections;
+  unread: UnreadResponses;
+  compiled: CompiledOperationCache;
+}
+
+/** Registers the gauges of the HTTP server. */
+export function registerServerGauges(
+  { registerScraped }: Metrics,
+  { subscriptions, maxSubscriptions, connections, unread, compiled }: ServerParts,
+): void {
+  registerScraped({
+    paygraph_subscriptions: { help: 'Open subscriptions.', read: subscriptions.openSubscriptionCount },
+    paygraph_subscriptions_max: {
+      help: 'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',
+      read: () => maxSubscriptions,
+    },
+    paygraph_subscription_connections: {
+      help: 'Open connections for subscriptions, by transport.',
+      labels: ['transport'],
+      read: () =>
+        Object.entries(subscriptions.connectionCounts()).map(([transport, count]) => [{ transport }, count]),
+    },
+    paygraph_connections: { help: 'All open client connections.', read: () => connections.size },
+    paygraph_connections_max: {
+      help: 'Maximum number of client connections.',
+      read: () => connections.limits.maxConnections,
+    },
+    paygraph_unread_response_bytes: {
+      help: 'Response bytes that are buffered because clients have not read them.',
+      read: () => unread.bytes,
+    },
+    paygraph_compiled_operations_total: {
+      help: 'Operations executed by compiled code. Apollo Server executes all others, which takes more CPU time: if the share of compiled operations falls, CPU usage rises.',
+      read: () => compiled.executedCount,
+    },
+  });
+}
+
+/**
+ * Registers the gauges of client keys. Their metric labels `client` and `key` contain the client's id and the key's
+ * label. Neither is a secret.
+ */
+export function registerClientKeyGauges({ registerScraped }: Metrics, authenticator: Authenticator): void {
+  const readTimes = (name: 'keyLastUsedAt' | 'expiresAt') =>
+    authenticator.clientKeys().flatMap(({ client, label: key, [name]: ms }) => {
+      return ms === null ? [] : [[{ client, key }, ms / 1000] as const];
+    });
+  registerScraped({
+    paygraph_client_key_last_used_timestamp_seconds: {
+      help: 'Last use of a client key, in seconds since 1970. No value for a key not used since the process started.',
+      labels: ['client', 'key'],
+      read: () => readTimes('keyLastUsedAt'),
+    },
+    paygraph_client_key_expiry_timestamp_seconds: {
+      help: 'Expiry of a client key, in seconds since 1970. No value for a key that does not expire.',
+      labels: ['client', 'key'],
+      read: () => readTimes('expiresAt'),
+    },
+  });
+}
