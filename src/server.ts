@@ -8,8 +8,7 @@ import { startGateway, type Gateway, type OpenJournal } from './app/gateway';
 import { startupBanner } from './app/startup-banner';
 import { createLog } from './shared/logger';
 import { sleep } from './shared/timeout';
-import { startEmbeddedSandbox } from './sandbox/embedded';
-import type { Sandbox } from './sandbox/server';
+import { startSandbox, type Sandbox } from './sandbox/server';
 import { readStartConfig } from './app/startup-check';
 import { describeStartupError } from './app/startup-error';
 
@@ -33,8 +32,8 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   config.warnings.forEach((warning) => log.warn(warning));
   // The sandbox serves the public key of the tokens that the command `paygraph dev-token` issues.
   const jwks = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
-  const sandbox =
-    config.sandbox && (await startEmbeddedSandbox({ ...config.sandbox, jwks }, config.service, log));
+  const options = { credentials: config.service, jwks, logger: log };
+  const sandbox = config.sandbox && (await startSandbox({ ...config.sandbox, ...options }));
   const service = sandbox ? { ...config.service, baseUrl: sandbox.url } : config.service;
   const gateway = await startGateway({ ...config, service }, log, systemClock, { open });
   stopOnSignal(gateway, sandbox, config, log);

@@ -3,15 +3,14 @@ import process from 'node:process';
 import { pino } from 'pino';
 import { readStandaloneSandboxConfig } from '../config';
 import { describeStartupError } from '../app/startup-error';
-import { startEmbeddedSandbox } from './embedded';
+import { startSandbox } from './server';
 
 /** Runs the sandbox without a gateway, until SIGTERM or SIGINT. Exits with code 1 if the start fails. */
 export async function main(): Promise<void> {
   try {
-    const { sandbox: settings, service, logLevel } = readStandaloneSandboxConfig();
-    const log = pino({ level: logLevel });
+    const { sandbox: settings, service: credentials, logLevel } = readStandaloneSandboxConfig();
     if (!settings) throw new Error('Internal error: the configuration of the sandbox is missing.');
-    const sandbox = await startEmbeddedSandbox(settings, service, log);
+    const sandbox = await startSandbox({ ...settings, credentials, logger: pino({ level: logLevel }) });
     process.stdout.write(`The sandbox is listening on ${sandbox.url}\n`);
     const stop = (): void => void sandbox.close().then(() => process.exit(0));
     process.on('SIGTERM', stop);

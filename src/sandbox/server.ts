@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { sandboxMethods } from '../schema/methods';
 import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
 import { systemClock, type Clock } from '../shared/clock';
+import { errorCode } from '../shared/error-code';
 import { noJsonSchemas } from '../shared/no-json-schemas';
 import { addApi, ALLOWED_HTTP_METHODS } from './api';
 import { CallbackSender } from './callbacks';
@@ -16,6 +18,7 @@ import { Lifecycle } from './lifecycle';
 import { ConsoleRefreshEvents } from './console-refresh-events';
 import type { SandboxLogger } from './logger';
 import { SandboxService } from './service';
+import type { ApiCredentials } from './signature';
 import { Store } from './store';
 import { TransitionLog } from './transition-log';
 
@@ -23,11 +26,13 @@ const BODY_LIMIT_BYTES = 100 * 1024;
 const PATH_NOT_FOUND_BODY = { message: 'The sandbox has no such path' };
 
 export interface SandboxOptions {
-  methods: SandboxMethods;
   /** Port to listen on; 0 for any free port. */
   port: number;
-  apiKey: string;
-  secretKey: string;
+  /** Whether to use any free port if `port` is already in use; by default false. */
+  anyPortIfTaken?: boolean;
+  credentials: ApiCredentials;
+  /** The methods that the sandbox knows; by default all of src/schema/methods. */
+  methods?: SandboxMethods;
   /** Whether to serve the control plane at /_sandbox/; by default false. */
   control?: boolean;
   /** JWKS file, and the path at which it is served. The file is read for each request. */
@@ -51,9 +56,9 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Starts a sandbox, listening on 127.0.0.1. Rejects if it cannot listen on `port`. */
+/** Starts a sandbox, listening on 127.0.0.1. Rejects if it cannot listen. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { methods, port, logger, jwks } = options;
+  const { port, anyPortIfTaken, credentials, methods = sandboxMethods(), logger, jwks } = options;
   const { clock: realTime = systemClock, settleAfterMs = 1500, maxTransactions = 100_000 } = options;
   let url = '';
   const clock = new AdvancingClock(realTime);
@@ -77,7 +82,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const service = new SandboxService({ methods, store, lifecycle, faults, clock, baseUrl: () => url });
 
   const app = createBareServer(logger);
-  addApi(app, { keys: options, service, faults, clock, realTime });
+  addApi(app, { keys: credentials, service, faults, clock, realTime });
   addHostedPage(app, store, lifecycle);
   app.get('/healthz', () => ({ status: 'ok' }));
   if (jwks) addJwks(app, jwks);
@@ -85,7 +90,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, refreshEvents);
     app.register(routes, { prefix: '/_sandbox' });
   }
-  url = `${await app.listen({ host: '127.0.0.1', port })}/`;
+  const listen = (onPort: number) => app.listen({ host: '127.0.0.1', port: onPort });
+  const address = await listen(port).catch((error: unknown) => {
+    if (anyPortIfTaken && errorCode(error) === 'EADDRINUSE') return listen(0);
+    throw error;
+  });
+  url = `${address}/`;
   const close = async () => {
     clock.stop();
     callbacks.stop();

@@ -1,10 +1,11 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Secret } from '../shared/secret';
 import { SandboxHttpError } from './http-error';
 
 export interface ApiCredentials {
-  apiKey: string;
-  secretKey: string;
+  apiKey: Secret;
+  secretKey: Secret;
 }
 
 interface SignedRequest {
@@ -27,9 +28,10 @@ export function authenticate(request: SignedRequest, keys: ApiCredentials, nowMs
   if (age < -MAX_TIMESTAMP_SKEW_SECONDS) {
     throw unauthenticated({ 'X-Timestamp': 'is more than 5 minutes in the future' });
   }
-  const expected = createHmac('sha256', keys.secretKey).update(timestamp).update(request.data).digest('hex');
+  const hmac = createHmac('sha256', keys.secretKey.reveal());
+  const expected = hmac.update(timestamp).update(request.data).digest('hex');
   // Always compare both key and signature, so that neither timing nor response shows which of them is wrong.
-  const isKeyValid = isSameText(key, keys.apiKey);
+  const isKeyValid = isSameText(key, keys.apiKey.reveal());
   const isSignatureValid = isSameText(signature.toLowerCase(), expected);
   if (!isKeyValid || !isSignatureValid) throw unauthenticated();
 }

@@ -37,8 +37,7 @@ describeInBrowser('In a browser,', (browser) => {
     }));
     shopOrigin = new URL(server.url).origin;
     settings = { CORS_ORIGINS: shopOrigin };
-    const { apiKey, secretKey } = SANDBOX_CREDENTIALS;
-    openSandbox = await testSandbox({ apiKey: apiKey.reveal(), secretKey: secretKey.reveal() });
+    openSandbox = await testSandbox({ credentials: SANDBOX_CREDENTIALS });
     open = closeAfterTests(await startOpenGateway(openSandbox.url, settings));
     shop = await Shop.open({ control: true }, settings);
   });

@@ -47,8 +47,7 @@ describeInBrowser('The checkout example', (browser) => {
   let start: () => Promise<Gateway>;
 
   beforeAll(async () => {
-    const { apiKey, secretKey } = SANDBOX_CREDENTIALS;
-    sandbox = await testSandbox({ apiKey: apiKey.reveal(), secretKey: secretKey.reveal() });
+    sandbox = await testSandbox({ credentials: SANDBOX_CREDENTIALS });
     const [pagePort, gatewayPort] = [await freePort(), await freePort()];
     start = () =>
       startOpenGateway(sandbox.url, {

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../../src/shared/clock';
 import { readConfig } from '../../src/config';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { startGateway, type Gateway, type OpenJournal } from '../../src/app/gateway';
-import { sandboxMethods } from '../../src/schema/methods';
+import { Secret } from '../../src/shared/secret';
 import { CHANNEL } from './caller';
 import { closeAfterTests, temporaryFolder } from './cleanup';
 import { AUTHORIZED, clientKeysFile } from './credentials';
@@ -20,10 +20,8 @@ export const SECRET_KEY = 'test-secret-key';
 /** Starts a sandbox, which is closed when the test file ends. With a fake clock no real time passes in it. */
 export async function testSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({
-    methods: sandboxMethods(),
     port: 0,
-    apiKey: API_KEY,
-    secretKey: SECRET_KEY,
+    credentials: { apiKey: new Secret(API_KEY), secretKey: new Secret(SECRET_KEY) },
     ...options,
   });
   return closeAfterTests(sandbox);
