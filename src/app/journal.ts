@@ -4,7 +4,7 @@ import { journalErrorText, isPermanent } from '../datasources/journal/journal-er
 import { inspectPostgres, weaknessesOf } from '../datasources/journal/diagnostics';
 import { JournalMonitor } from '../datasources/journal/journal-monitor';
 import { JournalOpenError } from '../datasources/journal/journal-open-error';
-import { instrumentJournal } from '../datasources/journal/instrumented-journal';
+import { instrumentJournal, type JournalCallListener } from '../datasources/journal/instrumented-journal';
 import type { SharedDependencies } from './shared-dependencies';
 
 /**
@@ -19,11 +19,12 @@ export async function openMonitoredJournal(
   const opened = await open(url).catch((error: unknown) => {
     throw error instanceof JournalOpenError ? new ConfigError([error.message]) : error;
   });
-  const traced = tracing?.traceJournal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
-  const journal = instrumentJournal(traced, (call, error, ms) => {
+  const onCall: JournalCallListener = (call, error, ms) => {
     metrics.payments.journalCallEnded(call, error?.reason ?? null, ms / 1000);
     monitor.onCallEnd(call, error);
-  });
+  };
+  const run = tracing?.traceJournal(url.startsWith('file:') ? 'sqlite' : 'postgresql');
+  const journal = instrumentJournal(opened, onCall, run);
   const monitor = new JournalMonitor({ checkWrite: (bytes) => journal.checkWrite(bytes), clock, log });
   const close = async (): Promise<void> => {
     await monitor.stop();

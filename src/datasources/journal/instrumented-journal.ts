@@ -9,8 +9,15 @@ import { describeJournalError, type JournalErrorInfo } from './journal-error';
  */
 export type JournalCallListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
-/** Wraps a journal, so that the end of every call is reported to `onCall`. Calls of close() are not reported. */
-export const instrumentJournal = (journal: Journal, onCall: JournalCallListener): Journal =>
+/** Runs a journal call, for tracing. `name` and `args`: name and arguments of the method that `call` calls. */
+type JournalCallRunner = <T>(name: string, args: readonly unknown[], call: () => Promise<T>) => Promise<T>;
+
+/** Wraps a journal, so that `run` runs every call and its end is reported to `onCall`, except calls of close(). */
+export const instrumentJournal = (
+  journal: Journal,
+  onCall: JournalCallListener,
+  run: JournalCallRunner = (_name, _args, call) => call(),
+): Journal =>
   new Proxy(journal, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name);
@@ -19,7 +26,7 @@ export const instrumentJournal = (journal: Journal, onCall: JournalCallListener)
       if (name === 'close') return method;
       return (...args: unknown[]) => {
         const startedAt = performance.now();
-        const result = method(...args);
+        const result = run(String(name), args, () => method(...args));
         const reportEnd = (fault: JournalErrorInfo | null): void =>
           onCall(String(name), fault, performance.now() - startedAt);
         result.then(

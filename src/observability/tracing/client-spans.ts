@@ -5,10 +5,8 @@ import { endSpanAfter, markFailed, type Spans } from './spans';
 /** Maximum number of attempts whose span context is kept for links from traces of background work. */
 const MAX_ATTEMPT_SPANS = 5000;
 
-/** Journal methods whose calls get no span: most are called frequently by background jobs. */
-const UNTRACED_CALLS: ReadonlySet<string | symbol> = new Set([
-  'ping',
-  'close',
+/** Journal methods whose calls get no span: background jobs call them frequently. */
+const UNTRACED_CALLS: ReadonlySet<string> = new Set([
   'renew',
   'time',
   'checkWrite',
@@ -20,50 +18,39 @@ const UNTRACED_CALLS: ReadonlySet<string | symbol> = new Set([
 ]);
 
 /** Creates spans of journal calls and of background work on an attempt. */
-export class JournalSpans {
-  readonly #spanByAttempt = new LRUCache<string, SpanContext>({ max: MAX_ATTEMPT_SPANS });
-
-  constructor(private readonly spans: Spans) {}
-
-  /**
-   * Returns a proxy of a journal. If a recorded span is active, calls of the proxy get spans, except UNTRACED_CALLS.
-   * Remembers the span that is active when an attempt is inserted, for runInBackgroundSpan().
-   * @param system value of the attribute db.system.name
-   */
-  traceJournal<J extends object>(journal: J, system: 'sqlite' | 'postgresql'): J {
-    return new Proxy(journal, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function') return value;
-        const method = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
-        if (UNTRACED_CALLS.has(name)) return method;
-        const methodName = String(name);
-        const attributes = { 'db.system.name': system, 'db.operation.name': methodName };
-        return (...args: unknown[]) => {
-          const span = this.spans.activeSpan;
-          if (name === 'insertAttempt' && span?.isRecording())
-            this.#spanByAttempt.set((args[0] as { id: string }).id, span.spanContext());
-          const call = () => method(...args);
-          return this.spans.runAsClientSpan(`journal ${methodName}`, () => attributes, call);
-        };
+export function journalSpans(spans: Spans) {
+  const spanByAttempt = new LRUCache<string, SpanContext>({ max: MAX_ATTEMPT_SPANS });
+  return {
+    /**
+     * Returns a function that runs a journal call. If a recorded span is active, the call gets a span, unless it is one
+     * of UNTRACED_CALLS. Remembers the span that is active when an attempt is inserted, for runInBackgroundSpan().
+     * @param system value of the attribute db.system.name
+     */
+    traceJournal:
+      (system: 'sqlite' | 'postgresql') =>
+      <T>(name: string, args: readonly unknown[], call: () => Promise<T>): Promise<T> => {
+        if (UNTRACED_CALLS.has(name)) return call();
+        const span = spans.activeSpan;
+        if (name === 'insertAttempt' && span?.isRecording())
+          spanByAttempt.set((args[0] as { id: string }).id, span.spanContext());
+        const attributes = () => ({ 'db.system.name': system, 'db.operation.name': name });
+        return spans.runAsClientSpan(`journal ${name}`, attributes, call);
       },
-    });
-  }
-
-  /**
-   * Runs background work in a new trace.
-   * @param attempt id of the attempt that the work is about, if any. If this process has inserted the attempt and still
-   *   knows the span that was active before the insert, the new trace is linked to that span.
-   */
-  runInBackgroundSpan<T>(
-    { name, attempt }: { name: string; attempt?: string },
-    work: () => Promise<T>,
-  ): Promise<T> {
-    const context = attempt === undefined ? undefined : this.#spanByAttempt.get(attempt);
-    const links = context ? [{ context }] : [];
-    const span = this.spans.startSpan(name, { kind: SpanKind.INTERNAL, links });
-    return endSpanAfter(span, () => this.spans.withActiveSpan(span, work));
-  }
+    /**
+     * Runs background work in a new trace.
+     * @param attempt id of the attempt that the work is about, if any. If this process has inserted the attempt and
+     *   still knows the span that was active before the insert, the new trace is linked to that span.
+     */
+    runInBackgroundSpan<T>(
+      { name, attempt }: { name: string; attempt?: string },
+      work: () => Promise<T>,
+    ): Promise<T> {
+      const context = attempt === undefined ? undefined : spanByAttempt.get(attempt);
+      const links = context ? [{ context }] : [];
+      const span = spans.startSpan(name, { kind: SpanKind.INTERNAL, links });
+      return endSpanAfter(span, () => spans.withActiveSpan(span, work));
+    },
+  };
 }
 
 /** Settings of the payment service that are needed for the spans of requests to the service. */

@@ -1,6 +1,6 @@
 import { isSpanContextValid } from '@opentelemetry/api';
 import { pino, type Logger } from 'pino';
-import { JournalSpans, serviceSpans, type ServiceSpanSettings } from './client-spans';
+import { journalSpans, serviceSpans, type ServiceSpanSettings } from './client-spans';
 import { CollectorExporter, createTracerProvider } from './exporter';
 import { RequestSpans } from './request-spans';
 import type { TracingSettings } from '../../config/types';
@@ -31,15 +31,15 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
   const provider = createTracerProvider(settings, exporter);
   const spans = new Spans(provider.getTracer('paygraph'));
   const requestSpans = new RequestSpans(spans);
-  const journalSpans = new JournalSpans(spans);
+  const { traceJournal, runInBackgroundSpan } = journalSpans(spans);
   return {
     withTraceIds: (logger: Logger): Logger => withTraceIds(logger, spans),
     instrument: requestSpans.instrument.bind(requestSpans),
     operationEnded: requestSpans.operationEnded.bind(requestSpans),
     startSubscriptionSpan: requestSpans.startSubscriptionSpan.bind(requestSpans),
     runInRequestSpan: serviceSpans(spans, service),
-    traceJournal: journalSpans.traceJournal.bind(journalSpans),
-    runInBackgroundSpan: journalSpans.runInBackgroundSpan.bind(journalSpans),
+    traceJournal,
+    runInBackgroundSpan,
     /** Exports the remaining spans, for at most `flushMs`, and disconnects from the collector. Never rejects. */
     close: async (): Promise<void> => {
       // Ignore errors: the exporter reports failed exports, and spans left after `flushMs` are lost.
