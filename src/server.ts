@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import process from 'node:process';
 import type { Logger } from 'pino';
 import { systemClock } from './shared/clock';
-import { DEV_JWKS_FILE, DEV_JWKS_PATH } from './shared/dev-issuer';
 import { allowsUnauthenticatedCallers, type Config } from './config';
 import { startGateway, type Gateway, type OpenJournal } from './app/gateway';
 import { startupBanner } from './app/startup-banner';
@@ -30,9 +29,7 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   // Ignore errors of stdout, such as EPIPE if the output is piped to `head`.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
-  // The sandbox serves the public key of the tokens that the command `paygraph dev-token` issues.
-  const jwks = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
-  const options = { credentials: config.service, jwks, logger: log };
+  const options = { credentials: config.service, servesDevKey: true, logger: log };
   const sandbox = config.sandbox && (await startSandbox({ ...config.sandbox, ...options }));
   const service = sandbox ? { ...config.service, baseUrl: sandbox.url } : config.service;
   const gateway = await startGateway({ ...config, service }, log, systemClock, { open });

@@ -6,16 +6,15 @@ import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
 import type { Transaction } from './transaction';
-import type { Transition, TransitionLog } from './transition-log';
+import type { Transition } from './transition-log';
 
 interface ControlParts {
   store: Store;
-  transitions: TransitionLog;
   lifecycle: Lifecycle;
   faults: FaultInjector;
   clock: AdvancingClock;
   callbacks: CallbackSender;
-  /** Called after the clock was advanced and after a reset. `lifecycle` and `faults` report other changes. */
+  /** Called after the clock was advanced. `lifecycle` and `faults` report other changes. */
   onChange(): void;
 }
 
@@ -36,7 +35,7 @@ export class SandboxControl {
 
   /** Returns the latest changes of status or state, newest first. */
   transitions(): Transition[] {
-    return this.parts.transitions.list();
+    return this.parts.lifecycle.transitions.list();
   }
 
   /**
@@ -93,10 +92,9 @@ export class SandboxControl {
   reset(): void {
     this.parts.callbacks.stop();
     this.parts.store.clear();
-    this.parts.transitions.clear();
-    this.parts.faults.clear();
+    this.parts.lifecycle.transitions.clear();
     this.parts.clock.resetOffset();
-    this.parts.onChange();
+    this.parts.faults.clear();
   }
 
   /** Changes a transaction and returns its summary. Throws a 404 error if the id is unknown. */

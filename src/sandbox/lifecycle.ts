@@ -9,7 +9,7 @@ import {
   type Payment,
   type Transaction,
 } from './transaction';
-import type { TransitionLog } from './transition-log';
+import { TransitionLog } from './transition-log';
 
 /** The sandbox rejects a confirm whose UTR or code is this value. */
 const REJECTED_CODE = '000000';
@@ -21,7 +21,6 @@ export const GENERIC_DECLINE = { code: 'DECLINED_GENERIC', message: 'The payment
 interface LifecycleParts {
   clock: Clock;
   store: Store;
-  transitions: TransitionLog;
   /**
    * Delay in ms from start() or confirm() to the final status that it schedules. After a confirm with SLOW_CODE, the
    * delay is twice as long.
@@ -33,6 +32,8 @@ interface LifecycleParts {
 
 /** State machine of transactions: the only class that changes their status and state. */
 export class Lifecycle {
+  readonly transitions = new TransitionLog();
+
   constructor(private readonly parts: LifecycleParts) {}
 
   /**
@@ -42,7 +43,7 @@ export class Lifecycle {
    */
   start(transaction: Transaction): void {
     this.parts.store.add(transaction);
-    this.parts.transitions.record(transaction, this.parts.clock.now());
+    this.transitions.record(transaction, this.parts.clock.now());
     if (transaction.outcome.neverEnds || (selectsSuccess(transaction) && needsPayer(transaction))) return;
     this.scheduleOutcome(transaction, this.parts.settleAfterMs);
   }
@@ -136,7 +137,7 @@ export class Lifecycle {
   }
 
   private reportChange(transaction: Transaction): void {
-    this.parts.transitions.record(transaction, this.parts.clock.now());
+    this.transitions.record(transaction, this.parts.clock.now());
     this.parts.onChange(transaction);
   }
 

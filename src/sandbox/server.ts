@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { sandboxMethods } from '../schema/methods';
-import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
 import { systemClock, type Clock } from '../shared/clock';
+import { DEV_JWKS_FILE, DEV_JWKS_PATH } from '../shared/dev-issuer';
 import { errorCode } from '../shared/error-code';
 import { noJsonSchemas } from '../shared/no-json-schemas';
 import { addApi, ALLOWED_HTTP_METHODS } from './api';
@@ -20,7 +19,6 @@ import type { SandboxLogger } from './logger';
 import { SandboxService } from './service';
 import type { ApiCredentials } from './signature';
 import { Store } from './store';
-import { TransitionLog } from './transition-log';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
 const PATH_NOT_FOUND_BODY = { message: 'The sandbox has no such path' };
@@ -31,12 +29,10 @@ export interface SandboxOptions {
   /** Whether to use any free port if `port` is already in use; by default false. */
   anyPortIfTaken?: boolean;
   credentials: ApiCredentials;
-  /** The methods that the sandbox knows; by default all of src/schema/methods. */
-  methods?: SandboxMethods;
   /** Whether to serve the control plane at /_sandbox/; by default false. */
   control?: boolean;
-  /** JWKS file, and the path at which it is served. The file is read for each request. */
-  jwks?: { file: string; path: string };
+  /** Whether to serve the public key of the tokens that `paygraph dev-token` issues; by default false. */
+  servesDevKey?: boolean;
   clock?: Clock;
   /**
    * Delay in ms from a create or confirm to the final status, if that status does not wait for the payer. By default
@@ -58,34 +54,32 @@ export interface Sandbox {
 
 /** Starts a sandbox, listening on 127.0.0.1. Rejects if it cannot listen. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { port, anyPortIfTaken, credentials, methods = sandboxMethods(), logger, jwks } = options;
+  const { port, anyPortIfTaken, credentials, logger } = options;
   const { clock: realTime = systemClock, settleAfterMs = 1500, maxTransactions = 100_000 } = options;
   let url = '';
   const clock = new AdvancingClock(realTime);
   const callbacks = new CallbackSender({ clock, realTime, logger });
   const store = new Store(maxTransactions);
-  const transitions = new TransitionLog();
   const refreshEvents = new ConsoleRefreshEvents(realTime);
   const onChange = () => refreshEvents.notifyChange();
   const faults = new FaultInjector(onChange);
   const lifecycle = new Lifecycle({
     clock,
     store,
-    transitions,
     settleAfterMs,
     onChange: (transaction) => {
       onChange();
       callbacks.notify(transaction);
     },
   });
-  const control = new SandboxControl({ store, transitions, lifecycle, faults, clock, callbacks, onChange });
-  const service = new SandboxService({ methods, store, lifecycle, faults, clock, baseUrl: () => url });
+  const control = new SandboxControl({ store, lifecycle, faults, clock, callbacks, onChange });
+  const service = new SandboxService({ store, lifecycle, faults, clock, baseUrl: () => url });
 
   const app = createBareServer(logger);
   addApi(app, { keys: credentials, service, faults, clock, realTime });
   addHostedPage(app, store, lifecycle);
   app.get('/healthz', () => ({ status: 'ok' }));
-  if (jwks) addJwks(app, jwks);
+  if (options.servesDevKey) addJwks(app);
   if (options.control) {
     const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, refreshEvents);
     app.register(routes, { prefix: '/_sandbox' });
@@ -105,10 +99,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   return { url, control, close };
 }
 
-/** Serves a JWKS file. Responds with 404 if the file cannot be read. */
-function addJwks(app: FastifyInstance, { file, path }: { file: string; path: string }): void {
-  app.get(path, async (request, reply) => {
-    const text = await readFile(file, 'utf8').catch(() => undefined);
+/** Serves DEV_JWKS_FILE, which is read for each request. Responds with 404 if it cannot be read. */
+function addJwks(app: FastifyInstance): void {
+  app.get(DEV_JWKS_PATH, async (request, reply) => {
+    const text = await readFile(DEV_JWKS_FILE, 'utf8').catch(() => undefined);
     return text === undefined ? respondNotFound(request, reply) : reply.type('application/json').send(text);
   });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
+import { sandboxMethods } from '../schema/methods';
 import type { Clock } from '../shared/clock';
 import type { WireObject } from '../shared/wire-object';
 import { confirmBody, paymentBody, payoutBody, payoutCreatedBody } from './response-bodies';
@@ -15,7 +15,6 @@ import { awaitsConfirm, isHidden, toSandboxTransaction, microsecondDate } from '
 import type { Payment, Payout, Transaction, TransactionKind } from './transaction';
 
 interface SandboxServiceParts {
-  methods: SandboxMethods;
   store: Store;
   lifecycle: Lifecycle;
   faults: FaultInjector;
@@ -26,12 +25,13 @@ interface SandboxServiceParts {
 
 /** Executes creates, lookups and confirms (spec section 4), without HTTP and authentication. */
 export class SandboxService {
+  private readonly methods = sandboxMethods();
   private createCount = 0;
 
   constructor(private readonly parts: SandboxServiceParts) {}
 
   createPayment(body: WireObject): SandboxResponse {
-    const { hasDirectFlowFields, ...request } = readPaymentRequest(body, this.parts.methods.payments);
+    const { hasDirectFlowFields, ...request } = readPaymentRequest(body, this.methods.payments);
     const { method, flow, amount } = request;
     const commonFields = this.createCommonFields(amount.value);
     const payment: Payment = {
@@ -48,7 +48,7 @@ export class SandboxService {
   }
 
   createPayout(body: WireObject): SandboxResponse {
-    const request = readPayoutRequest(body, this.parts.methods.payouts);
+    const request = readPayoutRequest(body, this.methods.payouts);
     const commonFields = this.createCommonFields(request.amount.value);
     const payout: Payout = { kind: 'payout', status: 'processing', ...commonFields, ...request };
     return this.respondToCreate(payout, payoutCreatedBody(payout));

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { CHANNEL } from '../support/caller';
+import { frozenClock } from '../support/fake-clock';
 import { API_KEY, SECRET_KEY } from '../support/gateway';
 import { eachTest, Running } from './fixtures/running';
 import { direct, PAN, payoutTo, redirect } from './fixtures/requests';
@@ -53,12 +54,11 @@ describe('The server of the sandbox', () => {
     const fail = () => {
       throw new Error(`cannot read ${PAN}`);
     };
-    const broken = { type: 'broken', redirect: [], direct: { required: [] }, echo: [], addedFields: fail };
     const other = await new Running().start({
       logger: { info: log, warn: log, error: log },
-      methods: { payments: new Map([['broken', broken]]), payouts: new Map() },
+      clock: { ...frozenClock(0), now: fail },
     });
-    const response = await other.createPayment(redirect({ payment_method: { type: 'broken' } }));
+    const response = await other.createPayment(redirect());
     expect(response.status).toBe(500);
     expect(response.text).not.toContain(PAN);
     const bug = lines.find((line) => line.includes('unexpected error in the sandbox')) ?? '';
