@@ -32,24 +32,25 @@ function truncate(text: string, maxBytes: number): string {
   return kept;
 }
 
-function redactOrTruncate(containsNumber: (text: string) => boolean, text: string, maxBytes: number): string {
-  const start = String(text).slice(0, MAX_SEARCHED_CHARACTERS);
-  return containsToken(start) || containsNumber(start) ? REDACTED : truncate(start, maxBytes);
-}
+const createRedactor =
+  (containsNumber: (text: string) => boolean) =>
+  <T extends string | null | undefined>(text: T, maxBytes: number): T | string => {
+    if (text === null || text === undefined) return text;
+    const start = String(text).slice(0, MAX_SEARCHED_CHARACTERS);
+    return containsToken(start) || containsNumber(start) ? REDACTED : truncate(start, maxBytes);
+  };
 
 /**
  * Prepares a text for the audit log. Returns [redacted] if the text contains a card number or token; otherwise the
- * text, truncated to `maxBytes`.
+ * text, truncated to `maxBytes`. Returns null and undefined unchanged.
  */
-export const redactForAudit = (text: string, maxBytes: number): string =>
-  redactOrTruncate(containsCardNumber, text, maxBytes);
+export const redactForAudit = createRedactor(containsCardNumber);
 
 /**
  * Redacts or truncates an idempotency key, or the name of a caller or operator. Unlike redactForAudit(), ignores card
  * numbers of unknown schemes, because one numeric name in ten passes the Luhn check by chance.
  */
-export const redactNameForAudit = (text: string, maxBytes: number): string =>
-  redactOrTruncate(containsKnownSchemePan, text, maxBytes);
+export const redactNameForAudit = createRedactor(containsKnownSchemePan);
 
 /**
  * Redacts an amount if it contains a card number. If the amount has at most 15 digits before the decimal point and two

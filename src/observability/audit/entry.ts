@@ -66,12 +66,6 @@ export interface UnknownOutcomeEntry {
 /** Maximum size of a reason in bytes: 255 characters, each escaped as \uXXXX. */
 const MAX_REASON_BYTES = 255 * 6;
 
-const redactOptional = (
-  redact: typeof redactForAudit,
-  text: string | null | undefined,
-  maxBytes: number,
-): string | null | undefined => (typeof text === 'string' ? redact(text, maxBytes) : text);
-
 const redactAmount = (currency: string, value: string) => ({
   currency: redactForAudit(currency, 16),
   value: redactDecimalForAudit(value, 32),
@@ -81,25 +75,25 @@ const redactAmount = (currency: string, value: string) => ({
 export const redactEntry = ({ amount, ...entry }: AuditEntry): object => ({
   who: redactNameForAudit(entry.who, 600),
   operation: entry.operation,
-  key: redactOptional(redactNameForAudit, entry.key, 256),
+  key: redactNameForAudit(entry.key, 256),
   channel: redactForAudit(entry.channel, 64),
   method: redactForAudit(entry.method, 128),
   amount: amount && redactAmount(amount.currency, amount.value),
   outcome: redactForAudit(entry.outcome, 128),
   replayed: entry.replayed,
-  transactionId: redactOptional(redactForAudit, entry.transactionId, 64),
+  transactionId: redactForAudit(entry.transactionId, 64),
   requestId: redactForAudit(entry.requestId, 128),
-  ip: redactOptional(redactForAudit, entry.ip, 64),
+  ip: redactForAudit(entry.ip, 64),
 });
 
 /** Returns the fields of an entry, redacted and truncated, so that the line is shorter than 4096 bytes. */
 export const redactUnknownOutcomeEntry = ({ attempt, ...entry }: UnknownOutcomeEntry): object => ({
   who: redactNameForAudit(entry.who, 128),
-  sudoUser: redactOptional(redactNameForAudit, entry.sudoUser, 64),
-  by: redactOptional(redactNameForAudit, entry.by, 128),
-  reason: redactOptional(redactForAudit, entry.reason, MAX_REASON_BYTES),
-  proposal: redactOptional(redactForAudit, entry.proposal, 64),
-  proposedBy: redactOptional(redactNameForAudit, entry.proposedBy, 128),
+  sudoUser: redactNameForAudit(entry.sudoUser, 64),
+  by: redactNameForAudit(entry.by, 128),
+  reason: redactForAudit(entry.reason, MAX_REASON_BYTES),
+  proposal: redactForAudit(entry.proposal, 64),
+  proposedBy: redactNameForAudit(entry.proposedBy, 128),
   attempt: redactForAudit(attempt.id, 64),
   client: redactNameForAudit(attempt.client, 300),
   operation: attempt.kind === 'payment' ? 'createPayment' : 'createPayout',
@@ -109,5 +103,5 @@ export const redactUnknownOutcomeEntry = ({ attempt, ...entry }: UnknownOutcomeE
   amount: redactAmount(attempt.currency, attempt.value),
   oldOutcome: redactForAudit(attempt.outcome, 32),
   outcome: redactForAudit(entry.outcome, 32),
-  transactionId: redactOptional(redactForAudit, entry.transactionId, 64),
+  transactionId: redactForAudit(entry.transactionId, 64),
 });
