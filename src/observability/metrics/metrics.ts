@@ -1,10 +1,6 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import { changeMetrics } from './changes';
-import { paymentMetrics } from './payments';
-import { operationMetrics } from './operations';
+import { changeMetrics, operationMetrics, paymentMetrics, serverMetrics, serviceMetrics } from './events';
 import { registerScrapedMetrics } from './register';
-import { serviceMetrics } from './service';
-import { serverMetrics } from './server';
 
 /**
  * Matches default metrics of prom-client that the gateway omits: active resources, handles and requests, and three

@@ -1,0 +1,226 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { boundedLabel, OTHER_LABEL, registerLabelledCounter } from './register';
+
+// Metrics of events: counters and histograms. Gauges, which are read at each scrape, are in src/app/gauges.ts.
+
+/** Maximum number of distinct operation names in labels, because callers choose the names. */
+const MAX_NAME_LABELS = 200;
+const MAX_OUTCOME_LABELS = 40;
+const UNKNOWN_TYPE = 'unknown';
+
+/** Creates the metrics of operations. Returns a function that records an operation that has ended. */
+export function operationMetrics(registry: Registry) {
+  const operationCounter = new Counter({
+    name: 'paygraph_operations_total',
+    help: 'Operations that have ended, by outcome: ok, or the code of the first error.',
+    labelNames: ['type', 'name', 'outcome'],
+    registers: [registry],
+  });
+  const durationHistogram = new Histogram({
+    name: 'paygraph_operation_duration_seconds',
+    help: 'Duration of queries and mutations.',
+    labelNames: ['type', 'name'],
+    buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  // This counter has no labels, so it exists with 0 from the start, and Prometheus sees the first error as an increase.
+  const internalErrorCounter = new Counter({
+    name: 'paygraph_internal_errors_total',
+    help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',
+    registers: [registry],
+  });
+  const nameLabel = boundedLabel(MAX_NAME_LABELS);
+  const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
+
+  /**
+   * @param type query, mutation or subscription; undefined if no operation was selected, for example because the
+   *   document is invalid
+   * @param operationName undefined if the operation has no name, or its name must not be logged
+   * @param code code of the first error; undefined if there is none
+   * @param seconds the duration; undefined for subscriptions, whose duration is not recorded
+   */
+  return (type = UNKNOWN_TYPE, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
+    // Without a selected operation, the name is unknown, so the label is `other` and not `anonymous`.
+    const name = type === UNKNOWN_TYPE ? OTHER_LABEL : nameLabel(operationName);
+    if (seconds !== undefined) durationHistogram.observe({ type, name }, seconds);
+    if (code === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();
+    operationCounter.inc({ type, name, outcome: outcomeLabel(code) });
+  };
+}
+
+/**
+ * Mutations whose counters of unknown outcomes start at 0. Prometheus then sees the first unknown outcome as an
+ * increase.
+ */
+const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
+
+/** Creates the metrics of mutations that move money, recoveries of unknown outcomes, clock jumps, and journal calls. */
+export function paymentMetrics(registry: Registry) {
+  const mutationCounter = new Counter({
+    name: 'paygraph_mutations_total',
+    help: 'Mutations that move money, by outcome. replayed: the result is from an earlier call, or from a lookup after a lost response.',
+    labelNames: ['call', 'outcome', 'replayed'],
+    registers: [registry],
+  });
+  for (const call of MONEY_MUTATIONS)
+    mutationCounter.inc({ call, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
+  const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
+  const recoveryCounter = new Counter({
+    name: 'paygraph_reconciliations_total',
+    help: 'Recoveries of unknown outcomes by lookups. found: the payment or payout exists. not_sent: nothing was created. missing: still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.',
+    labelNames: ['kind', 'result'],
+    registers: [registry],
+  });
+  const countReconcilerRun = registerLabelledCounter(registry, {
+    name: 'paygraph_reconciler_runs_total',
+    help: 'Runs of the reconciler, the background job that recovers unknown outcomes. failed: a journal call failed.',
+    label: 'result',
+    initial: ['done', 'failed'],
+  });
+  return {
+    /** Counts a mutation that has ended. `outcome` and `replayed` are those of its AuditEntry. */
+    mutationEnded: (call: string, outcome: string, replayed: boolean): void =>
+      mutationCounter.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
+    /**
+     * Counts a try to recover an unknown outcome by a lookup. `result`: `found`, `not_sent`, or `missing` if the
+     * outcome is still unknown (see RecoveryResultKind).
+     */
+    onRecoveryResult: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
+    /** Counts a run of the job that recovers unknown outcomes. `isDone`: false if the run failed. */
+    onRecoveryJobRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
+    /** Counts a jump of a clock: `system` (of this machine) or `journal` (of the journal's database). */
+    onClockStep: registerLabelledCounter<string>(registry, {
+      name: 'paygraph_clock_steps_total',
+      help: "Clock jumps of more than 1 s: of the machine (system) or of the journal's database (journal). For UNKNOWN_SETTLE_SECONDS after a jump, lookups turn no unknown outcome into not_sent.",
+      label: 'clock',
+      initial: ['system', 'journal'],
+    }),
+    journalCallEnded: journalCallMetrics(registry),
+  };
+}
+
+function journalCallMetrics(registry: Registry) {
+  const durationHistogram = new Histogram({
+    name: 'paygraph_journal_call_duration_seconds',
+    help: 'Duration of journal calls, including failed ones.',
+    labelNames: ['call'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    registers: [registry],
+  });
+  const errorCounter = new Counter({
+    name: 'paygraph_journal_errors_total',
+    help: 'Failed journal calls, by call.',
+    labelNames: ['call'],
+    registers: [registry],
+  });
+  const countFailure = registerLabelledCounter<string>(registry, {
+    name: 'paygraph_journal_failures_total',
+    help: 'Failed journal calls, by reason. The same calls as in paygraph_journal_errors_total.',
+    label: 'reason',
+  });
+  /** Records a journal call that has ended. `failure`: label for the reason of its failure; null on success. */
+  return (call: string, failure: string | null, seconds: number): void => {
+    durationHistogram.observe({ call }, seconds);
+    errorCounter.inc({ call }, failure ? 1 : 0);
+    if (failure) countFailure(failure);
+  };
+}
+
+/** Creates the metrics of followed transactions, recorded changes and their delivery. */
+export function changeMetrics(registry: Registry) {
+  const registers = [registry];
+  const recordedCounter = new Counter({
+    name: 'paygraph_changes_recorded_total',
+    help: 'Changes of the status or state of payments and payouts that this instance recorded.',
+    labelNames: ['kind', 'status'],
+    registers,
+  });
+  const droppedCounter = new Counter({
+    name: 'paygraph_observations_dropped_total',
+    help: 'Responses that were dropped before their status and state were compared with the journal: it could not be written for ten minutes, or too many were queued. A later lookup shows the state again.',
+    registers,
+  });
+  const followLookupCounter = new Counter({
+    name: 'paygraph_follow_lookups_total',
+    help: 'Due lookups of followed transactions, by result. found: the service returned the transaction. missing: the service did not find it. failed: the lookup failed. postponed: not sent, another response had just shown the state. expired: not sent, FOLLOW_DAYS have passed since the create.',
+    labelNames: ['kind', 'result'],
+    registers,
+  });
+  const deliveryHistogram = new Histogram({
+    name: 'paygraph_change_delivery_seconds',
+    help: 'Time from recording a change until this instance delivers it to a subscriber. Subscribers that are catching up are not measured.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  return {
+    /** Counts a recorded change. If `isRecorded` is false, counts a response that was dropped without recording. */
+    onChange: (kind: string, status: string, isRecorded: boolean): void =>
+      isRecorded ? recordedCounter.inc({ kind, status }) : droppedCounter.inc(),
+    /** Counts a followed transaction that was due for a lookup. `result`: see the help of the metric. */
+    onFollowLookup: (kind: string, result: string): void => followLookupCounter.inc({ kind, result }),
+    /** Records the delivery of a change to a subscriber. `ageMs`: time since the change was recorded. */
+    onDelivered: (ageMs: number): void => deliveryHistogram.observe(Math.max(0, ageMs) / 1000),
+  };
+}
+
+/** Creates the metrics of requests to the payment service. */
+export function serviceMetrics(registry: Registry) {
+  const registers = [registry];
+  const durationHistogram = new Histogram({
+    name: 'paygraph_service_request_duration_seconds',
+    help: 'Duration of requests to the payment service, by result.',
+    labelNames: ['call', 'result'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const unauthorizedCounter = new Counter({
+    name: 'paygraph_service_unauthorized_total',
+    help: 'Requests that the payment service rejected with 401, even when repeated with the time of its clock and with the other secret key, if there is one. Check the credentials and the clock.',
+    registers,
+  });
+  const retryCounter = new Counter({
+    name: 'paygraph_service_retries_total',
+    help: 'Lookups that were sent again because the payment service was unavailable.',
+    registers,
+  });
+  return {
+    /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
+    requestEnded: (call: string, result: string, seconds: number): void => {
+      durationHistogram.observe({ call, result }, seconds);
+      if (result === 'unauthorized') unauthorizedCounter.inc();
+    },
+    lookupRetried: (): void => retryCounter.inc(),
+  };
+}
+
+/** Creates the counters of rejected requests, of rejected and closed connections, and of polls. */
+export function serverMetrics(registry: Registry) {
+  const pollCounter = new Counter({
+    name: 'paygraph_polls_total',
+    help: 'Lookups of transactions for subscriptions, by result.',
+    labelNames: ['kind', 'result'],
+    registers: [registry],
+  });
+  return {
+    requestRejected: registerLabelledCounter(registry, {
+      name: 'paygraph_requests_rejected_total',
+      help: 'Requests and subscriptions that were rejected before execution, by reason.',
+      label: 'reason',
+      initial: ['rate_limited', 'overloaded', 'subscription_limit', 'unauthenticated'],
+    }),
+    connectionRejected: registerLabelledCounter<string>(registry, {
+      name: 'paygraph_connections_rejected_total',
+      help: 'Client connections that were not accepted, by reason.',
+      label: 'reason',
+      initial: ['limit', 'address_limit', 'dropped', 'accept_failed'],
+    }),
+    connectionClosed: registerLabelledCounter<string>(registry, {
+      name: 'paygraph_connections_closed_total',
+      help: 'Client connections that the gateway closed, by reason: evicted (idle while the connection limit was reached), write_timeout (the client did not read its responses for too long), unread_limit (too many unread bytes of responses), pipeline_limit (too many pipelined requests).',
+      label: 'reason',
+      initial: ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'],
+    }),
+    /** Counts a lookup for the subscriptions of a transaction. `kind`: payment or payout. `result`: a PollResult. */
+    onPoll: (kind: string, result: string): void => pollCounter.inc({ kind, result }),
+  };
+}
