@@ -8,7 +8,7 @@ import { noJsonSchemas } from '../shared/no-json-schemas';
 import { addApi, ALLOWED_HTTP_METHODS } from './api';
 import { CallbackSender } from './callbacks';
 import { AdvancingClock } from './clock';
-import { SandboxControl } from './control';
+import { createControl, type SandboxControl } from './control';
 import { addControlRoutes } from './control-routes';
 import { FaultInjector } from './faults';
 import { addHostedPage } from './hosted-page';
@@ -72,7 +72,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       callbacks.notify(transaction);
     },
   });
-  const control = new SandboxControl({ store, lifecycle, faults, clock, callbacks, onChange });
+  const control = createControl({ store, lifecycle, faults, clock, callbacks, onChange });
   const service = new SandboxService({ store, lifecycle, faults, clock, baseUrl: () => url });
 
   const app = createBareServer(logger);
