@@ -9,7 +9,14 @@ import type { UnreadResponses } from '../http/server/unread-responses';
 import type { startSubscriptions } from '../http/subscriptions';
 import type { AuditLog } from '../observability/audit/audit-log';
 import type { Metrics } from '../observability/metrics/metrics';
-import { oncePerScrape } from '../observability/metrics/register';
+import { singleFlight } from '../shared/single-flight';
+
+/**
+ * Returns a function that reads the journal once per scrape: all gauges of a scrape share the call. If it rejects, the
+ * function resolves to null. The gauges must then have no value, because an old value would look current.
+ */
+const readOncePerScrape = <T>(read: () => Promise<T>): (() => Promise<T | null>) =>
+  singleFlight(() => read().catch(() => null));
 
 /** Registers the gauges of the payment service client. */
 export function registerServiceGauges({ registerScraped }: Metrics, transport: ServiceTransport): void {
@@ -58,7 +65,7 @@ export function registerJournalAndAuditGauges(
   { registerScraped }: Metrics,
   { journal, service, journalReason, audit, operations }: JournalAndAudit,
 ): void {
-  const readUnknown = oncePerScrape(() => journal.countUnknown(service));
+  const readUnknown = readOncePerScrape(() => journal.countUnknown(service));
   const readByKind = async (valueOf: (outcomes: UnknownOutcomeCount) => number) =>
     ((await readUnknown()) ?? []).map((outcomes) => [{ kind: outcomes.kind }, valueOf(outcomes)] as const);
   registerScraped({
@@ -101,7 +108,7 @@ const secondsSince = (at: number | null, { changeMetrics }: Operations): number 
  */
 export function registerChangeGauges({ registerScraped }: Metrics, operations: Operations): void {
   const { followed, record } = operations.changeMetrics;
-  const readFollowed = oncePerScrape(followed);
+  const readFollowed = readOncePerScrape(followed);
   const readFollowedValue = async (valueOf: (counts: FollowedCounts) => number) => {
     const counts = await readFollowed();
     return counts && valueOf(counts);

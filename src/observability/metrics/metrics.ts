@@ -1,4 +1,5 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
+import { singleFlight } from '../../shared/single-flight';
 import { changeMetrics, operationMetrics, paymentMetrics, serverMetrics, serviceMetrics } from './events';
 import { registerScrapedMetrics } from './register';
 
@@ -41,16 +42,9 @@ export class Metrics {
   readonly server = serverMetrics(this.#registry);
   /** Registers metrics whose values are read at each scrape, by name. A name may be registered only once. */
   readonly registerScraped = registerScrapedMetrics.bind(null, this.#registry);
-  #pageInFlight: Promise<{ contentType: string; text: string }> | undefined;
-
   /** Returns the metrics in the text format of Prometheus. Concurrent calls share one result. */
-  renderPage() {
-    this.#pageInFlight ??= this.#render().finally(() => (this.#pageInFlight = undefined));
-    return this.#pageInFlight;
-  }
-
-  async #render() {
+  readonly renderPage = singleFlight(async () => {
     const mergedRegistry = Registry.merge([this.#registry, this.#processRegistry]);
     return { contentType: mergedRegistry.contentType, text: await mergedRegistry.metrics() };
-  }
+  });
 }

@@ -12,18 +12,6 @@ export function boundedLabel(max: number): (value: string) => string {
   };
 }
 
-/**
- * Returns a function that calls `read` once per scrape: all gauges of a scrape share the call. If `read` rejects, the
- * function resolves to null. The gauges must then have no value, because an old value would look current.
- */
-export function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T | null> {
-  let reading: Promise<T | null> | undefined;
-  return () =>
-    (reading ??= read()
-      .catch(() => null)
-      .finally(() => (reading = undefined)));
-}
-
 interface LabelledCounterOptions<V> {
   name: string;
   help: string;

@@ -1,6 +1,7 @@
 import { Client, type ClientBase, type ClientConfig } from 'pg';
 import { DescribedError, describeJournalError, isPermanent, type JournalErrorInfo } from '../journal-error';
 import { readPostgresUrl, type PostgresHost, type PostgresUrl } from '../../../shared/postgres-url';
+import { singleFlight } from '../../../shared/single-flight';
 import { TimeoutError } from '../../../shared/timeout';
 
 /**
@@ -14,7 +15,7 @@ export class PostgresHosts {
   #searchOrder: readonly PostgresHost[];
   /** The chosen host. Undefined before the first search, after the host has failed, and if there is only one host. */
   #current: PostgresHost | undefined;
-  #search: Promise<PostgresHost> | undefined;
+  readonly #search = singleFlight(() => this.#searchHost());
 
   /** @throws PostgresUrlError if the connection string is invalid */
   constructor(url: string) {
@@ -48,10 +49,7 @@ export class PostgresHosts {
    */
   chooseHost(): Promise<PostgresHost | undefined> {
     if (this.#current || this.#searchOrder.length === 0) return Promise.resolve(this.#current);
-    this.#search ??= this.#searchHost().finally(() => {
-      this.#search = undefined;
-    });
-    return this.#search;
+    return this.#search();
   }
 
   /** Rejects with a DescribedError if the server does not satisfy `target_session_attrs` of the connection string. */
