@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   FIRST_POSITION,
   PositionExpired,
@@ -9,6 +8,7 @@ import {
   type RecordedChange,
 } from '../../datasources/journal/changes';
 import { backoffMs } from '../../shared/backoff';
+import { runOutsideRequests } from '../../shared/outside-requests';
 import type { Runtime } from '../../shared/runtime';
 import { withTimeout } from '../../shared/timeout';
 import type { BackgroundObserver } from '../background';
@@ -67,11 +67,6 @@ export class ChangeFeed {
   /** Watchers' reads in flight, by their parameters. Equal readers at the same position share one read. */
   readonly #reads = new Map<string, Promise<ChangeBatch>>();
   /**
-   * Runs reads outside the async context of the request that started the watcher, so that their spans are not part of
-   * that request.
-   */
-  readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
-  /**
    * Monotonic times of the first and the latest of consecutive stalled reads. A read is stalled while an open database
    * transaction keeps newer changes unreadable. Undefined if the latest read was not stalled.
    */
@@ -127,7 +122,7 @@ export class ChangeFeed {
     const start = after ? Promise.resolve(after) : this.#readNewestPosition(reader, watcher);
     const changes = this.#yieldChanges(reader, start, watcher);
     const iterator: AsyncIterableIterator<RecordedChange, undefined> = {
-      next: () => this.#runOutsideRequests(() => changes.next()),
+      next: () => runOutsideRequests(() => changes.next()),
       return: () => {
         watcher.stop();
         void changes.return(undefined);
@@ -186,7 +181,7 @@ export class ChangeFeed {
   /** Reads the position of the channel's newest change; retries failures. FIRST_POSITION if the watcher was stopped. */
   async #readNewestPosition({ channel }: ChangeReader, watcher: Watcher): Promise<ChangePosition> {
     const { journal, service } = this.options;
-    const read = () => this.#runOutsideRequests(() => journal.newestChange(service, channel));
+    const read = () => runOutsideRequests(() => journal.newestChange(service, channel));
     return (await this.#retry(watcher, read)) ?? FIRST_POSITION;
   }
 

@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '../../shared/clock';
+import { runOutsideRequests } from '../../shared/outside-requests';
 import type { Observation } from '../../datasources/journal/changes';
 import type { JournalSession } from '../journal-session';
 import type { PollPhase } from '../polling/poll-schedule';
@@ -28,11 +28,6 @@ export class FollowedFilter {
   #checkedAt = -Infinity;
   /** Ids of transactions that the journal has reported as not followed. An entry expires after NOT_FOLLOWED_TTL_MS. */
   readonly #notFollowed: LRUCache<string, true>;
-  /**
-   * Runs queries outside the async context in which a response was observed, so that their spans are not part of a
-   * caller's request.
-   */
-  readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
 
   /**
    * @param onMayBeFollowed called with each state whose transaction may be followed; if the journal fails, with every
@@ -106,7 +101,7 @@ export class FollowedFilter {
   #start(): void {
     // Waits one turn of the event loop, so that all responses received in this turn share one query.
     const check = (): Promise<void> => this.session.runtime.nextTurn().then(() => this.#check());
-    this.#checking = this.#runOutsideRequests(check).finally(() => {
+    this.#checking = runOutsideRequests(check).finally(() => {
       this.#checking = undefined;
       if (this.#queued.length > 0) this.#schedule();
     });

@@ -1,8 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Observation, ObservationResult } from '../../datasources/journal/changes';
 import { backoffMs } from '../../shared/backoff';
 import type { Timer } from '../../shared/clock';
 import { InFlightCounter } from '../../shared/in-flight-counter';
+import { runOutsideRequests } from '../../shared/outside-requests';
 import type { JournalSession } from '../journal-session';
 
 /** `dropped`: not recorded in time, or removed because the queue is full. A later lookup shows the state again. */
@@ -27,11 +27,6 @@ export class ObservationQueue {
   /** Observations of transactions with a write in flight, by transaction. The first of each list is being written. */
   readonly #inFlight = new Map<string, QueuedObservation[]>();
   readonly #writes = new InFlightCounter();
-  /**
-   * Runs writes outside the async context in which a response was observed, so that their spans are not part of a
-   * caller's request.
-   */
-  readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
   #size = 0;
   #failureCount = 0;
   #retryTimer: Timer | undefined;
@@ -82,7 +77,7 @@ export class ObservationQueue {
       if (this.#inFlight.size >= MAX_IN_FLIGHT) return;
       this.#waiting.delete(key);
       this.#inFlight.set(key, list);
-      void this.#writes.track(this.#runOutsideRequests(() => this.#record(key, list)));
+      void this.#writes.track(runOutsideRequests(() => this.#record(key, list)));
     }
   }
 

@@ -1,8 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { bulkhead } from 'cockatiel';
 import type { PollSettings } from '../../config/types';
 import type { Clock } from '../../shared/clock';
 import { growingCache } from '../../shared/growing-cache';
+import { runOutsideRequests } from '../../shared/outside-requests';
 import type { ChangeNotification, ChangeNotifier } from '../../datasources/change-notifier/change-notifier';
 import type { LookupKey } from '../../datasources/payment-service/client';
 import { LookupCoalescer } from '../../datasources/payment-service/coalesced-lookups';
@@ -47,11 +47,6 @@ export class TransactionFeed<T extends Snapshot> {
   readonly #pollersByHash = new Map<string, TransactionPoller<T>>();
   readonly #lastHashes = growingCache<string, LastStateHashes>(MAX_STORED_HASHES);
   readonly #limit = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
-  /**
-   * Runs pollers outside the async context of the request that started them, so that their log lines and spans are not
-   * part of that request.
-   */
-  readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
 
   /** @param lookUp returns null if the service has no such transaction */
   constructor(
@@ -72,7 +67,7 @@ export class TransactionFeed<T extends Snapshot> {
    * throws a ServiceError if the first lookup fails or finds no transaction, or if lookups fail for too long.
    */
   watch(channel: string, transactionId: string): LatestValueIterator<T> {
-    return this.#runOutsideRequests(() => this.#pollerFor(channel, transactionId).subscribe());
+    return runOutsideRequests(() => this.#pollerFor(channel, transactionId).subscribe());
   }
 
   /** Looks a transaction up like lookUp(), but waits while MAX_CONCURRENT_POLLS polls are in flight. */
@@ -115,7 +110,7 @@ export class TransactionFeed<T extends Snapshot> {
     const { channel, transactionId } = snapshot;
     this.options.recorder.onSnapshot(snapshot, requestedAt);
     const poller = this.#pollers.get(keyOf(channel, transactionId));
-    if (poller) this.#runOutsideRequests(() => poller.onSnapshot(snapshot, requestedAt));
+    if (poller) runOutsideRequests(() => poller.onSnapshot(snapshot, requestedAt));
     const { notifier } = this.options;
     if (!notifier.hasPeers) return;
     const name = this.#hashOf(channel, transactionId);
@@ -131,7 +126,7 @@ export class TransactionFeed<T extends Snapshot> {
   /** Schedules an early poll. Returns false if the transaction has no subscribers on this instance. */
   #pollSoon(channel: string, transactionId: string): boolean {
     const poller = this.#pollers.get(keyOf(channel, transactionId));
-    if (poller) this.#runOutsideRequests(() => poller.pollSoon());
+    if (poller) runOutsideRequests(() => poller.pollSoon());
     return poller !== undefined;
   }
 
