@@ -92,7 +92,7 @@ export class ChangeRecorder {
   observeCreate(snapshot: Snapshot): ObservedState {
     const seen = this.#toSeenTransaction(snapshot, this.session.runtime.monotonic());
     this.#remember(seen);
-    return this.#toObservedState(seen);
+    return seen;
   }
 
   /**
@@ -128,37 +128,32 @@ export class ChangeRecorder {
   }
 
   #toSeenTransaction(snapshot: Snapshot, requestedAt: number): SeenTransaction {
-    const { clock, runtime } = this.session;
+    const { clock, runtime, service } = this.session;
     const observedAt = clock.now();
     const sinceRequestMs = Math.max(0, runtime.monotonic() - requestedAt);
     const { kind, channel, transactionId, status } = snapshot;
+    const phase = pollPhase(snapshot);
     return {
+      service,
       kind,
       channel,
       transactionId,
       status,
       state: stateOf(snapshot),
       received: status === 'MISPAID' ? receivedAmountOf(snapshot) : null,
-      phase: pollPhase(snapshot),
+      phase,
+      isFinal: phase === 'done',
+      nextLookupAt: this.#nextLookupAt(phase),
       requestedAt: Math.floor(observedAt - sinceRequestMs),
       observedAt,
     };
   }
 
   #enqueue(seen: SeenTransaction): void {
-    const { kind, channel, transactionId, requestedAt, observedAt } = seen;
-    const observation: Observation = {
-      ...this.#toObservedState(seen),
-      service: this.session.service,
-      kind,
-      channel,
-      transactionId,
-      requestedAt,
-      observedAt,
-    };
+    const { kind, transactionId } = seen;
     const entry = this.#remember(seen);
-    this.#queue.add(observation, (result) => {
-      if (result === 'recorded' || result === 'dropped') this.onChange(observation, result === 'recorded');
+    this.#queue.add(seen, (result) => {
+      if (result === 'recorded' || result === 'dropped') this.onChange(seen, result === 'recorded');
       const isLatest = this.#knownStates[kind].peek(transactionId) === entry;
       if (!isLatest) return;
       if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = this.session.clock.now();
@@ -173,16 +168,6 @@ export class ChangeRecorder {
     const entry: KnownState = { status, state, phase, seenAt, confirmedAt: undefined };
     this.#knownStates[kind].set(transactionId, entry);
     return entry;
-  }
-
-  #toObservedState({ status, state, received, phase }: SeenTransaction): ObservedState {
-    return {
-      status,
-      state,
-      received,
-      isFinal: phase === 'done',
-      nextLookupAt: this.#nextLookupAt(phase),
-    };
   }
 
   /** Returns the due time of the first lookup after a change; null after a final status, and if FOLLOW_DAYS is 0. */

@@ -1,12 +1,12 @@
-import { LRUCache } from 'lru-cache';
 import type { Timer } from '../../shared/clock';
+import { growingCache } from '../../shared/growing-cache';
 import { runOutsideRequests } from '../../shared/outside-requests';
 import type { Observation } from '../../datasources/journal/changes';
 import type { JournalSession } from '../journal-session';
 import type { PollPhase } from '../polling/poll-schedule';
 
 /** The state of a transaction in a response. Does not refer to the response itself, to save memory in queues. */
-export interface SeenTransaction extends Omit<Observation, 'service' | 'isFinal' | 'nextLookupAt'> {
+export interface SeenTransaction extends Observation {
   phase: PollPhase;
 }
 
@@ -26,8 +26,8 @@ export class FollowedFilter {
   #timer: Timer | undefined;
   #checking: Promise<void> | undefined;
   #checkedAt = -Infinity;
-  /** Ids of transactions that the journal has reported as not followed. An entry expires after NOT_FOLLOWED_TTL_MS. */
-  readonly #notFollowed: LRUCache<string, true>;
+  /** When the journal reported transactions as not followed, by transaction id. Times are by the monotonic clock. */
+  readonly #notFollowedAt = growingCache<string, number>(MAX_NOT_FOLLOWED);
 
   /**
    * @param onMayBeFollowed called with each state whose transaction may be followed; if the journal fails, with every
@@ -38,16 +38,7 @@ export class FollowedFilter {
     private readonly session: JournalSession,
     private readonly onMayBeFollowed: (seen: SeenTransaction) => void,
     private readonly onDropped: (seen: SeenTransaction) => void,
-  ) {
-    const { clock } = session;
-    this.#notFollowed = new LRUCache({
-      maxSize: MAX_NOT_FOLLOWED,
-      sizeCalculation: () => 1,
-      ttl: NOT_FOLLOWED_TTL_MS,
-      ttlResolution: 0,
-      perf: { now: () => clock.monotonic() },
-    });
-  }
+  ) {}
 
   get size(): number {
     return this.#queued.length;
@@ -60,7 +51,8 @@ export class FollowedFilter {
 
   /** Whether the journal has reported, within the last NOT_FOLLOWED_TTL_MS, that a transaction is not followed. */
   isNotFollowed(transactionId: string): boolean {
-    return this.#notFollowed.has(transactionId);
+    const reportedAt = this.#notFollowedAt.peek(transactionId) ?? -Infinity;
+    return this.session.clock.monotonic() - reportedAt <= NOT_FOLLOWED_TTL_MS;
   }
 
   /** Queues a state, or drops it if too many are queued. */
@@ -71,12 +63,12 @@ export class FollowedFilter {
   }
 
   cacheNotFollowed(transactionId: string): void {
-    this.#notFollowed.set(transactionId, true);
+    this.#notFollowedAt.set(transactionId, this.session.clock.monotonic());
   }
 
   /** Forgets that a transaction was not followed, so that its next response is checked again. */
   forget(transactionId: string): void {
-    this.#notFollowed.delete(transactionId);
+    this.#notFollowedAt.delete(transactionId);
   }
 
   /** Checks the queued states immediately. Resolves when all are checked. */
