@@ -29,15 +29,13 @@ function paymentRows() {
       ? `${code(`redirect: ${definition.name}`)} sends ${list(['type'])}`
       : '';
     const direct = definition.input
-      ? `${code(definition.input.field)} sends ${list(inputFields(definition.input))}`
+      ? `${code(definition.field)} sends ${list(inputFields(definition.input))}`
       : '';
     return row([
       code(definition.type),
       definition.currency ?? 'any',
       [redirect, direct].filter(Boolean).join('<br>'),
-      definition.confirmation
-        ? `${code(definition.confirmation.field)} sends ${list(confirmFields(definition))}`
-        : '–',
+      definition.confirmation ? `${code(definition.field)} sends ${list(confirmFields(definition))}` : '–',
       `${code(definition.payment.name)}: ${list(ownFields(definition))}`,
     ]);
   });
@@ -47,7 +45,7 @@ function payoutRows() {
   return payoutMethods.map((definition) => {
     const input = definition.typeOnly
       ? `${code(`typeOnly: ${definition.name}`)} sends ${list(['type'])}`
-      : `${code(definition.input.field)} sends ${list(inputFields(definition.input))}`;
+      : `${code(definition.field)} sends ${list(inputFields(definition.input))}`;
     const type = schema.getType(definition.payout.name);
     const common = Object.keys(schema.getType('PayoutResource').getFields());
     const own = Object.keys(type.getFields()).filter((name) => !common.includes(name));

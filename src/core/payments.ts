@@ -1,9 +1,5 @@
 import type { PaymentService } from '../datasources/payment-service/payments';
-import {
-  selectedConfirmation,
-  selectedPaymentMethod,
-  type SelectedMethod,
-} from '../schema/methods/selected-method';
+import { selectedConfirmation, selectedPaymentMethod } from '../schema/methods/selected-method';
 import type { PaymentMethodDefinition } from '../schema/methods/method-definition';
 import type { PaymentResource } from '../schema/payment';
 import {
@@ -108,15 +104,15 @@ export class PaymentOperations {
    * exists.
    */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
-    const method = selectedConfirmation(input.confirmation);
+    const { definition, fields } = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
-    if (errors.length === 0) errors.push(...(await this.#confirmErrors(input, method, rights)));
+    if (errors.length === 0) errors.push(...(await this.#confirmErrors(input, definition, rights)));
     if (errors.length > 0) return invalidInput(errors);
 
     const { channel, transactionId } = input;
     const requestedAt = this.options.session.runtime.monotonic();
     const result = await this.options.confirmService
-      .confirm({ channel, transactionId, definition: method.definition, fields: method.fields })
+      .confirm({ channel, transactionId, definition, fields })
       .finally(() => this.feed.invalidateLookups(channel));
     switch (result.kind) {
       case 'success':
@@ -138,7 +134,7 @@ export class PaymentOperations {
    */
   async #confirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,
-    method: SelectedMethod<PaymentMethodDefinition>,
+    definition: PaymentMethodDefinition,
     { anyChannel, createdBy }: ConfirmRights,
   ) {
     const { payments, session } = this.options;
@@ -151,9 +147,9 @@ export class PaymentOperations {
             .then(([own = null]) => own),
     );
     if (attempt?.channel === channel) {
-      if (attempt.method === method.definition.type) return [];
+      if (attempt.method === definition.type) return [];
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
-      return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
+      return [fieldError(['confirmation', definition.field], 'methodOfPayment', message)];
     }
     // If the journal has the payment on another channel, the caller gets the error. A caller that may confirm only the
     // payments of one client also gets the error, because this payment is not one of them. If the journal lacks the

@@ -4,6 +4,7 @@ import { TransactionError } from './decline';
 import { AwaitProviderAction, NextAction, RedirectAction, type ConfirmableAction } from './next-action';
 import { Node } from './node';
 import { SHORTEST_POLL_AFTER, type CallerPollIntervals } from '../shared/poll-after';
+import type { WireObject } from '../shared/wire-object';
 import { ServiceField, type Lazy } from './lazy-field';
 import { NullableField } from './nullable-field';
 import { registerEnum, toEnumValue, type EnumValue } from './register-enum';
@@ -48,10 +49,13 @@ const STATUSES_WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.MISPAID,
 ]);
 
-/** Defines the confirmation of payments by one method (spec 4.5). */
+/** Defines the confirmation of payments by one method (spec 4.5): a field of ConfirmationInput, named `field`. */
 export interface ConfirmationDefinition {
-  /** Name of the field in ConfirmationInput. */
-  field: string;
+  /** An input class, or an enum if the confirmation has no data (card-to-card transfers). */
+  input: object;
+  description: string;
+  /** Converts the confirmation to the fields of the request except `id`. */
+  toWire(confirmation: object): WireObject;
   /** The state in which the payment waits for the confirmation (spec 3.3). */
   awaitsConfirmationIn: PaymentState;
   /** Returns the next action of a payment that waits for the confirmation. PaymentResource adds `confirmWith` to it. */
@@ -62,6 +66,9 @@ export interface ConfirmationDefinition {
 export interface PaymentMethodBehavior {
   /** The value in the enum PaymentMethod. */
   name: string;
+  /** Name of the method's field in ConfirmationInput. */
+  field: string;
+  /** Confirmation of the method's payments. Absent if they cannot be confirmed. */
   confirmation?: ConfirmationDefinition;
   /**
    * Returns a next action that only this method has, such as a QR code. Returns null if the default action applies: a
@@ -156,9 +163,9 @@ export abstract class PaymentResource extends Node {
   /** The next action, computed without a lookup from the fields that are present. */
   private get nextActionFromPresentFields(): NextAction | null {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
-    const { confirmation } = this.definition;
+    const { confirmation, field } = this.definition;
     if (confirmation && this.state === confirmation.awaitsConfirmationIn)
-      return Object.assign(confirmation.action(this), { confirmWith: confirmation.field });
+      return Object.assign(confirmation.action(this), { confirmWith: field });
     const actionOfMethod = this.definition.nextAction?.(this);
     if (actionOfMethod) return actionOfMethod;
     const mayRedirect = !this.state || this.state instanceof Promise;

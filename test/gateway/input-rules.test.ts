@@ -411,12 +411,12 @@ test.each(
 
 test('Each way to pay is tested in its only currency or in several', () => {
   const ways = [
-    ...paymentMethods.flatMap(({ name, input, redirect }) => [
-      ...(input ? [`payment ${input.field}`] : []),
+    ...paymentMethods.flatMap(({ name, field, input, redirect }) => [
+      ...(input ? [`payment ${field}`] : []),
       ...(redirect ? [`redirect ${name}`] : []),
     ]),
-    ...payoutMethods.flatMap(({ name, input, typeOnly }) => [
-      ...(input ? [`payout ${input.field}`] : []),
+    ...payoutMethods.flatMap(({ name, field, input, typeOnly }) => [
+      ...(input ? [`payout ${field}`] : []),
       ...(typeOnly ? [`typeOnly ${name}`] : []),
     ]),
   ];

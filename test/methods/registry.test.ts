@@ -28,18 +28,18 @@ const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
   );
 
 const COVERED = [
-  ...paymentMethods.map(({ type, name, payment, redirect, input, confirmation }) => ({
+  ...paymentMethods.map(({ type, name, field, payment, redirect, input, confirmation }) => ({
     type,
     resource: payment.name,
     golden: goldenMethods.get(type)?.payment,
-    choices: sorted([...(redirect ? [`redirect ${name}`] : []), ...(input ? [input.field] : [])]),
-    confirmations: confirmation ? [confirmation.field] : [],
+    choices: sorted([...(redirect ? [`redirect ${name}`] : []), ...(input ? [field] : [])]),
+    confirmations: confirmation ? [field] : [],
   })),
-  ...payoutMethods.map(({ type, name, payout, typeOnly, input }) => ({
+  ...payoutMethods.map(({ type, name, field, payout, typeOnly, input }) => ({
     type,
     resource: payout.name,
     golden: goldenMethods.get(type)?.payout as GoldenPayment | undefined,
-    choices: sorted([...(typeOnly ? [`typeOnly ${name}`] : []), ...(input ? [input.field] : [])]),
+    choices: sorted([...(typeOnly ? [`typeOnly ${name}`] : []), ...(input ? [field] : [])]),
     confirmations: [],
   })),
 ];
@@ -54,8 +54,8 @@ test.each(COVERED)('The golden file covers each way to create and confirm a $res
 });
 
 const inputs = [
-  ...paymentMethods.flatMap(({ type, input }) => (input ? [['payment', type, input.field] as const] : [])),
-  ...payoutMethods.flatMap(({ type, input }) => (input ? [['payout', type, input.field] as const] : [])),
+  ...paymentMethods.flatMap(({ type, field, input }) => (input ? [['payment', type, field] as const] : [])),
+  ...payoutMethods.flatMap(({ type, field, input }) => (input ? [['payout', type, field] as const] : [])),
 ];
 
 test.each(inputs)(

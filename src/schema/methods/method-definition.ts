@@ -1,12 +1,10 @@
 import type { WireObject } from '../../shared/wire-object';
-import type { ConfirmationDefinition, PaymentMethodBehavior, PaymentResource } from '../payment';
+import type { PaymentMethodBehavior, PaymentResource } from '../payment';
 import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
-/** The input of a method: a field of the @oneOf input PaymentMethodInput or PayoutMethodInput. */
+/** The input of a method: a field of the @oneOf input PaymentMethodInput or PayoutMethodInput, named `field`. */
 interface MethodInputDefinition {
-  /** Name of the field in the @oneOf input. */
-  field: string;
   /** A class with the decorator @InputType of type-graphql. */
   input: new () => object;
   description: string;
@@ -26,21 +24,14 @@ interface MethodInputDefinition {
   requestTypeOf?(input: object): string;
 }
 
-/** The field of ConfirmationInput that confirms a payment of the method (spec 4.5). */
-export interface ConfirmationInputDefinition extends ConfirmationDefinition {
-  /** An input class, or an enum if the confirmation has no data (card-to-card transfers). */
-  input: object;
-  description: string;
-  /** Converts the confirmation to the fields of the request except `id`. */
-  toWire(confirmation: object): WireObject;
-}
-
 /** The common fields of the definitions of payment and payout methods. */
 export interface CommonDefinition {
   /** Value of the GraphQL enum PaymentMethod or PayoutMethod, for example JAZZ_CASH. */
   name: string;
   /** `payment_method.type` or `payout_method.type` in the service's API (spec 2.5, 2.8), for example jazz_cash. */
   type: string;
+  /** Name of the method's fields in @oneOf inputs, for example jazzCash. */
+  field: string;
   /** Description of the enum value `name` in the GraphQL schema. */
   description: string;
   /** The only currency of the method, if the specification (section 8) names one. */
@@ -55,8 +46,6 @@ export interface PaymentMethodDefinition extends CommonDefinition, PaymentMethod
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
   /** Description of the method in the enum RedirectPaymentMethod. Absent if the enum does not contain the method. */
   redirect?: string;
-  /** Confirmation of the method's payments. Absent if they cannot be confirmed. */
-  confirmation?: ConfirmationInputDefinition;
   sandbox: SandboxPaymentMethod;
 }
 
@@ -79,33 +68,17 @@ export interface MethodDefinition {
   payout?: PayoutMethodDefinition;
 }
 
-/** A definition without the properties that defineMethod() adds: `name`, `type` and `field`. */
-type Unnamed<D extends CommonDefinition> = Omit<D, 'name' | 'type' | 'input' | 'confirmation'> & {
-  input?: Omit<MethodInputDefinition, 'field'>;
-};
-
+/** A MethodDefinition without the names that defineMethod() adds. */
 interface UnnamedMethod {
-  payment?: Unnamed<PaymentMethodDefinition> & {
-    confirmation?: Omit<ConfirmationInputDefinition, 'field'>;
-  };
-  payout?: Unnamed<PayoutMethodDefinition>;
+  payment?: Omit<PaymentMethodDefinition, 'name' | 'type' | 'field'>;
+  payout?: Omit<PayoutMethodDefinition, 'name' | 'type' | 'field'>;
 }
 
 /** Defines a method. Derives its names from `type`: jazz_cash becomes JAZZ_CASH in enums and jazzCash in inputs. */
 export function defineMethod(type: string, { payment, payout }: UnnamedMethod): MethodDefinition {
-  const name = type.toUpperCase();
   const field = type.replace(/_./g, (pair) => pair.charAt(1).toUpperCase());
-  const withField = <V extends object>(variant: V | undefined) => variant && { ...variant, field };
-  return {
-    payment: payment && {
-      ...payment,
-      name,
-      type,
-      input: withField(payment.input),
-      confirmation: withField(payment.confirmation),
-    },
-    payout: payout && { ...payout, name, type, input: withField(payout.input) },
-  };
+  const names = { name: type.toUpperCase(), type, field };
+  return { payment: payment && { ...payment, ...names }, payout: payout && { ...payout, ...names } };
 }
 
 /** Removes spaces and dashes. Returns `****` with the last four characters; only `****` if there are at most eight. */

@@ -7,7 +7,6 @@ import { PayoutResource } from '../payout';
 import { registerEnum } from '../register-enum';
 import { IsNotEmpty } from '../rules';
 import { paymentMethods, payoutMethods } from './index';
-import type { ConfirmationInputDefinition } from './method-definition';
 
 // This file builds the GraphQL types that list the methods from the registry: enums, unions and @oneOf inputs.
 
@@ -69,10 +68,12 @@ export const Payout = createUnionType({
   types: () => payoutMethods.map(({ payout }) => payout),
 });
 
-type OneOfField = Pick<ConfirmationInputDefinition, 'field' | 'input' | 'description'>;
-
 /** Adds a field to a @oneOf input. `input` is the field's type: a nested input or an enum. */
-function addOneOfField({ prototype }: new () => OneOfInput, { field, input, description }: OneOfField): void {
+function addOneOfField(
+  { prototype }: new () => OneOfInput,
+  field: string,
+  { input, description }: { input: object; description: string },
+): void {
   NullableField(description, () => input)(prototype, field);
   IsOptional()(prototype, field);
   if (typeof input !== 'function') return;
@@ -90,23 +91,24 @@ abstract class OneOfInput {
 })
 export class PaymentMethodInput extends OneOfInput {}
 
-addOneOfField(PaymentMethodInput, {
-  field: 'redirect',
+addOneOfField(PaymentMethodInput, 'redirect', {
   input: RedirectPaymentMethod,
   description: 'Only the type is sent; the payer pays on the hosted page.',
 });
-paymentMethods.forEach(({ input }) => input && addOneOfField(PaymentMethodInput, input));
+paymentMethods.forEach(({ field, input }) => input && addOneOfField(PaymentMethodInput, field, input));
 
 @InputType({ description: 'Exactly one field: the one that nextAction.confirmWith names.' })
 export class ConfirmationInput extends OneOfInput {}
 
-const confirmations = paymentMethods.flatMap(({ confirmation }) => confirmation ?? []);
-confirmations.forEach((confirmation) => addOneOfField(ConfirmationInput, confirmation));
+const confirmations = paymentMethods.flatMap(({ field, confirmation }) =>
+  confirmation ? [[field, confirmation] as const] : [],
+);
+confirmations.forEach(([field, confirmation]) => addOneOfField(ConfirmationInput, field, confirmation));
 
 export const ConfirmationField = registerEnum(
   'ConfirmationField',
   'The fields of ConfirmationInput, with the same names.',
-  Object.fromEntries(confirmations.map(({ field, description }) => [field, description])),
+  Object.fromEntries(confirmations.map(([field, { description }]) => [field, description])),
 );
 
 for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction])
@@ -120,9 +122,8 @@ for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction
 })
 export class PayoutMethodInput extends OneOfInput {}
 
-payoutMethods.forEach(({ input }) => input && addOneOfField(PayoutMethodInput, input));
-addOneOfField(PayoutMethodInput, {
-  field: 'typeOnly',
+payoutMethods.forEach(({ field, input }) => input && addOneOfField(PayoutMethodInput, field, input));
+addOneOfField(PayoutMethodInput, 'typeOnly', {
   input: TypeOnlyPayoutMethod,
   description: 'A method that needs nothing but its type.',
 });

@@ -19,14 +19,12 @@ export interface SelectedMethod<D> {
   fields: WireObject;
   /**
    * Type and fields of a create, without the card security code. The journal stores a hash of them, so that a repeated
-   * call can be recognised. Unused for a confirm.
+   * call can be recognised.
    */
   fingerprintFields: WireObject;
   /** Values, such as the card number, that must never be returned to a caller. */
   secrets: readonly string[];
 }
-
-const typeOnlyRequest = (type: string) => ({ type, fields: {}, fingerprintFields: { type }, secrets: [] });
 
 /** Finds the method that the input selects: by an enum value (`redirect`, `typeOnly`) or by the field's name. */
 function findSelectedMethod<D extends CommonDefinition>(
@@ -34,21 +32,21 @@ function findSelectedMethod<D extends CommonDefinition>(
   method: PaymentMethodInput | PayoutMethodInput,
 ): SelectedMethod<D> {
   const { field, value } = selectedField(method);
-  const definition = definitions.find(({ name, input }) =>
-    typeof value === 'string' ? name === value : input?.field === field,
+  const definition = definitions.find((candidate) =>
+    typeof value === 'string' ? candidate.name === value : candidate.field === field,
   );
   if (!definition)
     throw new Error(`Bug in the gateway: no method in src/schema/methods has the input field ${field}.`);
-  const { input } = definition;
+  const { input, type: ownType } = definition;
+  const selected = { definition, inputField: field };
   if (typeof value === 'string' || !input)
-    return { definition, inputField: field, ...typeOnlyRequest(definition.type) };
+    return { ...selected, type: ownType, fields: {}, fingerprintFields: { type: ownType }, secrets: [] };
   const { toWire = toWireFields, requestTypeOf, sensitiveFields = [], neverPersist = [] } = input;
-  const type = requestTypeOf?.(value) ?? definition.type;
+  const type = requestTypeOf?.(value) ?? ownType;
   const fields = toWire(value);
   const persistentFields = Object.entries(fields).filter(([name]) => !neverPersist.includes(name));
   return {
-    definition,
-    inputField: field,
+    ...selected,
     type,
     fields,
     fingerprintFields: { type, ...Object.fromEntries(persistentFields) },
@@ -73,7 +71,7 @@ export function selectedPayoutMethod(
 /** Names of the fields in PaymentMethodInput and PayoutMethodInput that contain a full card number. */
 const CARD_NUMBER_METHOD_FIELDS = [...paymentMethods, ...payoutMethods]
   .filter(({ input }) => input?.sensitiveFields?.includes('pan'))
-  .map(({ input }) => input?.field);
+  .map((method) => method.field);
 
 /**
  * Whether the input selects a method with a full card number. If so, the caller needs the scope `cards:direct` and must
@@ -85,13 +83,12 @@ export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput):
 /** Returns the payment method that a confirmation selects, with the fields of the confirm request except `id`. */
 export function selectedConfirmation(
   confirmation: ConfirmationInput,
-): SelectedMethod<PaymentMethodDefinition> {
+): Pick<SelectedMethod<PaymentMethodDefinition>, 'definition' | 'fields'> {
   const { field, value } = selectedField(confirmation);
-  const definition = paymentMethods.find((method) => method.confirmation?.field === field);
-  if (!definition)
+  const definition = paymentMethods.find((method) => method.field === field);
+  if (!definition?.confirmation)
     throw new Error(
       `Bug in the gateway: no method in src/schema/methods has the field ${field} of ConfirmationInput.`,
     );
-  const fields = definition.confirmation?.toWire(Object(value)) ?? {};
-  return { definition, inputField: field, ...typeOnlyRequest(definition.type), fields };
+  return { definition, fields: definition.confirmation.toWire(Object(value)) };
 }
