@@ -1,18 +1,16 @@
 import { requireChannel, creatorRestriction, type Caller } from '../auth/caller';
 import type { ChangeFeed, ChangePage, ChangeReader } from '../core/changes/change-feed';
-import { InvalidCursor, decodeCursor } from '../core/changes/cursor';
+import { decodeCursor } from '../core/changes/cursor';
 import type { ChangePosition, RecordedChange } from '../datasources/journal/changes';
 import { badArgumentError } from './bad-request';
 import { kindsWithRight } from './visible-transactions';
 
 /** Returns the position of a cursor; null if the cursor is null. Throws BAD_USER_INPUT if it is malformed. */
 function parseCursor(cursor: string | null): ChangePosition | null {
-  try {
-    return cursor === null ? null : decodeCursor(cursor);
-  } catch (error) {
-    if (!(error instanceof InvalidCursor)) throw error;
+  const position = cursor === null ? null : decodeCursor(cursor);
+  if (position === undefined)
     throw badArgumentError('after', 'cursor', 'The argument `after` is not a cursor of this gateway.');
-  }
+  return position;
 }
 
 /**

@@ -104,7 +104,7 @@ describeBooks('The command changes', (books) => {
       const refused = await changes(books(), '--after', cursor);
       expect(refused).toMatchObject({ code: 2, out: '' });
       const [, oldest = ''] = /oldest cursor is ([\w-]+)/.exec(refused.err) ?? [];
-      expect(() => decodeCursor(oldest)).not.toThrow();
+      expect(decodeCursor(oldest)).toBeDefined();
       const rest = await changes(books(), '--after', oldest, '--channel', books().channel);
       expect(readCsv(rest.out)).toMatchObject([{ status: 'COMPLETED' }]);
     }

@@ -1,4 +1,4 @@
-import { InvalidCursor, decodeCursor, encodeCursor } from '../../core/changes/cursor';
+import { decodeCursor, encodeCursor } from '../../core/changes/cursor';
 import {
   FIRST_POSITION,
   PositionExpired,
@@ -34,8 +34,9 @@ export async function changes(
   const { journal, service } = session;
   const selection = { service, channel: channel ?? null, creators: { payment: null, payout: null } };
   let remaining = limit;
+  let after = cursor === undefined ? null : decodeCursor(cursor);
+  if (after === undefined) throw await invalidCursorError(session, selection);
   try {
-    let after = cursor === undefined ? null : decodeCursor(cursor);
     let text = format === 'csv' ? csvRecord(CSV_COLUMNS) : '';
     let isBehind = false;
     const pageLimit = (): number => Math.min(PAGE_SIZE, remaining);
@@ -52,24 +53,18 @@ export async function changes(
     terminal.printMessage(`next cursor: ${encodeCursor(after ?? FIRST_POSITION)}`);
     return EXIT.done;
   } catch (error) {
-    throw await explainCursorError(error, session, selection);
+    if (!(error instanceof PositionExpired)) throw error;
+    throw new InputError(
+      `--after: some changes after this cursor have been deleted. The oldest cursor is ${encodeCursor(error.oldest)}; to check earlier transactions, run "paygraph reconcile".`,
+    );
   }
 }
 
-/**
- * If `error` means that --after is malformed or too old, returns an InputError whose message contains the oldest valid
- * cursor. Otherwise returns `error`.
- */
-async function explainCursorError(
-  error: unknown,
+/** Returns the error for a malformed --after. The message contains the oldest valid cursor. */
+async function invalidCursorError(
   { journal }: Session,
   selection: Omit<ChangeRange, 'after' | 'limit'>,
-): Promise<unknown> {
-  if (error instanceof PositionExpired)
-    return new InputError(
-      `--after: some changes after this cursor have been deleted. The oldest cursor is ${encodeCursor(error.oldest)}; to check earlier transactions, run "paygraph reconcile".`,
-    );
-  if (!(error instanceof InvalidCursor)) return error;
+): Promise<InputError> {
   const oldest = await journal.readChanges({ ...selection, after: FIRST_POSITION, limit: 1 }).then(
     () => FIRST_POSITION,
     (failure: unknown) => {

@@ -4,14 +4,6 @@ import type { ChangePosition } from '../../datasources/journal/changes';
 const CURSOR_PATTERN = /^1\.(\d{1,16})\.(\d{1,16})\.(\d{1,16})$/;
 const MAX_CURSOR_LENGTH = 100;
 
-/** Thrown for a text that is not a cursor of this gateway. */
-export class InvalidCursor extends Error {
-  constructor() {
-    super('The cursor was not issued by this gateway.');
-    this.name = 'InvalidCursor';
-  }
-}
-
 /** Changes after a cursor were deleted, so a reader cannot continue from it. */
 export class CursorExpired extends Error {
   /** @param oldestCursor cursor from which a reader gets all changes that are still stored */
@@ -25,14 +17,13 @@ export class CursorExpired extends Error {
 export const encodeCursor = ({ epoch, transaction, seq }: ChangePosition): string =>
   Buffer.from(`1.${epoch}.${transaction}.${seq}`).toString('base64url');
 
-/** Returns the position of a cursor. Throws InvalidCursor for any other text. */
-export function decodeCursor(cursor: string): ChangePosition {
+/** Returns the position of a cursor; undefined for a text that encodeCursor() cannot have returned. */
+export function decodeCursor(cursor: string): ChangePosition | undefined {
   const text = cursor.length > MAX_CURSOR_LENGTH ? '' : Buffer.from(cursor, 'base64url').toString();
   const numbers = CURSOR_PATTERN.exec(text)?.slice(1).map(Number) ?? [];
   const [epoch, transaction, seq] = numbers;
-  if (epoch === undefined || transaction === undefined || seq === undefined) throw new InvalidCursor();
+  if (epoch === undefined || transaction === undefined || seq === undefined) return undefined;
   const position = { epoch, transaction, seq };
   // Rejects integers above Number.MAX_SAFE_INTEGER, and other spellings of a cursor: with padding or leading zeros.
-  if (!numbers.every(Number.isSafeInteger) || encodeCursor(position) !== cursor) throw new InvalidCursor();
-  return position;
+  return numbers.every(Number.isSafeInteger) && encodeCursor(position) === cursor ? position : undefined;
 }
