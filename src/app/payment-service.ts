@@ -7,7 +7,7 @@ import { PayoutService } from '../datasources/payment-service/payouts';
 import { ServiceTransport } from '../datasources/payment-service/http/transport';
 import { CallbackTokens } from '../core/callbacks/callback-tokens';
 import { requestContext } from '../http/server/request-context';
-import { callerPollIntervals } from '../shared/poll-after';
+import { MIN_CALLER_POLL_MS } from '../schema/payment';
 import { registerServiceGauges } from './gauges';
 import type { SharedDependencies } from './shared-dependencies';
 
@@ -50,8 +50,12 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     onRetry: () => metrics.service.lookupRetried(),
   });
   registerServiceGauges(metrics, transport);
+  // pollAfterMs tells callers when to poll. It is the gateway's own first poll interval, but at least 2 s.
+  const pollAfterMs = (phase: 'payer' | 'provider'): number =>
+    Math.max(MIN_CALLER_POLL_MS, config.polling.schedule[phase][0]?.everyMs ?? 0);
+  const pollAfter = { payer: pollAfterMs('payer'), provider: pollAfterMs('provider') };
   return {
-    payments: new PaymentService(client, callerPollIntervals(config.polling.schedule)),
+    payments: new PaymentService(client, pollAfter),
     payouts: new PayoutService(client),
     callbackTokens,
     /** Whether a circuit breaker is open or half open. */

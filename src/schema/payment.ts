@@ -3,7 +3,6 @@ import { Amount } from './amount';
 import { TransactionError } from './decline';
 import { AwaitProviderAction, NextAction, RedirectAction, type ConfirmableAction } from './next-action';
 import { Node } from './node';
-import { SHORTEST_POLL_AFTER, type CallerPollIntervals } from '../shared/poll-after';
 import type { WireObject } from '../shared/wire-object';
 import { ServiceField, type Lazy } from './lazy-field';
 import { NullableField } from './nullable-field';
@@ -42,6 +41,15 @@ export const StateField = (): PropertyDecorator =>
       read: (raw) => (typeof raw === 'string' ? toEnumValue(PaymentState, PaymentState.UNKNOWN, raw) : null),
     },
   );
+
+/**
+ * Minimum value of CallerPollIntervals in ms. It may be longer than the gateway's own interval, because every poll of a
+ * caller causes a lookup, but subscribers share lookups.
+ */
+export const MIN_CALLER_POLL_MS = 2000;
+
+/** Intervals in ms at which callers without a subscription should poll a payment, by whom the payment waits for. */
+export type CallerPollIntervals = Readonly<Record<'payer' | 'provider', number>>;
 
 const STATUSES_WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.COMPLETED,
@@ -100,8 +108,8 @@ export abstract class PaymentResource extends Node {
    */
   serviceTime?: number;
 
-  /** Polling intervals in ms for callers without a subscription, returned as `pollAfterMs` of the next action. */
-  pollAfter: CallerPollIntervals = SHORTEST_POLL_AFTER;
+  /** Polling intervals for callers, returned as `pollAfterMs` of the next action. */
+  pollAfter!: CallerPollIntervals;
 
   /** The step for which the payment waits (spec 3.3). Only some methods have this field. */
   declare state?: Lazy<PaymentState>;

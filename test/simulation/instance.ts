@@ -6,7 +6,6 @@ import { ServiceClient } from '../../src/datasources/payment-service/client';
 import { ServiceTransport } from '../../src/datasources/payment-service/http/transport';
 import { PaymentService } from '../../src/datasources/payment-service/payments';
 import { PayoutService } from '../../src/datasources/payment-service/payouts';
-import { SHORTEST_POLL_AFTER } from '../../src/shared/poll-after';
 import { Secret } from '../../src/shared/secret';
 import type { ServiceConnections } from '../../src/datasources/payment-service/http/connections';
 import type { Environment } from './environment';
@@ -54,7 +53,7 @@ export function startInstance(
     onRetry: none,
   });
   const operations = startOperations({
-    payments: new PaymentService(client, SHORTEST_POLL_AFTER),
+    payments: new PaymentService(client),
     payouts: new PayoutService(client),
     callbackTokens: new CallbackTokens('callbacks'),
     journal: database.connect(machine),

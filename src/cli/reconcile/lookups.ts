@@ -9,7 +9,6 @@ import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-s
 import { valueOrNull } from '../../schema/lazy-field';
 import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
-import { SHORTEST_POLL_AFTER } from '../../shared/poll-after';
 import { sleep } from '../../shared/timeout';
 import type { ServiceTransaction } from './compare';
 import type { RateLimiter } from './rate-limiter';
@@ -66,7 +65,7 @@ export class ServiceLookups implements AsyncDisposable {
       onEnd: () => (this.requestCount += 1),
       onRetry: () => limiter.countRequest(),
     });
-    this.#payments = new PaymentService(client, SHORTEST_POLL_AFTER);
+    this.#payments = new PaymentService(client);
     this.#payouts = new PayoutService(client);
   }
 

@@ -1,6 +1,5 @@
 import type { PaymentMethodDefinition } from '../../schema/methods/method-definition';
-import type { CallerPollIntervals } from '../../shared/poll-after';
-import type { PaymentResource } from '../../schema/payment';
+import { MIN_CALLER_POLL_MS, type CallerPollIntervals, type PaymentResource } from '../../schema/payment';
 import type { WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
 import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type ServiceClient } from './client';
@@ -53,7 +52,10 @@ export class PaymentService {
   /** @param pollAfter poll intervals that each payment recommends to callers */
   constructor(
     private readonly client: ServiceClient,
-    private readonly pollAfter: CallerPollIntervals,
+    private readonly pollAfter: CallerPollIntervals = {
+      payer: MIN_CALLER_POLL_MS,
+      provider: MIN_CALLER_POLL_MS,
+    },
   ) {
     this.queue = client.sendQueue('payment/', 'payments');
   }

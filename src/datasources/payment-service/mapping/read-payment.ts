@@ -1,8 +1,7 @@
 import { Amount } from '../../../schema/amount';
 import { paymentMethodByType } from '../../../schema/methods';
 import type { PaymentMethodDefinition } from '../../../schema/methods/method-definition';
-import type { CallerPollIntervals } from '../../../shared/poll-after';
-import { PaymentStatus, type PaymentResource } from '../../../schema/payment';
+import { PaymentStatus, type CallerPollIntervals, type PaymentResource } from '../../../schema/payment';
 import { toEnumValue } from '../../../schema/register-enum';
 import { isPrintable } from '../../../shared/text';
 import { readHttpUrl } from '../../../schema/scalars';
