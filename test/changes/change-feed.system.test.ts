@@ -33,7 +33,9 @@ class Instance {
   ) {
     const { journal } = fixture;
     const notifier = closeAfterTests(createNotifier(databaseUrl, systemClock));
-    this.#signals = new ChangeSignals({ clock, notifier, runtime: systemRuntime, service });
+    const journalClock = new JournalClock(journal, clock, new ClockGuard(clock, 0, () => undefined));
+    const session = { clock: journalClock, runtime: systemRuntime, service };
+    this.#signals = new ChangeSignals(session, notifier);
     notifier.subscribe((change) => {
       this.notified += 1;
       this.#signals.onRemoteChange(change);
@@ -42,13 +44,9 @@ class Instance {
       this.reads.push(range);
       return this.failure ? Promise.reject(this.failure) : journal.readChanges(range);
     };
-    this.feed = new ChangeFeed({
-      journal: { readChanges, newestChange: (...range) => journal.newestChange(...range) },
-      clock: new JournalClock(journal, clock, new ClockGuard(clock, 0, () => undefined)),
-      runtime: systemRuntime,
-      signals: this.#signals,
-      service,
-      observer: { onDelivered: () => undefined },
+    const newestChange: typeof journal.newestChange = (...range) => journal.newestChange(...range);
+    this.feed = new ChangeFeed({ ...session, journal: { readChanges, newestChange } }, this.#signals, {
+      onDelivered: () => undefined,
     });
   }
 

@@ -9,11 +9,9 @@ import {
 } from '../../datasources/journal/changes';
 import { backoffMs } from '../../shared/backoff';
 import { runOutsideRequests } from '../../shared/outside-requests';
-import type { Runtime } from '../../shared/runtime';
 import { withTimeout } from '../../shared/timeout';
 import type { BackgroundObserver } from '../background';
-import type { JournalClock } from '../clocks';
-import { journalUnreadableError } from '../journal-session';
+import { journalUnreadableError, type JournalSession } from '../journal-session';
 import type { ChangeSignals, Watcher } from './change-signals';
 import { CursorExpired, encodeCursor } from './cursor';
 
@@ -52,15 +50,9 @@ export interface ChangePage {
   hasMore: boolean;
 }
 
-interface ChangeFeedOptions {
+type FeedSession = Pick<JournalSession, 'clock' | 'runtime' | 'service'> & {
   journal: Pick<ChangeJournal, 'readChanges' | 'newestChange'>;
-  clock: JournalClock;
-  runtime: Pick<Runtime, 'monotonic' | 'after' | 'random'>;
-  signals: ChangeSignals;
-  /** Name of the payment service in the journal. */
-  service: string;
-  observer: Pick<BackgroundObserver, 'onDelivered'>;
-}
+};
 
 /** Reads the changes that the journal has recorded, and watches for new ones (docs/changes.md). */
 export class ChangeFeed {
@@ -72,12 +64,16 @@ export class ChangeFeed {
    */
   #behind: { since: number; until: number } | undefined;
 
-  constructor(private readonly options: ChangeFeedOptions) {}
+  constructor(
+    private readonly session: FeedSession,
+    private readonly signals: ChangeSignals,
+    private readonly observer: Pick<BackgroundObserver, 'onDelivered'>,
+  ) {}
 
   /** Duration in ms of the current series of stalled reads (see #behind); 0 if there is none, or it is out of date. */
   get behindMs(): number {
     const { since, until } = this.#behind ?? { since: 0, until: 0 };
-    return this.options.clock.monotonic() - until < BEHIND_EXPIRY_MS ? until - since : 0;
+    return this.session.clock.monotonic() - until < BEHIND_EXPIRY_MS ? until - since : 0;
   }
 
   /**
@@ -87,7 +83,7 @@ export class ChangeFeed {
    * @throws CursorExpired if changes after `after` were deleted; ServiceError (UNAVAILABLE) if the first read fails
    */
   async read(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangePage> {
-    const { runtime } = this.options;
+    const { runtime } = this.session;
     let readFrom = after;
     const deadline = runtime.monotonic() + READ_TIMEOUT_MS;
     for (;;) {
@@ -118,7 +114,7 @@ export class ChangeFeed {
     reader: ChangeReader,
     after: ChangePosition | null,
   ): AsyncIterableIterator<RecordedChange, undefined> {
-    const watcher = this.options.signals.watch(reader.channel);
+    const watcher = this.signals.watch(reader.channel);
     const start = after ? Promise.resolve(after) : this.#readNewestPosition(reader, watcher);
     const changes = this.#yieldChanges(reader, start, watcher);
     const iterator: AsyncIterableIterator<RecordedChange, undefined> = {
@@ -148,7 +144,7 @@ export class ChangeFeed {
         const page = await this.#readForWatcher(reader, position, watcher);
         if (!page) return undefined;
         for (const change of page.changes) {
-          if (isLive) this.options.observer.onDelivered(this.options.clock.now() - change.recordedAt);
+          if (isLive) this.observer.onDelivered(this.session.clock.now() - change.recordedAt);
           yield change;
         }
         position = page.readUntil;
@@ -180,13 +176,13 @@ export class ChangeFeed {
 
   /** Reads the position of the channel's newest change; retries failures. FIRST_POSITION if the watcher was stopped. */
   async #readNewestPosition({ channel }: ChangeReader, watcher: Watcher): Promise<ChangePosition> {
-    const { journal, service } = this.options;
+    const { journal, service } = this.session;
     const read = () => runOutsideRequests(() => journal.newestChange(service, channel));
     return (await this.#retry(watcher, read)) ?? FIRST_POSITION;
   }
 
   async #readPage(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangeBatch> {
-    const { journal, service, clock } = this.options;
+    const { journal, service, clock } = this.session;
     const { channel, creators } = reader;
     const reading = journal.readChanges({ service, channel, creators, after, limit });
     const page = await reading.catch((error: unknown) => {
@@ -211,7 +207,7 @@ export class ChangeFeed {
       } catch (error) {
         if (error instanceof CursorExpired) throw error;
       }
-      await watcher.pause(backoffMs(RETRY_BACKOFF, failureCount, this.options.runtime.random()));
+      await watcher.pause(backoffMs(RETRY_BACKOFF, failureCount, this.session.runtime.random()));
     }
     return undefined;
   }

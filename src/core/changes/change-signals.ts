@@ -1,6 +1,7 @@
 import type { ChangeNotifier, ChangeNotification } from '../../datasources/change-notifier/change-notifier';
 import type { Clock, Timer } from '../../shared/clock';
 import type { Runtime } from '../../shared/runtime';
+import type { JournalSession } from '../journal-session';
 import { channelHash } from '../polling/snapshot';
 
 /**
@@ -112,27 +113,21 @@ export class Watcher {
   }
 }
 
-interface ChangeSignalsOptions {
-  clock: Clock;
-  notifier: ChangeNotifier;
-  runtime: Pick<Runtime, 'random'>;
-  /** Name of the payment service in the journal. */
-  service: string;
-}
-
 /** Wakes the watchers of a channel, on this and all other instances, when a change on the channel was recorded. */
 export class ChangeSignals {
   /** The watched channels by channel hash. */
   readonly #channels = new Map<string, WatchedChannel>();
 
-  constructor(private readonly options: ChangeSignalsOptions) {}
+  constructor(
+    private readonly session: Pick<JournalSession, 'clock' | 'runtime' | 'service'>,
+    private readonly notifier: ChangeNotifier,
+  ) {}
 
   /** Wakes the channel's watchers, here and on other instances, after this instance has recorded a change. */
   onRecorded(channel: string): void {
-    const { notifier, service } = this.options;
-    const name = channelHash(service, channel);
+    const name = channelHash(this.session.service, channel);
     this.#channels.get(name)?.signal();
-    if (notifier.hasPeers) notifier.publish({ name, state: CHANGE_SIGNAL });
+    if (this.notifier.hasPeers) this.notifier.publish({ name, state: CHANGE_SIGNAL });
   }
 
   /**
@@ -145,8 +140,8 @@ export class ChangeSignals {
 
   /** Adds a watcher of a channel. The caller must stop it. */
   watch(channel: string): Watcher {
-    const name = channelHash(this.options.service, channel);
-    const { clock, runtime } = this.options;
+    const { clock, runtime, service } = this.session;
+    const name = channelHash(service, channel);
     const watched = this.#channels.get(name) ?? new WatchedChannel(clock, runtime);
     this.#channels.set(name, watched);
     const watcher = new Watcher(watched, (stopped) => {

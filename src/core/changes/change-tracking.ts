@@ -38,14 +38,13 @@ export class ChangeTracking {
 
   constructor(private readonly options: ChangeTrackingOptions) {
     const { session, notifier, config, observer } = options;
-    const { journal, clock, service, runtime } = session;
-    const signals = new ChangeSignals({ clock, notifier, runtime, service });
+    const signals = new ChangeSignals(session, notifier);
     this.#signals = signals;
     this.recorder = new ChangeRecorder(session, config, ({ kind, status, channel }, isRecorded) => {
       observer.onChange(kind, status, isRecorded);
       if (isRecorded) signals.onRecorded(channel);
     });
-    this.feed = new ChangeFeed({ journal, clock, runtime, signals, service, observer });
+    this.feed = new ChangeFeed(session, signals, observer);
   }
 
   /** Subscribes to other instances' messages. Starts the lookups of followed transactions, unless FOLLOW_DAYS is 0. */
