@@ -20,6 +20,8 @@ const MAY_IMPORT = {
     'auth',
     'config/types',
     'core/changes/cursor',
+    // The errors that are translated for callers.
+    'datasources/journal/changes',
     'datasources/payment-service/service-error',
   ],
   // The sandbox shares the definitions of the methods with the gateway, and neither signer nor mapper.

@@ -27,8 +27,8 @@ export class VisibleChanges {
   /**
    * Returns at most `limit` changes after a cursor, oldest first. If `after` is null, begins with the oldest stored
    * change.
-   * @throws AccessError if the caller may not use the channel; BAD_USER_INPUT if the cursor is malformed; CursorExpired
-   * if changes after the cursor were deleted; UNAVAILABLE if the journal cannot be read
+   * @throws AccessError if the caller may not use the channel; BAD_USER_INPUT if the cursor is malformed;
+   * PositionExpired if changes after the cursor were deleted; UNAVAILABLE if the journal cannot be read
    */
   async read(channel: string, after: string | null, limit: number): Promise<ChangePage> {
     return this.feed.read(this.#readerOf(channel), parseCursor(after), limit);
@@ -36,7 +36,7 @@ export class VisibleChanges {
 
   /**
    * Yields every change after a cursor, then new changes as they are recorded. If `after` is null, yields only new
-   * changes. The iterator throws CursorExpired if changes after its position were deleted.
+   * changes. The iterator throws PositionExpired if changes after its position were deleted.
    * @throws AccessError if the caller may not use the channel; BAD_USER_INPUT if the cursor is malformed
    */
   watch(channel: string, after: string | null): AsyncIterableIterator<RecordedChange, undefined> {

@@ -52,7 +52,7 @@ export const bugs = [
     id: 'watcher-ends-at-outage',
     promise: 'A watcher continues after an outage of the journal.',
     file: 'src/core/changes/change-feed.ts',
-    find: 'if (error instanceof CursorExpired) throw error;',
+    find: 'if (error instanceof PositionExpired) throw error;',
     replace: 'throw error;',
     tests: ['test/changes/change-feed.system.test.ts'],
   },

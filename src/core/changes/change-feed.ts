@@ -13,7 +13,6 @@ import { withTimeout } from '../../shared/timeout';
 import type { BackgroundObserver } from '../background';
 import { journalUnreadableError, type JournalSession } from '../journal-session';
 import type { ChangeSignals, Watcher } from './change-signals';
-import { CursorExpired, encodeCursor } from './cursor';
 
 const READ_TIMEOUT_MS = 2000;
 /** Maximum number of changes that a watcher gets from one read, and so keeps in memory. */
@@ -80,7 +79,7 @@ export class ChangeFeed {
    * Returns up to `limit` changes that the reader may see, oldest first. If all changes that were read within
    * READ_TIMEOUT_MS are invisible to the reader, returns none although `hasMore` is true.
    * @param after position of the last change that the reader has; null: start with the oldest stored change
-   * @throws CursorExpired if changes after `after` were deleted; ServiceError (UNAVAILABLE) if the first read fails
+   * @throws PositionExpired if changes after `after` were deleted; ServiceError (UNAVAILABLE) if the first read fails
    */
   async read(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangePage> {
     const { runtime } = this.session;
@@ -90,8 +89,8 @@ export class ChangeFeed {
       const reading = this.#readPage(reader, readFrom, limit);
       const leftMs = deadline - runtime.monotonic();
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
-        if (error instanceof CursorExpired || readFrom === null || readFrom === after)
-          throw error instanceof CursorExpired ? error : journalUnreadableError();
+        if (error instanceof PositionExpired || readFrom === null || readFrom === after)
+          throw error instanceof PositionExpired ? error : journalUnreadableError();
         // Earlier reads of this call have passed changes that the reader may not see. The next call continues after
         // them.
         return { changes: [], hasMore: true, readUntil: readFrom };
@@ -107,7 +106,7 @@ export class ChangeFeed {
   /**
    * Yields every visible change after the position `after`, then new changes as they are recorded. Reads a page only
    * after the consumer has received the previous one (backpressure). Retries failed reads. The iterator throws
-   * CursorExpired if changes after its position were deleted.
+   * PositionExpired if changes after its position were deleted.
    * @param after null: yield only changes recorded from now on
    */
   watch(
@@ -184,10 +183,7 @@ export class ChangeFeed {
   async #readPage(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangeBatch> {
     const { journal, service, clock } = this.session;
     const { channel, creators } = reader;
-    const reading = journal.readChanges({ service, channel, creators, after, limit });
-    const page = await reading.catch((error: unknown) => {
-      throw error instanceof PositionExpired ? new CursorExpired(encodeCursor(error.oldest)) : error;
-    });
+    const page = await journal.readChanges({ service, channel, creators, after, limit });
     const now = clock.monotonic();
     // A busy journal always has an open database transaction, so `isBehind` alone does not mean that the read is
     // stalled. A read that returns the newest readable changes is not stalled.
@@ -197,7 +193,7 @@ export class ChangeFeed {
   }
 
   /**
-   * Retries a read until it succeeds. Returns undefined if the watcher was stopped. Throws CursorExpired without a
+   * Retries a read until it succeeds. Returns undefined if the watcher was stopped. Throws PositionExpired without a
    * retry.
    */
   async #retry<T>(watcher: Watcher, read: () => Promise<T>): Promise<T | undefined> {
@@ -205,7 +201,7 @@ export class ChangeFeed {
       try {
         return await read();
       } catch (error) {
-        if (error instanceof CursorExpired) throw error;
+        if (error instanceof PositionExpired) throw error;
       }
       await watcher.pause(backoffMs(RETRY_BACKOFF, failureCount, this.session.runtime.random()));
     }

@@ -4,15 +4,6 @@ import type { ChangePosition } from '../../datasources/journal/changes';
 const CURSOR_PATTERN = /^1\.(\d{1,16})\.(\d{1,16})\.(\d{1,16})$/;
 const MAX_CURSOR_LENGTH = 100;
 
-/** Changes after a cursor were deleted, so a reader cannot continue from it. */
-export class CursorExpired extends Error {
-  /** @param oldestCursor cursor from which a reader gets all changes that are still stored */
-  constructor(readonly oldestCursor: string) {
-    super('The changes after this cursor were deleted. Continue from oldestCursor.');
-    this.name = 'CursorExpired';
-  }
-}
-
 /** Returns the cursor of a position: base64url, opaque to clients. */
 export const encodeCursor = ({ epoch, transaction, seq }: ChangePosition): string =>
   Buffer.from(`1.${epoch}.${transaction}.${seq}`).toString('base64url');

@@ -1,6 +1,7 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { CursorExpired } from '../../core/changes/cursor';
+import { encodeCursor } from '../../core/changes/cursor';
+import { PositionExpired } from '../../datasources/journal/changes';
 import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-service/service-error';
 import { AccessError } from '../../auth/caller';
 import type { PublicErrorCode, PublicErrorExtensions } from './error-codes';
@@ -81,8 +82,9 @@ export function toPublicError(
     const extensions = { ...SERVICE_ERRORS[kind], ...(retryAfterMs !== undefined && { retryAfterMs }) };
     return { message, ...location, extensions };
   }
-  if (cause instanceof CursorExpired) {
-    const { message, oldestCursor } = cause;
+  if (cause instanceof PositionExpired) {
+    const message = 'The changes after this cursor were deleted. Continue from oldestCursor.';
+    const oldestCursor = encodeCursor(cause.oldest);
     return { message, ...location, extensions: { code: 'CURSOR_EXPIRED', retryable: false, oldestCursor } };
   }
   const code = codeOf(cause, formatted.extensions?.['code']);
