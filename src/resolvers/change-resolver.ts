@@ -66,10 +66,10 @@ export class ChangeResolver {
     first?: number | null,
   ): Promise<ChangePage> {
     const limit = checkedPageSize(first, CHANGES_PAGE_SIZE);
-    const { changes, end, hasMore } = await context.changes.read(channel, after ?? null, limit);
+    const { changes, readUntil, hasMore } = await context.changes.read(channel, after ?? null, limit);
     return Object.assign(new ChangePage(), {
       changes: changes.map((change) => toChange(change, context)),
-      endCursor: encodeCursor(end),
+      endCursor: encodeCursor(readUntil),
       hasMore,
     });
   }

@@ -1,5 +1,5 @@
 import { requireChannel, creatorRestriction, type Caller } from '../auth/caller';
-import type { ChangeFeed, ChangePage, ChangeReader } from '../core/changes/change-feed';
+import type { ChangeFeed, ChangeReader } from '../core/changes/change-feed';
 import { decodeCursor } from '../core/changes/cursor';
 import type { ChangePosition, RecordedChange } from '../datasources/journal/changes';
 import { badArgumentError } from './bad-request';
@@ -30,7 +30,7 @@ export class VisibleChanges {
    * @throws AccessError if the caller may not use the channel; BAD_USER_INPUT if the cursor is malformed;
    * PositionExpired if changes after the cursor were deleted; UNAVAILABLE if the journal cannot be read
    */
-  async read(channel: string, after: string | null, limit: number): Promise<ChangePage> {
+  async read(channel: string, after: string | null, limit: number): ReturnType<ChangeFeed['read']> {
     return this.feed.read(this.#readerOf(channel), parseCursor(after), limit);
   }
 

@@ -97,7 +97,7 @@ describeJournals('The change feed', (fixture) => {
     await instance.pay(channel);
     const end = { epoch: Number.MAX_SAFE_INTEGER, transaction: 5, seq: 5 };
     const page = await instance.feed.read(readerOf(channel), end, 10);
-    expect(page).toEqual({ changes: [], end, hasMore: false });
+    expect(page).toEqual({ changes: [], readUntil: end, hasMore: false });
   });
 
   test('fails with UNAVAILABLE if the journal cannot be read', async () => {
@@ -123,7 +123,7 @@ describeJournals('A subscriber to the change feed', (fixture) => {
   test('shares its journal reads with other subscribers at the same position', async () => {
     const instance = new Instance(fixture);
     const channel = randomUUID();
-    const { end } = await instance.feed.read(readerOf(channel), null, 1);
+    const { readUntil: end } = await instance.feed.read(readerOf(channel), null, 1);
     instance.reads.length = 0;
     const watchers = Array.from({ length: 50 }, () => instance.feed.watch(readerOf(channel), end));
     const firsts = watchers.map((watching) => watching.next());

@@ -4,8 +4,8 @@ export const bugs = [
     id: 'changes-restricted-cursor-stays',
     promise: 'Changes that a caller may not see advance its cursor.',
     file: 'src/core/changes/change-feed.ts',
-    find: 'end: changes.at(-1)?.position ?? readUntil',
-    replace: 'end: changes.at(-1)?.position ?? after ?? readUntil',
+    find: 'readUntil: changes.at(-1)?.position ?? readUntil',
+    replace: 'readUntil: changes.at(-1)?.position ?? after ?? readUntil',
     tests: ['test/changes/transports.test.ts'],
   },
   {

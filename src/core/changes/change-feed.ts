@@ -1,9 +1,9 @@
 import {
   FIRST_POSITION,
   PositionExpired,
-  type CreatorFilter,
   type ChangeJournal,
   type ChangePosition,
+  type ChangeRange,
   type ChangeBatch,
   type RecordedChange,
 } from '../../datasources/journal/changes';
@@ -29,25 +29,7 @@ const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 const BEHIND_EXPIRY_MS = 60_000;
 
 /** Selects the changes that one reader may see. */
-export interface ChangeReader {
-  channel: string;
-  /**
-   * For each visible kind of transaction: the client that must have created the transaction; null if any client may
-   * have created it. A kind without an entry is not visible.
-   */
-  creators: CreatorFilter;
-}
-
-export interface ChangePage {
-  changes: RecordedChange[];
-  /**
-   * Position after which the next read continues: that of the last change. If there are no changes, the position up to
-   * which this read has searched.
-   */
-  end: ChangePosition;
-  /** Whether the next read may return more changes at present. If not, the reader must wait for new ones. */
-  hasMore: boolean;
-}
+export type ChangeReader = Pick<ChangeRange, 'creators'> & { channel: string };
 
 type FeedSession = Pick<JournalSession, 'clock' | 'runtime' | 'service'> & {
   journal: Pick<ChangeJournal, 'readChanges' | 'newestChange'>;
@@ -77,11 +59,16 @@ export class ChangeFeed {
 
   /**
    * Returns up to `limit` changes that the reader may see, oldest first. If all changes that were read within
-   * READ_TIMEOUT_MS are invisible to the reader, returns none although `hasMore` is true.
+   * READ_TIMEOUT_MS are invisible to the reader, returns none although `hasMore` is true. If it returns changes,
+   * `readUntil` is the position of the last one.
    * @param after position of the last change that the reader has; null: start with the oldest stored change
    * @throws PositionExpired if changes after `after` were deleted; ServiceError (UNAVAILABLE) if the first read fails
    */
-  async read(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangePage> {
+  async read(
+    reader: ChangeReader,
+    after: ChangePosition | null,
+    limit: number,
+  ): Promise<Omit<ChangeBatch, 'isBehind'>> {
     const { runtime } = this.session;
     let readFrom = after;
     const deadline = runtime.monotonic() + READ_TIMEOUT_MS;
@@ -97,7 +84,7 @@ export class ChangeFeed {
       });
       const { changes, hasMore, readUntil } = page;
       if (changes.length > 0 || !hasMore || readUntil === readFrom)
-        return { changes, end: changes.at(-1)?.position ?? readUntil, hasMore };
+        return { changes, hasMore, readUntil: changes.at(-1)?.position ?? readUntil };
       // This page had only changes that the reader may not see.
       readFrom = readUntil;
     }
