@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { RateLimiter } from '../../src/cli/reconcile/rate-limiter';
 import type { Outcome } from '../../src/datasources/journal/journal';
 import { API_KEY, SECRET_KEY } from '../support/gateway';
 import { until } from '../support/latch';
@@ -121,6 +122,7 @@ describeBooks('The command reconcile', (books) => {
     const shaky = await books().paid({ key: 'shaky' });
     const proxied = await books().paid({ key: 'proxied' });
     const failures: string[] = [];
+    const reserveTurn = jest.spyOn(RateLimiter.prototype, 'reserveTurn');
     books().service.respond(({ parameters }) => {
       const id = parameters.get('transaction_id') ?? '';
       if (id === broken.transactionId) return { status: 400 };
@@ -134,6 +136,9 @@ describeBooks('The command reconcile', (books) => {
       broken: 'unknown lookup_refused',
       proxied: 'unknown not_found_by_proxy',
     });
+    // The rate limiter counts every request, including retries.
+    expect(reserveTurn).toHaveBeenCalledTimes(books().service.requests.length);
+    reserveTurn.mockRestore();
   });
 });
 

@@ -5,7 +5,6 @@ import { requireServiceUrl } from '../attempts/session';
 import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
 import { LatestChanges } from '../reconcile/latest-changes';
 import { ServiceLookups } from '../reconcile/lookups';
-import { RateLimiter, systemWaitingClock } from '../reconcile/rate-limiter';
 import { REPORT_HEADER, countDifferences, printSummary } from '../reconcile/report';
 import { ReportFile } from '../reconcile/report-file';
 import { checkAttempts } from '../reconcile/run';
@@ -38,8 +37,7 @@ export async function reconcile(
   const stopped = new AbortController();
   try {
     await using attempts = await openAttemptsByStart(url, JOURNAL_TIMEOUT_MS);
-    const limiter = new RateLimiter(systemWaitingClock, rate);
-    await using lookups = new ServiceLookups(config.service, limiter, stopped.signal);
+    await using lookups = new ServiceLookups(config.service, rate, stopped.signal);
     using report = resume
       ? ReportFile.resume(file, selection)
       : ReportFile.create(file, selection, REPORT_HEADER);

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Attempt, Journal } from '../../datasources/journal/journal';
-import type { ServiceErrorKind } from '../../datasources/payment-service/service-error';
 import {
   compareSucceeded,
   compareUnsent,
@@ -20,10 +19,7 @@ export interface CheckedAttempt extends Comparison {
   transaction: ServiceTransaction | null;
   /** When the comparison ended, in ms since 1970. */
   checkedAt: number;
-  /**
-   * Whether the lookup failed with UNAVAILABLE, TIMEOUT or AUTH_FAILED. The run fails after many consecutive checks
-   * with `isOutage`.
-   */
+  /** Whether the lookup failed as in an outage (see LookupOutcome). Many consecutive such checks end the run. */
   isOutage: boolean;
 }
 
@@ -37,8 +33,6 @@ export interface CheckOptions {
 
 /** Maximum number of repeated lookups of a transaction whose recorded status changes during the lookups. */
 const MAX_REPEATED_LOOKUPS = 3;
-
-const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT', 'AUTH_FAILED']);
 
 type AttemptComparison = Omit<CheckedAttempt, 'attempt' | 'checkedAt' | 'isOutage'>;
 
@@ -74,7 +68,7 @@ async function checkOnce(
     outcome = await options.lookups.lookUp(attempt);
   }
   const comparison = await compareAttempt(attempt, outcome, options);
-  const isOutage = outcome.kind === 'failed' && OUTAGE_ERRORS.has(outcome.error);
+  const isOutage = 'failure' in outcome && outcome.isOutage;
   return { ...comparison, attempt, checkedAt: Date.now(), isOutage };
 }
 
@@ -83,10 +77,8 @@ async function compareAttempt(
   outcome: LookupOutcome,
   options: CheckOptions,
 ): Promise<AttemptComparison> {
-  if (outcome.kind === 'failed')
-    return unknownComparison(outcome.error.toLowerCase().replace(/^(lookup_)?/, 'lookup_'));
-  if (outcome.kind === 'not_found_by_proxy') return unknownComparison('not_found_by_proxy');
-  const transaction = outcome.kind === 'found' ? outcome.transaction : null;
+  if ('failure' in outcome) return unknownComparison(outcome.failure);
+  const { transaction } = outcome;
   if (attempt.transactionId !== null) {
     const change = options.changes.find(attempt.kind, attempt.transactionId);
     if (!transaction) return { result: 'missing', detail: '', change, transaction };

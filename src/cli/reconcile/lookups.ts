@@ -11,23 +11,20 @@ import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
 import { sleep } from '../../shared/timeout';
 import type { ServiceTransaction } from './compare';
-import type { RateLimiter } from './rate-limiter';
+import { RateLimiter } from './rate-limiter';
 
-/**
- * Result of a lookup:
- * - `found`: the service has this transaction.
- * - `not_found`: the service responded that it has no such transaction.
- * - `not_found_by_proxy`: the response "not found" may be from a proxy, so the transaction may exist.
- * - `failed`: there was no usable response. If the error was temporary, the lookup was already retried.
- */
 export type LookupOutcome =
-  | { kind: 'found'; transaction: ServiceTransaction }
-  | { kind: 'not_found' }
-  | { kind: 'not_found_by_proxy' }
-  | { kind: 'failed'; error: ServiceErrorKind };
+  /** The response of the service. `transaction` is null if the service has no such transaction. */
+  | { transaction: ServiceTransaction | null }
+  /**
+   * There was no usable response, and retries did not help. `failure`: the reason as a fixed word. `isOutage`: whether
+   * the error was UNAVAILABLE, TIMEOUT or AUTH_FAILED.
+   */
+  | { failure: string; isOutage: boolean };
 
 /** Temporary errors, after which a lookup is retried. Other errors would recur. */
 const RETRYABLE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
+const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set([...RETRYABLE_ERRORS, 'AUTH_FAILED']);
 const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
@@ -43,14 +40,16 @@ export class ServiceLookups implements AsyncDisposable {
   readonly #payouts: PayoutService;
   readonly #credentials;
   readonly #transport;
+  readonly #limiter: RateLimiter;
 
   /**
+   * @param rate maximum number of requests per second
    * @param signal aborts lookups that wait for the rate limit or for a retry
    * @throws ConfigError if the credentials cannot be used
    */
   constructor(
     service: Config['service'],
-    private readonly limiter: RateLimiter,
+    rate: number,
     private readonly signal: AbortSignal,
   ) {
     const { baseUrl, timeoutMs, notFoundStatus: status, notFoundFields: fields } = service;
@@ -63,30 +62,34 @@ export class ServiceLookups implements AsyncDisposable {
     const client = new ServiceClient(this.#transport, { status, fields }, secrets, {
       onFailure: () => undefined,
       onEnd: () => (this.requestCount += 1),
-      onRetry: () => limiter.countRequest(),
+      onRetry: () => this.#limiter.reserveTurn(),
     });
+    this.#limiter = new RateLimiter(rate);
     this.#payments = new PaymentService(client);
     this.#payouts = new PayoutService(client);
   }
 
   /**
    * Looks up an attempt's transaction, by its id if the attempt has it, otherwise by the external id. Resolves with
-   * `failed` after a ServiceError that is not retryable, or after MAX_TRIES tries. Rejects if `signal` aborts a wait.
+   * a failure after a ServiceError that is not retryable, or after MAX_TRIES tries. Rejects if `signal` aborts a wait.
    */
   async lookUp({ kind, channel, transactionId, externalId }: Attempt): Promise<LookupOutcome> {
-    const { limiter, signal } = this;
+    const { signal } = this;
     const id = transactionId === null ? { externalId } : { transactionId };
     for (let tries = 1; ; tries += 1) {
-      await limiter.waitForTurn(signal);
+      await sleep(this.#limiter.reserveTurn(), undefined, { signal });
       try {
         const service = kind === 'payment' ? this.#payments : this.#payouts;
         const { found, isFromService } = await service.search({ channel, ...id });
-        if (found) return { kind: 'found', transaction: toServiceTransaction(found) };
-        return { kind: isFromService ? 'not_found' : 'not_found_by_proxy' };
+        // The response of a proxy does not prove that the transaction does not exist.
+        if (!isFromService) return { failure: 'not_found_by_proxy', isOutage: false };
+        return { transaction: found && toServiceTransaction(found) };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        if (tries >= MAX_TRIES || !RETRYABLE_ERRORS.has(error.kind))
-          return { kind: 'failed', error: error.kind };
+        if (tries >= MAX_TRIES || !RETRYABLE_ERRORS.has(error.kind)) {
+          const failure = error.kind.toLowerCase().replace(/^(lookup_)?/, 'lookup_');
+          return { failure, isOutage: OUTAGE_ERRORS.has(error.kind) };
+        }
         const backoff = FIRST_DELAY_MS * 2 ** (tries - 1) * (0.5 + Math.random());
         const delayMs = Math.min(Math.max(backoff, error.retryAfterMs ?? 0), MAX_DELAY_MS);
         await sleep(delayMs, undefined, { signal });
