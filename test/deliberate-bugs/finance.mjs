@@ -27,7 +27,7 @@ export const bugs = [
   {
     id: 'reconcile-resumes-at-start',
     promise: 'A resumed run looks up only what is left.',
-    file: 'src/cli/reconcile/run.ts',
+    file: 'src/cli/commands/reconcile.ts',
     find: 'after: report.position',
     replace: 'after: null',
     tests: ['test/cli/reconcile.system.test.ts'],
@@ -35,7 +35,7 @@ export const bugs = [
   {
     id: 'reconcile-outage-as-results',
     promise: 'The failed lookups of an outage are repeated by --resume.',
-    file: 'src/cli/reconcile/run.ts',
+    file: 'src/cli/commands/reconcile.ts',
     find: '    if (checked.isOutage && failed.length < MAX_CONSECUTIVE_OUTAGES) return;\n',
     replace:
       '    if (checked.isOutage && failed.length < MAX_CONSECUTIVE_OUTAGES) failed.splice(0).forEach(add);\n',

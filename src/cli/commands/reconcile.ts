@@ -1,13 +1,21 @@
 import { readLookupConfig } from '../../config';
 import { openAttemptsByStart } from '../../datasources/journal/attempts-by-start';
 import { openJournal } from '../../datasources/journal/create-journal';
+import type { Attempt } from '../../datasources/journal/journal';
 import { requireServiceUrl } from '../attempts/session';
 import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
+import { checkAttempt, type CheckedAttempt, type CheckOptions } from '../reconcile/check-attempt';
 import { LatestChanges } from '../reconcile/latest-changes';
 import { ServiceLookups } from '../reconcile/lookups';
-import { REPORT_HEADER, countDifferences, printSummary } from '../reconcile/report';
+import { countDifferences, describeProgress, printSummary } from '../reconcile/report';
 import { ReportFile } from '../reconcile/report-file';
-import { checkAttempts } from '../reconcile/run';
+import type { Terminal } from '../terminal';
+
+/** Maximum number of checks that are running, or finished and waiting until earlier checks are reported. */
+const MAX_IN_FLIGHT = 64;
+/** Number of consecutive checks with `isOutage` after which the run fails. --resume continues the run. */
+const MAX_CONSECUTIVE_OUTAGES = 20;
+const SAVE_INTERVAL_MS = 1000;
 
 interface ReconcileOptions {
   /** Start of the time range in ms since 1970, inclusive. */
@@ -34,25 +42,74 @@ export async function reconcile(
   const selection = { service, from, to, channel: channel ?? null, all };
   const url = config.journalUrl.reveal();
   const journal = await openJournal(url, JOURNAL_TIMEOUT_MS);
-  const stopped = new AbortController();
   try {
     await using attempts = await openAttemptsByStart(url, JOURNAL_TIMEOUT_MS);
-    await using lookups = new ServiceLookups(config.service, rate, stopped.signal);
-    using report = resume
-      ? ReportFile.resume(file, selection)
-      : ReportFile.create(file, selection, REPORT_HEADER);
+    await using lookups = new ServiceLookups(config.service, rate);
+    using report = resume ? ReportFile.resume(file, selection) : ReportFile.create(file, selection);
     using changes = new LatestChanges(journal, selection);
     terminal.showProgress('Reading the record of changes …');
     await changes.update();
     const { followsTransactions } = config;
+    const pages = attempts.pages({ ...selection, after: report.position });
     const checkOptions = { journal, changes, followsTransactions, lookups };
-    await checkAttempts({ selection, attempts, checkOptions, report, terminal }).finally(() =>
-      stopped.abort(),
-    );
+    await checkAttempts(pages, checkOptions, { report, terminal });
     report.complete();
     printSummary(terminal, report.counts, { file, lookups: lookups.requestCount, json });
     return countDifferences(report.counts) > 0 ? EXIT.failed : EXIT.done;
   } finally {
     await journal.close();
+  }
+}
+
+/**
+ * Checks attempts, and adds the results to the report. Shows the progress after each result. Several checks run at the
+ * same time, but results are added in the order of the attempts. If the run fails, for example in an outage of the service,
+ * saves the results that were added before.
+ */
+async function checkAttempts(
+  pages: AsyncIterable<Attempt[]>,
+  checkOptions: CheckOptions,
+  { report, terminal }: { report: ReportFile; terminal: Terminal },
+): Promise<void> {
+  const inFlight: Promise<CheckedAttempt>[] = [];
+  /**
+   * The latest consecutive checks with `isOutage`. They are added to the report after the next check without
+   * `isOutage`, or after the last attempt. If the run fails before that, --resume repeats these checks.
+   */
+  let failed: CheckedAttempt[] = [];
+  let savedAt = performance.now();
+  const add = (checked: CheckedAttempt): void => {
+    report.add(checked);
+    terminal.showProgress(describeProgress(report.counts, checked.attempt.startedAt));
+  };
+  const addNextResult = async (): Promise<void> => {
+    const checked = await inFlight.shift();
+    if (!checked) return;
+    failed.push(checked);
+    if (checked.isOutage && failed.length < MAX_CONSECUTIVE_OUTAGES) return;
+    if (checked.isOutage)
+      throw new Error(
+        `${failed.length} lookups in a row failed (${checked.detail}). Repeat the command with --resume when the service responds and accepts the credentials.`,
+      );
+    failed.forEach(add);
+    failed = [];
+    if (performance.now() - savedAt < SAVE_INTERVAL_MS) return;
+    report.save();
+    savedAt = performance.now();
+  };
+  try {
+    for await (const page of pages) {
+      for (const attempt of page) {
+        if (inFlight.length >= MAX_IN_FLIGHT) await addNextResult();
+        const checked = checkAttempt(attempt, checkOptions);
+        // Prevent an unhandled rejection: if the run fails, nothing awaits this check.
+        checked.catch(() => undefined);
+        inFlight.push(checked);
+      }
+    }
+    while (inFlight.length > 0) await addNextResult();
+    failed.forEach(add);
+  } finally {
+    report.save();
   }
 }

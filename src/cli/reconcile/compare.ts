@@ -24,7 +24,8 @@ export const RESULTS = [
   'unexpected',
   'unknown',
 ] as const;
-export type Result = (typeof RESULTS)[number];
+type Result = (typeof RESULTS)[number];
+export type ResultCounts = Record<Result, number>;
 
 /** The compared fields of a transaction, from the response to a lookup. */
 export interface ServiceTransaction {

@@ -41,17 +41,13 @@ export class ServiceLookups implements AsyncDisposable {
   readonly #credentials;
   readonly #transport;
   readonly #limiter: RateLimiter;
+  readonly #disposal = new AbortController();
 
   /**
    * @param rate maximum number of requests per second
-   * @param signal aborts lookups that wait for the rate limit or for a retry
    * @throws ConfigError if the credentials cannot be used
    */
-  constructor(
-    service: Config['service'],
-    rate: number,
-    private readonly signal: AbortSignal,
-  ) {
+  constructor(service: Config['service'], rate: number) {
     const { baseUrl, timeoutMs, notFoundStatus: status, notFoundFields: fields } = service;
     const { credentialsFile: file, defaultCredentials: settings } = service;
     const open = () => new Credentials({ file, settings });
@@ -71,10 +67,11 @@ export class ServiceLookups implements AsyncDisposable {
 
   /**
    * Looks up an attempt's transaction, by its id if the attempt has it, otherwise by the external id. Resolves with
-   * a failure after a ServiceError that is not retryable, or after MAX_TRIES tries. Rejects if `signal` aborts a wait.
+   * a failure after a ServiceError that is not retryable, or after MAX_TRIES tries. Rejects if this object is disposed
+   * while the lookup waits for the rate limit or for a retry.
    */
   async lookUp({ kind, channel, transactionId, externalId }: Attempt): Promise<LookupOutcome> {
-    const { signal } = this;
+    const { signal } = this.#disposal;
     const id = transactionId === null ? { externalId } : { transactionId };
     for (let tries = 1; ; tries += 1) {
       await sleep(this.#limiter.reserveTurn(), undefined, { signal });
@@ -98,6 +95,7 @@ export class ServiceLookups implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposal.abort();
     this.#credentials.close();
     await this.#transport.close();
   }

@@ -13,15 +13,15 @@ import type { AttemptPosition } from '../../datasources/journal/journal';
 import { InputError } from '../context';
 import { causeCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
-import { RESULTS, type Result } from './compare';
+import type { CheckedAttempt } from './check-attempt';
+import { RESULTS, type ResultCounts } from './compare';
+import { REPORT_HEADER, reportRecord } from './report';
 
 /** The attempts that a run of `reconcile` compares. --resume continues a run only with the same selection. */
 export interface AttemptSelection extends Omit<AttemptsByStartQuery, 'after'> {
   /** Whether the report file also contains the attempts that agree. */
   all: boolean;
 }
-
-export type ResultCounts = Record<Result, number>;
 
 interface Progress {
   selection: AttemptSelection;
@@ -49,7 +49,7 @@ export class ReportFile implements Disposable {
   ) {}
 
   /** Creates the CSV file and the progress file. @throws InputError if one of them exists or cannot be created */
-  static create(file: string, selection: AttemptSelection, header: string): ReportFile {
+  static create(file: string, selection: AttemptSelection): ReportFile {
     if (existsSync(progressFileOf(file)))
       throw new InputError(
         `${file} is from an interrupted run: continue it with --resume, or delete it and its .progress file.`,
@@ -57,7 +57,7 @@ export class ReportFile implements Disposable {
     const counts = Object.fromEntries(RESULTS.map((result) => [result, 0])) as ResultCounts;
     const progress = { selection, position: null, bytes: 0, counts };
     const report = new ReportFile(file, openReport(file, 'ax'), progress);
-    report.#pending = header;
+    report.#pending = REPORT_HEADER;
     report.save();
     return report;
   }
@@ -85,11 +85,13 @@ export class ReportFile implements Disposable {
     return this.progress.position;
   }
 
-  /** Adds the next result; save() writes it. @param record CSV record; null if the report omits the attempt */
-  add(result: Result, position: AttemptPosition, record: string | null): void {
-    this.progress.counts[result] += 1;
-    this.progress.position = { startedAt: position.startedAt, seq: position.seq };
-    if (record !== null) this.#pending += record;
+  /** Adds the next result; save() writes it. */
+  add(checked: CheckedAttempt): void {
+    const { result, attempt } = checked;
+    const { counts, selection } = this.progress;
+    counts[result] += 1;
+    this.progress.position = { startedAt: attempt.startedAt, seq: attempt.seq };
+    if (selection.all || result !== 'agrees') this.#pending += reportRecord(checked);
   }
 
   /** Writes the added results to disk, then the progress file. */

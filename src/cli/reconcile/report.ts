@@ -2,8 +2,7 @@ import { mutationName } from '../attempts/report';
 import { csvRecord } from '../csv';
 import { timeText, type Terminal } from '../terminal';
 import type { CheckedAttempt } from './check-attempt';
-import { RESULTS, toGraphqlStatus } from './compare';
-import type { ResultCounts } from './report-file';
+import { RESULTS, toGraphqlStatus, type ResultCounts } from './compare';
 
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
