@@ -15,7 +15,7 @@ export interface CommandActions {
     load: () => Promise<Record<N, CommandFunction>>,
     functionName: N,
   ): Parameters<Command['action']>[0];
-  startServer(name: ServerCommandName): Promise<void>;
+  startServer(name: ServerCommandName): void;
 }
 
 interface CommandHelp {

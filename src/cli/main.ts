@@ -31,13 +31,13 @@ async function runArguments(args: readonly string[]): Promise<void> {
   };
   streams.forEach((stream) => stream.on('error', onError));
   process.on('SIGINT', onInterrupt);
-  const code = await runCommand(args, { terminal, env: undefined }, async (name) => {
+  const result = await runCommand(args, { terminal, env: undefined });
+  if (typeof result === 'string') {
     streams.forEach((stream) => stream.off('error', onError));
     process.off('SIGINT', onInterrupt);
-    await SERVER_COMMANDS[name]();
-  });
-  if (code === null) return;
+    return SERVER_COMMANDS[result]();
+  }
   // Wait for pending output, because writes to a pipe are asynchronous and process.exit() discards them.
   await Promise.all(streams.map((stream) => new Promise((resolve) => stream.write('', resolve))));
-  process.exit(code);
+  process.exit(result);
 }

@@ -15,6 +15,7 @@ import {
   definePersistCommand,
   defineServerAndDoctorCommands,
   type CommandActions,
+  type ServerCommandName,
 } from './command-definitions';
 import { defineChangesAndReconcileCommands } from './finance-definitions';
 import { EXIT, InputError, UsageError, type Context } from './context';
@@ -92,32 +93,26 @@ function errorText(error: unknown): string {
     : `${error.message} (${code})`;
 }
 
-/**
- * Runs a command and resolves with its exit code. Resolves with null once `start` or `sandbox` has started, because
- * these commands run until a signal.
- * @param startServer runs the command `start` or `sandbox`
- */
+/** Runs a command and resolves with its exit code. Does not run `start` and `sandbox`: resolves with their names. */
 export async function runCommand(
   args: readonly string[],
   context: Context,
-  startServer: CommandActions['startServer'] = async () => undefined,
-): Promise<number | null> {
-  let code: number | null = EXIT.done;
+): Promise<number | ServerCommandName> {
+  let result: number | ServerCommandName = EXIT.done;
   const program = createCommandLineParser(context.terminal, {
     handler:
       (load, functionName) =>
       async (...parameters) => {
         const run = (await load())[functionName];
-        code = await run(context, ...(parameters as never[]));
+        result = await run(context, ...(parameters as never[]));
       },
-    startServer: async (name) => {
-      code = null;
-      await startServer(name);
+    startServer: (name) => {
+      result = name;
     },
   });
   try {
     await program.parseAsync(args, { from: 'user' });
-    return code;
+    return result;
   } catch (error) {
     return reportError(error, context.terminal);
   } finally {

@@ -29,8 +29,9 @@ export async function run(
     },
   };
   const err = { isTTY, write: (text: string) => (said.err += text) };
-  const code = await runCommand(args, { terminal: new Terminal(out, err), env });
-  return { code, ...said };
+  const result = await runCommand(args, { terminal: new Terminal(out, err), env });
+  // The servers `start` and `sandbox` are not run and have no exit code.
+  return { code: typeof result === 'number' ? result : null, ...said };
 }
 
 export interface ProcessOptions {
