@@ -86,21 +86,9 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string,
     ['AUDIT_LOG_FILE', config.auditFile],
   ];
   for (const { setting, path: file } of secretFiles) files.push([setting, file]);
-  for (const file of credentialFilesOf(credentialsFile))
+  for (const file of readCredentialsFileEntries(credentialsFile).files)
     files.push([`${file} (SERVICE_CREDENTIALS_FILE)`, file]);
   return files;
-}
-
-/**
- * Returns the paths of the key files that SERVICE_CREDENTIALS_FILE names. Returns [] if the setting is not set, or if
- * the file is invalid. checkCredentials() reports an invalid file.
- */
-function credentialFilesOf(credentialsFile: string | null): string[] {
-  try {
-    return readCredentialsFileEntries(credentialsFile).files;
-  } catch {
-    return [];
-  }
 }
 
 function checkFileMode(name: string, file: string): Finding[] {

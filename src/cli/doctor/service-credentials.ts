@@ -55,18 +55,21 @@ function openCredentialEntries({ config, channel }: CheckContext) {
 
 /**
  * Returns the channels in SERVICE_CREDENTIALS_FILE, and the paths of the key files that it names. Returns two empty
- * lists if `file` is null. Throws if one of these files cannot be read or is invalid.
+ * lists if `file` is null, or if one of these files cannot be read or is invalid, which checkCredentials() reports.
  */
 export function readCredentialsFileEntries(file: string | null): { channels: string[]; files: string[] } {
   const files: string[] = [];
-  if (file === null) return { channels: [], files };
-  const readNamedFile = (name: string): string => {
-    const namedFile = path.resolve(path.dirname(file), name);
-    files.push(namedFile);
-    return readTextFile(namedFile);
-  };
-  const { channels } = parseCredentialsFile(readTextFile(file), readNamedFile);
-  return { channels: [...channels.keys()], files };
+  try {
+    if (file === null) return { channels: [], files };
+    const { channels } = parseCredentialsFile(readTextFile(file), (name) => {
+      const namedFile = path.resolve(path.dirname(file), name);
+      files.push(namedFile);
+      return readTextFile(namedFile);
+    });
+    return { channels: [...channels.keys()], files };
+  } catch {
+    return { channels: [], files: [] };
+  }
 }
 
 async function sendLookups(
