@@ -53,8 +53,8 @@ export const bugs = [
     id: 'reconcile-own-transaction-of-other',
     promise: 'A transaction that another attempt created is not unexpected.',
     file: 'src/cli/reconcile/check-attempt.ts',
-    find: 'isOfOtherAttempt: creator !== null && creator.id !== id',
-    replace: 'isOfOtherAttempt: creator !== null && creator.id === id',
+    find: 'isOfOtherAttempt = creator !== null && creator.id !== id',
+    replace: 'isOfOtherAttempt = creator !== null && creator.id === id',
     tests: ['test/cli/reconcile.system.test.ts'],
   },
   {

@@ -75,33 +75,24 @@ async function checkOnce(
 async function compareAttempt(
   attempt: Attempt,
   outcome: LookupOutcome,
-  options: CheckOptions,
+  { journal, changes, followsTransactions }: CheckOptions,
 ): Promise<AttemptComparison> {
   if ('failure' in outcome) return unknownComparison(outcome.failure);
   const { transaction } = outcome;
   if (attempt.transactionId !== null) {
-    const change = options.changes.find(attempt.kind, attempt.transactionId);
+    const change = changes.find(attempt.kind, attempt.transactionId);
     if (!transaction) return { result: 'missing', detail: '', change, transaction };
-    const tracking = { change, followsTransactions: options.followsTransactions };
-    return { ...compareSucceeded(attempt, transaction, tracking), change, transaction };
+    const comparison = compareSucceeded(attempt, transaction, { change, followsTransactions });
+    return { ...comparison, change, transaction };
   }
-  const ownership = await findOwnership(attempt, transaction, options);
-  // Do not report a transaction that another attempt created.
-  const ownTransaction = ownership.isOfOtherAttempt ? null : transaction;
-  if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
-    return unknownComparison(`outcome_${attempt.outcome}`, ownTransaction);
-  return { ...compareUnsent(attempt, transaction, ownership), change: null, transaction: ownTransaction };
-}
-
-async function findOwnership(
-  attempt: Attempt,
-  transaction: ServiceTransaction | null,
-  { journal }: CheckOptions,
-) {
   const { service, kind, id } = attempt;
   const creator = transaction && (await journal.findByTransaction(service, kind, transaction.transactionId));
-  return {
-    isOfOtherAttempt: creator !== null && creator.id !== id,
-    mayBeOfUnknownAttempt: transaction !== null && (await journal.hasRival(attempt)),
-  };
+  const isOfOtherAttempt = creator !== null && creator.id !== id;
+  // Do not report a transaction that another attempt created.
+  const ownTransaction = isOfOtherAttempt ? null : transaction;
+  if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
+    return unknownComparison(`outcome_${attempt.outcome}`, ownTransaction);
+  const mayBeOfUnknownAttempt = transaction !== null && (await journal.hasRival(attempt));
+  const ownership = { isOfOtherAttempt, mayBeOfUnknownAttempt };
+  return { ...compareUnsent(attempt, transaction, ownership), change: null, transaction: ownTransaction };
 }

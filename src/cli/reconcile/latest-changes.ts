@@ -35,7 +35,9 @@ export class LatestChanges implements Disposable {
       CREATE TABLE latest (kind TEXT, transaction_id TEXT, status TEXT, received TEXT,
         PRIMARY KEY (kind, transaction_id)) WITHOUT ROWID`);
     this.#writeStatement = this.#copy.prepare('INSERT OR REPLACE INTO latest VALUES (?, ?, ?, ?)');
-    this.#findStatement = this.#copy.prepare('SELECT * FROM latest WHERE kind = ? AND transaction_id = ?');
+    this.#findStatement = this.#copy.prepare(
+      'SELECT status, received FROM latest WHERE kind = ? AND transaction_id = ?',
+    );
   }
 
   /**
@@ -49,10 +51,7 @@ export class LatestChanges implements Disposable {
 
   /** Returns the latest change of a transaction as of the last update(); null if the copy has none. */
   find(kind: AttemptKind, transactionId: string): LatestChange | null {
-    const row = this.#findStatement.get(kind, transactionId);
-    if (!row) return null;
-    const { status, received } = row;
-    return { status: String(status), received: received === null ? null : String(received) };
+    return (this.#findStatement.get(kind, transactionId) as LatestChange | undefined) ?? null;
   }
 
   async #readNew(): Promise<void> {
