@@ -34,8 +34,9 @@ export async function openSession(context: Context, byOption?: string) {
   const service = requireServiceUrl(config.serviceBaseUrl);
   const operator = readOperator(config.sudoUser, byOption);
   terminal.showProgress('Reading the journal …');
-  const journal = await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
-  const resources: { close(): Promise<void> }[] = [journal];
+  const resources = new AsyncDisposableStack();
+  const close = (resource: { close(): Promise<void> }): Promise<void> => resource.close();
+  const journal = resources.adopt(await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS), close);
   return {
     terminal,
     config,
@@ -43,17 +44,13 @@ export async function openSession(context: Context, byOption?: string) {
     journal,
     /** SERVICE_BASE_URL, which identifies the payment service in the journal. */
     service,
-    openProposals: async () => {
-      const proposals = await openProposals(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
-      resources.unshift(proposals);
-      return proposals;
-    },
+    openProposals: async () =>
+      resources.adopt(await openProposals(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS), close),
     /** Opens the audit log. @throws AuditLogError if the log cannot be written; the command must then settle nothing */
     openAuditLog: () => {
       const options = { creator: 'folder owner', key: config.auditKey?.reveal() ?? null } as const;
       const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.printMessage(`${why}.`), options);
-      resources.unshift(audit);
-      return audit;
+      return resources.adopt(audit, close);
     },
     /** Finds an attempt by its id or idempotency key. Null if there is none, or if several clients used the key. */
     findAttempt: async (idOrKey: string) =>
@@ -70,8 +67,6 @@ export async function openSession(context: Context, byOption?: string) {
         );
       return attempts;
     },
-    [Symbol.asyncDispose]: async (): Promise<void> => {
-      await Promise.allSettled(resources.map((resource) => resource.close()));
-    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync().catch(() => undefined),
   };
 }
