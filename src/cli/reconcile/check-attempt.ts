@@ -13,14 +13,14 @@ import type { LookupOutcome, ServiceLookups } from './lookups';
 /** Result of comparing an attempt (a create call in the journal) with its transaction at the service. */
 export interface CheckedAttempt extends Comparison {
   attempt: Attempt;
-  /** Latest recorded change; null if there is none, the result is `unknown`, or the attempt has no transaction. */
-  change: LatestChange | null;
-  /** Transaction that the lookup found. Null if it found none, or if another attempt created the transaction. */
-  transaction: ServiceTransaction | null;
+  /** Latest recorded change. Null or absent if there is none, or if it was not compared. */
+  change?: LatestChange | null;
+  /** Transaction that the lookup found. Null or absent if it found none, or if another attempt created it. */
+  transaction?: ServiceTransaction | null;
   /** When the comparison ended, in ms since 1970. */
   checkedAt: number;
-  /** Whether the lookup failed as in an outage (see LookupOutcome). Many consecutive such checks end the run. */
-  isOutage: boolean;
+  /** True if the lookup failed as in an outage (see LookupOutcome). Many consecutive such checks end the run. */
+  isOutage?: boolean;
 }
 
 export interface CheckOptions {
@@ -33,13 +33,6 @@ export interface CheckOptions {
 
 /** Maximum number of repeated lookups of a transaction whose recorded status changes during the lookups. */
 const MAX_REPEATED_LOOKUPS = 3;
-
-type AttemptComparison = Omit<CheckedAttempt, 'attempt' | 'checkedAt' | 'isOutage'>;
-
-const unknownComparison = (
-  detail: string,
-  transaction: ServiceTransaction | null = null,
-): AttemptComparison => ({ result: 'unknown', detail, change: null, transaction });
 
 /**
  * Compares an attempt with the present state of its transaction at the service. Compares once more unless the result is
@@ -67,17 +60,15 @@ async function checkOnce(
     // A change was recorded since the previous update, perhaps after the service responded: look up again.
     outcome = await options.lookups.lookUp(attempt);
   }
-  const comparison = await compareAttempt(attempt, outcome, options);
-  const isOutage = 'failure' in outcome && outcome.isOutage;
-  return { ...comparison, attempt, checkedAt: Date.now(), isOutage };
+  return { ...(await compareAttempt(attempt, outcome, options)), attempt, checkedAt: Date.now() };
 }
 
 async function compareAttempt(
   attempt: Attempt,
   outcome: LookupOutcome,
   { journal, changes, followsTransactions }: CheckOptions,
-): Promise<AttemptComparison> {
-  if ('failure' in outcome) return unknownComparison(outcome.failure);
+): Promise<Omit<CheckedAttempt, 'attempt' | 'checkedAt'>> {
+  if ('failure' in outcome) return { result: 'unknown', detail: outcome.failure, isOutage: outcome.isOutage };
   const { transaction } = outcome;
   if (attempt.transactionId !== null) {
     const change = changes.find(attempt.kind, attempt.transactionId);
@@ -91,8 +82,8 @@ async function compareAttempt(
   // Do not report a transaction that another attempt created.
   const ownTransaction = isOfOtherAttempt ? null : transaction;
   if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
-    return unknownComparison(`outcome_${attempt.outcome}`, ownTransaction);
+    return { result: 'unknown', detail: `outcome_${attempt.outcome}`, transaction: ownTransaction };
   const mayBeOfUnknownAttempt = transaction !== null && (await journal.hasRival(attempt));
   const ownership = { isOfOtherAttempt, mayBeOfUnknownAttempt };
-  return { ...compareUnsent(attempt, transaction, ownership), change: null, transaction: ownTransaction };
+  return { ...compareUnsent(attempt, transaction, ownership), transaction: ownTransaction };
 }
