@@ -1,7 +1,8 @@
 import type { RecordedChange } from '../../datasources/journal/changes';
 import type { Attempt, AttemptKind } from '../../datasources/journal/journal';
-import { PaymentStatus } from '../../schema/payment';
-import { PayoutStatus } from '../../schema/payout';
+import { valueOrNull } from '../../schema/lazy-field';
+import { PaymentStatus, type PaymentResource } from '../../schema/payment';
+import { PayoutStatus, type PayoutResource } from '../../schema/payout';
 import { toEnumValue } from '../../schema/register-enum';
 import { normalizeDecimal } from '../../schema/scalars';
 
@@ -27,22 +28,8 @@ export const RESULTS = [
 type Result = (typeof RESULTS)[number];
 export type ResultCounts = Record<Result, number>;
 
-/** The compared fields of a transaction, from the response to a lookup. */
-export interface ServiceTransaction {
-  transactionId: string;
-  /** GraphQL value of PaymentStatus or PayoutStatus. */
-  status: string;
-  /** The status in the words of the service, redacted. */
-  rawStatus: string;
-  /** Currency of the amount; null if the response has no amount, which is always so for payouts. */
-  currency: string | null;
-  /** Value of the amount, as a decimal; null if the response has no amount. */
-  value: string | null;
-  /** Amount received, which the service shows for MISPAID payments; null if the response does not show it. */
-  received: string | null;
-  /** Creation time in ms since 1970, by the service's clock. Null for payouts, and if the response has no time. */
-  createdAt: number | null;
-}
+/** The result of a lookup. `amount` and `createDate` are missing if the response lacks them, as it does for payouts. */
+export type ServiceTransaction = PaymentResource | PayoutResource;
 
 /** The latest recorded change of a transaction. */
 export type LatestChange = Pick<RecordedChange, 'status' | 'received'>;
@@ -112,10 +99,11 @@ function findAmountDifference(
   transaction: ServiceTransaction,
   change: LatestChange | null,
 ): string | null {
-  if (transaction.currency !== null && transaction.currency !== attempt.currency) return 'currency';
-  if (transaction.value !== null && normalizeDecimal(transaction.value) !== attempt.value) return 'value';
+  const amount = valueOrNull(transaction.amount);
+  if (amount && amount.currency !== attempt.currency) return 'currency';
+  if (amount && normalizeDecimal(amount.value) !== attempt.value) return 'value';
   const isMispaid = change?.status === 'MISPAID' && transaction.status === 'MISPAID';
-  return isMispaid && change.received !== transaction.received ? 'received' : null;
+  return isMispaid && change.received !== (amount?.received ?? null) ? 'received' : null;
 }
 
 /**
@@ -149,7 +137,9 @@ export function compareUnsent(
 ): Comparison {
   if (!transaction) return { result: 'agrees', detail: '' };
   if (ownership.isOfOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
-  if (transaction.createdAt !== null && transaction.createdAt < attempt.startedAt - MAX_SKEW_MS)
+  const createDate = transaction.kind === 'payment' ? valueOrNull(transaction.createDate) : null;
+  // Without a valid time of creation, Date.parse() returns NaN, and the transaction is not older.
+  if (Date.parse(createDate ?? '') < attempt.startedAt - MAX_SKEW_MS)
     return { result: 'agrees', detail: 'older_transaction' };
   if (ownership.mayBeOfUnknownAttempt) return { result: 'unknown', detail: 'transaction_of_unknown_attempt' };
   return { result: 'unexpected', detail: `recorded_as_${attempt.outcome}` };

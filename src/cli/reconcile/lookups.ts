@@ -6,9 +6,6 @@ import { ServiceTransport } from '../../datasources/payment-service/http/transpo
 import { PaymentService } from '../../datasources/payment-service/payments';
 import { PayoutService } from '../../datasources/payment-service/payouts';
 import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-service/service-error';
-import { valueOrNull } from '../../schema/lazy-field';
-import type { PaymentResource } from '../../schema/payment';
-import type { PayoutResource } from '../../schema/payout';
 import { sleep } from '../../shared/timeout';
 import type { ServiceTransaction } from './compare';
 import { RateLimiter } from './rate-limiter';
@@ -80,7 +77,7 @@ export class ServiceLookups implements AsyncDisposable {
         const { found, isFromService } = await service.search({ channel, ...id });
         // The response of a proxy does not prove that the transaction does not exist.
         if (!isFromService) return { failure: 'not_found_by_proxy', isOutage: false };
-        return { transaction: found && toServiceTransaction(found) };
+        return { transaction: found };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         if (tries >= MAX_TRIES || !RETRYABLE_ERRORS.has(error.kind)) {
@@ -99,20 +96,4 @@ export class ServiceLookups implements AsyncDisposable {
     this.#credentials.close();
     await this.#transport.close();
   }
-}
-
-function toServiceTransaction(transaction: PaymentResource | PayoutResource): ServiceTransaction {
-  const { transactionId, status, rawStatus } = transaction;
-  // A lookup result has no lazy fields: null means that the response has no valid value.
-  const amount = valueOrNull(transaction.amount);
-  const createdAt = Date.parse((transaction.kind === 'payment' && valueOrNull(transaction.createDate)) || '');
-  return {
-    transactionId,
-    status,
-    rawStatus,
-    currency: amount?.currency ?? null,
-    value: amount?.value ?? null,
-    received: amount?.received ?? null,
-    createdAt: Number.isNaN(createdAt) ? null : createdAt,
-  };
 }

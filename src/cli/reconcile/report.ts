@@ -1,3 +1,4 @@
+import { valueOrNull } from '../../schema/lazy-field';
 import { mutationName } from '../attempts/report';
 import { csvRecord } from '../csv';
 import { timeText, type Terminal } from '../terminal';
@@ -28,9 +29,9 @@ const COLUMNS: readonly Column[] = [
     ({ transaction }) =>
       transaction?.status === 'UNKNOWN' ? transaction.rawStatus : (transaction?.status ?? null),
   ],
-  ['serviceCurrency', ({ transaction }) => transaction?.currency ?? null],
-  ['serviceValue', ({ transaction }) => transaction?.value ?? null],
-  ['serviceReceived', ({ transaction }) => transaction?.received ?? null],
+  ['serviceCurrency', ({ transaction }) => valueOrNull(transaction?.amount)?.currency ?? null],
+  ['serviceValue', ({ transaction }) => valueOrNull(transaction?.amount)?.value ?? null],
+  ['serviceReceived', ({ transaction }) => valueOrNull(transaction?.amount)?.received ?? null],
   ['startedAt', ({ attempt }) => timeText(attempt.startedAt)],
   ['checkedAt', ({ checkedAt }) => timeText(checkedAt)],
   ['client', ({ attempt }) => attempt.client],
