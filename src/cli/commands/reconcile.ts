@@ -5,11 +5,11 @@ import type { Attempt } from '../../datasources/journal/journal';
 import { requireServiceUrl } from '../attempts/session';
 import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
 import { checkAttempt, type CheckedAttempt, type CheckOptions } from '../reconcile/check-attempt';
+import { RESULTS } from '../reconcile/compare';
 import { LatestChanges } from '../reconcile/latest-changes';
 import { ServiceLookups } from '../reconcile/lookups';
-import { countDifferences, describeProgress, printSummary } from '../reconcile/report';
 import { ReportFile } from '../reconcile/report-file';
-import type { Terminal } from '../terminal';
+import { timeText, type Terminal } from '../terminal';
 
 /** Maximum number of checks that are running, or finished and waiting until earlier checks are reported. */
 const MAX_IN_FLIGHT = 64;
@@ -54,8 +54,8 @@ export async function reconcile(
     const checkOptions = { journal, changes, followsTransactions, lookups };
     await checkAttempts(pages, checkOptions, { report, terminal });
     report.complete();
-    printSummary(terminal, report.counts, { file, lookups: lookups.requestCount, json });
-    return countDifferences(report.counts) > 0 ? EXIT.failed : EXIT.done;
+    printSummary(terminal, report, { file, lookups: lookups.requestCount, json });
+    return report.differenceCount > 0 ? EXIT.failed : EXIT.done;
   } finally {
     await journal.close();
   }
@@ -80,7 +80,11 @@ async function checkAttempts(
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {
     report.add(checked);
-    terminal.showProgress(describeProgress(report.counts, checked.attempt.startedAt));
+    const { checkedCount, differenceCount } = report;
+    const latestStart = timeText(checked.attempt.startedAt);
+    terminal.showProgress(
+      `${checkedCount} attempts checked (latest start: ${latestStart}); ${differenceCount} do not agree …`,
+    );
   };
   const addNextResult = async (): Promise<void> => {
     const checked = await inFlight.shift();
@@ -112,4 +116,16 @@ async function checkAttempts(
   } finally {
     report.save();
   }
+}
+
+/** Prints the number of attempts with each result. `lookups`: requests of this run, without those before --resume. */
+function printSummary(
+  terminal: Terminal,
+  { counts, checkedCount: checked }: ReportFile,
+  { file, lookups, json = false }: { file: string; lookups: number; json?: boolean },
+): void {
+  if (json) return terminal.printJson({ checked, counts, lookups, file });
+  terminal.print(`${checked} attempts checked; ${lookups} lookups in this run; report: ${file}`);
+  for (const result of RESULTS)
+    terminal.print(`${String(counts[result]).padStart(8)}  ${result.replaceAll('_', ' ')}`);
 }

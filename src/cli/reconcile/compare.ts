@@ -25,8 +25,7 @@ export const RESULTS = [
   'unexpected',
   'unknown',
 ] as const;
-type Result = (typeof RESULTS)[number];
-export type ResultCounts = Record<Result, number>;
+export type Result = (typeof RESULTS)[number];
 
 /** The result of a lookup. `amount` and `createDate` are missing if the response lacks them, as it does for payouts. */
 export type ServiceTransaction = PaymentResource | PayoutResource;

@@ -10,12 +10,49 @@ import {
 } from 'node:fs';
 import type { AttemptsByStartQuery } from '../../datasources/journal/attempts-by-start';
 import type { AttemptPosition } from '../../datasources/journal/journal';
+import { valueOrNull } from '../../schema/lazy-field';
+import { mutationName } from '../attempts/report';
 import { InputError } from '../context';
+import { csvRecord } from '../csv';
 import { causeCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
+import { timeText } from '../terminal';
 import type { CheckedAttempt } from './check-attempt';
-import { RESULTS, type ResultCounts } from './compare';
-import { REPORT_HEADER, reportRecord } from './report';
+import { RESULTS, toGraphqlStatus, type Result } from './compare';
+
+type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
+
+/** Returns the status of `change`. If it is null, returns the status that was recorded with the outcome, or null. */
+const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
+  change?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
+
+const COLUMNS: readonly Column[] = [
+  ['result', ({ result }) => result],
+  ['detail', ({ detail }) => detail],
+  ['operation', ({ attempt }) => mutationName(attempt)],
+  ['channel', ({ attempt }) => attempt.channel],
+  ['externalId', ({ attempt }) => attempt.externalId],
+  ['transactionId', ({ attempt }) => attempt.transactionId],
+  ['outcome', ({ attempt }) => attempt.outcome],
+  ['status', recordedStatusOf],
+  ['currency', ({ attempt }) => attempt.currency],
+  ['value', ({ attempt }) => attempt.value],
+  ['received', ({ change }) => change?.received ?? null],
+  ['serviceTransactionId', ({ transaction }) => transaction?.transactionId ?? null],
+  [
+    'serviceStatus',
+    ({ transaction }) =>
+      transaction?.status === 'UNKNOWN' ? transaction.rawStatus : (transaction?.status ?? null),
+  ],
+  ['serviceCurrency', ({ transaction }) => valueOrNull(transaction?.amount)?.currency ?? null],
+  ['serviceValue', ({ transaction }) => valueOrNull(transaction?.amount)?.value ?? null],
+  ['serviceReceived', ({ transaction }) => valueOrNull(transaction?.amount)?.received ?? null],
+  ['startedAt', ({ attempt }) => timeText(attempt.startedAt)],
+  ['checkedAt', ({ checkedAt }) => timeText(checkedAt)],
+  ['client', ({ attempt }) => attempt.client],
+  ['idempotencyKey', ({ attempt }) => attempt.key],
+  ['attemptId', ({ attempt }) => attempt.id],
+];
 
 /** The attempts that a run of `reconcile` compares. --resume continues a run only with the same selection. */
 export interface AttemptSelection extends Omit<AttemptsByStartQuery, 'after'> {
@@ -29,7 +66,7 @@ interface Progress {
   position: AttemptPosition | null;
   /** Size of the CSV file in bytes up to the last saved result. save() first truncates the file to this size. */
   bytes: number;
-  counts: ResultCounts;
+  counts: Record<Result, number>;
 }
 
 const progressFileOf = (file: string): string => `${file}.progress`;
@@ -54,10 +91,10 @@ export class ReportFile implements Disposable {
       throw new InputError(
         `${file} is from an interrupted run: continue it with --resume, or delete it and its .progress file.`,
       );
-    const counts = Object.fromEntries(RESULTS.map((result) => [result, 0])) as ResultCounts;
+    const counts = Object.fromEntries(RESULTS.map((result) => [result, 0])) as Progress['counts'];
     const progress = { selection, position: null, bytes: 0, counts };
     const report = new ReportFile(file, openReport(file, 'ax'), progress);
-    report.#pending = REPORT_HEADER;
+    report.#pending = csvRecord(COLUMNS.map(([name]) => name));
     report.save();
     return report;
   }
@@ -76,8 +113,17 @@ export class ReportFile implements Disposable {
     return new ReportFile(file, openReport(file, constants.O_RDWR | constants.O_APPEND), progress);
   }
 
-  get counts(): Readonly<ResultCounts> {
+  /** Number of attempts with each result. */
+  get counts(): Readonly<Progress['counts']> {
     return this.progress.counts;
+  }
+
+  get checkedCount(): number {
+    return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  get differenceCount(): number {
+    return this.checkedCount - this.counts.agrees;
   }
 
   /** Position of the last attempt whose result was added; null at the start. */
@@ -91,7 +137,8 @@ export class ReportFile implements Disposable {
     const { counts, selection } = this.progress;
     counts[result] += 1;
     this.progress.position = { startedAt: attempt.startedAt, seq: attempt.seq };
-    if (selection.all || result !== 'agrees') this.#pending += reportRecord(checked);
+    if (selection.all || result !== 'agrees')
+      this.#pending += csvRecord(COLUMNS.map(([, read]) => read(checked)));
   }
 
   /** Writes the added results to disk, then the progress file. */
