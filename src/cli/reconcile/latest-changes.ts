@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import type { AttemptsByStartQuery } from '../../datasources/journal/attempts-by-start';
 import {
   PositionExpired,
   type ChangeJournal,
@@ -8,7 +9,6 @@ import {
 import type { AttemptKind } from '../../datasources/journal/journal';
 import { changePages } from '../change-pages';
 import type { LatestChange } from './compare';
-import type { AttemptSelection } from './report-file';
 
 const PAGE_SIZE = 1000;
 /** Maximum time in ms by which a change can seem older than its attempt because of clock skew. */
@@ -29,7 +29,7 @@ export class LatestChanges implements Disposable {
   /** @param selection attempts whose changes are needed */
   constructor(
     private readonly journal: Pick<ChangeJournal, 'readChanges'>,
-    private readonly selection: AttemptSelection,
+    private readonly selection: Pick<AttemptsByStartQuery, 'service' | 'channel' | 'from'>,
   ) {
     this.#copy.exec(`PRAGMA journal_mode = OFF;
       CREATE TABLE latest (kind TEXT, transaction_id TEXT, status TEXT, received TEXT,

@@ -55,7 +55,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** The attempts that a run of `reconcile` compares. --resume continues a run only with the same selection. */
-export interface AttemptSelection extends Omit<AttemptsByStartQuery, 'after'> {
+interface AttemptSelection extends Omit<AttemptsByStartQuery, 'after'> {
   /** Whether the report file also contains the attempts that agree. */
   all: boolean;
 }
