@@ -13,11 +13,7 @@ const SERVER_COMMANDS: Readonly<Record<ServerCommandName, () => Promise<void>>> 
 export async function main(): Promise<void> {
   const args = process.argv.slice(2);
   // Run `start` and `sandbox` without options directly: loading the command line parser would delay the start.
-  if (args.length === 1 && (args[0] === 'start' || args[0] === 'sandbox')) await SERVER_COMMANDS[args[0]]();
-  else await runArguments(args);
-}
-
-async function runArguments(args: readonly string[]): Promise<void> {
+  if (args.length === 1 && (args[0] === 'start' || args[0] === 'sandbox')) return SERVER_COMMANDS[args[0]]();
   const { runCommand } = await import('./program.js');
   const terminal = new Terminal(process.stdout, process.stderr);
   const streams = [process.stdout, process.stderr];
