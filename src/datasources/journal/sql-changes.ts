@@ -106,10 +106,13 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
    */
   #lastHorizon = { horizon: 0, since: 0 };
 
-  protected constructor(private readonly dialect: Dialect) {}
+  protected constructor(protected readonly dialect: Dialect) {}
 
-  /** Runs a statement that only reads, without delaying creates. */
-  protected abstract read(text: string, values: SqlValue[]): Promise<Row[]>;
+  /**
+   * Reads over separate connections, so that creates are not delayed.
+   * @param until end of the time limit, by `monotonicMs`; SQLite ignores it
+   */
+  protected abstract readInBackground(text: string, values: SqlValue[], until?: number): Promise<Row[]>;
   /** Runs a statement that writes. Does not wait until the write is durable. */
   protected abstract writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]>;
   /** Resolves when everything that was committed before the call is durable. */
@@ -125,7 +128,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
 
   async mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]> {
     const hashes = transactionIds.map(shortHash);
-    const rows = await this.read(followedHashesStatement(this.dialect), [JSON.stringify(hashes)]);
+    const rows = await this.readInBackground(followedHashesStatement(this.dialect), [JSON.stringify(hashes)]);
     const followed = new Set(rows.map((row) => row['transaction_hash']));
     return hashes.map((hash) => followed.has(hash));
   }
@@ -144,7 +147,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   async countFollowed(service: string): Promise<FollowedCounts> {
-    const [row = {}] = await this.read(countFollowedStatement(this.dialect), [service]);
+    const [row = {}] = await this.readInBackground(countFollowedStatement(this.dialect), [service]);
     const due = Number(row['due']);
     return { followed: Number(row['followed']), due, oldestDueAt: due > 0 ? Number(row['oldest']) : null };
   }
@@ -174,10 +177,10 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   async #read({ text, values }: SqlWithValues): Promise<Row[]> {
-    const rows = await this.read(text, values);
+    const rows = await this.readInBackground(text, values);
     if (!isEpochOfOtherDatabase(rows[0])) return rows;
     await this.raiseEpochIfMoved();
-    return this.read(text, values);
+    return this.readInBackground(text, values);
   }
 
   /**

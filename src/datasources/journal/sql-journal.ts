@@ -1,6 +1,5 @@
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { listStatement } from './attempt-list';
-import type { ChangeJournal } from './changes';
 import { backgroundTimeLimitMs, monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import {
@@ -34,6 +33,7 @@ import {
   type Row,
   type SqlValue,
 } from './rows';
+import { SqlChanges } from './sql-changes';
 import { keyHash, shortHash, toStoredText, type Dialect } from './stored-values';
 
 const MAX_QUEUED_LISTS = 16;
@@ -88,18 +88,15 @@ export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
 };
 
 /** The methods of the journal that are the same in PostgreSQL and SQLite. */
-export abstract class SqlJournal implements Partial<Journal> {
-  readonly #dialect;
-  readonly #readableColumns;
+export abstract class SqlJournal extends SqlChanges implements Partial<Journal> {
   readonly #lists;
 
   protected constructor(
     readonly timeLimitMs: number,
     dialect: Dialect,
   ) {
-    this.#dialect = DIALECTS[dialect];
-    this.#readableColumns = READABLE_COLUMNS[dialect];
-    this.#lists = bulkhead(this.#dialect.maxConcurrentLists, MAX_QUEUED_LISTS);
+    super(dialect);
+    this.#lists = bulkhead(DIALECTS[dialect].maxConcurrentLists, MAX_QUEUED_LISTS);
   }
 
   /**
@@ -108,25 +105,9 @@ export abstract class SqlJournal implements Partial<Journal> {
    * its stored bytes. A missing id or hash is null.
    */
   protected abstract readonly findCreatedStatement: string;
-  protected abstract readonly changes: ChangeJournal;
-  readonly mayBeFollowed: ChangeJournal['mayBeFollowed'] = (ids) => this.changes.mayBeFollowed(ids);
-  readonly recordObservation: ChangeJournal['recordObservation'] = (observation) =>
-    this.changes.recordObservation(observation);
-  readonly claimFollowed: ChangeJournal['claimFollowed'] = (claim) => this.changes.claimFollowed(claim);
-  readonly scheduleFollowed: ChangeJournal['scheduleFollowed'] = (schedules) =>
-    this.changes.scheduleFollowed(schedules);
-  readonly countFollowed: ChangeJournal['countFollowed'] = (service) => this.changes.countFollowed(service);
-  readonly readChanges: ChangeJournal['readChanges'] = (range) => this.changes.readChanges(range);
-  readonly newestChange: ChangeJournal['newestChange'] = (service, channel) =>
-    this.changes.newestChange(service, channel);
 
   protected abstract read(text: string, ...values: SqlValue[]): Promise<Row[]>;
   protected abstract write(text: string, ...values: SqlValue[]): Promise<Row[]>;
-  /**
-   * Reads over separate connections, so that creates are not delayed.
-   * @param until end of the time limit, by `monotonicMs`; SQLite ignores it
-   */
-  protected abstract readInBackground(text: string, values: SqlValue[], until?: number): Promise<Row[]>;
 
   async find(key: AttemptKey): Promise<Attempt | null> {
     return firstAttempt(await this.read(FIND_BY_KEY, keyHash(key)));
@@ -176,7 +157,7 @@ export abstract class SqlJournal implements Partial<Journal> {
   }
 
   async list(page: AttemptQuery): Promise<Attempt[]> {
-    const { text, values } = listStatement(page, this.#dialect.attemptsTable);
+    const { text, values } = listStatement(page, DIALECTS[this.dialect].attemptsTable);
     const until = monotonicMs() + backgroundTimeLimitMs(this.timeLimitMs);
     try {
       const rows = await this.#lists.execute(() => this.readInBackground(text, values, until));
@@ -220,14 +201,14 @@ export abstract class SqlJournal implements Partial<Journal> {
     // Locked rows are skipped: their outcomes are being recorded, so their leases are not needed any more.
     const attempts = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashOf('id')} IN (
       SELECT ${keyHashOf('id')} FROM stored_attempts
-      WHERE owner = ? AND ${IS_OPEN} AND state = 'p' ${this.#dialect.skipLocked})`;
+      WHERE owner = ? AND ${IS_OPEN} AND state = 'p' ${DIALECTS[this.dialect].skipLocked})`;
     const confirms = 'UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0';
     await Promise.all([this.write(attempts, leaseUntil, owner), this.write(confirms, leaseUntil, owner)]);
   }
 
   async claim(id: string, { owner, now, leaseUntil }: AttemptClaim): Promise<Attempt | null> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ?
-      WHERE ${idCondition('id')} AND ${IS_CLAIMABLE} RETURNING ${this.#readableColumns}`;
+      WHERE ${idCondition('id')} AND ${IS_CLAIMABLE} RETURNING ${READABLE_COLUMNS[this.dialect]}`;
     return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(id), now));
   }
 
@@ -237,7 +218,7 @@ export abstract class SqlJournal implements Partial<Journal> {
         AND group_id IN (SELECT id FROM attempt_groups WHERE service = ?)
         AND (next_check_at IS NULL OR next_check_at <=
           CAST(? AS BIGINT) - CASE WHEN COALESCE(absent_observer, '') IN ('', ?) THEN 0 ELSE ${OBSERVER_GRACE_MS} END)
-      ORDER BY next_check_at NULLS FIRST LIMIT ? ${this.#dialect.skipLocked}) RETURNING ${this.#readableColumns}`;
+      ORDER BY next_check_at NULLS FIRST LIMIT ? ${DIALECTS[this.dialect].skipLocked}) RETURNING ${READABLE_COLUMNS[this.dialect]}`;
     return (await this.write(text, owner, leaseUntil, now, service, now, owner, limit)).map(attemptFromRow);
   }
 

@@ -1,7 +1,7 @@
 import { bytesToUuid } from '../../../shared/uuid';
 import { toWireFields } from '../../../shared/wire-object';
-import { STATE_BY_OUTCOME } from '../attempt-tables';
 import { Batcher } from '../batcher';
+import type { Observation, ObservationResult } from '../changes';
 import { AttemptMissing, fenceStateFromRow, type FenceReason, type FenceState } from '../fence';
 import { notDurableError } from '../journal-error';
 import { backgroundTimeLimitMs, monotonicMs } from '../deadline';
@@ -26,16 +26,11 @@ import {
   type SqlValue,
 } from '../rows';
 import { END_CONFIRM, SqlJournal } from '../sql-journal';
-import {
-  attemptIdBytes,
-  toJsonValue,
-  keyHash,
-  shortHash,
-  toStorableText,
-  toStoredText,
-} from '../stored-values';
-import { observedStateValues, PostgresChanges } from './changes';
+import { keyHash, toStorableText } from '../stored-values';
+import { RAISE_EPOCH_IF_MOVED, READ_WRITERS_HORIZON, RECORD_OBSERVATIONS, SYNC } from './change-statements';
+import { recordObservations } from './changes';
 import { PostgresHosts } from './hosts';
+import { recordOutcomes, type IdentifiedOutcome } from './outcomes';
 import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';
 import {
@@ -62,15 +57,58 @@ const MAX_OUTCOME_CONNECTIONS = 2;
 
 /** The journal in PostgreSQL, which gateways on several machines can share. */
 export class PostgresJournal extends SqlJournal implements Journal {
-  readonly #pool: PostgresPool;
-  readonly #outcomePool: PostgresPool;
-  readonly #backgroundPool: PostgresPool;
   protected readonly findCreatedStatement = FIND_CREATED;
-  protected readonly changes: PostgresChanges;
-  readonly #inserts: Batcher<NewAttempt, InsertResult | null>;
+  /** Connections whose commits wait until they are durable. */
+  readonly #pool: PostgresPool;
+  /** Like `#pool`, but commits do not wait until they are durable. */
+  readonly #outcomePool: PostgresPool;
+  /** Connections for work that must not delay creates. Their commits do not wait until they are durable. */
+  readonly #backgroundPool: PostgresPool;
   /** Attempt groups that existed when they were cached. If a failover loses one, insertAttempt() creates it again. */
   readonly #groupCache = new AttemptGroupCache();
-  readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
+  readonly #inserts = new Batcher<NewAttempt, InsertResult | null>({
+    flush: (attempts, until) => this.#insertAll(attempts, until),
+    maxBatch: MAX_BATCH,
+    concurrency: 2,
+    timeLimitMs: this.timeLimitMs,
+    batchExclusion: (attempt) => {
+      const { service, channel, externalId, reserve } = attempt;
+      return reserve ? { key: JSON.stringify([service, channel, externalId]), owner: keyOf(attempt) } : null;
+    },
+  });
+  readonly #outcomes = new Batcher<IdentifiedOutcome, boolean | 'missing'>({
+    flush: (outcomes, until) =>
+      recordOutcomes(outcomes, (json) => this.#outcomePool.query(RECORD_OUTCOMES, [json], until)),
+    maxBatch: MAX_BATCH,
+    concurrency: 1,
+    timeLimitMs: this.timeLimitMs,
+    batchExclusion: (outcome) => ({ key: outcome.id, owner: outcome }),
+  });
+  readonly #observations = new Batcher<Observation, ObservationResult>({
+    flush: (observations, until) =>
+      recordObservations(
+        observations,
+        (json) => this.#outcomePool.query(RECORD_OBSERVATIONS, [json], until),
+        () => this.raiseEpochIfMoved(until),
+      ),
+    maxBatch: MAX_BATCH,
+    concurrency: 1,
+    timeLimitMs: this.timeLimitMs,
+    // One statement cannot write a row twice. So a batch has at most one observation of each payment or payout.
+    batchExclusion: (observation) => {
+      const { service, kind, channel, transactionId } = observation;
+      return { key: JSON.stringify([service, kind, channel, transactionId]), owner: observation };
+    },
+  });
+  readonly #syncs = new Batcher<null, null>({
+    flush: async (requests, until) => {
+      await this.#pool.queryDurably(SYNC, [], until);
+      return requests;
+    },
+    maxBatch: Number.MAX_SAFE_INTEGER,
+    concurrency: 1,
+    timeLimitMs: this.timeLimitMs,
+  });
 
   constructor(url: string, timeLimitMs: number) {
     super(timeLimitMs, 'postgres');
@@ -91,31 +129,6 @@ export class PostgresJournal extends SqlJournal implements Journal {
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
       connectionOptions: BACKGROUND_OPTIONS,
       migrate: () => this.#pool.migrate(),
-    });
-    this.changes = new PostgresChanges({
-      pool: this.#pool,
-      unsyncedPool: this.#outcomePool,
-      backgroundPool: this.#backgroundPool,
-      timeLimitMs,
-    });
-    this.#inserts = new Batcher({
-      flush: (attempts, until) => this.#insertAll(attempts, until),
-      maxBatch: MAX_BATCH,
-      concurrency: 2,
-      timeLimitMs,
-      batchExclusion: (attempt) => {
-        const { service, channel, externalId, reserve } = attempt;
-        return reserve
-          ? { key: JSON.stringify([service, channel, externalId]), owner: keyOf(attempt) }
-          : null;
-      },
-    });
-    this.#outcomes = new Batcher({
-      flush: (outcomes, until) => this.#recordAll(outcomes, until),
-      maxBatch: MAX_BATCH,
-      concurrency: 1,
-      timeLimitMs,
-      batchExclusion: (outcome) => ({ key: outcome.id, owner: outcome }),
     });
   }
 
@@ -139,6 +152,10 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const result = await this.#outcomes.add({ id, outcome });
     if (result === 'missing') throw new AttemptMissing();
     return result;
+  }
+
+  recordObservation(observation: Observation): Promise<ObservationResult> {
+    return this.#observations.add(observation);
   }
 
   /** As Journal.readFenceState(). Also rejects with JournalUnavailable if a crash could lose commits (see IS_DURABLE). */
@@ -176,9 +193,10 @@ export class PostgresJournal extends SqlJournal implements Journal {
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
   }
 
-  /** Completes queued attempts, outcomes and observations, then closes the connections. */
+  /** Completes queued attempts, outcomes, observations and syncs, then closes the connections. */
   async close(): Promise<void> {
-    await Promise.all([this.#inserts, this.#outcomes, this.changes].map((queue) => queue.close()));
+    const queues = [this.#inserts, this.#outcomes, this.#observations, this.#syncs];
+    await Promise.all(queues.map((queue) => queue.close()));
     await Promise.all([this.#pool, this.#outcomePool, this.#backgroundPool].map((pool) => pool.close()));
   }
 
@@ -192,6 +210,23 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   protected readInBackground(text: string, values: SqlValue[], until?: number): Promise<Row[]> {
     return this.#backgroundPool.query(text, values, until);
+  }
+
+  protected writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]> {
+    return this.#backgroundPool.query(text, values);
+  }
+
+  protected async sync(): Promise<void> {
+    await this.#syncs.add(null);
+  }
+
+  protected async raiseEpochIfMoved(until?: number): Promise<void> {
+    await this.#pool.query(RAISE_EPOCH_IF_MOVED, [], until);
+  }
+
+  protected override async readWritersHorizon(): Promise<number> {
+    const [row] = await this.readInBackground(READ_WRITERS_HORIZON, []);
+    return Number(row?.['horizon']);
   }
 
   /** Inserts a batch of attempts. A null result: the attempt was not inserted, and insertAttempt() finds out why. */
@@ -225,39 +260,6 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const createdGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
     for (const attempt of attempts) this.#groupCache.add(attempt);
     return createdGroups.length > 0;
-  }
-
-  async #recordAll(
-    outcomes: readonly { id: string; outcome: Outcome }[],
-    until: number,
-  ): Promise<(boolean | 'missing')[]> {
-    const records = outcomes.map(({ id, outcome: { outcome, ...facts } }) => ({
-      id: toJsonValue(attemptIdBytes(id)),
-      state: STATE_BY_OUTCOME[outcome],
-      settled_at: 'settledAt' in facts ? facts.settledAt : null,
-      ...('transactionId' in facts && {
-        transaction_id: toJsonValue(toStoredText(facts.transactionId)),
-        transaction_hash: shortHash(facts.transactionId),
-      }),
-      status: 'status' in facts ? toStorableText(facts.status) : null,
-      next_check_at: 'nextRecheckAt' in facts ? facts.nextRecheckAt : null,
-      ...('absence' in facts && {
-        absent_lookups: facts.absence?.lookups,
-        absent_ms: facts.absence?.spanMs,
-        absent_observer: facts.absence?.observer,
-      }),
-      observed: 'observed' in facts && facts.observed ? observedStateValues(facts.observed) : {},
-    }));
-    const rows = await this.#outcomePool.query(RECORD_OUTCOMES, [JSON.stringify(records)], until);
-    const missingById = new Map(
-      rows.map((row) => [bytesToUuid(row['id'] as Buffer), row['is_missing'] === true]),
-    );
-    return outcomes.map(({ id, outcome: { outcome } }) => {
-      const isMissing = missingById.get(id);
-      // If `rejected` or `not_sent` was already recorded, a new attempt with the same key may have replaced this one.
-      if (isMissing === true) return outcome === 'succeeded' || outcome === 'unknown' ? 'missing' : true;
-      return isMissing === undefined;
-    });
   }
 }
 

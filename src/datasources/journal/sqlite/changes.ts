@@ -1,10 +1,9 @@
 import { FEED_ID_SUBQUERY, ATTEMPT_COLUMNS, NOW } from '../change-tables';
-import type { ChangeJournal, Observation, ObservationResult, ObservedState } from '../changes';
-import { idCondition, type Row, type SqlValue } from '../rows';
-import { SqlChanges } from '../sql-changes';
+import type { Observation, ObservedState } from '../changes';
+import { idCondition, type SqlValue } from '../rows';
 import { shortHash, toStoredText } from '../stored-values';
 import type { Statement } from './messages';
-import { sql, type SqliteThread } from './thread';
+import { sql } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
 
@@ -75,7 +74,7 @@ const UPDATE_FOLLOWED = `UPDATE followed_transactions
  * Returns the statements that record an observation. They run in order until one returns a row, which contains the
  * ObservationResult.
  */
-function observationStatements(observation: Observation): Statement[] {
+export function observationStatements(observation: Observation): Statement[] {
   const { service, kind, channel, transactionId, requestedAt, observedAt } = observation;
   const { status, state, received, isFinal, nextLookupAt } = observation;
   const idParams = [shortHash(transactionId), toStoredText(transactionId), service, kind, channel];
@@ -95,40 +94,8 @@ function observationStatements(observation: Observation): Statement[] {
  * Makes all earlier commits durable. The statement always writes a new value, because SQLite does not sync if nothing
  * is written.
  */
-const SYNC = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
+export const SYNC = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
   ON CONFLICT (id) DO UPDATE SET checked_at = checked_at + 1`;
 
 /** Begins a new epoch (see ChangePosition), whose positions are after those of all earlier epochs. */
 export const RAISE_EPOCH = `UPDATE change_epoch SET epoch = max(epoch + 1, ${NOW.sqlite})`;
-
-/** The record of changes in SQLite. */
-export class SqliteChanges extends SqlChanges implements ChangeJournal {
-  /** @param backgroundThread thread for reads that must not delay creates */
-  constructor(
-    private readonly thread: SqliteThread,
-    private readonly backgroundThread: SqliteThread,
-  ) {
-    super('sqlite');
-  }
-
-  async recordObservation(observation: Observation): Promise<ObservationResult> {
-    const statements = observationStatements(observation);
-    const [row] = await this.thread.run({ write: true, isUnsynced: true, statements });
-    return row?.['result'] as ObservationResult;
-  }
-
-  protected read(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.backgroundThread.read(text, values);
-  }
-
-  protected writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.thread.run({ write: true, isUnsynced: true, statements: [sql(text, ...values)] });
-  }
-
-  protected async sync(): Promise<void> {
-    await this.thread.run({ write: true, statements: [sql(SYNC)] });
-  }
-
-  /** Does nothing, because SqliteJournal.open() already begins a new epoch if the file was replaced. */
-  protected async raiseEpochIfMoved(): Promise<void> {}
-}

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { STATE_BY_OUTCOME } from '../attempt-tables';
 import { backgroundTimeLimitMs } from '../deadline';
+import type { Observation, ObservationResult } from '../changes';
 import { AttemptMissing, fenceStateFromRow, type FenceReason, type FenceState } from '../fence';
 import type {
   InsertResult,
@@ -25,7 +26,7 @@ import {
 } from '../rows';
 import { END_CONFIRM, SqlJournal } from '../sql-journal';
 import { shortHash, toStoredText } from '../stored-values';
-import { firstChangeStatements, RAISE_EPOCH, SqliteChanges } from './changes';
+import { firstChangeStatements, observationStatements, RAISE_EPOCH, SYNC } from './changes';
 import type { Statement } from './messages';
 import { purgeStep } from './purge';
 import {
@@ -65,7 +66,6 @@ function replacedFileStatements(file: string): string[] {
 /** The journal in a SQLite file, for one gateway. Operators can run commands on the file at the same time. */
 export class SqliteJournal extends SqlJournal implements Journal {
   protected readonly findCreatedStatement = FIND_CREATED;
-  protected readonly changes: SqliteChanges;
   readonly #groupCache = new AttemptGroupCache();
 
   private constructor(
@@ -75,7 +75,6 @@ export class SqliteJournal extends SqlJournal implements Journal {
     timeLimitMs: number,
   ) {
     super(timeLimitMs, 'sqlite');
-    this.changes = new SqliteChanges(thread, backgroundThread);
   }
 
   /** Opens the file and applies pending migrations. Rejects with a JournalOpenError on failure. */
@@ -155,6 +154,11 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return otherCreators.length === 0;
   }
 
+  async recordObservation(observation: Observation): Promise<ObservationResult> {
+    const [row] = await this.#writeAllUnsynced(...observationStatements(observation));
+    return row?.['result'] as ObservationResult;
+  }
+
   async readFenceState(): Promise<FenceState> {
     const [row = {}] = await this.read(SELECT_JOURNAL_STATE);
     return fenceStateFromRow(row);
@@ -205,17 +209,30 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return this.backgroundThread.read(text, values);
   }
 
-  /**
-   * Runs the statements that record an outcome, without waiting for a disk sync. Rejects with AttemptMissing if a
-   * returned row has `is_missing` = 1.
-   */
+  protected writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]> {
+    return this.#writeAllUnsynced(sql(text, ...values));
+  }
+
+  protected async sync(): Promise<void> {
+    await this.write(SYNC);
+  }
+
+  /** Does nothing, because open() already begins a new epoch if the file was replaced. */
+  protected async raiseEpochIfMoved(): Promise<void> {}
+
+  /** Runs the statements that record an outcome. Rejects with AttemptMissing if a returned row has `is_missing` = 1. */
   async #writeOutcome(...statements: Statement[]): Promise<Row[]> {
-    const rows = await this.thread.run({ write: true, isUnsynced: true, statements });
+    const rows = await this.#writeAllUnsynced(...statements);
     if (rows.some((row) => row['is_missing'] === 1)) throw new AttemptMissing();
     return rows;
   }
 
   #writeAll(...statements: Statement[]): Promise<Row[]> {
     return this.thread.run({ write: true, statements });
+  }
+
+  /** Like #writeAll(), but does not wait until the writes are durable. */
+  #writeAllUnsynced(...statements: Statement[]): Promise<Row[]> {
+    return this.thread.run({ write: true, isUnsynced: true, statements });
   }
 }
