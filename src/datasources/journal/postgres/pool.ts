@@ -1,4 +1,4 @@
-import { Pool, type Client, type PoolClient } from 'pg';
+import { Pool, type Client } from 'pg';
 import { InFlightCounter } from '../../../shared/in-flight-counter';
 import { TimeoutError, withTimeout } from '../../../shared/timeout';
 import { monotonicMs } from '../deadline';
@@ -80,7 +80,7 @@ export class PostgresPool {
     values: readonly unknown[],
     until = monotonicMs() + this.#options.timeLimitMs,
   ): Promise<Row[]> {
-    return this.#track({ text, values, isDurable: false }, until);
+    return this.#run({ text, values, isDurable: false }, until);
   }
 
   /**
@@ -89,7 +89,7 @@ export class PostgresPool {
    * the write.
    */
   queryDurably(text: string, values: readonly unknown[], until: number): Promise<Row[]> {
-    return this.#track({ text, values, isDurable: true }, until);
+    return this.#run({ text, values, isDurable: true }, until);
   }
 
   /** Applies pending migrations once. Rejects with JournalUnavailable on failure; the next call then tries again. */
@@ -111,17 +111,24 @@ export class PostgresPool {
     return this.#closing;
   }
 
-  #track(query: PoolQuery, until: number): Promise<Row[]> {
-    if (this.#closing) return Promise.reject(closedError());
-    return this.#inFlight.track(this.#query(query, until));
+  async #run(query: PoolQuery, until: number): Promise<Row[]> {
+    if (this.#closing) throw closedError();
+    try {
+      return await this.#inFlight.track(withTimeout(until - monotonicMs(), this.#query(query, until)));
+    } catch (error) {
+      throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
+    }
   }
 
   async #query({ text, values, isDurable }: PoolQuery, until: number): Promise<Row[]> {
-    let client: PoolClient | undefined;
+    await this.migrate();
+    if (monotonicMs() >= until) throw new TimeoutError();
+    const client = await this.#pool.connect();
+    if (monotonicMs() >= until) {
+      client.release();
+      throw new TimeoutError();
+    }
     try {
-      await withTimeout(until - monotonicMs(), this.migrate());
-      client = await this.#connect(until);
-      if (monotonicMs() >= until) throw new TimeoutError();
       const warnings: string[] = [];
       const onNotice = ({ code = '' }: { code?: string | undefined }): void => void warnings.push(code);
       if (isDurable) client.on('notice', onNotice);
@@ -133,22 +140,9 @@ export class PostgresPool {
       return rows;
     } catch (error) {
       // A read-only host may be a former primary. After the report, the next connection searches for the new primary.
-      if (client && describeJournalError(error).reason === 'read_only') this.#hosts.reportFailure(client);
+      if (describeJournalError(error).reason === 'read_only') this.#hosts.reportFailure(client);
       // The connection is closed, because it may still be busy with the query.
-      client?.release(true);
-      throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
-    }
-  }
-
-  async #connect(until: number): Promise<PoolClient> {
-    const connecting = this.#pool.connect();
-    try {
-      return await withTimeout(until - monotonicMs(), connecting);
-    } catch (error) {
-      void connecting.then(
-        (lateClient) => lateClient.release(),
-        () => undefined,
-      );
+      client.release(true);
       throw error;
     }
   }
