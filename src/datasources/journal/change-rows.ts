@@ -7,7 +7,7 @@ import {
   type RecordedChange,
 } from './changes';
 import { ATTEMPT_KINDS, type AttemptKind } from './journal';
-import { textOrNull, type Row, type SqlValue } from './rows';
+import { textOrNull, type Row, type SqlValue, type SqlWithValues } from './rows';
 
 /**
  * Selects the current epoch (see ChangePosition), the horizon and `is_current`. The horizon is an id of a database
@@ -45,12 +45,6 @@ const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous
  * greater, it examines at most `limit + 1`.
  */
 const MAX_EXAMINED = 1000;
-
-/** SQL text, of a statement or a part of one, with a `?` placeholder for each value. */
-export interface SqlWithValues {
-  text: string;
-  values: SqlValue[];
-}
 
 /** Returns the SQL condition that selects the rows of `attempt_groups` whose changes are read (see CreatorFilter). */
 function creatorsCondition({ creators }: ChangeRange): SqlWithValues {

@@ -8,6 +8,12 @@ export type Row = Record<string, unknown>;
 /** Value of a parameter of a statement. */
 export type SqlValue = string | number | null | Uint8Array;
 
+/** SQL text, of a statement or a part of one, with a `?` placeholder for each value. */
+export interface SqlWithValues {
+  text: string;
+  values: SqlValue[];
+}
+
 export const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
 const numberOrNull = (value: unknown): number | null => (value === null ? null : Number(value));
 

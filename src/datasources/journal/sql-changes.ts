@@ -6,7 +6,6 @@ import {
   purgedPosition,
   changeBatchFromRows,
   readChangesStatement,
-  type SqlWithValues,
 } from './change-rows';
 import { NOW } from './change-tables';
 import {
@@ -24,7 +23,7 @@ import {
 import { monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import type { AttemptKind } from './journal';
-import { textOrNull, type Row, type SqlValue } from './rows';
+import { textOrNull, type Row, type SqlValue, type SqlWithValues } from './rows';
 import { STORED_TEXT_AS_SQL_TEXT, shortHash, type Dialect } from './stored-values';
 
 const OF_SERVICE = 'group_id IN (SELECT id FROM attempt_groups WHERE service = ?)';

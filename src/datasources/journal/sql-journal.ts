@@ -1,4 +1,5 @@
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
+import { growingCache } from '../../shared/growing-cache';
 import { listStatement } from './attempt-list';
 import { backgroundTimeLimitMs, monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
@@ -19,6 +20,7 @@ import {
   type ConfirmedPayment,
   type Creator,
   type Journal,
+  type NewAttempt,
   type TransactionRef,
   type UnknownOutcomeCount,
 } from './journal';
@@ -37,6 +39,7 @@ import { SqlChanges } from './sql-changes';
 import { keyHash, shortHash, toStoredText, type Dialect } from './stored-values';
 
 const MAX_QUEUED_LISTS = 16;
+const MAX_KNOWN_GROUPS = 10_000;
 
 const FIND_BY_ID = `SELECT * FROM attempts WHERE ${idCondition('stored_id')} AND service = ?`;
 
@@ -89,6 +92,11 @@ export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
 
 /** The methods of the journal that are the same in PostgreSQL and SQLite. */
 export abstract class SqlJournal extends SqlChanges implements Partial<Journal> {
+  /**
+   * Keys (see groupKey) of attempt groups that existed when they were added. An insert need not first create such a
+   * group. If a failover of PostgreSQL loses one, insertAttempt() creates it again.
+   */
+  protected readonly knownGroups = growingCache<string, true>(MAX_KNOWN_GROUPS);
   readonly #lists;
 
   protected constructor(
@@ -248,6 +256,10 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     await this.read('SELECT seq FROM stored_attempts LIMIT 0');
   }
 }
+
+/** Identifies a row of `attempt_groups`: the service, client, channel and kind that attempts share. */
+export const groupKey = ({ service, client, channel, kind }: NewAttempt): string =>
+  JSON.stringify([service, client, channel, kind]);
 
 const hexAndHash = (text: string | undefined): [string, number] | [null, null] =>
   text === undefined ? [null, null] : [Buffer.from(toStoredText(text)).toString('hex'), shortHash(text)];

@@ -16,7 +16,6 @@ import {
   type PurgeProgress,
   type PurgeStep,
 } from '../journal';
-import { AttemptGroupCache } from '../attempt-group-cache';
 import {
   FIND_BY_KEY,
   attemptFromRow,
@@ -25,7 +24,7 @@ import {
   type Row,
   type SqlValue,
 } from '../rows';
-import { END_CONFIRM, SqlJournal } from '../sql-journal';
+import { END_CONFIRM, groupKey, SqlJournal } from '../sql-journal';
 import { keyHash, toStorableText } from '../stored-values';
 import { RAISE_EPOCH_IF_MOVED, READ_WRITERS_HORIZON, RECORD_OBSERVATIONS, SYNC } from './change-statements';
 import { recordObservations } from './changes';
@@ -64,8 +63,6 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #outcomePool: PostgresPool;
   /** Connections for work that must not delay creates. Their commits do not wait until they are durable. */
   readonly #backgroundPool: PostgresPool;
-  /** Attempt groups that existed when they were cached. If a failover loses one, insertAttempt() creates it again. */
-  readonly #groupCache = new AttemptGroupCache();
   readonly #inserts = new Batcher<NewAttempt, InsertResult | null>({
     flush: (attempts, until) => this.#insertAll(attempts, until),
     maxBatch: MAX_BATCH,
@@ -142,7 +139,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const holder = row && attemptFromRow(row);
     if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
-    // A failover may have lost the group, although #groupCache contains it.
+    // A failover may have lost the group, although knownGroups contains it.
     const wasGroupMissing = await this.#createGroups([attempt], until);
     if (wasGroupMissing) return this.insertAttempt(attempt);
     return attempt.reserve ? { kind: 'reserved' } : this.insertAttempt(attempt);
@@ -238,8 +235,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
       const group = { service, client, channel, kind };
       return { ...insertColumnsInJson(attempt), ...group, reserve, fence_since: fenceSince };
     });
-    const uncached = attempts.filter((attempt) => !this.#groupCache.has(attempt));
-    if (uncached.length > 0) await this.#createGroups(uncached, until);
+    const withUnknownGroup = attempts.filter((attempt) => !this.knownGroups.has(groupKey(attempt)));
+    if (withUnknownGroup.length > 0) await this.#createGroups(withUnknownGroup, until);
     const rows = await this.#pool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
     const insertedIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
     const foundAttempts = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
@@ -258,7 +255,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
     // Groups need no sync of their own: the sync of the attempts, which are inserted next, includes them.
     const createdGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
-    for (const attempt of attempts) this.#groupCache.add(attempt);
+    for (const attempt of attempts) this.knownGroups.set(groupKey(attempt), true);
     return createdGroups.length > 0;
   }
 }

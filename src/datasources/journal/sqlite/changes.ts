@@ -1,8 +1,7 @@
 import { FEED_ID_SUBQUERY, ATTEMPT_COLUMNS, NOW } from '../change-tables';
 import type { Observation, ObservedState } from '../changes';
-import { idCondition, type SqlValue } from '../rows';
+import { idCondition, type SqlValue, type SqlWithValues } from '../rows';
 import { shortHash, toStoredText } from '../stored-values';
-import type { Statement } from './messages';
 import { sql } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
@@ -34,7 +33,7 @@ export function firstChangeStatements(
   attemptIdValues: readonly SqlValue[],
   settledAt: number,
   observed: ObservedState | undefined,
-): Statement[] {
+): SqlWithValues[] {
   if (!observed) return [sql(FOLLOW_TRANSACTION, 0, settledAt, null, null, ...attemptIdValues)];
   const { status, state, received, isFinal, nextLookupAt } = observed;
   const change = sql(RECORD_FIRST_CHANGE, status, state, received, ...attemptIdValues);
@@ -74,7 +73,7 @@ const UPDATE_FOLLOWED = `UPDATE followed_transactions
  * Returns the statements that record an observation. They run in order until one returns a row, which contains the
  * ObservationResult.
  */
-export function observationStatements(observation: Observation): Statement[] {
+export function observationStatements(observation: Observation): SqlWithValues[] {
   const { service, kind, channel, transactionId, requestedAt, observedAt } = observation;
   const { status, state, received, isFinal, nextLookupAt } = observation;
   const idParams = [shortHash(transactionId), toStoredText(transactionId), service, kind, channel];

@@ -13,7 +13,6 @@ import type {
   PurgeStep,
 } from '../journal';
 import { fileOpenError, JournalOpenError } from '../journal-open-error';
-import { AttemptGroupCache } from '../attempt-group-cache';
 import { migrate } from '../migrations';
 import {
   FIND_BY_KEY,
@@ -23,11 +22,11 @@ import {
   idValues,
   type Row,
   type SqlValue,
+  type SqlWithValues,
 } from '../rows';
-import { END_CONFIRM, SqlJournal } from '../sql-journal';
+import { END_CONFIRM, groupKey, SqlJournal } from '../sql-journal';
 import { shortHash, toStoredText } from '../stored-values';
 import { firstChangeStatements, observationStatements, RAISE_EPOCH, SYNC } from './changes';
-import type { Statement } from './messages';
 import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
@@ -66,7 +65,6 @@ function replacedFileStatements(file: string): string[] {
 /** The journal in a SQLite file, for one gateway. Operators can run commands on the file at the same time. */
 export class SqliteJournal extends SqlJournal implements Journal {
   protected readonly findCreatedStatement = FIND_CREATED;
-  readonly #groupCache = new AttemptGroupCache();
 
   private constructor(
     private readonly thread: SqliteThread,
@@ -111,7 +109,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, fenceSince);
     const [row] = await this.#writeAll(
       ...(reserve ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...reservation)] : []),
-      ...(this.#groupCache.has(attempt) ? [] : [sql(CREATE_GROUP, ...group)]),
+      ...(this.knownGroups.has(groupKey(attempt)) ? [] : [sql(CREATE_GROUP, ...group)]),
       sql(INSERT_ATTEMPT, ...insertColumnValues(attempt), ...group, ...conditions),
       selectIfFenceChanged,
       sql(FIND_BY_KEY, idHash),
@@ -119,7 +117,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
     if ('is_started' in row) {
-      this.#groupCache.add(attempt);
+      this.knownGroups.set(groupKey(attempt), true);
       return { kind: 'started' };
     }
     if (row['id'] === id) return { kind: 'started' };
@@ -221,18 +219,18 @@ export class SqliteJournal extends SqlJournal implements Journal {
   protected async raiseEpochIfMoved(): Promise<void> {}
 
   /** Runs the statements that record an outcome. Rejects with AttemptMissing if a returned row has `is_missing` = 1. */
-  async #writeOutcome(...statements: Statement[]): Promise<Row[]> {
+  async #writeOutcome(...statements: SqlWithValues[]): Promise<Row[]> {
     const rows = await this.#writeAllUnsynced(...statements);
     if (rows.some((row) => row['is_missing'] === 1)) throw new AttemptMissing();
     return rows;
   }
 
-  #writeAll(...statements: Statement[]): Promise<Row[]> {
+  #writeAll(...statements: SqlWithValues[]): Promise<Row[]> {
     return this.thread.run({ write: true, statements });
   }
 
   /** Like #writeAll(), but does not wait until the writes are durable. */
-  #writeAllUnsynced(...statements: Statement[]): Promise<Row[]> {
+  #writeAllUnsynced(...statements: SqlWithValues[]): Promise<Row[]> {
     return this.thread.run({ write: true, isUnsynced: true, statements });
   }
 }

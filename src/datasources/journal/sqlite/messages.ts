@@ -1,10 +1,4 @@
-import type { SqlValue } from '../rows.js';
-
-/** A statement with `?` for each parameter. */
-export interface Statement {
-  sql: string;
-  params: SqlValue[];
-}
+import type { SqlWithValues } from '../rows.js';
 
 /**
  * A unit of work for the SQLite thread: statements that run in order until one returns rows. These rows are the result
@@ -15,7 +9,7 @@ export interface Job {
   write: boolean;
   /** Whether a crash may lose the write. No effect if another write of the batch must be durable. */
   isUnsynced?: boolean;
-  statements: Statement[];
+  statements: SqlWithValues[];
 }
 
 /** A parameter in JSON. Bytes are written as an array with one text: their hexadecimal digits. */

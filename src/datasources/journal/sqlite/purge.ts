@@ -1,6 +1,6 @@
 import { keyHashOf } from '../attempt-tables';
 import type { PurgeProgress, PurgeStep } from '../purge-step';
-import type { Statement } from './messages';
+import type { SqlWithValues } from '../rows';
 import { sql, type SqliteThread } from './thread';
 
 /** FROM clause for expired attempts, oldest first. Parameters: start and end (exclusive) of `settled_at`, limit. */
@@ -66,7 +66,7 @@ const PURGE_STATEMENTS = {
 /** Executes a step of the purge (see PurgeStep) with low priority: queued creates come first. */
 export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
   const { target, settledBefore, limit, after } = step;
-  const deleteRows = (statements: Statement[]) => thread.run({ write: true, statements }, 'low');
+  const deleteRows = (statements: SqlWithValues[]) => thread.run({ write: true, statements }, 'low');
   const start = Number(after ?? 0);
   if (target === 'reservations') {
     const page = await thread.read(RESERVATION_PAGE, [start, limit], 'low');

@@ -7,11 +7,11 @@ import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
 import { diagnoseSqliteError, unclassifiedError } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
-import type { BatchMessage, BatchResult, Job, JsonParameter, NumberedJob, Statement } from './messages';
-import type { Row, SqlValue } from '../rows';
+import type { BatchMessage, BatchResult, Job, JsonParameter, NumberedJob } from './messages';
+import type { Row, SqlValue, SqlWithValues } from '../rows';
 
-/** Returns a statement with its parameters. */
-export const sql = (text: string, ...params: SqlValue[]): Statement => ({ sql: text, params });
+/** Returns a statement with its values. */
+export const sql = (text: string, ...values: SqlValue[]): SqlWithValues => ({ text, values });
 
 const MAX_BATCH = 512;
 /** Time in ms that is reserved for writing. The rest of the time limit can be spent waiting for locks. */
@@ -128,7 +128,7 @@ export class SqliteThread {
     };
     const numberedJobs = jobs.map(({ statements, ...job }): NumberedJob => ({
       ...job,
-      statements: statements.map(({ sql: text, params }) => [numberOf(text), params.map(toJsonParameter)]),
+      statements: statements.map(({ text, values }) => [numberOf(text), values.map(toJsonParameter)]),
     }));
     return { jobs: JSON.stringify(numberedJobs), newStatements };
   }
