@@ -41,7 +41,7 @@ export async function startGateway(
     const audit = openAudit(parts);
     closers.defer(() => audit.close());
     const notifier = openNotifier(parts);
-    closers.defer(() => notifier.close());
+    closers.defer(() => notifier?.close());
     // The sandbox gets a new service id at each start, because its transactions are lost when it stops.
     const serviceId = config.sandbox ? `sandbox ${randomUUID()}` : config.service.baseUrl;
     const operations = startOperations({
@@ -98,7 +98,7 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
   return startTracing({ settings, service, log, now: () => clock.monotonic(), flushMs: shutdownGraceMs / 4 });
 }
 
-const openNotifier = ({ config, clock, log }: SharedDependencies): ChangeNotifier =>
+const openNotifier = ({ config, clock, log }: SharedDependencies): ChangeNotifier | null =>
   createNotifier(config.journal.url.reveal(), clock, (isConnected) =>
     isConnected
       ? log.info({ event: 'change_notifier_connected' }, 'change notifications between instances resumed')

@@ -45,7 +45,8 @@ interface OperationsOptions {
   payouts: PayoutService;
   callbackTokens: CallbackTokens;
   journal: Journal;
-  notifier: ChangeNotifier;
+  /** Null if no other instance can use the journal. */
+  notifier: ChangeNotifier | null;
   clock: Clock;
   runtime?: Runtime;
   config: OperationsConfig;

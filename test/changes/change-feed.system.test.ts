@@ -32,11 +32,12 @@ class Instance {
     databaseUrl = 'file:',
   ) {
     const { journal } = fixture;
-    const notifier = closeAfterTests(createNotifier(databaseUrl, systemClock));
+    const notifier = createNotifier(databaseUrl, systemClock);
+    if (notifier) closeAfterTests(notifier);
     const journalClock = new JournalClock(journal, clock, new ClockGuard(clock, 0, () => undefined));
     const session = { clock: journalClock, runtime: systemRuntime, service };
     this.#signals = new ChangeSignals(session, notifier);
-    notifier.subscribe((change) => {
+    notifier?.subscribe((change) => {
       this.notified += 1;
       this.#signals.onRemoteChange(change);
     });

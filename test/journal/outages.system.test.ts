@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { PostgresNotifier } from '../../src/datasources/change-notifier/change-notifier';
+import { ChangeNotifier } from '../../src/datasources/change-notifier/change-notifier';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { inspectPostgres } from '../../src/datasources/journal/diagnostics';
 import type { Journal } from '../../src/datasources/journal/journal';
@@ -340,7 +340,7 @@ describeCluster('A connection string with two hosts', () => {
   });
 
   test('connects LISTEN and NOTIFY to the primary', async () => {
-    const [listener, sender] = [0, 1].map(() => new PostgresNotifier(urlOf([standby, primary]), systemClock));
+    const [listener, sender] = [0, 1].map(() => new ChangeNotifier(urlOf([standby, primary]), systemClock));
     const received: unknown[] = [];
     listener!.subscribe((change) => received.push(change));
     const change = { name: 'n'.repeat(22), state: 's'.repeat(8) };

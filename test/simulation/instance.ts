@@ -57,7 +57,7 @@ export function startInstance(
     payouts: new PayoutService(client),
     callbackTokens: new CallbackTokens('callbacks'),
     journal: database.connect(machine),
-    notifier: { hasPeers: false, publish: none, subscribe: none, close: () => Promise.resolve() },
+    notifier: null,
     clock,
     runtime,
     config: {

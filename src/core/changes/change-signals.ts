@@ -120,14 +120,14 @@ export class ChangeSignals {
 
   constructor(
     private readonly session: Pick<JournalSession, 'clock' | 'runtime' | 'service'>,
-    private readonly notifier: ChangeNotifier,
+    private readonly notifier: ChangeNotifier | null,
   ) {}
 
   /** Wakes the channel's watchers, here and on other instances, after this instance has recorded a change. */
   onRecorded(channel: string): void {
     const name = channelHash(this.session.service, channel);
     this.#channels.get(name)?.signal();
-    if (this.notifier.hasPeers) this.notifier.publish({ name, state: CHANGE_SIGNAL });
+    this.notifier?.publish({ name, state: CHANGE_SIGNAL });
   }
 
   /**

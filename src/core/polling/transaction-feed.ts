@@ -16,7 +16,7 @@ export interface PollingOptions {
   settings: PollSettings;
   clock: Clock;
   session: Pick<JournalSession, 'service' | 'runtime'>;
-  notifier: ChangeNotifier;
+  notifier: ChangeNotifier | null;
   runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onPoll'>;
   /** Receives every snapshot. @param requestedAt start of the request, by `Runtime.monotonic()` */
@@ -112,7 +112,7 @@ export class TransactionFeed<T extends Snapshot> {
     const poller = this.#pollers.get(keyOf(channel, transactionId));
     if (poller) runOutsideRequests(() => poller.onSnapshot(snapshot, requestedAt));
     const { notifier } = this.options;
-    if (!notifier.hasPeers) return;
+    if (!notifier) return;
     const name = this.#hashOf(channel, transactionId);
     const state = stateHash(snapshot);
     const hashes = this.#lastHashesOf(name);
@@ -142,7 +142,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (existing) return existing;
     const { settings, clock, session, notifier, runInSpan, observer } = this.options;
     const { kind } = this;
-    const name = notifier.hasPeers ? this.#hashOf(channel, transactionId) : undefined;
+    const name = notifier ? this.#hashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
       clock,
       runtime: session.runtime,

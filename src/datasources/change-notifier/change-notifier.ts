@@ -17,20 +17,6 @@ export interface ChangeNotification {
   state: string;
 }
 
-/**
- * Exchanges messages about changes with other instances. A message may be lost. Subscribers on other instances then get
- * the change later, by polling.
- */
-export interface ChangeNotifier {
-  /** Whether there may be other instances; false for a journal in SQLite. */
-  readonly hasPeers: boolean;
-  /** Queues a change, to be sent to the other instances. Ignores a malformed change. Never throws. */
-  publish(change: ChangeNotification): void;
-  /** Sets the listener for changes of other instances. Replaces the previous listener. */
-  subscribe(onChange: (change: ChangeNotification) => void): void;
-  close(): Promise<void>;
-}
-
 const NOTIFY_CHANNEL = 'paygraph_changes';
 /** Time in ms during which published changes are collected for one message. */
 const BATCH_WINDOW_MS = 10;
@@ -49,7 +35,6 @@ const SENDER_ID_LENGTH = 16;
 const NAME_HASH_LENGTH = 22;
 const CHANGE_LENGTH = 30;
 const MAX_CHANGES_PER_MESSAGE = 250;
-const CHANGE_PATTERN = /^[\w-]{30}$/;
 const MESSAGE_PATTERN = new RegExp(
   `^[\\w-]{${SENDER_ID_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES_PER_MESSAGE}}$`,
 );
@@ -64,9 +49,11 @@ function decodeMessage(message: string): ChangeNotification[] {
   }));
 }
 
-/** Exchanges changes with other instances by LISTEN/NOTIFY of PostgreSQL, over one connection per instance. */
-export class PostgresNotifier implements ChangeNotifier {
-  readonly hasPeers = true;
+/**
+ * Exchanges messages about changes with other instances by LISTEN/NOTIFY of PostgreSQL, over one connection per
+ * instance. A message may be lost. Subscribers on other instances then get the change later, by polling.
+ */
+export class ChangeNotifier {
   readonly #hosts: PostgresHosts;
   readonly #senderId = randomBytes(12).toString('base64url');
   /** Encoded changes to send, without duplicates. */
@@ -99,11 +86,10 @@ export class PostgresNotifier implements ChangeNotifier {
     this.#connect();
   }
 
+  /** Queues a change, to be sent to the other instances. Never throws. */
   publish({ name, state }: ChangeNotification): void {
+    if (this.#isClosed) return;
     const encoded = name + state;
-    // Ignore a malformed change, because it would make the whole message malformed.
-    const isValid = name.length === NAME_HASH_LENGTH && CHANGE_PATTERN.test(encoded);
-    if (this.#isClosed || !isValid) return;
     // If the change is already queued, move it to the end of the queue.
     this.#queue.delete(encoded);
     this.#queue.add(encoded);
@@ -112,6 +98,7 @@ export class PostgresNotifier implements ChangeNotifier {
     this.#scheduleFlush();
   }
 
+  /** Sets the listener for changes of other instances. Replaces the previous listener. */
   subscribe(onChange: (change: ChangeNotification) => void): void {
     this.#onChange = onChange;
   }
@@ -215,17 +202,9 @@ export class PostgresNotifier implements ChangeNotifier {
   }
 }
 
-/** Notifier for a journal in SQLite. Does nothing, because only one instance uses such a journal. */
-const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
-  hasPeers: false,
-  publish: () => undefined,
-  subscribe: () => undefined,
-  close: () => Promise.resolve(),
-};
-
 /**
- * Creates the notifier for a journal. If the journal is in PostgreSQL, the notifier connects immediately. After a
- * failure, it connects again, until it is closed.
+ * Creates the notifier for a journal in PostgreSQL. It connects immediately, and again after a failure, until it is
+ * closed. Returns null for a journal in SQLite, because only one instance uses such a journal.
  * @param onConnectionChange called with `false` when the connection is lost, or when the first connection cannot be
  *   opened; called with `true` when there is a connection again
  */
@@ -233,7 +212,5 @@ export const createNotifier = (
   databaseUrl: string,
   clock: Clock,
   onConnectionChange?: (isConnected: boolean) => void,
-): ChangeNotifier =>
-  databaseUrl.startsWith('file:')
-    ? SINGLE_INSTANCE_NOTIFIER
-    : new PostgresNotifier(databaseUrl, clock, onConnectionChange);
+): ChangeNotifier | null =>
+  databaseUrl.startsWith('file:') ? null : new ChangeNotifier(databaseUrl, clock, onConnectionChange);
