@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  openAttemptsByStart,
-  pageStatement,
-  type AttemptsByStartQuery,
-} from '../../src/datasources/journal/attempts-by-start';
+import { pageStatement, type AttemptsByStartQuery } from '../../src/datasources/journal/attempts-by-start';
 import { listStatement } from '../../src/datasources/journal/attempt-list';
 import type {
   AttemptQuery,
@@ -18,7 +14,6 @@ import {
 } from '../../src/datasources/journal/postgres/purge';
 import { FROM_EXPIRED_ATTEMPTS } from '../../src/datasources/journal/sqlite/purge';
 import { until } from '../support/latch';
-import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import {
   describeJournals,
   describePostgresJournal,
@@ -293,13 +288,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Reads all pages. Returns the ids of the attempts and the lengths of the pages. */
 async function readAll(
-  { store }: JournalFixture,
+  { journal }: JournalFixture,
   given: Partial<AttemptsByStartQuery> & { service: string },
 ) {
   const range = { channel: null, from: 0, to: Number.MAX_SAFE_INTEGER, after: null, ...given };
-  await using attempts = await openAttemptsByStart(store.url, JOURNAL_TIMEOUT_MS);
   const [ids, lengths]: [string[], number[]] = [[], []];
-  for await (const page of attempts.pages(range)) {
+  for await (const page of journal.attemptsByStart(range)) {
     ids.push(...page.map(({ id }) => id));
     lengths.push(page.length);
   }

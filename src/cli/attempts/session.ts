@@ -1,7 +1,6 @@
 import { AuditLog } from '../../observability/audit/audit-log';
 import { readCommandConfig } from '../../config';
 import { openJournal } from '../../datasources/journal/create-journal';
-import { openProposals } from '../../datasources/journal/settlement-proposals';
 import { JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
 import { readOperator } from './operator';
 
@@ -44,8 +43,6 @@ export async function openSession(context: Context, byOption?: string) {
     journal,
     /** SERVICE_BASE_URL, which identifies the payment service in the journal. */
     service,
-    openProposals: async () =>
-      resources.adopt(await openProposals(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS), close),
     /** Opens the audit log. @throws AuditLogError if the log cannot be written; the command must then settle nothing */
     openAuditLog: () => {
       const options = { creator: 'folder owner', key: config.auditKey?.reveal() ?? null } as const;
@@ -53,8 +50,7 @@ export async function openSession(context: Context, byOption?: string) {
       return resources.adopt(audit, close);
     },
     /** Finds an attempt by its id or idempotency key. Null if there is none, or if several clients used the key. */
-    findAttempt: async (idOrKey: string) =>
-      (await journal.findById(service, idOrKey)) ?? (await journal.findAny(service, idOrKey)),
+    findAttempt: (idOrKey: string) => journal.findAny(service, idOrKey),
     /**
      * Returns the attempts of unknown outcome, oldest first. If there are MAX_UNKNOWN_ATTEMPTS or more, returns only
      * that many and prints a message.

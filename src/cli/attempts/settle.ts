@@ -168,7 +168,6 @@ export async function storeProposal(
     });
     return { ...plan, state: 'proposed' };
   });
-  const proposals = await session.openProposals();
-  await proposals.add(rows, proposedAt);
+  await session.journal.proposals.add(rows, proposedAt);
   return { id, results };
 }

@@ -53,7 +53,7 @@ interface JsonOption {
 /** Runs `paygraph attempts proposals`. */
 export async function listProposals(context: Context, { json }: JsonOption): Promise<number> {
   await using session = await openSession(context);
-  const rows = await (await session.openProposals()).list(session.service, Date.now());
+  const rows = await session.journal.proposals.list(session.service, Date.now());
   const proposals = [];
   for (const group of Map.groupBy(rows, ({ id }) => id).values())
     proposals.push(await proposalJson(session, group as ProposalRows));
@@ -66,7 +66,7 @@ export async function listProposals(context: Context, { json }: JsonOption): Pro
 
 /** Opens the store of proposals and reads the open proposal with this id. Throws if there is none. */
 async function openProposal(session: Session, id: string) {
-  const store = await session.openProposals();
+  const store = session.journal.proposals;
   const [first, ...more] = await store.list(session.service, Date.now(), id);
   if (!first)
     throw new Error(

@@ -1,5 +1,4 @@
 import { readLookupConfig } from '../../config';
-import { openAttemptsByStart } from '../../datasources/journal/attempts-by-start';
 import { openJournal } from '../../datasources/journal/create-journal';
 import type { Attempt } from '../../datasources/journal/journal';
 import { requireServiceUrl } from '../attempts/session';
@@ -40,17 +39,15 @@ export async function reconcile(
   const config = readLookupConfig(env);
   const service = requireServiceUrl(config.service.baseUrl);
   const selection = { service, from, to, channel: channel ?? null, all };
-  const url = config.journalUrl.reveal();
-  const journal = await openJournal(url, JOURNAL_TIMEOUT_MS);
+  const journal = await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
-    await using attempts = await openAttemptsByStart(url, JOURNAL_TIMEOUT_MS);
     await using lookups = new ServiceLookups(config.service, rate);
     using report = resume ? ReportFile.resume(file, selection) : ReportFile.create(file, selection);
     using changes = new LatestChanges(journal, selection);
     terminal.showProgress('Reading the record of changes …');
     await changes.update();
     const { followsTransactions } = config;
-    const pages = attempts.pages({ ...selection, after: report.position });
+    const pages = journal.attemptsByStart({ ...selection, after: report.position });
     const checkOptions = { journal, changes, followsTransactions, lookups };
     await checkAttempts(pages, checkOptions, { report, terminal });
     report.complete();

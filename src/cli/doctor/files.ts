@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import path from 'node:path';
-import { sqliteFileOf } from '../../datasources/journal/store-connection';
+import { sqliteFileOf } from '../../datasources/journal/create-journal';
 import { causeCode } from '../../shared/error-code';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 import { readCredentialsFileEntries } from './service-credentials';

@@ -12,7 +12,7 @@ import {
   journalErrorText,
   diagnoseSqliteError,
 } from '../../datasources/journal/journal-error';
-import { sqliteFileOf } from '../../datasources/journal/store-connection';
+import { sqliteFileOf } from '../../datasources/journal/create-journal';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 import { checkDiskSpace, checkWritable, isWritable, notWritableFinding } from './files';
 

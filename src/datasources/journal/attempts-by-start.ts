@@ -1,8 +1,6 @@
 import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
-import { backgroundTimeLimitMs } from './deadline';
 import type { Attempt, AttemptPosition } from './journal';
-import { attemptFromRow } from './rows';
-import { connectToStore } from './store-connection';
+import { attemptFromRow, type Row, type SqlValue } from './rows';
 import type { Dialect } from './stored-values';
 
 /** Selects attempts of all clients by service, channel and start time. Times are in ms since 1970. */
@@ -16,15 +14,6 @@ export interface AttemptsByStartQuery {
   to: number;
   /** Position of the last attempt that the caller already has: the pages begin after it. Null: they begin at `from`. */
   after: AttemptPosition | null;
-}
-
-/**
- * Reads attempts for operators, over a separate database connection so that the reads do not delay creates. Disposing
- * this object closes the connection.
- */
-export interface AttemptsByStart extends AsyncDisposable {
-  /** Yields pages of attempts in the order of start time, then `seq`. Rejects with JournalUnavailable on failure. */
-  pages(range: AttemptsByStartQuery): AsyncIterable<Attempt[]>;
 }
 
 /** Maximum number of attempts in a page. */
@@ -72,28 +61,28 @@ export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Connects to the journal for reading (see connectToStore()). A page has the time limit backgroundTimeLimitMs(). */
-export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
-  const options = { timeLimitMs: backgroundTimeLimitMs(timeLimitMs), readOnly: true };
-  const { dialect, execute, close } = await connectToStore(url, options);
-  return {
-    pages: async function* ({ service, channel, from, to, after }) {
-      const text = pageStatement(dialect, channel !== null);
-      const groupValues = channel === null ? [service] : [service, channel];
-      let position = after ?? { startedAt: from, seq: 0 };
-      for (let windowMs = INITIAL_WINDOW_MS; position.startedAt < to;) {
-        const windowEnd = Math.min(to, position.startedAt + windowMs);
-        const start = position.startedAt;
-        const rows = await execute(text, [...groupValues, start, windowEnd, start, position.seq]);
-        const page = rows.map(attemptFromRow);
-        if (page.length > 0) yield page;
-        const last = page.at(-1);
-        position = last && page.length === PAGE_SIZE ? last : { startedAt: windowEnd, seq: 0 };
-        // After a full page, the next window begins at the last attempt of the page and is half as long.
-        if (page.length === PAGE_SIZE) windowMs = Math.max(1, Math.floor(windowMs / 2));
-        else if (page.length < SHORT_PAGE_SIZE) windowMs *= 2;
-      }
-    },
-    [Symbol.asyncDispose]: close,
-  };
+/**
+ * Reads attempts in pages, in the order of start time, then `seq`.
+ * @param read runs the SELECT of a page
+ */
+export async function* readAttemptsByStart(
+  dialect: Dialect,
+  read: (text: string, values: SqlValue[]) => Promise<Row[]>,
+  { service, channel, from, to, after }: AttemptsByStartQuery,
+): AsyncGenerator<Attempt[], void> {
+  const text = pageStatement(dialect, channel !== null);
+  const groupValues = channel === null ? [service] : [service, channel];
+  let position = after ?? { startedAt: from, seq: 0 };
+  for (let windowMs = INITIAL_WINDOW_MS; position.startedAt < to;) {
+    const windowEnd = Math.min(to, position.startedAt + windowMs);
+    const start = position.startedAt;
+    const rows = await read(text, [...groupValues, start, windowEnd, start, position.seq]);
+    const page = rows.map(attemptFromRow);
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    position = last && page.length === PAGE_SIZE ? last : { startedAt: windowEnd, seq: 0 };
+    // After a full page, the next window begins at the last attempt of the page and is half as long.
+    if (page.length === PAGE_SIZE) windowMs = Math.max(1, Math.floor(windowMs / 2));
+    else if (page.length < SHORT_PAGE_SIZE) windowMs *= 2;
+  }
 }

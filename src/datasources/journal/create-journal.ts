@@ -1,10 +1,15 @@
+import path from 'node:path';
 import { DEFAULT_TIME_LIMIT_MS } from './deadline';
 import type { Journal } from './journal';
 import { describeJournalError, journalErrorText, isPermanent } from './journal-error';
 import { JournalOpenError } from './journal-open-error';
 import { PostgresJournal } from './postgres/journal';
 import { SqliteJournal } from './sqlite/journal';
-import { singleConnectionPool, sqliteFileOf } from './store-connection';
+import type { SqlJournal } from './sql-journal';
+
+/** Returns the absolute path of a journal in SQLite; undefined if the journal is in PostgreSQL. */
+export const sqliteFileOf = (url: string): string | undefined =>
+  url.startsWith('file:') ? path.resolve(url.slice('file:'.length)) : undefined;
 
 /**
  * Opens the journal at `file:<path>` or `postgres://…`. Resolves even if PostgreSQL is unreachable: the gateway then
@@ -13,7 +18,10 @@ import { singleConnectionPool, sqliteFileOf } from './store-connection';
  * @throws JournalOpenError if a SQLite file cannot be opened, or if PostgreSQL reports an error that lasts until an
  *   operator corrects it (see isPermanent)
  */
-export async function openJournal(url: string, timeLimitMs = DEFAULT_TIME_LIMIT_MS): Promise<Journal> {
+export async function openJournal(
+  url: string,
+  timeLimitMs = DEFAULT_TIME_LIMIT_MS,
+): Promise<Journal & SqlJournal> {
   const file = sqliteFileOf(url);
   if (file !== undefined) return SqliteJournal.open(file, timeLimitMs);
   const journal = new PostgresJournal(url, timeLimitMs);
@@ -39,6 +47,6 @@ const CONNECT_LIMIT_MS = 10_000;
  */
 export async function migrateJournal(url: string): Promise<void> {
   if (sqliteFileOf(url) !== undefined) return (await openJournal(url)).close();
-  const pool = singleConnectionPool(url, CONNECT_LIMIT_MS);
-  await pool.migrate().finally(() => pool.close());
+  const journal = new PostgresJournal(url, CONNECT_LIMIT_MS);
+  await journal.migrate().finally(() => journal.close());
 }

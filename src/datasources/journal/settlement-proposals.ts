@@ -1,6 +1,5 @@
 import { toWireFields } from '../../shared/wire-object';
 import { textOrNull, type Row, type SqlValue } from './rows';
-import { connectToStore } from './store-connection';
 
 /** An outcome that an operator proposes for an attempt. Times are in milliseconds since 1970. */
 export interface ProposedOutcome {
@@ -41,36 +40,32 @@ const proposalFromRow = (row: Row): ProposedOutcome => ({
 });
 
 /**
- * Opens the store of outcomes that wait for the approval of a second operator, over a separate connection to the
- * journal's database (see connectToStore). Only the command line uses it.
+ * The outcomes that wait for the approval of a second operator. Only the command line uses them.
+ * @param execute runs a statement
  */
-export async function openProposals(url: string, timeLimitMs: number) {
-  const { execute, close } = await connectToStore(url, { timeLimitMs, readOnly: false });
-  return {
-    /** Stores proposed outcomes, and deletes expired ones. */
-    add: async (proposed: readonly ProposedOutcome[], now: number): Promise<void> => {
-      await execute('DELETE FROM settlement_proposals WHERE expires_at <= ?', [now]);
-      for (const proposal of proposed) {
-        const row = toWireFields(proposal);
-        const [columns, values] = [Object.keys(row), Object.values(row) as SqlValue[]];
-        const text = `INSERT INTO settlement_proposals (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
-        await execute(text, values);
-      }
-    },
-    /** Lists proposed outcomes that have not expired, oldest first; if `id` is given, only those of this proposal. */
-    list: async (service: string, now: number, id?: string): Promise<ProposedOutcome[]> => {
-      const rows = await execute(
-        `SELECT * FROM settlement_proposals WHERE service = ? AND expires_at > ? ${id === undefined ? '' : 'AND id = ?'}
-         ORDER BY proposed_at, id, attempt_id`,
-        id === undefined ? [service, now] : [service, now, id],
-      );
-      return rows.map(proposalFromRow);
-    },
-    /** Deletes all outcomes of a proposal; if `attemptId` is given, only the outcome for this attempt. */
-    remove: async (id: string, attemptId?: string): Promise<void> => {
-      if (attemptId === undefined) await execute('DELETE FROM settlement_proposals WHERE id = ?', [id]);
-      else await execute('DELETE FROM settlement_proposals WHERE id = ? AND attempt_id = ?', [id, attemptId]);
-    },
-    close,
-  };
-}
+export const settlementProposals = (execute: (text: string, ...values: SqlValue[]) => Promise<Row[]>) => ({
+  /** Stores proposed outcomes, and deletes expired ones. */
+  add: async (proposed: readonly ProposedOutcome[], now: number): Promise<void> => {
+    await execute('DELETE FROM settlement_proposals WHERE expires_at <= ?', now);
+    for (const proposal of proposed) {
+      const row = toWireFields(proposal);
+      const [columns, values] = [Object.keys(row), Object.values(row) as SqlValue[]];
+      const text = `INSERT INTO settlement_proposals (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+      await execute(text, ...values);
+    }
+  },
+  /** Lists proposed outcomes that have not expired, oldest first; if `id` is given, only those of this proposal. */
+  list: async (service: string, now: number, id?: string): Promise<ProposedOutcome[]> => {
+    const rows = await execute(
+      `SELECT * FROM settlement_proposals WHERE service = ? AND expires_at > ? ${id === undefined ? '' : 'AND id = ?'}
+       ORDER BY proposed_at, id, attempt_id`,
+      ...(id === undefined ? [service, now] : [service, now, id]),
+    );
+    return rows.map(proposalFromRow);
+  },
+  /** Deletes all outcomes of a proposal; if `attemptId` is given, only the outcome for this attempt. */
+  remove: async (id: string, attemptId?: string): Promise<void> => {
+    if (attemptId === undefined) await execute('DELETE FROM settlement_proposals WHERE id = ?', id);
+    else await execute('DELETE FROM settlement_proposals WHERE id = ? AND attempt_id = ?', id, attemptId);
+  },
+});

@@ -1,6 +1,7 @@
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { growingCache } from '../../shared/growing-cache';
 import { listStatement } from './attempt-list';
+import { readAttemptsByStart, type AttemptsByStartQuery } from './attempts-by-start';
 import { backgroundTimeLimitMs, monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import {
@@ -35,6 +36,7 @@ import {
   type Row,
   type SqlValue,
 } from './rows';
+import { settlementProposals } from './settlement-proposals';
 import { SqlChanges } from './sql-changes';
 import { keyHash, shortHash, toStoredText, type Dialect } from './stored-values';
 
@@ -98,6 +100,8 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
    */
   protected readonly knownGroups = growingCache<string, true>(MAX_KNOWN_GROUPS);
   readonly #lists;
+  /** For operators: the outcomes that wait for the approval of a second operator. */
+  readonly proposals = settlementProposals((text, ...values) => this.write(text, ...values));
 
   protected constructor(
     readonly timeLimitMs: number,
@@ -116,6 +120,11 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
 
   protected abstract read(text: string, ...values: SqlValue[]): Promise<Row[]>;
   protected abstract write(text: string, ...values: SqlValue[]): Promise<Row[]>;
+
+  /** For operators: yields pages of attempts of all clients. Rejects with JournalUnavailable on failure. */
+  attemptsByStart(query: AttemptsByStartQuery): AsyncGenerator<Attempt[], void> {
+    return readAttemptsByStart(this.dialect, (text, values) => this.readInBackground(text, values), query);
+  }
 
   async find(key: AttemptKey): Promise<Attempt | null> {
     return firstAttempt(await this.read(FIND_BY_KEY, keyHash(key)));

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import type { Journal } from '../../../src/datasources/journal/journal';
 import { openJournal } from '../../../src/datasources/journal/create-journal';
 import { ChildProcess } from '../../support/child-process';
 import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
@@ -8,6 +7,8 @@ import type { JournalHandlers } from './journal-child';
 
 export const startChild = (url: string): Promise<ChildProcess<JournalHandlers>> =>
   ChildProcess.start<JournalHandlers>(path.join(__dirname, 'journal-child.ts'), { args: [url] });
+
+type Journal = Awaited<ReturnType<typeof openJournal>>;
 
 /** A store and its journals, closed after the last test of the block. */
 export interface JournalFixture {

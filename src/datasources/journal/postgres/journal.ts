@@ -119,14 +119,19 @@ export class PostgresJournal extends SqlJournal implements Journal {
       timeLimitMs,
       maxConnections: MAX_OUTCOME_CONNECTIONS,
       connectionOptions: `${CONNECTION_OPTIONS} ${ASYNC_COMMIT_OPTION}`,
-      migrate: () => this.#pool.migrate(),
+      migrate: () => this.migrate(),
     });
     this.#backgroundPool = new PostgresPool(hosts, {
       timeLimitMs: backgroundTimeLimitMs(timeLimitMs),
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
       connectionOptions: BACKGROUND_OPTIONS,
-      migrate: () => this.#pool.migrate(),
+      migrate: () => this.migrate(),
     });
+  }
+
+  /** Applies pending migrations, without a time limit. */
+  migrate(): Promise<void> {
+    return this.#pool.migrate();
   }
 
   async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
