@@ -52,8 +52,7 @@ async function checkSqlite(file: string): Promise<JournalInspection> {
       : notWritableFinding('DATABASE_URL', `${file} or its folder`);
     return { findings: [accessFinding, diskFinding], state };
   } catch (error) {
-    const { message: text, errcode } = error as { message: string; errcode?: number };
-    const reason = journalErrorText(describeJournalError(diagnoseSqliteError(text, errcode, file)));
+    const reason = journalErrorText(describeJournalError(diagnoseSqliteError(error, file)));
     const message = `DATABASE_URL: ${file} is unusable: ${reason}.`;
     return { findings: [failed('sqlite_unusable', message), diskFinding] };
   }

@@ -164,16 +164,18 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
 const SQLITE_CODES_TO_DIAGNOSE = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
 /**
- * Returns an error whose `code` is the name of SQLite's result code. If that is one of SQLITE_CODES_TO_DIAGNOSE, and a
- * check of the file system finds the cause, `code` is a system error code instead, such as EACCES or ENOSPC. If
- * `errcode` is undefined, the error has no `code`.
+ * Returns for an error of SQLite an error whose `code` is the name of SQLite's result code. If that is one of
+ * SQLITE_CODES_TO_DIAGNOSE, and a check of the file system finds the cause, `code` is a system error code instead, such
+ * as EACCES or ENOSPC. Returns other errors unchanged.
  */
-export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
+export function diagnoseSqliteError(error: unknown, file: string): unknown {
+  const { message, errcode } = error as { message: string; errcode?: number };
+  if (errcode === undefined) return error;
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
-  const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
-  const isAmbiguous = sqliteCode !== undefined && SQLITE_CODES_TO_DIAGNOSE.has(sqliteCode);
+  const sqliteCode = SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR';
+  const isAmbiguous = SQLITE_CODES_TO_DIAGNOSE.has(sqliteCode);
   const code = (isAmbiguous && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || sqliteCode;
-  return code === undefined ? new Error(message) : Object.assign(new Error(message), { code });
+  return Object.assign(new Error(message), { code });
 }
 
 /**

@@ -63,7 +63,7 @@ export class SqliteThread {
       }
       return new SqliteThread(await startWorker(file, readOnly), file, timeLimitMs);
     } catch (error) {
-      throw fileOpenError(file, asSqliteError(error, file));
+      throw fileOpenError(file, diagnoseSqliteError(error, file));
     }
   }
 
@@ -139,11 +139,8 @@ export class SqliteThread {
     if (this.#inFlight.size === 0) this.#worker.unref();
     if ('results' in result) return batch?.resolve(result.results);
     const { error, errcode, code } = result;
-    const cause =
-      errcode === undefined
-        ? Object.assign(new Error(error), { code })
-        : diagnoseSqliteError(error, errcode, this.#file);
-    batch?.reject(new JournalUnavailable(cause));
+    const cause = Object.assign(new Error(error), { errcode, code });
+    batch?.reject(new JournalUnavailable(diagnoseSqliteError(cause, this.#file)));
   }
 
   #onExit(error: Error): void {
@@ -166,11 +163,6 @@ async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
   await once(worker, 'message');
   return worker;
 }
-
-const asSqliteError = (error: unknown, file: string): unknown => {
-  const { errcode } = error as { errcode?: number };
-  return errcode === undefined ? error : diagnoseSqliteError(String(error), errcode, file);
-};
 
 /** Mode of the journal file. SQLite gives the files -wal and -shm the same mode. */
 const PRIVATE_MODE = 0o600;
