@@ -53,6 +53,11 @@ type Case = [given: string, settings: Given, faults: string[], good?: string];
 const CASES: Record<string, Case[]> = {
   settings: [
     ['an unknown setting', { SERVICE_TIMEOUT: '5' }, ['warning: SERVICE_TIMEOUT; configuration.md']],
+    [
+      'a manifest with an invalid operation',
+      () => ({ PERSISTED_OPERATIONS: fileOf('{"a": "{ paymnt }"}') }),
+      ['failed: PERSISTED_OPERATIONS; paymnt; paygraph persist'],
+    ],
     ['too many connections', { MAX_CONNECTIONS: '1000000' }, ['warning: MAX_CONNECTIONS; LimitNOFILE']],
   ],
   'client keys': [
@@ -94,7 +99,7 @@ const CASES: Record<string, Case[]> = {
     ]),
   ],
   'audit log': [
-    ['a missing folder', { AUDIT_LOG_FILE: '/nowhere/near/audit.log' }, ['failed: /nowhere/near; mkdir -p']],
+    ['a missing folder', { AUDIT_LOG_FILE: '/nowhere/near/audit.log' }, ['failed: /nowhere; mkdir -p']],
   ],
   ports: [
     ['a free port', async () => ({ PORT: String(await freePort()) }), [], 'ok'],
@@ -138,6 +143,7 @@ const CASES: Record<string, Case[]> = {
       () => ({ DATABASE_URL: `file:${fileOf('no database '.repeat(99))}` }),
       ['failed: SQLITE_NOTADB'],
     ],
+    ['a missing folder', { DATABASE_URL: 'file:/nowhere/near/journal.db' }, ['failed: /nowhere; mkdir -p']],
   ],
 };
 

@@ -9,6 +9,8 @@ const REMEDIES = {
   suspicious_setting: 'docs/configuration.md lists every setting.',
   descriptor_limit_low:
     'Raise the limit of file descriptors for the gateway: LimitNOFILE (systemd), ulimits.nofile (Compose), the container runtime (Kubernetes).',
+  manifest_invalid:
+    'paygraph persist creates a valid manifest (docs/persisted-operations.md). The gateway does not start with this file.',
   service_unreachable:
     'Check host and port in SERVICE_BASE_URL, the DNS resolver and the firewall of this machine, and whether the service is up.',
   certificate_invalid:
@@ -54,9 +56,8 @@ const REMEDIES = {
   world_writable: RESTRICT_MODE_REMEDY,
   world_readable: RESTRICT_MODE_REMEDY,
   not_readable: 'Make the user of the gateway the owner of the file (chown).',
-  not_writable: 'Make the user of the gateway the owner (chown), or mount the disk read-write.',
-  not_a_file: 'Correct the path in the setting.',
-  no_folder: 'Create the folder with mkdir -p, or correct the path in the setting.',
+  path_unusable:
+    'Correct the path in the setting, or create the folder (mkdir -p) and make the user of the gateway its owner (chown).',
   disk_space_low: 'Free disk space: on a full disk no payment can be created.',
   port_not_allowed:
     'HOST has to be an address of this machine; ports below 1024 require CAP_NET_BIND_SERVICE.',

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import { sqliteFileOf } from '../../datasources/journal/create-journal';
+import { describePathError } from '../../datasources/journal/journal-open-error';
 import { causeCode } from '../../shared/error-code';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 import { readCredentialsFileEntries } from './service-credentials';
@@ -11,41 +12,18 @@ const FAIL_BELOW_MIB = 64;
 const OTHERS_READ_BIT = 0o004;
 const OTHERS_WRITE_BIT = 0o002;
 
-/** Whether this process can write to a file or folder. */
-export function isWritable(target: string): boolean {
-  try {
-    accessSync(target, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
+/** Checks that a file can be written, or created as the gateway does at start, and that its disk has space. */
+export function checkWrittenFile(setting: string, file: string): Finding[] {
+  const target = path.resolve(file);
+  const error = describePathError(target);
+  if (error) return [failed('path_unusable', `${setting}: ${error}.`)];
+  const state = existsSync(target) ? 'is writable' : 'does not exist yet; the gateway creates it';
+  return [ok(`${file} ${state}.`), checkDiskSpace(path.dirname(target))];
 }
 
-/** Returns the nearest existing parent path of a file. If this path is not a folder, the file cannot be created. */
-function nearestExistingParent(file: string): string {
-  const parent = path.dirname(path.resolve(file));
-  return existsSync(parent) || parent === path.dirname(parent) ? parent : nearestExistingParent(parent);
-}
-
-/** Checks that the file of a setting can be written, or created if it does not exist. */
-export function checkWritable(setting: string, file: string): Finding {
-  const exists = existsSync(file);
-  const target = exists ? file : nearestExistingParent(file);
-  const isFolder = statSync(target).isDirectory();
-  if (exists && isFolder) return failed('not_a_file', `${setting}: ${file} is a folder, not a file.`);
-  if (!exists && !isFolder)
-    return failed('not_a_file', `${setting}: ${file} cannot be created: ${target} is not a folder.`);
-  if (!isWritable(target)) return notWritableFinding(setting, target);
-  return ok(exists ? `${file} is writable.` : `${file} does not exist yet; the gateway creates it.`);
-}
-
-export const notWritableFinding = (setting: string, target: string): Finding =>
-  failed('not_writable', `${setting}: ${target} is not writable.`);
-
-/** Checks the free disk space for a file. The file need not exist. */
-export function checkDiskSpace(file: string): Finding {
-  const folder = nearestExistingParent(file);
-  const { bavail, bsize } = statfsSync(folder);
+/** Checks the free disk space of a folder. The folder need not exist, but the folder above it. */
+function checkDiskSpace(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(existsSync(folder) ? folder : path.dirname(folder));
   const freeMib = Math.floor((bavail * bsize) / MIB);
   const message = `The disk of ${folder} has ${freeMib} MiB free.`;
   if (freeMib >= WARN_BELOW_MIB) return ok(message);
@@ -53,13 +31,8 @@ export function checkDiskSpace(file: string): Finding {
 }
 
 /** Checks that the audit log can be written and its disk has space. Only `audit verify` checks the content. */
-export function checkAuditLogFile({ config }: CheckContext): Finding[] {
-  const file = path.resolve(config.auditFile);
-  // The gateway creates the last folder of the path, but not the folder above it.
-  if (!existsSync(path.dirname(path.dirname(file))))
-    return [failed('no_folder', `AUDIT_LOG_FILE: the folder ${path.dirname(file)} does not exist.`)];
-  return [checkWritable('AUDIT_LOG_FILE', file), checkDiskSpace(file)];
-}
+export const checkAuditLogFile = ({ config }: CheckContext): Finding[] =>
+  checkWrittenFile('AUDIT_LOG_FILE', config.auditFile);
 
 /** Checks that this user can read all existing sensitive files, and that none is world-readable or world-writable. */
 export function checkFilePermissions(context: CheckContext): Finding[] {

@@ -1,5 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
-import path from 'node:path';
+import { existsSync } from 'node:fs';
 import {
   inspectPostgres,
   weaknessesOf,
@@ -14,7 +13,7 @@ import {
 } from '../../datasources/journal/journal-error';
 import { sqliteFileOf } from '../../datasources/journal/create-journal';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
-import { checkDiskSpace, checkWritable, isWritable, notWritableFinding } from './files';
+import { checkWrittenFile } from './files';
 
 /** Maximum time in ms to wait while another process locks the SQLite file. */
 const BUSY_TIMEOUT_MS = 1_000;
@@ -40,21 +39,13 @@ interface JournalInspection {
 }
 
 async function checkSqlite(file: string): Promise<JournalInspection> {
-  const diskFinding = checkDiskSpace(file);
-  const writableFinding = checkWritable('DATABASE_URL', file);
-  if (!existsSync(file) || statSync(file).isDirectory()) return { findings: [writableFinding, diskFinding] };
+  const findings = checkWrittenFile('DATABASE_URL', file);
+  if (!existsSync(file) || findings.some(({ status }) => status === 'failed')) return { findings };
   try {
-    const state = await inspectSqlite(file, BUSY_TIMEOUT_MS);
-    // The folder must be writable, too: SQLite in WAL mode creates a -wal and a -shm file in it.
-    const isUsable = state.isWritable && isWritable(path.dirname(file));
-    const accessFinding = isUsable
-      ? writableFinding
-      : notWritableFinding('DATABASE_URL', `${file} or its folder`);
-    return { findings: [accessFinding, diskFinding], state };
+    return { findings, state: await inspectSqlite(file, BUSY_TIMEOUT_MS) };
   } catch (error) {
     const reason = journalErrorText(describeJournalError(diagnoseSqliteError(error, file)));
-    const message = `DATABASE_URL: ${file} is unusable: ${reason}.`;
-    return { findings: [failed('sqlite_unusable', message), diskFinding] };
+    return { findings: [failed('sqlite_unusable', `DATABASE_URL: ${file} is unusable: ${reason}.`)] };
   }
 }
 

@@ -1,4 +1,7 @@
+import { PersistedOperations } from '../../http/persisted/persisted-operations';
+import { gatewaySchema, subgraphSchema } from '../../resolvers';
 import { maxClientConnections, fileDescriptorLimit } from '../../shared/file-descriptors';
+import { describeFileError } from '../../shared/hot-reloaded-file';
 import { TimeoutError, withTimeout } from '../../shared/timeout';
 import { causeCode } from '../../shared/error-code';
 import { checkClientKeys, checkTokenKeys } from './auth-keys';
@@ -46,9 +49,18 @@ export async function runChecks(
   return (await Promise.all(results)).flat();
 }
 
-/** Reports suspicious settings, and connection limits that are too high for the file descriptor limit. */
+/**
+ * Reports suspicious settings, an invalid manifest of persisted operations, and connection limits that are too high for
+ * the file descriptor limit.
+ */
 function checkSettings({ config }: CheckContext): Finding[] {
-  const findings = config.warnings.map((message) => warning('suspicious_setting', message));
+  const findings: Finding[] = config.warnings.map((message) => warning('suspicious_setting', message));
+  try {
+    const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
+    new PersistedOperations({ settings: config.limits.persisted, schema, onUnlisted: () => undefined });
+  } catch (error) {
+    findings.push(failed('manifest_invalid', `PERSISTED_OPERATIONS: ${describeFileError(error)}.`));
+  }
   const capacity = maxClientConnections(fileDescriptorLimit());
   const limits = {
     MAX_CONNECTIONS: config.limits.maxConnections ?? 0,

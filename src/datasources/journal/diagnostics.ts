@@ -14,8 +14,6 @@ export interface JournalFacts {
   pendingMigrations: string[];
   /** Migrations that a newer version of the gateway applied. */
   unknownMigrations: string[];
-  /** Whether the current user can write the journal or, if migrations are pending, apply them. */
-  isWritable: boolean;
   /**
    * `count` is the number of attempts with an unknown outcome, at all payment services. `oldestStartedAt` is the start
    * time of the oldest of these attempts, in ms since 1970. If there are none, or if migrations are pending, the values
@@ -25,6 +23,8 @@ export interface JournalFacts {
 }
 
 export interface PostgresFacts extends JournalFacts {
+  /** Whether the current user can write the journal or, if migrations are pending, apply them. */
+  isWritable: boolean;
   /** server_version_num of PostgreSQL; 160004 means 16.4. */
   version: number;
   /** Whether LISTEN/NOTIFY works; null on a standby, which does not support LISTEN. */
@@ -59,7 +59,7 @@ export function weaknessesOf(state: PostgresFacts) {
 type Rows = Record<string, unknown>[];
 type RunQuery = (sql: string) => Rows | Promise<Rows>;
 
-async function queryFacts(query: RunQuery, hasTables: boolean): Promise<Omit<JournalFacts, 'isWritable'>> {
+async function queryFacts(query: RunQuery, hasTables: boolean): Promise<JournalFacts> {
   const rows = hasTables ? await query('SELECT name FROM applied_migrations') : [];
   const migrations = compareMigrations(rows.map(({ name }) => String(name)));
   const [row] =
@@ -75,32 +75,20 @@ async function queryFacts(query: RunQuery, hasTables: boolean): Promise<Omit<Jou
 }
 
 /**
- * Reads the state of a journal in SQLite. Rejects with SQLite's error if the file is missing, locked or not a database.
+ * Reads the state of a journal in SQLite. Rejects with SQLite's error if the file is missing, locked, not a database or
+ * not writable.
  * @param busyMs maximum time in ms to wait until another process releases its lock on the file
  */
 export async function inspectSqlite(file: string, busyMs: number): Promise<JournalFacts> {
-  using database = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
-  const query = (sql: string): Rows => database.prepare(sql).all();
+  using reader = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
+  const query = (sql: string): Rows => reader.prepare(sql).all();
   const migrationTables = query(
     "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'applied_migrations'",
   );
-  return {
-    ...(await queryFacts(query, migrationTables.length > 0)),
-    isWritable: canWrite(file, busyMs),
-  };
-}
-
-const SQLITE_BUSY = 5;
-
-function canWrite(file: string, busyMs: number): boolean {
-  try {
-    using database = new DatabaseSync(file, { timeout: busyMs });
-    database.exec('BEGIN IMMEDIATE; ROLLBACK');
-    return true;
-  } catch (error) {
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) throw error;
-    return false;
-  }
+  const facts = await queryFacts(query, migrationTables.length > 0);
+  using writer = new DatabaseSync(file, { timeout: busyMs });
+  writer.exec('BEGIN IMMEDIATE; ROLLBACK');
+  return facts;
 }
 
 /**
