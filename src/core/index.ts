@@ -127,8 +127,9 @@ export function startOperations(options: OperationsOptions) {
     fence: () => fence.active,
     /** Stops background jobs. Resolves when the work in flight has ended, including that of disconnected callers. */
     stop: async (): Promise<void> => {
-      const inFlight = [createService.drained(), confirmService.drained()];
-      await Promise.all([...inFlight, recoveryJob.stop(), retentionJob.stop(), changes.stopFollowing()]);
+      const jobs = [recoveryJob.stop(), retentionJob.stop(), changes.stopFollowing()];
+      await Promise.all([session.drained(), ...jobs]);
+      await confirmService.flushUnrecorded();
       void fence.stop();
       await changes.flush();
       // An attempt whose outcome is not recorded becomes unknown after this process ends, even if it was never sent.

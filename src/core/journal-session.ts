@@ -242,6 +242,11 @@ export class JournalSession {
     return this.#callsInFlight.track(work());
   }
 
+  /** Resolves when no create or confirm is in flight. */
+  drained(): Promise<void> {
+    return this.#callsInFlight.drained();
+  }
+
   #scheduleRenewal(): Timer {
     return this.clock.after(RENEW_EVERY_MS, () => {
       this.#renewal = undefined;

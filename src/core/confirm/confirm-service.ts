@@ -9,7 +9,6 @@ import type { ConfirmRequest, PaymentService } from '../../datasources/payment-s
 import { notTriedError } from '../../datasources/payment-service/service-error';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
 import { valueOrNull } from '../../schema/lazy-field';
-import { InFlightCounter } from '../../shared/in-flight-counter';
 import { ConfirmClaims, notCarriedOutResult } from './confirm-claims';
 import { withTimeout } from '../../shared/timeout';
 import type { KeyedHashes } from '../create/keyed-hashes';
@@ -61,7 +60,6 @@ const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', f
 /** Sends confirms, one at a time per payment. If necessary, first looks the payment up (docs/exactly-once.md). */
 export class ConfirmService {
   readonly #claims: ConfirmClaims;
-  readonly #inFlight = new InFlightCounter();
 
   constructor(private readonly options: ConfirmServiceOptions) {
     this.#claims = new ConfirmClaims(options.session);
@@ -69,13 +67,12 @@ export class ConfirmService {
 
   /** Confirms a payment, or replays an earlier confirm with the same input. Continues if the caller disconnects. */
   confirm(request: ConfirmRequest): Promise<ConfirmOutcome> {
-    return this.#inFlight.track(this.options.session.withLeaseRenewal(() => this.#claimAndConfirm(request)));
+    return this.options.session.withLeaseRenewal(() => this.#claimAndConfirm(request));
   }
 
-  /** Waits until no confirm is in flight, then tries once more to record the unrecorded results. */
-  async drained(): Promise<void> {
-    await this.#inFlight.drained();
-    await this.#claims.flushUnrecorded();
+  /** Tries once more to record each unrecorded result. Never rejects. */
+  flushUnrecorded(): Promise<void> {
+    return this.#claims.flushUnrecorded();
   }
 
   async #claimAndConfirm(request: ConfirmRequest): Promise<ConfirmOutcome> {

@@ -2,7 +2,6 @@ import type { Attempt, InsertResult, NewAttempt } from '../../datasources/journa
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { ReservedSlot } from '../../datasources/payment-service/client';
 import { ServiceError } from '../../datasources/payment-service/service-error';
-import { InFlightCounter } from '../../shared/in-flight-counter';
 import { withTimeout } from '../../shared/timeout';
 import type { CreatePlan, CreateResult } from './create-plan';
 import { differingParts, type KeyedHashes } from './keyed-hashes';
@@ -30,8 +29,6 @@ const MAX_START_DELAY_MS = 550;
 
 /** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
 export class CreateService {
-  readonly #inFlight = new InFlightCounter();
-
   constructor(private readonly options: CreateServiceOptions) {}
 
   /**
@@ -41,12 +38,7 @@ export class CreateService {
    */
   create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
     const call = new CreateCall(this.options, plan);
-    return this.#inFlight.track(this.options.session.withLeaseRenewal(() => call.run()));
-  }
-
-  /** Resolves when no create is in flight. */
-  drained(): Promise<void> {
-    return this.#inFlight.drained();
+    return this.options.session.withLeaseRenewal(() => call.run());
   }
 }
 
