@@ -14,10 +14,11 @@ import {
   confirmOutcomeUnknown,
   confirmRejected,
   invalidInput,
+  UserError,
 } from '../schema/user-errors';
 import type { CallbackHandler } from './callbacks/callback-handler';
 import type { ConfirmService } from './confirm/confirm-service';
-import { toUserError, type CreatePlan } from './create/create-plan';
+import type { CreatePlan } from './create/create-plan';
 import type { CreateService } from './create/create-service';
 import type { TransactionMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
@@ -94,7 +95,7 @@ export class PaymentOperations {
         ),
     };
     const result = await createService.create(plan);
-    if (result.kind !== 'success') return toUserError(result, plan);
+    if (result instanceof UserError) return result;
     this.feed.onMutationResult(result, requestedAt);
     return toPaymentSuccess(result.found, result.replayed);
   }

@@ -4,8 +4,9 @@ import { ServiceError } from '../datasources/payment-service/service-error';
 import { selectedPayoutMethod } from '../schema/methods/selected-method';
 import type { PayoutResource } from '../schema/payout';
 import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '../schema/mutations';
+import { UserError } from '../schema/user-errors';
 import type { CallbackHandler } from './callbacks/callback-handler';
-import { toUserError, type CreatePlan } from './create/create-plan';
+import type { CreatePlan } from './create/create-plan';
 import type { CreateService } from './create/create-service';
 import { knownPayoutFromJournal, type TransactionMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
@@ -109,7 +110,7 @@ export class PayoutOperations {
         ),
     };
     const result = await createService.create(plan);
-    if (result.kind !== 'success') return toUserError(result, plan);
+    if (result instanceof UserError) return result;
     this.feed.onMutationResult(result, requestedAt);
     return Object.assign(new PayoutSuccess(), { payout: result.found, replayed: result.replayed });
   }

@@ -118,6 +118,9 @@ const CREATE_FAILURES = [
   OutcomeUnknownError,
 ] as const;
 
+/** An expected failure of a create. */
+export type CreateFailure = InstanceType<(typeof CREATE_FAILURES)[number]>;
+
 export const CreatePaymentResult = createUnionType({
   name: 'CreatePaymentResult',
   description: 'The payment, or an expected failure.',

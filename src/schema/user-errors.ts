@@ -136,13 +136,20 @@ export const confirmAlreadyInProgress = (): RequestInProgressError =>
       'Another confirm of this payment is in progress. After retryAfterMs look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged.',
   });
 
-export const createOutcomeUnknown = (
-  keys: { idempotencyKey: string; externalId: string },
-  kind: 'payment' | 'payout',
-): OutcomeUnknownError =>
+/** Returns the error for a create whose outcome is unknown. `key`: the idempotency key. */
+export const createOutcomeUnknown = ({
+  kind,
+  key,
+  externalId,
+}: {
+  kind: 'payment' | 'payout';
+  key: string;
+  externalId: string;
+}): OutcomeUnknownError =>
   Object.assign(new OutcomeUnknownError(), {
     message: `The ${kind} may or may not have been created; the gateway is looking it up. Repeat the call later with the same key, never with a new one. If it stays unknown, ask the operator to record the outcome.`,
-    ...keys,
+    idempotencyKey: key,
+    externalId,
   });
 
 export const confirmOutcomeUnknown = (transactionId: string): OutcomeUnknownError =>

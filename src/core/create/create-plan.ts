@@ -1,14 +1,8 @@
 import type { NewAttempt } from '../../datasources/journal/journal';
 import type { PostOptions, SendQueue } from '../../datasources/payment-service/client';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
-import {
-  createAlreadyInProgress,
-  createOutcomeUnknown,
-  idempotencyConflict,
-  invalidInput,
-  rejectedByService,
-  type FieldError,
-} from '../../schema/user-errors';
+import type { CreateFailure } from '../../schema/mutations';
+import { invalidInput, type FieldError, type InvalidInputError } from '../../schema/user-errors';
 import type { Transaction, TransactionMatcher } from '../recovery/transaction-matcher';
 import { fieldError } from '../validation/validate-input';
 import type { CanonicalInput } from './keyed-hashes';
@@ -37,40 +31,12 @@ export interface CreatePlan<T extends Transaction> {
   send(attempt: Pick<NewAttempt, 'id' | 'externalId'>, options: PostOptions): Promise<MutationOutcome<T>>;
 }
 
-/** The result of a create for the caller. */
-export type CreateResult<T> =
-  | { kind: 'success'; found: T; replayed: boolean }
-  | { kind: 'invalid'; errors: FieldError[] }
-  | { kind: 'refused'; httpStatus: number; message: string }
-  | { kind: 'external_id_taken' }
-  /**
-   * `differing`: names of the parts in which the input differs from that of the earlier create (see differingParts()).
-   * If the journal has lost that create, the only name is `method or amount`.
-   */
-  | { kind: 'conflict'; differing: string[] }
-  | { kind: 'in_progress' }
-  | { kind: 'unknown'; externalId: string };
+/** The result of a create. `replayed`: whether an earlier call created the transaction, or a lookup found it. */
+export type CreateResult<T> = { found: T; replayed: boolean } | CreateFailure;
 
 const EXTERNAL_ID_TAKEN_MESSAGE =
   'must not have been used before on this channel: there is, or may be, a payout with this external id. Query payout(externalId) and attempts(externalId) first; if they return nothing, ask the operator of the gateway. Use another externalId only for a different payout.';
 
-/** Returns the UserError with which a mutation reports `result` to the caller. */
-export function toUserError(
-  result: Exclude<CreateResult<never>, { kind: 'success' }>,
-  { key, matcher }: Pick<CreatePlan<Transaction>, 'key' | 'matcher'>,
-) {
-  switch (result.kind) {
-    case 'invalid':
-      return invalidInput(result.errors);
-    case 'refused':
-      return rejectedByService(result.httpStatus, result.message);
-    case 'external_id_taken':
-      return invalidInput([fieldError(['externalId'], 'unused', EXTERNAL_ID_TAKEN_MESSAGE)]);
-    case 'conflict':
-      return idempotencyConflict(result.differing);
-    case 'in_progress':
-      return createAlreadyInProgress();
-    case 'unknown':
-      return createOutcomeUnknown({ idempotencyKey: key, externalId: result.externalId }, matcher.kind);
-  }
-}
+/** Returns the error for a payout whose external id another payout has or may have. */
+export const externalIdTakenError = (): InvalidInputError =>
+  invalidInput([fieldError(['externalId'], 'unused', EXTERNAL_ID_TAKEN_MESSAGE)]);

@@ -3,10 +3,17 @@ import type { MutationOutcome } from '../../datasources/payment-service/mapping/
 import type { ReservedSlot } from '../../datasources/payment-service/client';
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import { withTimeout } from '../../shared/timeout';
-import type { CreatePlan, CreateResult } from './create-plan';
+import { externalIdTakenError, type CreatePlan, type CreateResult } from './create-plan';
 import { differingParts, type KeyedHashes } from './keyed-hashes';
 import { isKeyReleased } from '../../datasources/journal/rows';
 import { newAttemptId } from '../../datasources/journal/stored-values';
+import {
+  createAlreadyInProgress,
+  createOutcomeUnknown,
+  idempotencyConflict,
+  invalidInput,
+  rejectedByService,
+} from '../../schema/user-errors';
 import { findCreateOfLostAttempt, asInProgress } from './lost-attempt';
 import { creationTime } from '../polling/snapshot';
 import type { Transaction } from '../recovery/transaction-matcher';
@@ -58,13 +65,11 @@ class CreateCall<T extends Transaction> {
 
   async run(): Promise<CreateResult<T>> {
     const { errors } = this.plan;
-    if (errors.length > 0) return (await this.#replayInvalid()) ?? { kind: 'invalid', errors };
-    let result = await this.#try();
-    if (!result) {
-      this.#isLastTry = true;
-      result = await this.#try();
-    }
-    return result ?? { kind: 'in_progress' };
+    if (errors.length > 0) return (await this.#replayInvalid()) ?? invalidInput(errors);
+    const firstResult = await this.#try();
+    if (firstResult) return firstResult;
+    this.#isLastTry = true;
+    return (await this.#try()) ?? createAlreadyInProgress();
   }
 
   async #replayInvalid(): Promise<CreateResult<T> | undefined> {
@@ -122,7 +127,7 @@ class CreateCall<T extends Transaction> {
     const newAttempt = this.#newAttempt();
     const lost = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince);
     if (lost === 'none') return null;
-    if (lost === 'conflict') return { kind: lost, differing: ['method or amount'] };
+    if (lost === 'conflict') return idempotencyConflict(['method or amount']);
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
     // If the transaction is a payment, its creation time becomes `serviceStartedAt`. With a later time, a recovery
     // after a crash would reject the payment as too old. The creation time of a payout is not known.
@@ -131,8 +136,7 @@ class CreateCall<T extends Transaction> {
     const attempt = { ...newAttempt, serviceStartedAt };
     const begun = await session.insertAttempt(attempt, recovery.succeededOutcome(lost.found));
     if (begun.kind !== 'started') return this.#onNotBegun(begun);
-    if (await recovery.recordCreated(attempt, lost.found))
-      return { kind: 'success', found: lost.found, replayed: true };
+    if (await recovery.recordCreated(attempt, lost.found)) return { found: lost.found, replayed: true };
     // Meanwhile, another attempt was recorded as the creator of the transaction. This attempt sent nothing.
     await this.#recordNotCreated(attempt, 'not_sent');
     return undefined;
@@ -156,7 +160,8 @@ class CreateCall<T extends Transaction> {
     // has lost. The next try looks it up.
     const { session } = this.options;
     await session.refreshFence();
-    return session.fence.since === this.#fenceSince ? { kind: 'external_id_taken' } : undefined;
+    if (session.fence.since !== this.#fenceSince) return undefined;
+    return externalIdTakenError();
   }
 
   #find(): Promise<Attempt | null> {
@@ -228,12 +233,12 @@ class CreateCall<T extends Transaction> {
   async #conclude(attempt: NewAttempt, outcome: MutationOutcome<T>): Promise<CreateResult<T>> {
     if (outcome.kind === 'refused') {
       await this.#recordNotCreated(attempt, 'rejected');
-      return outcome;
+      return rejectedByService(outcome.httpStatus, outcome.message);
     }
     const { recovery } = this.options;
     // recordCreated() returns false if another attempt created the transaction or holds the idempotency key.
     if (outcome.kind === 'accepted' && (await recovery.recordCreated(attempt, outcome.response)))
-      return { kind: 'success', found: outcome.response, replayed: false };
+      return { found: outcome.response, replayed: false };
     return this.#recoverUnknownOutcome(attempt);
   }
 
@@ -252,25 +257,24 @@ class CreateCall<T extends Transaction> {
         () => undefined,
       );
       if (match?.kind === 'found' && (await recovery.recordCreated(attempt, match.found)))
-        return { kind: 'success', found: match.found, replayed: true };
+        return { found: match.found, replayed: true };
       if (runtime.monotonic() + delayMs >= deadline) break;
       await runtime.sleep(delayMs);
     }
     await recovery.scheduleRecheck(sentAttempt);
-    return { kind: 'unknown', externalId: attempt.externalId };
+    return createOutcomeUnknown(attempt);
   }
 
   async #replay(attempt: Attempt): Promise<CreateResult<T> | undefined> {
     const { session, hashes, recovery } = this.options;
     const { matcher, input, method } = this.plan;
     if (attempt.kind !== matcher.kind || !hashes.matches(attempt, input, method))
-      return { kind: 'conflict', differing: differingParts(attempt, input, method) };
-    if (attempt.outcome === 'succeeded')
-      return { kind: 'success', found: await matcher.current(attempt), replayed: true };
-    if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return { kind: 'in_progress' };
+      return idempotencyConflict(differingParts(attempt, input, method));
+    if (attempt.outcome === 'succeeded') return { found: await matcher.current(attempt), replayed: true };
+    if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return createAlreadyInProgress();
     const result = await recovery.claimAndRecover(attempt, matcher);
-    if (result === null) return { kind: 'in_progress' };
-    if (result.kind === 'found') return { kind: 'success', found: result.found, replayed: true };
-    return result.kind === 'not_sent' ? undefined : { kind: 'unknown', externalId: attempt.externalId };
+    if (result === null) return createAlreadyInProgress();
+    if (result.kind === 'found') return { found: result.found, replayed: true };
+    return result.kind === 'not_sent' ? undefined : createOutcomeUnknown(attempt);
   }
 }
