@@ -83,7 +83,7 @@ export const bugs = [
   {
     id: 'redact-query-in-log',
     promise: 'The log line of a failed call holds no id.',
-    file: 'src/datasources/payment-service/request-observer.ts',
+    file: 'src/datasources/payment-service/client.ts',
     find: "const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;",
     replace: "const name = 'query' in call ? `GET ${call.path}?${call.query}` : `POST ${call.path}`;",
     tests: ['test/tracing/tracing.slow.test.ts', 'test/gateway/credentials.slow.test.ts'],

@@ -15,7 +15,7 @@ import type { BulkheadName } from './http/resilience';
 import { LookupRetries } from './http/retry-budget';
 import type { Runtime } from '../../shared/runtime';
 import {
-  reportResult,
+  METRIC_NAMES,
   resultOfFailure,
   resultOfStatus,
   type RequestObserver,
@@ -158,8 +158,14 @@ export class ServiceClient {
     );
   }
 
-  #report(call: ApiCall, startedAt: number, result: RequestResult): void {
-    reportResult(this.observer, call, this.runtime.monotonic() - startedAt, result);
+  #report(call: ApiCall, startedAt: number, { result, ...facts }: RequestResult): void {
+    const ms = this.runtime.monotonic() - startedAt;
+    const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;
+    this.observer.onEnd(METRIC_NAMES[name] ?? 'other', result, ms);
+    if (result === 'ok' || result === 'not_found') return;
+    const isChannelError = result === 'unauthorized' || result === 'no_credentials';
+    const channel = isChannelError ? { channel: call.channel } : {};
+    this.observer.onFailure({ call: name, ...facts, ...channel, ms: Math.round(ms) });
   }
 }
 

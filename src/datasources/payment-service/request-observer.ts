@@ -1,5 +1,4 @@
 import { RequestFailure } from './http/http-exchange';
-import type { ApiCall } from './http/transport';
 import { ServiceError } from './service-error';
 
 /** A failed request, for the log. */
@@ -26,7 +25,7 @@ export interface RequestObserver {
 }
 
 /** Names of requests in metrics, by HTTP method and path. Other requests have the name `other`. */
-const METRIC_NAMES: Readonly<Record<string, string>> = {
+export const METRIC_NAMES: Readonly<Record<string, string>> = {
   'GET payment/': 'lookup_payment',
   'GET payout/': 'lookup_payout',
   'POST payment/': 'create_payment',
@@ -46,33 +45,9 @@ export function resultOfStatus(status: number, notFoundStatus: number): RequestR
   return { result: status >= 500 ? 'server_error' : 'refused', status };
 }
 
-/** Results for metrics. `rejected_locally`: the gateway sent nothing, for example because a circuit breaker is open. */
-const RESULT_BY_REASON: Readonly<Record<RequestFailure['reason'], string>> = {
-  timeout: 'timeout',
-  broken: 'broken',
-  'too-large': 'too_large',
-  refused: 'rejected_locally',
-};
-
 /** Classifies a request that failed without a complete response. */
 export function resultOfFailure(failure: unknown): RequestResult {
-  if (failure instanceof RequestFailure)
-    return { result: RESULT_BY_REASON[failure.reason], code: failure.code };
+  if (failure instanceof RequestFailure) return { result: failure.reason, code: failure.code };
   if (failure instanceof ServiceError) return { result: 'no_credentials', code: 'NO_CREDENTIALS' };
   return { result: 'internal_error', code: 'UNKNOWN' };
-}
-
-/** Reports the result of a request to the observer. @param ms duration of the request */
-export function reportResult(
-  observer: RequestObserver,
-  call: ApiCall,
-  ms: number,
-  { result, ...facts }: RequestResult,
-): void {
-  const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;
-  observer.onEnd(METRIC_NAMES[name] ?? 'other', result, ms);
-  if (result === 'ok' || result === 'not_found') return;
-  const isChannelError = result === 'unauthorized' || result === 'no_credentials';
-  const channel = isChannelError ? { channel: call.channel } : {};
-  observer.onFailure({ call: name, ...facts, ...channel, ms: Math.round(ms) });
 }

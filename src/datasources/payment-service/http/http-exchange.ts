@@ -33,12 +33,13 @@ export function readJsonObject(raw: RawResponse): WireObject | undefined {
 export class RequestFailure extends Error {
   constructor(
     /**
+     * The result of the request in metrics:
      * - `timeout`: the deadline passed, or too little time was left to start
-     * - `too-large`: the response exceeds MAX_RESPONSE_BYTES
+     * - `too_large`: the response exceeds MAX_RESPONSE_BYTES
      * - `broken`: the connection failed, or the gateway is shutting down
-     * - `refused`: the gateway did not try to send the request
+     * - `rejected_locally`: the gateway did not try to send the request, for example because a circuit breaker is open
      */
-    readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
+    readonly reason: 'timeout' | 'too_large' | 'broken' | 'rejected_locally',
     /** Whether it is certain that no byte was sent. If so, the service cannot have acted on the request. */
     readonly nothingSent: boolean,
     /** Error code for logs, for example DEADLINE or ECONNREFUSED. */
@@ -92,9 +93,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.response;
   }
 
-  /** Fails the exchange as `refused`, unless it has failed already. Call this if the request will not be sent. */
+  /** Fails the exchange as `rejected_locally`, unless it has failed already. Call this if the request will not be sent. */
   failUnsent(error: unknown): void {
-    this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
+    this.#fail('rejected_locally', error instanceof Error ? error.name : 'REFUSED');
   }
 
   /** Called before the first byte is written. Aborts the request if the exchange has failed or the deadline is near. */
@@ -117,7 +118,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
     this.#receivedBytes += chunk.length;
-    if (this.#receivedBytes > MAX_RESPONSE_BYTES) this.#fail('too-large', 'ANSWER_TOO_LARGE');
+    if (this.#receivedBytes > MAX_RESPONSE_BYTES) this.#fail('too_large', 'ANSWER_TOO_LARGE');
     else this.#chunks.push(chunk);
   }
 

@@ -64,16 +64,16 @@ export class ResiliencePolicy {
 
   /**
    * Waits for a slot of a bulkhead. Resolves with a function that frees the slot. Rejects with a RequestFailure
-   * (`refused`) if a circuit breaker is half open, the queue is full, or no slot becomes free within `timeoutMs`.
+   * (`rejected_locally`) if a circuit breaker is half open, the queue is full, or no slot becomes free within `timeoutMs`.
    */
   reserve(name: BulkheadName, timeoutMs: number): Promise<() => void> {
     // Grant no slot while a breaker is half open. Otherwise, a create would be written to the journal, and would then
     // wait for the end of the probe.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
-      return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
+      return Promise.reject(new RequestFailure('rejected_locally', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<() => void>();
     const released = Promise.withResolvers<undefined>();
-    const fail = (code: string): void => reserved.reject(new RequestFailure('refused', true, code));
+    const fail = (code: string): void => reserved.reject(new RequestFailure('rejected_locally', true, code));
     const timer = this.runtime.after(timeoutMs, () => {
       fail('NO_SLOT');
       // If the bulkhead grants a slot after the timeout, free it immediately.

@@ -168,7 +168,7 @@ export function readLookupResponse(
 export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
-  throw failure.reason === 'refused' ? refusedByGatewayError() : unreachableError();
+  throw failure.reason === 'rejected_locally' ? refusedByGatewayError() : unreachableError();
 }
 
 /** Returns the error for a lookup that got no complete response. Rethrows a `failure` that is no RequestFailure. */
@@ -179,6 +179,6 @@ export function toLookupError(failure: unknown): ServiceError {
       'TIMEOUT',
       'The payment service did not respond to a lookup in time. Repeat the call unchanged.',
     );
-  if (failure.reason === 'refused') return refusedByGatewayError();
-  return failure.reason === 'too-large' ? invalidResponseError() : unreachableError();
+  if (failure.reason === 'rejected_locally') return refusedByGatewayError();
+  return failure.reason === 'too_large' ? invalidResponseError() : unreachableError();
 }
