@@ -7,42 +7,19 @@ import { parseCredentialsFile, type CredentialEntry, type CredentialTable } from
 import { Signer } from './http/signature';
 
 /** The signers for one entry of the credentials: one signer per secret key. */
-class Signers {
+interface Signers {
   /** Name of the entry for logs: `default` or `channels.<channel>`. */
-  readonly name: string;
-  readonly #secretKeys: readonly string[];
-  readonly #signers: readonly Signer[];
-  #preferredIndex: number;
+  name: string;
+  /** One signer or two. The first has the key that the service accepted last; if it has accepted none, the first key. */
+  byPreference: Signer[];
+}
 
-  /** @param previous signers before a reload. Their preferred key stays preferred if the new entry contains it. */
-  constructor(name: string, { apiKey, secretKeys }: CredentialEntry, previous?: Signers) {
-    this.name = name;
-    this.#secretKeys = secretKeys.map((secretKey) => secretKey.reveal());
-    this.#signers = secretKeys.map((secretKey) => new Signer(apiKey, secretKey));
-    this.#preferredIndex = Math.max(0, this.#secretKeys.indexOf(previous?.preferredKey ?? ''));
-  }
-
-  get preferredKey(): string {
-    return this.#secretKeys[this.#preferredIndex] ?? '';
-  }
-
-  /** Signer with the secret key that the service accepted last, or with the first key if it has accepted none yet. */
-  get preferred(): Signer | undefined {
-    return this.#signers[this.#preferredIndex];
-  }
-
-  /** Returns the signer of the other secret key; undefined if there is only one key. */
-  otherSigner(rejected: Signer): Signer | undefined {
-    return this.#signers.find((signer) => signer !== rejected);
-  }
-
-  /** Makes a signer the preferred one. Returns the number of its key (1 or 2); undefined if nothing changed. */
-  prefer(signer: Signer): number | undefined {
-    const index = this.#signers.indexOf(signer);
-    if (index < 0 || index === this.#preferredIndex) return undefined;
-    this.#preferredIndex = index;
-    return index + 1;
-  }
+/** @param previous signers before a reload. Their preferred key stays preferred if the new entry contains it. */
+function createSigners(name: string, { apiKey, secretKeys }: CredentialEntry, previous?: Signers): Signers {
+  const byPreference = secretKeys.map((secretKey, index) => new Signer(apiKey, secretKey, index + 1));
+  const preferred = previous?.byPreference[0];
+  if (preferred && byPreference[1]?.hasSameKey(preferred)) byPreference.reverse();
+  return { name, byPreference };
 }
 
 interface CredentialsOptions {
@@ -117,10 +94,10 @@ export class Credentials {
    * other signer.
    */
   preferSigner(signers: Signers, signer: Signer): void {
-    const secretKey = signers.prefer(signer);
-    if (secretKey === undefined) return;
+    if (signers.byPreference[0] === signer) return;
+    signers.byPreference.reverse();
     this.options.log?.info(
-      { event: 'secret_key_switched', entry: signers.name, secretKey },
+      { event: 'secret_key_switched', entry: signers.name, secretKey: signer.keyNumber },
       'payment service rejected the secret key and accepts another one; signing with that key',
     );
   }
@@ -139,11 +116,11 @@ export class Credentials {
     const defaultEntry = table.default ?? settings;
     const channels = [...table.channels].map(([channel, entry]): [string, Signers] => {
       const previousSigners = previous?.channels.get(channel) ?? previous?.default;
-      return [channel, new Signers(`channels.${channel}`, entry, previousSigners)];
+      return [channel, createSigners(`channels.${channel}`, entry, previousSigners)];
     });
     const entries = [table.default, settings, ...table.channels.values()];
     return {
-      default: defaultEntry && new Signers('default', defaultEntry, previous?.default),
+      default: defaultEntry && createSigners('default', defaultEntry, previous?.default),
       channels: new Map(channels),
       allSecrets: entries.flatMap((entry) =>
         entry ? [entry.apiKey, ...entry.secretKeys].map((secret) => secret.reveal()) : [],

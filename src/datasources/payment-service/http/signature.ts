@@ -3,12 +3,20 @@ import type { Secret } from '../../../shared/secret';
 
 /** Signs requests to the payment service with HMAC-SHA-256 (spec section 5). */
 export class Signer {
-  readonly #apiKey: Secret;
   readonly #key: KeyObject;
 
-  constructor(apiKey: Secret, secretKey: Secret) {
-    this.#apiKey = apiKey;
+  /** @param keyNumber number of the secret key in its entry of the credentials: 1 or 2 */
+  constructor(
+    private readonly apiKey: Secret,
+    secretKey: Secret,
+    readonly keyNumber: number,
+  ) {
     this.#key = createSecretKey(secretKey.reveal(), 'utf8');
+  }
+
+  /** Whether another signer has the same secret key. */
+  hasSameKey(other: Signer): boolean {
+    return this.#key.equals(other.#key);
   }
 
   /**
@@ -19,7 +27,7 @@ export class Signer {
   headers(data: string, nowMs: number): Record<string, string> {
     const timestamp = String(Math.floor(nowMs / 1000));
     return {
-      'x-api-key': this.#apiKey.reveal(),
+      'x-api-key': this.apiKey.reveal(),
       'x-timestamp': timestamp,
       'x-signature': createHmac('sha256', this.#key).update(timestamp).update(data).digest('hex'),
     };

@@ -126,7 +126,7 @@ export class ServiceTransport {
     const { timeoutMs = this.timeoutMs, signatureTime } = options;
     const { credentials } = this.options;
     const signers = credentials.signersFor(call.channel);
-    const signer = signers?.preferred;
+    const [signer, otherSigner] = signers?.byPreference ?? [];
     if (!signers || !signer) throw noCredentialsError();
     const deadline = this.runtime.monotonic() + timeoutMs;
     const exchange = (signing: Signing) => this.#exchange(call, options, deadline, signing);
@@ -147,7 +147,6 @@ export class ServiceTransport {
       response = await exchange({ signer, skewMs, signatureTime: clockRetryAt });
       if (response.status !== 401) this.#skewMs = skewMs;
     }
-    const otherSigner = signers.otherSigner(signer);
     const keyRetryAt = response.status === 401 && otherSigner ? await repeatAt() : undefined;
     if (otherSigner && keyRetryAt !== undefined) {
       response = await exchange({ signer: otherSigner, skewMs, signatureTime: keyRetryAt });
