@@ -134,8 +134,7 @@ export class ServiceClient {
       reserve: async (channel) => {
         const startedAt = runtime.monotonic();
         try {
-          const release = await transport.reserve(bulkhead);
-          return { release, deadline: startedAt + transport.timeoutMs, signatureTime: transport.now() };
+          return await transport.reserve(bulkhead);
         } catch (failure) {
           this.#report({ channel, path, body: '' }, startedAt, resultOfFailure(failure));
           throw refusedByGatewayError();

@@ -84,10 +84,6 @@ export class ServiceTransport {
     return this.options.timeoutMs;
   }
 
-  now(): number {
-    return this.options.now();
-  }
-
   /** Lower bound of the service's current time in ms since 1970, from its last Date header; undefined if unknown. */
   serviceNow(): number | undefined {
     const age = this.runtime.monotonic() - (this.#lastDate?.arrivedAt ?? -Infinity);
@@ -111,8 +107,10 @@ export class ServiceTransport {
   }
 
   /** Reserves a slot, like ResiliencePolicy.reserve(). Stops waiting when too little time is left for a request. */
-  reserve(bulkhead: BulkheadName): Promise<() => void> {
-    return this.policy.reserve(bulkhead, this.timeoutMs - minRemainingMs(this.timeoutMs));
+  async reserve(bulkhead: BulkheadName) {
+    const deadline = this.runtime.monotonic() + this.timeoutMs;
+    const release = await this.policy.reserve(bulkhead, this.timeoutMs - minRemainingMs(this.timeoutMs));
+    return { release, deadline, signatureTime: this.options.now() };
   }
 
   /**
