@@ -26,7 +26,7 @@ export class StandbyConnections {
   /** Times of the last calls of take() in ms by the monotonic clock, oldest first; at most MAX_STANDBY. */
   #recentTakes: number[] = [];
   #connectingCount = 0;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer = setInterval(() => this.#refill(), MAX_AGE_MS / 4).unref();
   #isClosed = false;
 
   /** @param connect opens a connection and calls back when it is ready for a request or has failed */
@@ -47,11 +47,12 @@ export class StandbyConnections {
   /** Closes all connections and opens no more. */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
     for (const { socket } of this.#ready.splice(0)) socket.destroy();
   }
 
   #refill(): void {
+    this.#dropExpired();
     while (this.#ready.length + this.#connectingCount < this.#recentTakes.length && !this.#isClosed) {
       this.#connectingCount += 1;
       this.connect((...[, socket]) => {
@@ -59,7 +60,6 @@ export class StandbyConnections {
         if (socket) this.#add(socket);
       });
     }
-    if (this.#ready.length + this.#recentTakes.length > 0) this.#schedule();
   }
 
   #add(socket: Socket): void {
@@ -75,15 +75,5 @@ export class StandbyConnections {
     this.#recentTakes = this.#recentTakes.filter((time) => time > expiry);
     for (const { socket, connectedAt } of this.#ready) if (connectedAt <= expiry) socket.destroy();
     this.#ready = this.#ready.filter(({ socket }) => !socket.destroyed);
-  }
-
-  #schedule(): void {
-    if (this.#timer || this.#isClosed) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#dropExpired();
-      this.#refill();
-    }, MAX_AGE_MS / 4);
-    this.#timer.unref();
   }
 }
