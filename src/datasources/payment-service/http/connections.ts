@@ -37,6 +37,7 @@ export class HttpConnections implements ServiceConnections {
     this.#lookupPool = new Pool(base.origin, {
       connections: MAX_LOOKUP_CONNECTIONS,
       connect: { timeout: connectTimeoutMs },
+      allowH2: false,
       // Disable the timeouts of undici, because the Exchange has a deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
