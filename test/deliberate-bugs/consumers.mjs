@@ -7,7 +7,7 @@ export const bugs = [
     find: "      this.#writeCursor(change.cursor);\n      this.#db.exec('COMMIT');",
     replace: "      this.#db.exec('COMMIT');\n      this.#writeCursor(change.cursor);",
     tests: ['test/examples/ledger.system.test.ts'],
-    name: 'killed at random',
+    name: 'cannot be stored',
   },
   {
     id: 'consumers-shared-file',

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Ledger } from '../../examples/ledger/ledger';
 import { readAllPages } from '../changes/support/requests';
 import type { Sandbox } from '../../src/sandbox/server';
 import { paymentInput, payoutInput } from '../client-kit/samples';
@@ -149,6 +150,27 @@ describe('The ledger example', () => {
       (now) => now.entries.length === now.feed.length && hasEnded(now.feed, traffic),
     );
     expect(entries).toEqual(feed);
+  });
+
+  test('books nothing of a change if the cursor of the change cannot be stored', async () => {
+    const traffic = await Traffic.start();
+    await traffic.payout();
+    const { url } = traffic.gateway;
+    const feed = await until(
+      () => feedOf(url),
+      (all) => hasEnded(all, traffic),
+    );
+    const file = path.join(folder, 'refused.db');
+    new Ledger(file, CHANNEL).close();
+    using db = new DatabaseSync(file);
+    db.exec(`CREATE TRIGGER refuse BEFORE INSERT ON cursors BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+    expect(await runLedger(url, file).exited).toBe(1);
+    expect(booksIn(file)).toEqual({ entries: [], totals: {} });
+    db.exec('DROP TRIGGER refuse');
+    const ledger = runLedger(url, file);
+    await until(() => booksIn(file).entries.length >= feed.length);
+    await ledger.end('SIGTERM');
+    expect(booksIn(file).entries).toEqual(feed);
   });
 
   test('exits with 3 if unread changes were deleted, and sends the cursor of --after', async () => {
