@@ -81,20 +81,16 @@ export class SubscriptionDocuments {
   #parseUncached(text: string): DocumentNode {
     try {
       const document = parse(text, { maxTokens: MAX_TOKENS });
-      const errors = validate(this.schema, document, this.#rules, { maxErrors: MAX_VALIDATION_ERRORS });
-      if (errors.length > 0) throw new AggregateError(errors.map((error) => this.#validationError(error)));
+      const options = { maxErrors: MAX_VALIDATION_ERRORS, hideSuggestions: !this.introspection };
+      const errors = validate(this.schema, document, this.#rules, options);
+      if (errors.length > 0)
+        throw new AggregateError(errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED')));
       this.#cache.set(text, document);
       return document;
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
       throw new AggregateError([withCode(error, 'GRAPHQL_PARSE_FAILED')], undefined, { cause: error });
     }
-  }
-
-  /** Adds the code to a validation error. If introspection is off, removes suggestions of names from the message. */
-  #validationError(error: GraphQLError): GraphQLError {
-    if (!this.introspection) error.message = error.message.replace(/ ?Did you mean .+\?$/s, '');
-    return withCode(error, 'GRAPHQL_VALIDATION_FAILED');
   }
 }
 
