@@ -16,7 +16,7 @@ import { addExplorer } from '../http/server/explorer';
 import { GracefulShutdown } from '../http/server/graceful-shutdown';
 import { addGraphqlEndpoints } from '../http/graphql/graphql-route';
 import { startSubscriptions } from '../http/subscriptions';
-import { loggableName, operationLog, type LogOperation } from '../http/graphql/operation-log';
+import { operationLog } from '../http/graphql/operation-log';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
 import { CompiledOperationCache } from '../http/compiled/compiled-operation-cache';
 import { RateLimit } from '../http/limits/rate-limit';
@@ -214,14 +214,10 @@ async function startApollo(
   schema: GraphQLSchema,
   rate: RateLimit,
 ) {
-  const logEndedOperation = operationLog(log, metrics.operationEnded);
-  const logOperation: LogOperation = (operation) => {
-    logEndedOperation(operation);
-    if (!tracing) return;
-    const { operation: type, name, errors = [] } = operation;
-    const codes = errors.map(({ extensions }) => extensions?.['code']);
-    tracing.operationEnded({ type, name: loggableName(name), codes });
-  };
+  const logOperation = operationLog(log, ({ operation: type, name, codes, ms }) => {
+    metrics.operationEnded(type, name, codes[0], ms / 1000);
+    tracing?.operationEnded({ type, name, codes });
+  });
   const formatError = createErrorFormatter(log);
   const compiled = new CompiledOperationCache({ rate, operationLog: logOperation, formatError });
   const apollo = createApolloServer({

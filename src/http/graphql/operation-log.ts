@@ -29,21 +29,10 @@ export type LogOperation = (ended: {
   errors: readonly GraphQLFormattedError[] | undefined;
 }) => void;
 
-/**
- * Counts an ended operation in the metrics. `code`: the first error code; undefined if there is no error. `seconds`:
- * the duration; undefined for subscriptions.
- */
-export type CountOperation = (
-  operation: string | undefined,
-  name: string | undefined,
-  code: string | undefined,
-  seconds: number | undefined,
-) => void;
-
 export const errorCodesOf = (errors: readonly Pick<GraphQLFormattedError, 'extensions'>[] = []): string[] =>
   errors.map(({ extensions }) => String(extensions?.['code']));
 
-interface OperationLogFields {
+interface EndedOperation {
   operation: string | undefined;
   name: string | undefined;
   ms: number;
@@ -56,7 +45,7 @@ interface OperationLogFields {
 export function logEndedOperation(
   log: Logger,
   { requestId, caller }: OperationLogContext,
-  ended: OperationLogFields,
+  ended: EndedOperation,
 ): void {
   const { operation, name, resultCount, codes } = ended;
   const errors = codes.length > 0 ? codes : undefined;
@@ -64,15 +53,14 @@ export function logEndedOperation(
   log.info({ requestId, caller: caller.id, operation, name, ms, results: resultCount, errors }, 'operation');
 }
 
-/** Returns a function that counts and logs an ended operation. */
+/** Returns a function that logs an ended operation. It first calls `onEnded`, which counts the operation. */
 export const operationLog =
-  (log: Logger, count: CountOperation = () => undefined): LogOperation =>
-  ({ context, operation, name: given, startedAt, errors }) => {
-    const name = loggableName(given);
+  (log: Logger, onEnded: (ended: EndedOperation) => void = () => undefined): LogOperation =>
+  ({ context, operation, name, startedAt, errors }) => {
     const ms = performance.now() - startedAt;
-    const codes = errorCodesOf(errors);
-    count(operation, name, codes[0], ms / 1000);
-    logEndedOperation(log, context, { operation, name, ms, codes });
+    const ended = { operation, name: loggableName(name), ms, codes: errorCodesOf(errors) };
+    onEnded(ended);
+    logEndedOperation(log, context, ended);
   };
 
 /** Returns an Apollo plugin that logs every operation that Apollo has handled. */

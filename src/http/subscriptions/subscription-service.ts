@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/clock';
 import type { GraphqlDependencies } from '../graphql/dependencies';
 import { errorNameAndFrames, toPublicError } from '../graphql/graphql-errors';
 import { RequestError } from '../graphql/http-error';
-import { errorCodesOf, loggableName, logEndedOperation, type CountOperation } from '../graphql/operation-log';
+import { errorCodesOf, loggableName, logEndedOperation } from '../graphql/operation-log';
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
 import { persistedQueryHash, UNKNOWN_ID_ERROR } from '../persisted/persisted-operations';
 import { requestContext } from '../server/request-context';
@@ -28,7 +28,8 @@ export interface SubscriptionOptions {
   introspection: boolean;
   /** Limits of open subscriptions and, separately, of WebSocket connections. */
   limits: QuotaLimits;
-  countOperation: CountOperation;
+  /** Counts an ended subscription in the metrics. `code`: the first error code; undefined if there is no error. */
+  countOperation(type: 'subscription' | undefined, name: string | undefined, code: string | undefined): void;
   clock: Clock;
   /** Starts the span of a subscription; undefined if tracing is off. */
   startTrace: (() => SubscriptionTrace) | undefined;
@@ -90,7 +91,7 @@ export class SubscriptionService {
       const name = loggableName(params.operationName);
       // Do not log or count a RequestError, such as RATE_LIMITED, because there may be many.
       if (!(error instanceof RequestError)) {
-        this.options.countOperation(undefined, undefined, codes[0], undefined);
+        this.options.countOperation(undefined, undefined, codes[0]);
         const ended = { operation: 'subscription', name, ms: 0, resultCount: 0, codes };
         trace.runInSpan(() => logEndedOperation(log, identity, ended));
       }
@@ -135,7 +136,7 @@ export class SubscriptionService {
         const codes = errorCodesOf(errors);
         const ms = performance.now() - startedAt;
         const ended = { operation: 'subscription', name, ms, resultCount: stream.resultCount, codes };
-        this.options.countOperation('subscription', name, codes[0], undefined);
+        this.options.countOperation('subscription', name, codes[0]);
         trace.runInSpan(() => logEndedOperation(this.shared.log, contextValue, ended));
         trace.end(name, codes);
       },
