@@ -22,21 +22,13 @@ interface ValidatedOperation {
   operation: OperationDefinitionNode;
 }
 
-/** The functions that execute a query or mutation with at most one root field besides `__typename`. */
-interface CompiledExecutor {
-  /** Calls the root field's resolver, if there is a root field. Throws before the call if an argument is invalid. */
-  callResolver(context: OperationContext, variables: Variables): unknown;
-  /** Selects the response data from the resolver's result. Throws if only graphql-js can produce the response. */
-  selectData: (value: unknown) => Variables;
-}
-
 /** A query or mutation, prepared once for repeated execution with any caller and variables. */
 export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
   readonly costOf: ReturnType<typeof costCalculator>;
   /** Null if only graphql-js can execute the operation. */
-  #compiled: CompiledExecutor | null = null;
+  #compiled: ReturnType<typeof compile> | null = null;
 
   constructor(private readonly validated: ValidatedOperation) {
     const { schema, document, operation } = validated;
@@ -95,9 +87,9 @@ const NO_INFO = undefined as never;
 
 /**
  * Compiles an operation. Throws a FallbackError for an operation that only graphql-js can execute, for example one with
- * introspection, directives or several root fields.
+ * introspection, directives or several root fields besides `__typename`.
  */
-function compile({ schema, document, operation }: ValidatedOperation): CompiledExecutor {
+function compile({ schema, document, operation }: ValidatedOperation) {
   const type = operation.operation === 'mutation' ? schema.getMutationType() : schema.getQueryType();
   const fragments = fragmentsOf(document);
   const definitions = [operation, ...(operation.variableDefinitions ?? []), ...fragments.values()];
@@ -113,9 +105,11 @@ function compile({ schema, document, operation }: ValidatedOperation): CompiledE
   if (root && !field?.resolve) return throwFallback();
   const readRoot: ValueReader = field ? selections.readerFor(field.type, nodes) : () => null;
   return {
-    callResolver: (context, variables) =>
+    /** Calls the root field's resolver, if there is a root field. Throws before the call if an argument is invalid. */
+    callResolver: (context: OperationContext, variables: Variables): unknown =>
       node && field?.resolve?.(undefined, getArgumentValues(field, node, variables), context, NO_INFO),
-    selectData: (value) => {
+    /** Selects the response data from the resolver's result. Throws if only graphql-js can produce the response. */
+    selectData: (value: unknown): Variables => {
       const rootData = readRoot(value);
       return Object.fromEntries(selected.map(([key]) => [key, key === rootKey ? rootData : type.name]));
     },
