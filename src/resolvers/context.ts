@@ -122,6 +122,3 @@ export class OperationContext {
     return new VisibleTransactions({ kind, caller, feed, attempts, lookupLimit });
   }
 }
-
-/** Creates the context of one GraphQL operation. */
-export type ContextFactory = (request: RequestIdentity) => OperationContext;

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Authenticator } from '../../auth/authenticator';
-import type { ContextFactory } from '../../resolvers/context';
+import type { OperationContext, RequestIdentity } from '../../resolvers/context';
 import type { Connections } from '../server/connections';
 import type { EventLoopLagGuard } from '../server/event-loop-lag';
 import type { Admission } from './admission';
@@ -11,7 +11,7 @@ export interface GraphqlDependencies {
   schema: GraphQLSchema;
   authenticator: Authenticator;
   admission: Admission;
-  contextFor: ContextFactory;
+  contextFor: (request: RequestIdentity) => OperationContext;
   eventLoopLag: EventLoopLagGuard;
   connections: Connections;
   /** Origins, besides the gateway's own, whose pages may call the gateway. */

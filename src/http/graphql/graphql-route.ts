@@ -38,12 +38,11 @@ export async function addGraphqlEndpoints(
 ): Promise<void> {
   const { contextFor, authenticator, admission, corsOrigins } = shared;
   await app.register(async (scope) => {
-    const apolloHandler = fastifyApolloHandler(apollo, {
-      context: async ({ id, caller, ip }) => {
-        if (!caller) throw CREDENTIALS_REQUIRED_ERROR;
-        return contextFor({ requestId: id, caller, ip });
-      },
-    });
+    const contextOf = ({ id, caller, ip }: FastifyRequest): OperationContext => {
+      if (!caller) throw CREDENTIALS_REQUIRED_ERROR;
+      return contextFor({ requestId: id, caller, ip });
+    };
+    const apolloHandler = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
     if (corsOrigins.length > 0) {
       await scope.register(fastifyCors, {
         origin: [...corsOrigins],
@@ -67,10 +66,10 @@ export async function addGraphqlEndpoints(
       method: ['GET', 'POST'],
       url: '/graphql',
       handler: async function (request, reply) {
-        const { method, caller, id, ip, headers } = request;
+        const { method, caller, headers } = request;
         const admitted = caller && (await admit(admission, request, caller));
         if (method !== 'POST' || !admitted) return apolloHandler.call(this, request, reply) as unknown;
-        const context = () => contextFor({ requestId: id, caller, ip });
+        const context = () => contextOf(request);
         const response = await compiled.tryExecute({ ...admitted, accept: headers.accept, context });
         if (response) {
           void reply.type(response.contentType);
