@@ -154,8 +154,9 @@ export function registerServerGauges(
   { registerScraped }: Metrics,
   { subscriptions, maxSubscriptions, connections, unread, compiled }: ServerParts,
 ): void {
+  const { service, sse, webSockets } = subscriptions;
   registerScraped({
-    paygraph_subscriptions: { help: 'Open subscriptions.', read: subscriptions.openSubscriptionCount },
+    paygraph_subscriptions: { help: 'Open subscriptions.', read: () => service.quota.openCount },
     paygraph_subscriptions_max: {
       help: 'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',
       read: () => maxSubscriptions,
@@ -163,8 +164,10 @@ export function registerServerGauges(
     paygraph_subscription_connections: {
       help: 'Open connections for subscriptions, by transport.',
       labels: ['transport'],
-      read: () =>
-        Object.entries(subscriptions.connectionCounts()).map(([transport, count]) => [{ transport }, count]),
+      read: () => [
+        [{ transport: 'websocket' }, webSockets.openCount],
+        [{ transport: 'sse' }, sse.openCount],
+      ],
     },
     paygraph_connections: { help: 'All open client connections.', read: () => connections.size },
     paygraph_connections_max: {

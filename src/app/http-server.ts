@@ -86,7 +86,8 @@ export async function startWebServer(
     // instances.
     if (shutdown.isDraining) await shutdown.stopAccepting(config.shutdownGraceMs / 4);
     shutdown.startDraining();
-    await subscriptions.close();
+    subscriptions.sse.close();
+    await subscriptions.webSockets.close();
     await app.close();
     await apollo.stop();
     await metricsServer?.close();
@@ -95,7 +96,7 @@ export async function startWebServer(
     authenticator.close();
   };
   const abandon = (): void => {
-    subscriptions.terminate();
+    subscriptions.webSockets.terminateAll();
     app.server.closeAllConnections();
   };
   return { ...urls, startDraining: () => shutdown.startDraining(), close, abandon };

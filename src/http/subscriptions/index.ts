@@ -21,17 +21,5 @@ export function startSubscriptions(
   const quota = new QuotaLimiter(options.limits);
   const webSockets = new WebSocketHandler(shared, { service, heartbeat, quota });
   app.server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
-  return {
-    /** Handler of server-sent events. Its route must be added to a Fastify scope that authenticates requests. */
-    sse,
-    openSubscriptionCount: () => service.quota.openCount,
-    /** Returns the number of open connections for subscriptions, by transport. */
-    connectionCounts: () => ({ websocket: webSockets.openCount, sse: sse.openCount }),
-    /** Ends all subscriptions, so that clients reconnect to other instances. */
-    close: async (): Promise<void> => {
-      sse.close();
-      await webSockets.close();
-    },
-    terminate: () => webSockets.terminateAll(),
-  };
+  return { service, sse, webSockets };
 }
