@@ -76,8 +76,8 @@ export const bugs = [
     id: 'redact-operation-name-in-log',
     promise: 'An operation name that may be a secret appears in no log line.',
     file: 'src/http/graphql/operation-log.ts',
-    find: 'const name = loggableName(given);',
-    replace: 'const name = given ?? undefined;',
+    find: 'name: loggableName(name), ms',
+    replace: 'name: name ?? undefined, ms',
     tests: ['test/metrics/metrics.test.ts', 'test/http/requests.slow.test.ts'],
   },
   {
