@@ -45,7 +45,6 @@ export interface WebServer {
   abandon(): void;
 }
 
-/** Dependencies of the web server, besides SharedDependencies. */
 interface WebServerDependencies {
   operations: Operations;
   audit: AuditLog;
@@ -147,7 +146,6 @@ async function createServer(parts: SharedDependencies, { operations, audit }: We
   return { app, apollo, compiled, graphql, unread };
 }
 
-/** Adds /graphql, which also serves WebSockets, and /graphql/stream for server-sent events. */
 async function addGraphqlRoutes(
   { config, clock, metrics, tracing }: SharedDependencies,
   { app, apollo, compiled, graphql }: Awaited<ReturnType<typeof createServer>>,

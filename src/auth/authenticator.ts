@@ -14,7 +14,6 @@ interface AuthenticatorOptions {
   log: Logger;
 }
 
-/** Minimum interval between two log lines about the same expired key. */
 const EXPIRED_LOG_INTERVAL_MS = 60_000;
 
 const BAD_KEY_MESSAGE = 'The credentials are not accepted: they match no valid client key.';

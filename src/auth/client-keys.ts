@@ -19,7 +19,6 @@ export interface ClientKey {
 
 const ENTRY_FIELDS = ['id', 'keySha256', 'scopes', 'channels', 'label', 'createdAt', 'expiresAt'];
 
-/** Matches client ids and labels. */
 const NAME_PATTERN = /^[\w.-]{1,64}$/;
 const NAME_RULE = 'expected 1 to 64 letters, digits, dots, dashes or underscores';
 

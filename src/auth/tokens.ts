@@ -15,7 +15,6 @@ export interface JwtVerifierOptions extends IssuerKeysOptions {
 
 /** Accepted values of the `alg` header (RFC 7518, RFC 8037). All are asymmetric signature algorithms. */
 export const ACCEPTED_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
-/** Allowed difference between the clocks of the issuer and the gateway. */
 const CLOCK_LEEWAY_SECONDS = 30;
 const MAX_TOKEN_LENGTH = 8192;
 
@@ -103,7 +102,6 @@ export class JwtVerifier {
 const isAccessToken = (type: unknown): boolean =>
   type === undefined || (typeof type === 'string' && ACCESS_TOKEN_TYPE.test(type));
 
-/** Whether a JSON object in the header or claims of a verified token has two fields of the same name. */
 function hasDuplicateName(token: string): boolean {
   try {
     for (const part of token.split('.', 2)) parseJson(Buffer.from(part, 'base64url').toString('utf8'));

@@ -5,7 +5,6 @@ type Details = Omit<parsers.Setting<unknown>, 'parser'>;
 
 const setting = <T, F extends Details>(parser: parsers.Parser<T>, fields: F) => ({ ...fields, parser });
 
-/** Defines a setting whose value is never printed. <NAME>_FILE can name a file that contains the value. */
 const secretSetting = <T, F extends Details>(parser: parsers.Parser<T>, fields: F) =>
   setting(parser, { ...fields, secret: true as const });
 

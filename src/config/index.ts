@@ -28,7 +28,6 @@ const APOLLO_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.emb
 /** Returns a reader that validates each setting alone. readConfig() also checks combinations of settings. */
 export const settingsReader = (env: Environment = process.env): EnvReader => new EnvReader(env);
 
-/** Whether the gateway embeds the sandbox, because no real payment service is set. */
 const usesSandbox = (env: EnvReader): boolean => !env.has('SERVICE_BASE_URL');
 
 function readServiceSettings(env: EnvReader) {

@@ -119,10 +119,7 @@ interface UrlRules {
   toValue(url: URL, text: string): string | undefined;
 }
 
-/**
- * Returns a parser of https URLs without user name, password and fragment. UrlRules decides whether a query and plain
- * http are allowed, and can add a rule that only one setting has.
- */
+/** Returns a parser of https URLs without user name, password and fragment. */
 const urlParser = ({ expected, allowQuery, allowAnyHttp, toValue }: UrlRules): Parser<string> => ({
   expected,
   parse: (text) => {

@@ -117,7 +117,6 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** Returns the kinds of attempts that the caller may read: those of transactions that it may look up or create. */
 const visibleKinds = (caller: Caller): AttemptKind[] => kindsWithRight(caller, 'read', 'read:own', 'create');
 
 function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attempt {

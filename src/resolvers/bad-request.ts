@@ -4,7 +4,6 @@ import { containsKnownSchemePan } from '../redaction/pan';
 import type { InvalidValue, ValueRule } from '../schema/value-rules';
 import { isPrintable } from '../shared/text';
 
-/** Names of the rules for arguments: the value rules, and some of the input rules (schema/input-rules.ts). */
 type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
 /** Creates a BAD_USER_INPUT error for arguments that violate a rule. `message` must not contain their values. */

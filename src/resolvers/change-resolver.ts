@@ -35,7 +35,6 @@ function toChange(recorded: RecordedChange, context: OperationContext): Change {
   });
 }
 
-/** Looks a transaction up. In a subscription, first consumes a rate limit point of the caller. */
 async function chargeAndLookUp<T>(context: OperationContext, lookUp: () => Promise<T>): Promise<T> {
   await context.chargeLookup?.();
   return lookUp();

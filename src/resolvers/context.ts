@@ -37,7 +37,6 @@ export class OperationContext {
    * Id of the subscription's latest event. Null before the first event, and in subscriptions whose events have no ids.
    */
   eventId: string | null = null;
-  /** Limit of concurrent lookups, shared by payments and payouts. */
   private readonly sharedLookupLimit = createLookupLimit();
   private paymentLoader: VisibleTransactions<PaymentResource> | undefined;
   private payoutLoader: VisibleTransactions<PayoutResource> | undefined;

@@ -23,7 +23,6 @@ const OWN_SCOPE_NOTE =
 type RootField = GraphQLField<unknown, OperationContext>;
 type Resolver = GraphQLFieldResolver<unknown, OperationContext>;
 
-/** Returns the argument `channel` or `input.channel` of a root field; undefined if it has neither. */
 function channelOf(args: Record<string, unknown>): string | undefined {
   const channel = args['channel'] ?? (args['input'] as { channel?: unknown } | undefined)?.channel;
   return typeof channel === 'string' ? channel : undefined;

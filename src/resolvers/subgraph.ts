@@ -46,9 +46,6 @@ const entityTypes = (schema: GraphQLSchema) =>
  */
 function entityLookup(schema: GraphQLSchema) {
   const { objects, interfaces } = entityTypes(schema);
-  /**
-   * For each valid __typename, the names of object types: the type itself, or all types that implement the interface.
-   */
   const objectTypesOfEntity = new Map(
     [...objects, ...interfaces].map((type): [string, string[]] => [
       type.name,

@@ -168,7 +168,6 @@ export abstract class PaymentResource extends Node {
       : this.nextActionFromPresentFields;
   }
 
-  /** The next action, computed without a lookup from the fields that are present. */
   private get nextActionFromPresentFields(): NextAction | null {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
     const { confirmation, field } = this.definition;

@@ -37,7 +37,6 @@ export const TextRule = (
 ): PropertyDecorator =>
   Rule(name, message, (value, input) => typeof value === 'string' && test(value, input));
 
-/** Creates a validation rule for a field that contains an object. Other values violate the rule. */
 const ObjectRule = (name: InputRule, message: string, test: (object: object) => boolean): PropertyDecorator =>
   Rule(name, message, (value) => typeof value === 'object' && value !== null && test(value));
 

@@ -13,7 +13,6 @@ import { PreparedOperation } from './prepared-operation';
 const MAX_COMPILED_OPERATIONS = 1000;
 /** Maximum total length of compiled documents, in characters. Compiling multiplies their memory by about 100. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
-/** Maximum number of operations that are remembered because Apollo has validated them once. */
 const MAX_VALIDATED_ONCE = 5000;
 const MAX_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;

@@ -17,7 +17,6 @@ export interface AdmittedRequest {
 
 /** Applies rate limit, persisted operations and document limits to GraphQL requests over HTTP and WebSocket. */
 export class Admission {
-  /** Results of checkDocument(), by digest. */
   readonly #documentChecks = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_CHECKS });
 
   constructor(

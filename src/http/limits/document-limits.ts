@@ -146,7 +146,6 @@ class FieldPairCounter {
       this.#addGroup(group);
   }
 
-  /** Counts the pairs in a group of fields with the same response name, and in the nested selections of the group. */
   #addGroup(group: readonly FieldNode[]): void {
     const sets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
     if (group.length === 1 && sets.length === 0) return;

@@ -32,7 +32,6 @@ interface AppOptions {
 const wantsWebSocket = ({ url = '', headers }: IncomingMessage): boolean =>
   /^websocket$/i.test(headers.upgrade ?? '') && /^\/graphql(\?|$)/.test(url);
 
-/** Creates the Node.js HTTP server that Fastify uses, with timeouts and connection limits. */
 function createHttpServer(handler: RequestListener, { clientTimeoutMs, connections }: AppOptions): Server {
   const server: Server = createServer(
     {
@@ -127,7 +126,6 @@ const sendError = (request: FastifyRequest, reply: FastifyReply, error: RequestE
 
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
 
-/** Returns the content type of an error response. Only clients that accept GRAPHQL_RESPONSE_TYPE get that type. */
 const errorContentType = (accept = ''): string =>
   `${accept.includes(GRAPHQL_RESPONSE_TYPE) ? GRAPHQL_RESPONSE_TYPE : 'application/json'}; charset=utf-8`;
 

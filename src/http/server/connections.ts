@@ -59,7 +59,6 @@ const isIdle = ({ isUpgraded, latestResponse, callerId }: ClientConnection): boo
     : latestResponse?.writableFinished === true ||
       (latestResponse?.req.complete === false && callerId === undefined);
 
-/** Maximum number of busy connections to skip in the search for an idle one. */
 const MAX_EVICTION_CANDIDATES = 32;
 
 /** Maximum number of waiting pipelined requests per connection. Node.js takes quadratic time to abort them. */

@@ -89,7 +89,6 @@ const renderStartPage = (graphqlEntry: string): string => `<!doctype html>
 </html>
 `;
 
-/** Error at / for clients other than browsers. */
 const NOT_FOUND_ERROR = new RequestError(
   404,
   'BAD_REQUEST',

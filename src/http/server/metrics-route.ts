@@ -24,14 +24,12 @@ export function addMetricsRoute(
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** Whether the SHA-256 digest of the Authorization header is `expected`. Compares in constant time. */
 const hasToken = (expected: Buffer, { headers }: FastifyRequest): boolean =>
   timingSafeEqual(expected, sha256(headers.authorization ?? ''));
 
 const PROXY_HEADER =
   /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
 
-/** Whether a request comes from this machine: loopback address and Host, without signs of a proxy. */
 function isLocal({ raw, headers }: FastifyRequest): boolean {
   const from = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
   const [host = '', ...otherHosts] = raw.headersDistinct['host'] ?? [];

@@ -59,7 +59,6 @@ export class UnreadResponses {
     if (marks.size > 0) this.#enforceByteLimits([...marks.keys()]);
   }
 
-  /** Returns the connection's mark with one more check, or a new mark if all data before the old mark was flushed. */
   #updatedMark(connection: ClientConnection): FlushMark {
     const { bytesWritten, writableLength } = connection.socket;
     const mark = this.#marks.get(connection);
@@ -93,9 +92,5 @@ export class UnreadResponses {
   }
 }
 
-/**
- * Returns the key by which the unread bytes of a caller are summed: the caller's id if the connection is authenticated,
- * otherwise the client's network, or the address of the trusted proxy.
- */
 const callerOrAddress = ({ callerId, network, socket }: ClientConnection): string =>
   callerId ?? network ?? socket.remoteAddress ?? '';

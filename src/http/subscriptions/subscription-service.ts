@@ -14,7 +14,6 @@ import { ResultStream } from './result-stream';
 import { SharedInterval } from './shared-interval';
 import { SubscriptionDocuments } from './subscription-documents';
 
-/** The tracing span of one subscription. */
 interface SubscriptionTrace {
   /** Calls `work` with the span as the active span. */
   runInSpan<T>(work: () => T): T;
@@ -148,7 +147,6 @@ export class SubscriptionService {
     if (!this.shared.authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
   }
 
-  /** Formats an error for the caller, or all errors of an AggregateError. */
   #toPublicErrors(cause: unknown, requestId: string): readonly GraphQLError[] {
     if (cause instanceof AggregateError)
       return cause.errors.flatMap((error: unknown) => this.#toPublicErrors(error, requestId));

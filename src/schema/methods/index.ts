@@ -9,10 +9,6 @@ export const payoutMethods: readonly PayoutMethodDefinition[] = registry.flatMap
   ({ payout }) => payout ?? [],
 );
 
-/**
- * Creates a function that finds a definition by `type`. For an unknown type and for null, the function returns the
- * definition with `fallback: true`.
- */
 function createFinderByType<D extends { type: string; fallback?: true }>(
   definitions: readonly D[],
 ): (type: string | null) => D {

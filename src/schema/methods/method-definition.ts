@@ -68,7 +68,6 @@ export interface MethodDefinition {
   payout?: PayoutMethodDefinition;
 }
 
-/** A MethodDefinition without the names that defineMethod() adds. */
 interface UnnamedMethod {
   payment?: Omit<PaymentMethodDefinition, 'name' | 'type' | 'field'>;
   payout?: Omit<PayoutMethodDefinition, 'name' | 'type' | 'field'>;

@@ -10,7 +10,6 @@ import { paymentMethods, payoutMethods } from './index';
 
 // This file builds the GraphQL types that list the methods from the registry: enums, unions and @oneOf inputs.
 
-/** Registers an enum of the methods whose definition has `property`, the description of the enum value. */
 function registerMethodEnum<K extends string>(
   enumName: string,
   description: string,
@@ -68,7 +67,6 @@ export const Payout = createUnionType({
   types: () => payoutMethods.map(({ payout }) => payout),
 });
 
-/** Adds a field to a @oneOf input. `input` is the field's type: a nested input or an enum. */
 function addOneOfField(
   { prototype }: new () => OneOfInput,
   field: string,

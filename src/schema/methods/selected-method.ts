@@ -68,7 +68,6 @@ export function selectedPayoutMethod(
   return { ...selected, publicDetails: details || {} };
 }
 
-/** Names of the fields in PaymentMethodInput and PayoutMethodInput that contain a full card number. */
 const CARD_NUMBER_METHOD_FIELDS = [...paymentMethods, ...payoutMethods]
   .filter(({ input }) => input?.sensitiveFields?.includes('pan'))
   .map((method) => method.field);

@@ -83,7 +83,6 @@ interface WalletDefinition<P extends PaymentResource> {
   payout: new (definition: PayoutMethodDefinition) => WalletPayout;
 }
 
-/** Returns the definition of payouts to a wallet, which need only an account number (spec 2.8). */
 const walletPayoutOf = (
   { type, payout }: WalletDefinition<PaymentResource>,
   title: string,
