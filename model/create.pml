@@ -368,7 +368,7 @@ inline send(attempt, ticks) {
   valid[attempt] = ticks
 }
 
-/* A caller, and the call that an instance handles for it (CreateService). */
+/* A caller, and the call that an instance handles for it (createOnce). */
 proctype Caller(byte c; byte calls) {
   byte i, a, r, l, s, o;
   bit knew, last, resentOnce;

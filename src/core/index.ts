@@ -12,7 +12,6 @@ import { ChangeTracking } from './changes/change-tracking';
 import type { ServiceLoad } from './changes/follower';
 import { ClockGuard, JournalClock } from './clocks';
 import { ConfirmService } from './confirm/confirm-service';
-import { CreateService } from './create/create-service';
 import { KeyedHashes } from './create/keyed-hashes';
 import { OutcomeRecovery } from './recovery/outcome-recovery';
 import { JournalFence } from './journal-fence';
@@ -83,7 +82,7 @@ export function startOperations(options: OperationsOptions) {
   const { payments, payouts, notifier, clock, config, observer } = options;
   const runInSpan: RunInBackgroundSpan = options.runInSpan ?? ((_span, work) => work());
   const { timeoutMs } = config.service;
-  const { settleMs, payoutPreflight: preflight, fingerprintKey } = config.journal;
+  const { settleMs, keepMs, payoutPreflight: preflight, fingerprintKey } = config.journal;
   const clockGuard = createClockGuard(options);
   const session = openSession(options, clockGuard);
   const { fence } = session;
@@ -91,10 +90,9 @@ export function startOperations(options: OperationsOptions) {
   const { recorder } = changes;
   const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer, recorder });
   const hashes = new KeyedHashes(fingerprintKey.reveal());
-  const createService = new CreateService({ session, recovery, hashes, timeoutMs });
   const confirmService = new ConfirmService({ session, payments, hashes, timeoutMs });
   const matchers = {
-    payment: new PaymentMatcher(payments, session, config.journal.keepMs),
+    payment: new PaymentMatcher(payments, session, keepMs),
     payout: new PayoutMatcher(payouts, session),
   };
   const recoveryJob = startRecoveryJob({ session, clockGuard, recovery, matchers, runInSpan, observer });
@@ -108,10 +106,9 @@ export function startOperations(options: OperationsOptions) {
   const { publicUrl } = config;
   const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
   const polling = { settings: config.polling, clock, session, notifier, runInSpan, observer, recorder };
-  const common = { createService, session, urls: config.urls, callbacks, polling };
-  const { payment: matcher, payout: payoutMatcher } = matchers;
-  const paymentOperations = new PaymentOperations({ ...common, payments, matcher, confirmService });
-  const payoutOperations = new PayoutOperations({ ...common, payouts, matcher: payoutMatcher, preflight });
+  const common = { session, recovery, hashes, timeoutMs, urls: config.urls, callbacks, polling };
+  const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
+  const payoutOperations = new PayoutOperations({ ...common, payouts, preflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };
   changes.start({ feeds, timeoutMs, runInSpan, serviceLoad: options.serviceLoad });
   return {

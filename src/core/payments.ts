@@ -19,20 +19,18 @@ import {
 import type { CallbackHandler } from './callbacks/callback-handler';
 import type { ConfirmService } from './confirm/confirm-service';
 import type { CreatePlan } from './create/create-plan';
-import type { CreateService } from './create/create-service';
-import type { TransactionMatcher } from './recovery/transaction-matcher';
+import { createOnce, type CreateOptions } from './create/create-service';
+import { PaymentMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
 import { fieldError, validateInput } from './validation/validate-input';
-import type { JournalSession } from './journal-session';
 import type { UrlPolicy } from '../config/types';
 import { TransactionFeed, type PollingOptions } from './polling/transaction-feed';
 
-interface PaymentOperationsOptions {
+interface PaymentOperationsOptions extends CreateOptions {
   payments: PaymentService;
-  matcher: TransactionMatcher<PaymentResource>;
-  createService: CreateService;
   confirmService: ConfirmService;
-  session: JournalSession;
+  /** Time in ms for which the journal keeps attempts with a final outcome. */
+  keepMs: number;
   urls: UrlPolicy;
   callbacks: CallbackHandler;
   polling: PollingOptions;
@@ -60,10 +58,10 @@ export class PaymentOperations {
 
   /** Creates at most one payment per idempotency key. Never sends an invalid input. */
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
-    const { payments, createService, matcher, urls, callbacks } = this.options;
+    const { payments, session, keepMs, urls, callbacks } = this.options;
     const method = selectedPaymentMethod(input.method);
     const { secrets } = method;
-    const requestedAt = this.options.session.runtime.monotonic();
+    const requestedAt = session.runtime.monotonic();
     const plan: CreatePlan<PaymentResource> = {
       client,
       key: input.idempotencyKey,
@@ -76,7 +74,7 @@ export class PaymentOperations {
       },
       errors: validateCreate(input, method, urls),
       publicDetails: {},
-      matcher: matcher.withRedaction(secrets),
+      matcher: new PaymentMatcher(payments, session, keepMs, secrets),
       queue: payments.queue,
       send: ({ id, externalId }, options) =>
         payments.create(
@@ -94,7 +92,7 @@ export class PaymentOperations {
           options,
         ),
     };
-    const result = await createService.create(plan);
+    const result = await createOnce(this.options, plan);
     if (result instanceof UserError) return result;
     this.feed.onMutationResult(result, requestedAt);
     return toPaymentSuccess(result.found, result.replayed);

@@ -7,19 +7,15 @@ import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '
 import { UserError } from '../schema/user-errors';
 import type { CallbackHandler } from './callbacks/callback-handler';
 import type { CreatePlan } from './create/create-plan';
-import type { CreateService } from './create/create-service';
-import { knownPayoutFromJournal, type TransactionMatcher } from './recovery/transaction-matcher';
+import { createOnce, type CreateOptions } from './create/create-service';
+import { knownPayoutFromJournal, PayoutMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
-import type { JournalSession } from './journal-session';
 import { withTimeout } from '../shared/timeout';
 import type { UrlPolicy } from '../config/types';
 import { TransactionFeed, type PollingOptions } from './polling/transaction-feed';
 
-interface PayoutOperationsOptions {
+interface PayoutOperationsOptions extends CreateOptions {
   payouts: PayoutService;
-  matcher: TransactionMatcher<PayoutResource>;
-  createService: CreateService;
-  session: JournalSession;
   /** Whether a create is sent only after a lookup has shown that no payout has its external id. */
   preflight: boolean;
   urls: UrlPolicy;
@@ -77,11 +73,11 @@ export class PayoutOperations {
 
   /** Creates at most one payout per idempotency key. Never sends an invalid input. */
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
-    const { payouts, createService, matcher, preflight, urls, callbacks } = this.options;
+    const { payouts, session, preflight, urls, callbacks } = this.options;
     const method = selectedPayoutMethod(input.method);
     const { secrets } = method;
     const { channel, amount } = input;
-    const requestedAt = this.options.session.runtime.monotonic();
+    const requestedAt = session.runtime.monotonic();
     const plan: CreatePlan<PayoutResource> = {
       client,
       key: input.idempotencyKey,
@@ -89,7 +85,7 @@ export class PayoutOperations {
       input: { ...input, kind: 'payout', method: method.fingerprintFields },
       errors: validateCreate(input, method, urls),
       publicDetails: method.publicDetails,
-      matcher: matcher.withRedaction(secrets),
+      matcher: new PayoutMatcher(payouts, session, secrets),
       isExternalIdFree: preflight ? (externalId) => this.#hasNoPayout({ channel, externalId }) : undefined,
       queue: payouts.queue,
       send: ({ id, externalId }, options) =>
@@ -109,7 +105,7 @@ export class PayoutOperations {
           options,
         ),
     };
-    const result = await createService.create(plan);
+    const result = await createOnce(this.options, plan);
     if (result instanceof UserError) return result;
     this.feed.onMutationResult(result, requestedAt);
     return Object.assign(new PayoutSuccess(), { payout: result.found, replayed: result.replayed });

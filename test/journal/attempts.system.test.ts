@@ -1,6 +1,6 @@
 import type { InsertResult, Journal, NewAttempt } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
-import { asBegun, begunAs, newAttempt, newClaim, newPayout, OUTCOMES, tally } from './support/samples';
+import { begunAs, newAttempt, newClaim, newPayout, OUTCOMES, tally } from './support/samples';
 
 // Tests of concurrent and batched calls; test/simulation/journal-model.system.test.ts tests the result of each single call.
 
@@ -209,7 +209,7 @@ describeJournals('The proof that the service has no transaction for an attempt',
     async (difference) => {
       const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
       const { service, externalId } = attempt;
-      const hasRival = () => fixture.journal.hasRival({ ...asBegun(attempt), seq: 0 });
+      const hasRival = () => fixture.journal.hasRival(attempt);
       await begunAs(fixture.journal, 'unknown', newAttempt({ service, externalId, ...difference }));
       await expect(hasRival()).resolves.toBe(false);
       await begunAs(fixture.journal, 'unknown', newAttempt({ service, externalId }));
@@ -224,7 +224,7 @@ describeJournals('The proof that the service has no transaction for an attempt',
       await begunAs(fixture.journal, 'succeeded', attempt, { transactionId: `${service}-${id}` });
     };
     const beside = (given: object = {}) =>
-      fixture.journal.findSucceededOnChannel({ ...asBegun(newAttempt({ service, ...given })), seq: 0 });
+      fixture.journal.findSucceededOnChannel(newAttempt({ service, ...given }));
     await expect(beside()).resolves.toBeNull();
     await create({ client: 'another' }, 'other');
     await expect(beside()).resolves.toBe(`${service}-other`);

@@ -15,6 +15,7 @@ import {
   type Outcome,
   type PurgeProgress,
   type PurgeStep,
+  type SentAttempt,
 } from '../../src/datasources/journal/journal';
 import { AttemptMissing, type FenceReason, type FenceState } from '../../src/datasources/journal/fence';
 
@@ -217,14 +218,14 @@ export class JournalModel {
     return found.find((attempt) => attempt.service === service && attempt.kind === kind) ?? null;
   }
 
-  hasRival(attempt: Attempt): boolean {
+  hasRival(attempt: SentAttempt): boolean {
     const amount = attempt.kind === 'payment' ? (['currency', 'value'] as const) : [];
     const names = ['externalId', 'service', 'channel', 'kind', 'method', ...amount] as const;
     const rivals = this.attempts.filter((other) => names.every((name) => other[name] === attempt[name]));
     return rivals.some((other) => other.id !== attempt.id && isOpen(other));
   }
 
-  findSucceededOnChannel({ service, channel, client, kind }: Attempt): string | null {
+  findSucceededOnChannel({ service, channel, client, kind }: SentAttempt): string | null {
     const found = this.attempts
       .filter((other) => other.outcome === 'succeeded' && other.service === service)
       .filter((other) => other.channel === channel && other.kind === kind);

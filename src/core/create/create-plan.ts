@@ -7,7 +7,7 @@ import type { Transaction, TransactionMatcher } from '../recovery/transaction-ma
 import { fieldError } from '../validation/validate-input';
 import type { CanonicalInput } from './keyed-hashes';
 
-/** All that CreateService needs to send a create, or to replay an earlier one with the same idempotency key. */
+/** All that createOnce() needs to send a create, or to replay an earlier one with the same idempotency key. */
 export interface CreatePlan<T extends Transaction> {
   client: string;
   /** The idempotency key. */

@@ -14,13 +14,14 @@ import {
   invalidInput,
   rejectedByService,
 } from '../../schema/user-errors';
-import { findCreateOfLostAttempt, asInProgress } from './lost-attempt';
+import { findCreateOfLostAttempt } from './lost-attempt';
 import { creationTime } from '../polling/snapshot';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
 import type { JournalSession } from '../journal-session';
 
-interface CreateServiceOptions {
+/** What createOnce() needs, besides the plan. */
+export interface CreateOptions {
   session: JournalSession;
   recovery: OutcomeRecovery;
   hashes: KeyedHashes;
@@ -34,23 +35,19 @@ const FIRST_LOOKUP_PAUSE_MS = 200;
 /** Assumed maximum delay in ms, in a busy process, from inserting an attempt to sending it. Part of `sendUntil`. */
 const MAX_START_DELAY_MS = 550;
 
-/** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
-export class CreateService {
-  constructor(private readonly options: CreateServiceOptions) {}
-
-  /**
-   * Sends the create, or replays an earlier one with the same key. Continues if the caller disconnects. An invalid
-   * input is never sent. If an earlier create sent this input while it was valid, for example before the card expired,
-   * that create is replayed. If create() throws a ServiceError, this call certainly created nothing.
-   */
-  create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
-    const call = new CreateCall(this.options, plan);
-    return this.options.session.withLeaseRenewal(() => call.run());
-  }
-}
+/**
+ * Creates at most one transaction per idempotency key (docs/exactly-once.md). Sends the create, or replays an earlier
+ * one with the same key. Continues if the caller disconnects. An invalid input is never sent. If an earlier create sent
+ * this input while it was valid, for example before the card expired, that create is replayed. If createOnce() throws a
+ * ServiceError, this call certainly created nothing.
+ */
+export const createOnce = <T extends Transaction>(
+  options: CreateOptions,
+  plan: CreatePlan<T>,
+): Promise<CreateResult<T>> => options.session.withLeaseRenewal(() => new CreateCall(options, plan).run());
 
 /**
- * One call of CreateService.create(), with at most two tries. If #try() or a method that it calls returns undefined
+ * One call of createOnce(), with at most two tries. If #try() or a method that it calls returns undefined
  * instead of a CreateResult, another try is necessary, for example because the idempotency key was released meanwhile.
  */
 class CreateCall<T extends Transaction> {
@@ -59,7 +56,7 @@ class CreateCall<T extends Transaction> {
   #fenceSince = 0;
 
   constructor(
-    private readonly options: CreateServiceOptions,
+    private readonly options: CreateOptions,
     private readonly plan: CreatePlan<T>,
   ) {}
 
@@ -220,7 +217,7 @@ class CreateCall<T extends Transaction> {
     return this.plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
       if (error instanceof ServiceError) await this.#recordNotCreated(attempt, 'not_sent');
       // Any other error is a bug, for example in reading the response. The service may have carried out the create.
-      else await this.options.recovery.scheduleRecheck(asInProgress(attempt));
+      else await this.options.recovery.recordUnknown(attempt);
       throw error;
     });
   }
@@ -249,11 +246,10 @@ class CreateCall<T extends Transaction> {
   async #recoverUnknownOutcome(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs, session } = this.options;
     const { runtime } = session;
-    const sentAttempt = asInProgress(attempt);
     const deadline = runtime.monotonic() + Math.min(MAX_RECOVERY_MS, timeoutMs * 0.9);
     for (let delayMs = FIRST_LOOKUP_PAUSE_MS; ; delayMs *= 2) {
       const leftMs = deadline - runtime.monotonic();
-      const match = await withTimeout(leftMs, this.plan.matcher.find(sentAttempt), runtime).catch(
+      const match = await withTimeout(leftMs, this.plan.matcher.find(attempt), runtime).catch(
         () => undefined,
       );
       if (match?.kind === 'found' && (await recovery.recordCreated(attempt, match.found)))
@@ -261,7 +257,7 @@ class CreateCall<T extends Transaction> {
       if (runtime.monotonic() + delayMs >= deadline) break;
       await runtime.sleep(delayMs);
     }
-    await recovery.scheduleRecheck(sentAttempt);
+    await recovery.recordUnknown(attempt);
     return createOutcomeUnknown(attempt);
   }
 

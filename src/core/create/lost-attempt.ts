@@ -1,4 +1,4 @@
-import { NO_ABSENCE_EVIDENCE, type Attempt, type NewAttempt } from '../../datasources/journal/journal';
+import type { NewAttempt } from '../../datasources/journal/journal';
 import { notTriedError, ServiceError } from '../../datasources/payment-service/service-error';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { CreatePlan } from './create-plan';
@@ -13,19 +13,6 @@ const NOT_PROVEN_MESSAGE =
 function throwNotProven(error?: unknown): never {
   throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
 }
-
-/** Returns a new attempt in the form of a stored one: in progress, without a transaction. `seq` is 0: not known yet. */
-export const asInProgress = (attempt: NewAttempt): Attempt => ({
-  ...attempt,
-  seq: 0,
-  outcome: 'in_progress',
-  transactionId: null,
-  status: null,
-  settledAt: null,
-  nextRecheckAt: null,
-  recheckCount: 0,
-  absence: NO_ABSENCE_EVIDENCE,
-});
 
 /**
  * Looks up whether the journal has lost an attempt with this key that created a transaction. Throws a ServiceError if
@@ -42,14 +29,13 @@ export async function findCreateOfLostAttempt<T extends Transaction>(
   { matcher, input, isExternalIdFree }: CreatePlan<T>,
   lostSince: number,
 ): Promise<{ found: T } | 'none' | 'conflict' | 'external_id_taken'> {
-  const possibleAttempt = asInProgress(attempt);
   // An external id derived from the idempotency key belongs to no other key, so its transaction is never too old.
   const createdFrom = input.externalId === null ? -Infinity : lostSince;
-  const match = await matcher.find(possibleAttempt, createdFrom).catch(throwNotProven);
+  const match = await matcher.find(attempt, createdFrom).catch(throwNotProven);
   if (match.kind === 'found') return { found: match.found };
   if (match.kind === 'nothing') {
     const isTrusted =
-      match.isFromService && (await matcher.canFindKnownTransaction(possibleAttempt).catch(throwNotProven));
+      match.isFromService && (await matcher.canFindKnownTransaction(attempt).catch(throwNotProven));
     return isTrusted ? 'none' : throwNotProven();
   }
   if (match.why === 'rival') throwNotProven();

@@ -114,7 +114,7 @@ export class OutcomeRecovery {
       await this.#recordRecovered(attempt, null);
       return { kind: 'not_sent' };
     }
-    await this.scheduleRecheck(attempt, absence);
+    await this.#scheduleRecheck(attempt, absence);
     return { kind: 'missing' };
   }
 
@@ -220,28 +220,30 @@ export class OutcomeRecovery {
     observer.onOutcomeRecovered({ attempt, outcome, transactionId, instance: session.owner });
   }
 
-  /**
-   * Records the outcome `unknown` and the time of the next lookup. If `absence` is omitted, the stored evidence of
-   * absence is kept.
-   */
-  async scheduleRecheck(attempt: Attempt, absence?: AbsenceEvidence): Promise<void> {
-    const { session } = this.options;
+  /** Records the outcome `unknown` of an attempt that this instance has sent, and the time of the first recheck. */
+  async recordUnknown(attempt: SentAttempt): Promise<void> {
+    const nextRecheckAt = this.#recheckTime(0);
+    await this.options.session.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt });
+  }
+
+  async #scheduleRecheck(attempt: Attempt, absence: AbsenceEvidence): Promise<void> {
     // If another instance must make the next lookup, the due time that it has set is kept.
     const nextRecheckAt = this.#isObservedElsewhere(attempt)
       ? (attempt.nextRecheckAt ?? 0)
-      : Math.round(session.clock.now() + this.#recheckDelay(attempt.recheckCount));
-    await session.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt, absence });
+      : this.#recheckTime(attempt.recheckCount);
+    await this.options.session.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt, absence });
   }
 
-  /** Returns the delay in ms before the next lookup: exponential backoff with jitter. */
-  #recheckDelay(recheckCount: number): number {
+  /** Returns the due time of the next lookup: now plus exponential backoff with jitter. */
+  #recheckTime(recheckCount: number): number {
     // #absenceAfter() adds at most settleMs / (MIN_LOOKUPS - 1) to `spanMs` per lookup. Longer delays only release keys
     // later.
     const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),
     );
-    const { runtime } = this.options.session;
-    return backoffMs({ firstMs: FIRST_RECHECK_DELAY_MS, maxMs }, recheckCount, runtime.random());
+    const { runtime, clock } = this.options.session;
+    const backoff = { firstMs: FIRST_RECHECK_DELAY_MS, maxMs };
+    return Math.round(clock.now() + backoffMs(backoff, recheckCount, runtime.random()));
   }
 }

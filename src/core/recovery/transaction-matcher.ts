@@ -1,4 +1,4 @@
-import type { Attempt, AttemptKind, Journal } from '../../datasources/journal/journal';
+import type { Attempt, AttemptKind, Journal, SentAttempt } from '../../datasources/journal/journal';
 import type { PaymentService } from '../../datasources/payment-service/payments';
 import type { KnownPayout, PayoutService } from '../../datasources/payment-service/payouts';
 import { valueOrNull } from '../../schema/lazy-field';
@@ -34,22 +34,18 @@ export type LookupMatch<T> =
 export interface TransactionMatcher<T extends Transaction> {
   readonly kind: AttemptKind;
   /**
-   * Returns a copy of this matcher that redacts `secrets` in responses: values of the request, such as the card number.
-   */
-  withRedaction(secrets: readonly string[]): TransactionMatcher<T>;
-  /**
    * Looks the transaction up by external id. Throws a ServiceError if the lookup fails, and JournalUnavailable if the
    * journal fails.
    * @param createdFrom time in ms since 1970; a payment created earlier is a mismatch. Passed only if the journal may
    * have lost the attempt; by default, the start of the attempt. Ignored for payouts: the service returns no creation
    * time for them.
    */
-  find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
+  find(attempt: SentAttempt, createdFrom?: number): Promise<LookupMatch<T>>;
   /**
    * Whether a lookup finds a transaction that certainly exists on the attempt's channel, because the journal knows it.
    * If not, a lookup that finds nothing does not prove that a transaction is absent. True if the journal knows none.
    */
-  canFindKnownTransaction(attempt: Attempt): Promise<boolean>;
+  canFindKnownTransaction(attempt: SentAttempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt from a lookup or, if that fails or finds none, from the journal. */
   current(attempt: Attempt): Promise<T>;
 }
@@ -62,7 +58,7 @@ const MAX_UNKNOWN_SKEW_MS = 5000;
 /** Returns a match with `found` or, if another open attempt may have created this transaction, a mismatch. */
 const foundUnlessRival = async <T>(
   journal: Pick<Journal, 'hasRival'>,
-  attempt: Attempt,
+  attempt: SentAttempt,
   found: T,
 ): Promise<LookupMatch<T>> =>
   (await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found };
@@ -71,7 +67,10 @@ const foundUnlessRival = async <T>(
 export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   readonly kind = 'payment';
 
-  /** @param keepMs time in ms for which the journal keeps attempts with a final outcome */
+  /**
+   * @param keepMs time in ms for which the journal keeps attempts with a final outcome
+   * @param secrets values of the request, such as the card number, that are redacted in responses
+   */
   constructor(
     private readonly payments: PaymentService,
     private readonly session: JournalSession,
@@ -79,11 +78,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     private readonly secrets: readonly string[] = [],
   ) {}
 
-  withRedaction(secrets: readonly string[]): PaymentMatcher {
-    return new PaymentMatcher(this.payments, this.session, this.keepMs, secrets);
-  }
-
-  async find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<PaymentResource>> {
+  async find(attempt: SentAttempt, createdFrom?: number): Promise<LookupMatch<PaymentResource>> {
     const { channel, externalId } = attempt;
     const { journal, service } = this.session;
     const { found, isFromService } = await this.payments.search({
@@ -105,7 +100,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     return foundUnlessRival(journal, attempt, found);
   }
 
-  async canFindKnownTransaction(attempt: Attempt): Promise<boolean> {
+  async canFindKnownTransaction(attempt: SentAttempt): Promise<boolean> {
     const { channel } = attempt;
     const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
     return transactionId === null || (await this.payments.lookUp({ channel, transactionId })) !== null;
@@ -128,7 +123,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   }
 
   /** Whether this attempt is so old that the journal may have purged a later attempt that created the payment. */
-  #mayHavePurgedCreator({ startedAt }: Attempt): boolean {
+  #mayHavePurgedCreator({ startedAt }: SentAttempt): boolean {
     return this.session.clock.now() - startedAt > this.keepMs;
   }
 
@@ -136,7 +131,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
    * Whether a payment was created after the attempt began; false if that is not known. An older payment can have the
    * same external id.
    */
-  #createdSince(payment: PaymentResource, { startedAt, serviceStartedAt }: Attempt): boolean {
+  #createdSince(payment: PaymentResource, { startedAt, serviceStartedAt }: SentAttempt): boolean {
     const { serviceTime } = payment;
     const created = creationTime(payment);
     if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_TOLERANCE_MS;
@@ -148,7 +143,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
 }
 
 /** Whether a payment has the method and amount of the attempt. The service client has compared the channel already. */
-function matchesAttempt(payment: PaymentResource, attempt: Attempt): boolean {
+function matchesAttempt(payment: PaymentResource, attempt: SentAttempt): boolean {
   const amount = valueOrNull(payment.amount);
   return (
     payment.wireType === attempt.method &&
@@ -158,7 +153,7 @@ function matchesAttempt(payment: PaymentResource, attempt: Attempt): boolean {
 }
 
 /** Returns what the journal knows of an attempt's payout. The service returns hardly any of it. */
-export const knownPayoutFromJournal = (attempt: Attempt): KnownPayout => ({
+export const knownPayoutFromJournal = (attempt: SentAttempt): KnownPayout => ({
   channel: attempt.channel,
   externalId: attempt.externalId,
   definition: payoutMethodByType(attempt.method),
@@ -174,17 +169,14 @@ export const knownPayoutFromJournal = (attempt: Attempt): KnownPayout => ({
 export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   readonly kind = 'payout';
 
+  /** @param secrets as for PaymentMatcher */
   constructor(
     private readonly payouts: PayoutService,
     private readonly session: JournalSession,
     private readonly secrets: readonly string[] = [],
   ) {}
 
-  withRedaction(secrets: readonly string[]): PayoutMatcher {
-    return new PayoutMatcher(this.payouts, this.session, secrets);
-  }
-
-  async find(attempt: Attempt): Promise<LookupMatch<PayoutResource>> {
+  async find(attempt: SentAttempt): Promise<LookupMatch<PayoutResource>> {
     const { channel, externalId } = attempt;
     const details = { ...knownPayoutFromJournal(attempt), isUnproven: true };
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
@@ -197,7 +189,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     return foundUnlessRival(journal, attempt, found);
   }
 
-  async canFindKnownTransaction(attempt: Attempt): Promise<boolean> {
+  async canFindKnownTransaction(attempt: SentAttempt): Promise<boolean> {
     const { channel } = attempt;
     const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
     if (transactionId === null) return true;

@@ -214,13 +214,13 @@ export interface Journal extends ChangeJournal {
    * has the same kind, channel, external id and method and, if it is for a payment, the same amount. Amounts of payouts
    * are not compared, because lookups do not show them.
    */
-  hasRival(attempt: Attempt): Promise<boolean>;
+  hasRival(attempt: SentAttempt): Promise<boolean>;
   /**
    * Returns the id of a transaction with the channel and kind of `attempt` that certainly exists at the service; null
    * if the journal has none. Prefers transactions of the same client. If the service does not show even this one, a
    * lookup for another transaction that finds nothing does not prove that the other one is absent.
    */
-  findSucceededOnChannel(attempt: Attempt): Promise<string | null>;
+  findSucceededOnChannel(attempt: SentAttempt): Promise<string | null>;
   /**
    * Returns for each ref, in the same order, the attempt with which `creator` created the transaction; null if there is
    * none. For a ref with only an external id, returns the creator's newest attempt that has this external id and the

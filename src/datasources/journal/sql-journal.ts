@@ -22,6 +22,7 @@ import {
   type Creator,
   type Journal,
   type NewAttempt,
+  type SentAttempt,
   type TransactionRef,
   type UnknownOutcomeCount,
 } from './journal';
@@ -159,7 +160,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     return refs.map((_, index) => attemptByIndex.get(index) ?? null);
   }
 
-  async hasRival(attempt: Attempt): Promise<boolean> {
+  async hasRival(attempt: SentAttempt): Promise<boolean> {
     const { service, channel, externalId, kind, method, currency, value, id } = attempt;
     const text = `SELECT 1 FROM attempts WHERE external_id_hash = ? AND external_id = ? AND service = ? AND channel = ?
       AND kind = ? AND method = ? AND (kind = 'payout' OR (currency = ? AND value = ?)) AND id <> ? AND ${IS_OPEN} LIMIT 1`;
@@ -167,7 +168,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     return (await this.read(text, ...values)).length > 0;
   }
 
-  async findSucceededOnChannel({ service, channel, client, kind }: Attempt): Promise<string | null> {
+  async findSucceededOnChannel({ service, channel, client, kind }: SentAttempt): Promise<string | null> {
     const values = [service, client, channel, kind, channel, service, kind];
     const [row] = await this.read(SELECT_SUCCEEDED_ON_CHANNEL, ...values);
     return row ? String(row['transaction_id']) : null;

@@ -3,7 +3,7 @@ import type { Journal } from '../../../src/datasources/journal/journal';
 import { describeJournalError } from '../../../src/datasources/journal/journal-error';
 import { until } from '../../support/latch';
 import { claimOf, observationOf, rangeOf } from './observations';
-import { ENDED, asBegun, newAttempt, newClaim, newConfirm, OUTCOMES } from './samples';
+import { ENDED, newAttempt, newClaim, newConfirm, OUTCOMES } from './samples';
 
 /** The journal times out after 400 ms; the rest is allowance for a busy machine. */
 export const LIMIT_MS = 10_000;
@@ -31,8 +31,8 @@ export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   find: (journal) => journal.find(newAttempt()),
   findByTransaction: (journal) => journal.findByTransaction('service', 'payment', 'tx-1'),
   confirmedInputs: (journal) => journal.confirmedInputs(newConfirm()),
-  hasRival: (journal) => journal.hasRival({ ...asBegun(newAttempt()), seq: 0 }),
-  findSucceededOnChannel: (journal) => journal.findSucceededOnChannel({ ...asBegun(newAttempt()), seq: 0 }),
+  hasRival: (journal) => journal.hasRival(newAttempt()),
+  findSucceededOnChannel: (journal) => journal.findSucceededOnChannel(newAttempt()),
   list: (journal) => journal.list({ service: 'service', client: 'shop', channel: 'channel-1', limit: 10 }),
   countUnknown: (journal) => journal.countUnknown('service'),
   mayBeFollowed: (journal) => journal.mayBeFollowed([randomUUID()]),
