@@ -9,13 +9,7 @@ import {
   type CreatePaymentInput,
   type CreatePaymentResult,
 } from '../schema/mutations';
-import {
-  confirmAlreadyInProgress,
-  confirmOutcomeUnknown,
-  confirmRejected,
-  invalidInput,
-  UserError,
-} from '../schema/user-errors';
+import { invalidInput, UserError } from '../schema/user-errors';
 import type { CallbackHandler } from './callbacks/callback-handler';
 import type { ConfirmService } from './confirm/confirm-service';
 import type { CreatePlan } from './create/create-plan';
@@ -113,17 +107,9 @@ export class PaymentOperations {
     const result = await this.options.confirmService
       .confirm({ channel, transactionId, definition, fields })
       .finally(() => this.feed.invalidateLookups(channel));
-    switch (result.kind) {
-      case 'success':
-        this.feed.onMutationResult(result, requestedAt);
-        return toPaymentSuccess(result.found, result.replayed);
-      case 'refused':
-        return confirmRejected(result.httpStatus, result.message);
-      case 'in_progress':
-        return confirmAlreadyInProgress();
-      case 'unknown':
-        return confirmOutcomeUnknown(transactionId);
-    }
+    if (result instanceof UserError) return result;
+    this.feed.onMutationResult(result, requestedAt);
+    return toPaymentSuccess(result.found, result.replayed);
   }
 
   /**

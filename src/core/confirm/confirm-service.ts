@@ -4,20 +4,19 @@ import type {
   ConfirmResult,
   ConfirmedInput,
 } from '../../datasources/journal/journal';
-import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { ConfirmRequest, PaymentService } from '../../datasources/payment-service/payments';
 import { notTriedError } from '../../datasources/payment-service/service-error';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
 import { valueOrNull } from '../../schema/lazy-field';
+import type { ConfirmPaymentResult, PaymentSuccess } from '../../schema/mutations';
+import { confirmAlreadyInProgress, confirmOutcomeUnknown, confirmRejected } from '../../schema/user-errors';
 import { ConfirmClaims, notCarriedOutResult } from './confirm-claims';
 import { withTimeout } from '../../shared/timeout';
 import type { KeyedHashes } from '../create/keyed-hashes';
 import type { JournalSession } from '../journal-session';
 
 type ConfirmOutcome =
-  | { kind: 'success'; found: PaymentResource; replayed: boolean }
-  | Exclude<MutationOutcome<never>, { kind: 'accepted' }>
-  | { kind: 'in_progress' };
+  { found: PaymentResource; replayed: boolean } | Exclude<ConfirmPaymentResult, PaymentSuccess>;
 
 interface ConfirmServiceOptions {
   session: JournalSession;
@@ -55,7 +54,7 @@ interface ConfirmCompletion {
   result: ConfirmResult;
 }
 
-const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
+const replay = (found: PaymentResource): ConfirmOutcome => ({ found, replayed: true });
 
 /** Sends confirms, one at a time per payment. If necessary, first looks the payment up (docs/exactly-once.md). */
 export class ConfirmService {
@@ -90,7 +89,7 @@ export class ConfirmService {
       const confirmed = await session.failClosed(session.journal.confirmedInputs(claim));
       repeated = confirmed.find((each) => each.inputHash === inputHash);
       if (!repeated) {
-        if (!begun) return { kind: 'in_progress' };
+        if (!begun) return confirmAlreadyInProgress();
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
         // A failover of the journal may have raised the fence (docs/exactly-once.md) since this instance last read it.
         await session.refreshFence();
@@ -140,7 +139,7 @@ export class ConfirmService {
       // The payment may have moved on because of another input, so the outcome of this input stays unknown.
       const mayBeEffectOfOther = !history.wasSent && (history.otherUnresolved || history.confirmMayBeLost);
       if (history.otherConfirmed || mayBeEffectOfOther)
-        return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
+        return { outcome: confirmOutcomeUnknown(request.transactionId), result: notCarriedOutResult(begun) };
       return { outcome: replay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
     // Earlier confirms with unknown results had other inputs. If the payment has moved on, treats them as carried out.
@@ -151,20 +150,20 @@ export class ConfirmService {
     if (outcome.kind === 'accepted') {
       const found = outcome.response;
       const confirmed = [...earlierInputs, ...this.#confirmedInputs(call, [call.claim.inputHash], found)];
-      return {
-        outcome: { kind: 'success', found, replayed: false },
-        result: { outcome: 'known', confirmed },
-      };
+      return { outcome: { found, replayed: false }, result: { outcome: 'known', confirmed } };
     }
-    const { otherConfirmed } = history;
-    if (otherConfirmed || earlierInputs.length > 0) {
+    const failure =
+      outcome.kind === 'refused'
+        ? confirmRejected(outcome.httpStatus, outcome.message)
+        : confirmOutcomeUnknown(request.transactionId);
+    if (history.otherConfirmed || earlierInputs.length > 0) {
       // Another input may have caused the state of the payment, so a lookup would prove nothing about this input.
       if (outcome.kind === 'unknown')
-        return { outcome, result: { outcome: 'unknown', confirmed: earlierInputs } };
+        return { outcome: failure, result: { outcome: 'unknown', confirmed: earlierInputs } };
       const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(begun).outcome;
-      return { outcome, result: { outcome: recordedOutcome, confirmed: earlierInputs } };
+      return { outcome: failure, result: { outcome: recordedOutcome, confirmed: earlierInputs } };
     }
-    return outcome.kind === 'refused' ? this.#onRejected(call, outcome) : this.#recoverUnknownOutcome(call);
+    return outcome.kind === 'refused' ? this.#onRejected(call, failure) : this.#recoverUnknownOutcome(call);
   }
 
   /**
@@ -204,7 +203,8 @@ export class ConfirmService {
         return { outcome: replay(found), result: { outcome: 'known', confirmed } };
       }
     }
-    return { outcome: { kind: 'unknown' }, result: { outcome: 'unknown', confirmed: [] } };
+    const outcome = confirmOutcomeUnknown(request.transactionId);
+    return { outcome, result: { outcome: 'unknown', confirmed: [] } };
   }
 
   /**
