@@ -121,7 +121,8 @@ const visibleKinds = (caller: Caller): AttemptKind[] => kindsWithRight(caller, '
 
 function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attempt {
   const { kind, channel, transactionId, settledAt, method, currency, value } = recorded;
-  const key = transactionId === null ? null : { channel, transactionId };
+  const lookUp =
+    transactionId === null ? null : () => context.visibleTransactions(kind).load({ channel, transactionId });
   return Object.assign(new Attempt(), {
     idempotencyKey: recorded.key,
     operation: GRAPHQL_OPERATIONS[kind],
@@ -134,8 +135,8 @@ function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attemp
     amount: Object.assign(new Amount(), { currency, value }),
     paymentMethod: kind === 'payment' ? paymentMethodByType(method).name : null,
     payoutMethod: kind === 'payout' ? payoutMethodByType(method).name : null,
-    payment: key && kind === 'payment' ? () => context.visiblePayments.load(key) : null,
-    payout: key && kind === 'payout' ? () => context.visiblePayouts.load(key) : null,
+    payment: kind === 'payment' ? lookUp : null,
+    payout: kind === 'payout' ? lookUp : null,
   });
 }
 

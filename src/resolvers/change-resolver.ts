@@ -12,7 +12,11 @@ import { RequiresScope, type SubscribeData } from './root-fields';
 
 function toChange(recorded: RecordedChange, context: OperationContext): Change {
   const { kind, channel, transactionId, currency, value, received } = recorded;
-  const key = { channel, transactionId };
+  const lookUp = async () => {
+    // An event of a subscription first consumes a rate limit point of the caller.
+    await context.chargeLookup?.();
+    return context.visibleTransactions(kind).load({ channel, transactionId });
+  };
   const fields = {
     cursor: encodeCursor(recorded.position),
     recordedAt: new Date(recorded.recordedAt).toISOString(),
@@ -26,18 +30,13 @@ function toChange(recorded: RecordedChange, context: OperationContext): Change {
   if (kind === 'payout')
     return Object.assign(new PayoutChange(), fields as Partial<PayoutChange>, {
       method: payoutMethodByType(recorded.method).name,
-      payout: () => chargeAndLookUp(context, () => context.visiblePayouts.load(key)),
+      payout: lookUp,
     });
   return Object.assign(new PaymentChange(), fields as Partial<PaymentChange>, {
     method: paymentMethodByType(recorded.method).name,
     state: recorded.state as PaymentChange['state'],
-    payment: () => chargeAndLookUp(context, () => context.visiblePayments.load(key)),
+    payment: lookUp,
   });
-}
-
-async function chargeAndLookUp<T>(context: OperationContext, lookUp: () => Promise<T>): Promise<T> {
-  await context.chargeLookup?.();
-  return lookUp();
 }
 
 const Channel = () => Arg('channel', () => UUID, { description: 'The merchant channel.' });

@@ -1,11 +1,9 @@
 import { creatorRestriction, type Caller } from '../auth/caller';
 import type { Operations } from '../core';
-import type { TransactionFeed } from '../core/polling/transaction-feed';
+import type { AttemptKind } from '../datasources/journal/journal';
 import { createLookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
-import type { PaymentResource } from '../schema/payment';
-import type { PayoutResource } from '../schema/payout';
 import { createAuditedRunner } from './audit-mutations';
 import { VisibleChanges } from './visible-changes';
 import { VisibleTransactions } from './visible-transactions';
@@ -37,9 +35,9 @@ export class OperationContext {
    * Id of the subscription's latest event. Null before the first event, and in subscriptions whose events have no ids.
    */
   eventId: string | null = null;
-  private readonly sharedLookupLimit = createLookupLimit();
-  private paymentLoader: VisibleTransactions<PaymentResource> | undefined;
-  private payoutLoader: VisibleTransactions<PayoutResource> | undefined;
+  /** Limit of concurrent lookups, shared by payments and payouts. */
+  private readonly lookupLimit = createLookupLimit();
+  private loaders: Partial<Record<AttemptKind, VisibleTransactions>> = {};
 
   constructor(
     private readonly operations: Operations,
@@ -82,18 +80,15 @@ export class OperationContext {
     return new VisibleChanges(this.caller, this.operations.changes);
   }
 
-  /** The payments that the caller may read. Results of lookups are cached until invalidateLoaders() is called. */
-  get visiblePayments(): VisibleTransactions<PaymentResource> {
-    return (this.paymentLoader ??= this.createLoader('payment', this.operations.payments.feed));
-  }
-
-  /** The payouts that the caller may read. Results of lookups are cached until invalidateLoaders() is called. */
-  get visiblePayouts(): VisibleTransactions<PayoutResource> {
-    return (this.payoutLoader ??= this.createLoader('payout', this.operations.payouts.feed));
-  }
-
-  visibleTransactions(kind: 'payment' | 'payout') {
-    return kind === 'payment' ? this.visiblePayments : this.visiblePayouts;
+  /**
+   * Returns the payments, or the payouts, that the caller may read. Results of lookups are cached until
+   * invalidateLoaders() is called.
+   */
+  visibleTransactions(kind: AttemptKind): VisibleTransactions {
+    const { caller, operations, lookupLimit } = this;
+    const { attempts } = operations;
+    const { feed } = operations[`${kind}s`];
+    return (this.loaders[kind] ??= new VisibleTransactions({ kind, caller, feed, attempts, lookupLimit }));
   }
 
   /**
@@ -108,16 +103,6 @@ export class OperationContext {
    * subscription delivers: the cached results may be out of date.
    */
   invalidateLoaders(): void {
-    this.paymentLoader = undefined;
-    this.payoutLoader = undefined;
-  }
-
-  private createLoader<T extends PaymentResource | PayoutResource>(
-    kind: T['kind'],
-    feed: TransactionFeed<T>,
-  ) {
-    const { caller, sharedLookupLimit: lookupLimit } = this;
-    const { attempts } = this.operations;
-    return new VisibleTransactions({ kind, caller, feed, attempts, lookupLimit });
+    this.loaders = {};
   }
 }

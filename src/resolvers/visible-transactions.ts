@@ -5,14 +5,15 @@ import type { LookupKey } from '../datasources/payment-service/client';
 import { createLookupLoader, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
 import type { TransactionFeed } from '../core/polling/transaction-feed';
+import type { Transaction } from '../core/recovery/transaction-matcher';
 import { transactionNotFoundError } from '../core/polling/transaction-poller';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 
-interface VisibleTransactionsOptions<T extends PaymentResource | PayoutResource> {
-  kind: T['kind'];
+interface VisibleTransactionsOptions {
+  kind: AttemptKind;
   caller: Caller;
-  feed: TransactionFeed<T>;
+  feed: TransactionFeed<PaymentResource> | TransactionFeed<PayoutResource>;
   attempts: AttemptOperations;
   lookupLimit: LookupLimit;
 }
@@ -28,16 +29,16 @@ export const kindsWithRight = (
  * service. Before each lookup, checks that the caller may use the channel. If the caller has only the `:own` scope,
  * also checks that the caller created the transaction.
  */
-export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
-  readonly #options: VisibleTransactionsOptions<T>;
-  #loader: ReturnType<typeof createLookupLoader<T>> | undefined;
+export class VisibleTransactions {
+  readonly #options: VisibleTransactionsOptions;
+  #loader: ReturnType<typeof createLookupLoader<Transaction>> | undefined;
   /**
    * Loads from the journal the transaction id for a lookup key; null if the caller did not create this transaction. The
    * property is undefined if the caller may read the transactions of all callers.
    */
   readonly #ownIds: DataLoader<LookupKey, string | null, string> | undefined;
 
-  constructor(options: VisibleTransactionsOptions<T>) {
+  constructor(options: VisibleTransactionsOptions) {
     const { kind, caller, attempts } = options;
     this.#options = options;
     const creator = creatorRestriction(caller, `${kind}s:read`);
@@ -55,7 +56,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
    * Looks a transaction up. Returns null if the service does not find it, or if the caller has only the `:own` scope
    * and did not create the transaction. Throws an AccessError if the caller may not use the channel.
    */
-  load(key: LookupKey): Promise<T | null> {
+  load(key: LookupKey): Promise<Transaction | null> {
     requireChannel(this.#options.caller, key.channel);
     return this.#ownIds ? this.#loadOwn(key, this.#ownIds.load(key)) : this.#lookUp(key);
   }
@@ -66,7 +67,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
    * scope and did not create the transaction. The iterator throws NOT_FOUND if the service does not find the
    * transaction.
    */
-  async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<T>> {
+  async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<Transaction>> {
     const { caller, kind, feed } = this.#options;
     requireChannel(caller, channel);
     if (this.#ownIds && (await this.#ownIds.load({ channel, transactionId })) === null)
@@ -74,17 +75,17 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
     return feed.watch(channel, transactionId);
   }
 
-  async #loadOwn({ channel, externalId }: LookupKey, own: Promise<string | null>): Promise<T | null> {
-    const transactionId = await own;
+  async #loadOwn({ channel, externalId }: LookupKey, ownId: Promise<string | null>) {
+    const transactionId = await ownId;
     if (transactionId === null) return null;
     // Look up by the transaction id from the journal, because other callers may have used the same external id.
     const transaction = await this.#lookUp({ channel, transactionId });
     return transaction && externalId !== undefined ? withExternalId(transaction, externalId) : transaction;
   }
 
-  #lookUp(key: LookupKey): Promise<T | null> {
+  #lookUp(key: LookupKey): Promise<Transaction | null> {
     const { feed, lookupLimit } = this.#options;
-    this.#loader ??= createLookupLoader((keys) => feed.lookUp(keys), lookupLimit);
+    this.#loader ??= createLookupLoader<Transaction>((key) => feed.lookUp(key), lookupLimit);
     return this.#loader.load(key);
   }
 }
