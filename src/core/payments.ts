@@ -54,7 +54,6 @@ export class PaymentOperations {
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
     const { payments, session, keepMs, urls, callbacks } = this.options;
     const method = selectedPaymentMethod(input.method);
-    const { secrets } = method;
     const requestedAt = session.runtime.monotonic();
     const plan: CreatePlan<PaymentResource> = {
       client,
@@ -68,23 +67,12 @@ export class PaymentOperations {
       },
       errors: validateCreate(input, method, urls),
       publicDetails: {},
-      matcher: new PaymentMatcher(payments, session, keepMs, secrets),
+      matcher: new PaymentMatcher(payments, session, keepMs, method.secrets),
       queue: payments.queue,
-      send: ({ id, externalId }, options) =>
-        payments.create(
-          {
-            channel: input.channel,
-            amount: input.amount,
-            description: input.description,
-            returnUrl: input.returnUrl,
-            externalId,
-            definition: method.definition,
-            fields: method.fields,
-            callbackUrl: callbacks.callbackUrlFor(id, input.callbackUrl),
-            secrets,
-          },
-          options,
-        ),
+      send: ({ id, externalId }, options) => {
+        const callbackUrl = callbacks.callbackUrlFor(id, input.callbackUrl);
+        return payments.create({ input, method, externalId, callbackUrl }, options);
+      },
     };
     const result = await createOnce(this.options, plan);
     if (result instanceof UserError) return result;

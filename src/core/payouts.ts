@@ -75,8 +75,7 @@ export class PayoutOperations {
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
     const { payouts, session, preflight, urls, callbacks } = this.options;
     const method = selectedPayoutMethod(input.method);
-    const { secrets } = method;
-    const { channel, amount } = input;
+    const { channel } = input;
     const requestedAt = session.runtime.monotonic();
     const plan: CreatePlan<PayoutResource> = {
       client,
@@ -85,25 +84,13 @@ export class PayoutOperations {
       input: { ...input, kind: 'payout', method: method.fingerprintFields },
       errors: validateCreate(input, method, urls),
       publicDetails: method.publicDetails,
-      matcher: new PayoutMatcher(payouts, session, secrets),
+      matcher: new PayoutMatcher(payouts, session, method.secrets),
       isExternalIdFree: preflight ? (externalId) => this.#hasNoPayout({ channel, externalId }) : undefined,
       queue: payouts.queue,
-      send: ({ id, externalId }, options) =>
-        payouts.create(
-          {
-            channel,
-            amount,
-            externalId,
-            description: input.description,
-            definition: method.definition,
-            type: method.type,
-            fields: method.fields,
-            publicDetails: method.publicDetails,
-            callbackUrl: callbacks.callbackUrlFor(id, input.callbackUrl),
-            secrets,
-          },
-          options,
-        ),
+      send: ({ id, externalId }, options) => {
+        const callbackUrl = callbacks.callbackUrlFor(id, input.callbackUrl);
+        return payouts.create({ input, method, externalId, callbackUrl }, options);
+      },
     };
     const result = await createOnce(this.options, plan);
     if (result instanceof UserError) return result;

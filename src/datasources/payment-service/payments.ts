@@ -1,27 +1,24 @@
 import type { PaymentMethodDefinition } from '../../schema/methods/method-definition';
+import type { SelectedMethod } from '../../schema/methods/selected-method';
+import type { CreatePaymentInput } from '../../schema/mutations';
 import { MIN_CALLER_POLL_MS, type CallerPollIntervals, type PaymentResource } from '../../schema/payment';
 import type { WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
 import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type ServiceClient } from './client';
 import { addLazyFields, isPartialResponse, readPayment, type KnownPayment } from './mapping/read-payment';
 
-/** Common fields of the requests that create payments and payouts. */
-export interface CreateRequest {
-  channel: string;
-  amount: { currency: string; value: string };
+/** A create to send: the input of the mutation, and what the gateway has derived from it. */
+export interface CreateRequest<Input, Method> {
+  input: Input;
+  /** The method that the input selects. Its `secrets` are redacted in responses. */
+  method: Method;
+  /** The external id of the input, or the one that the gateway generated. */
   externalId: string;
-  /** Fields of payment_method or payout_method, except `type`. Named as in the API of the service. */
-  fields: WireObject;
-  description?: string | null;
-  callbackUrl?: string | null;
-  /** Values such as the card number, which are redacted in responses. */
-  secrets: readonly string[];
+  /** The callback URL of the input, or that of the gateway; null or undefined if there is none. */
+  callbackUrl: string | null | undefined;
 }
 
-interface PaymentRequest extends CreateRequest {
-  definition: PaymentMethodDefinition;
-  returnUrl?: string | null;
-}
+type PaymentRequest = CreateRequest<CreatePaymentInput, SelectedMethod<PaymentMethodDefinition>>;
 
 export interface ConfirmRequest {
   channel: string;
@@ -61,19 +58,25 @@ export class PaymentService {
   }
 
   /** POST payment/ (spec 4.4). */
-  async create(request: PaymentRequest, options?: PostOptions): Promise<MutationOutcome<PaymentResource>> {
+  async create(
+    { input, method, externalId, callbackUrl }: PaymentRequest,
+    options: PostOptions,
+  ): Promise<MutationOutcome<PaymentResource>> {
+    const { channel, amount } = input;
+    const { definition, fields, secrets } = method;
     const body = JSON.stringify({
-      channel: request.channel,
-      amount: { currency: request.amount.currency, value: request.amount.value },
-      external_id: request.externalId,
-      payment_method: { type: request.definition.type, ...request.fields },
-      return_url: request.returnUrl ?? undefined,
-      callback_url: request.callbackUrl ?? undefined,
-      description: request.description ?? undefined,
+      channel,
+      amount: { currency: amount.currency, value: amount.value },
+      external_id: externalId,
+      payment_method: { type: definition.type, ...fields },
+      return_url: input.returnUrl ?? undefined,
+      callback_url: callbackUrl ?? undefined,
+      description: input.description ?? undefined,
     });
-    const call = { channel: request.channel, path: 'payment/', body };
-    const outcome = await this.client.postOnce('payments', call, request, options);
-    return mapAccepted(outcome, (json) => this.#toResource(json, request));
+    const known = { channel, amount, externalId, definition, fields, secrets };
+    const call = { channel, path: 'payment/', body };
+    const outcome = await this.client.postOnce('payments', call, known, options);
+    return mapAccepted(outcome, (json) => this.#toResource(json, known));
   }
 
   /** POST payment/confirm/ (spec 4.5). The body has no channel. */

@@ -1,5 +1,7 @@
 import { payoutMethodByType } from '../../schema/methods';
 import type { PayoutMethodDefinition } from '../../schema/methods/method-definition';
+import type { selectedPayoutMethod } from '../../schema/methods/selected-method';
+import type { CreatePayoutInput } from '../../schema/mutations';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
 import { toEnumValue } from '../../schema/register-enum';
 import { passThrough, readEnumValue, readStatus } from '../../redaction/text';
@@ -9,13 +11,7 @@ import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type Ser
 import type { CreateRequest, FoundListener, LookupResult } from './payments';
 import { requestedAmount, readError } from './mapping/read-payment';
 
-interface PayoutRequest extends CreateRequest {
-  definition: PayoutMethodDefinition;
-  /** Value of payout_method.type: the type of `definition`, or for OtherPayoutInput the type that the caller names. */
-  type: string;
-  /** Fields of the payout method that callers may see, such as a masked card number. The service never returns them. */
-  publicDetails: object;
-}
+type PayoutRequest = CreateRequest<CreatePayoutInput, ReturnType<typeof selectedPayoutMethod>>;
 
 /** Details of a payout that are known without a response: from its request, lookup key or journal entry. */
 export interface KnownPayout {
@@ -44,18 +40,24 @@ export class PayoutService {
   }
 
   /** POST payout/ (spec 4.2). */
-  async create(request: PayoutRequest, options?: PostOptions): Promise<MutationOutcome<PayoutResource>> {
+  async create(
+    { input, method, externalId, callbackUrl }: PayoutRequest,
+    options: PostOptions,
+  ): Promise<MutationOutcome<PayoutResource>> {
+    const { channel, amount, description } = input;
+    const { definition, type, fields, publicDetails, secrets } = method;
     const body = JSON.stringify({
-      channel: request.channel,
-      amount: { currency: request.amount.currency, value: request.amount.value },
-      external_id: request.externalId,
-      description: request.description ?? undefined,
-      payout_method: { type: request.type, ...request.fields },
-      callback_url: request.callbackUrl ?? undefined,
+      channel,
+      amount: { currency: amount.currency, value: amount.value },
+      external_id: externalId,
+      description: description ?? undefined,
+      payout_method: { type, ...fields },
+      callback_url: callbackUrl ?? undefined,
     });
-    const call = { channel: request.channel, path: 'payout/', body };
-    const outcome = await this.client.postOnce('payouts', call, request, options);
-    return mapAccepted(outcome, (json) => readPayout(json, request));
+    const known = { channel, amount, externalId, definition, type, publicDetails, secrets };
+    const call = { channel, path: 'payout/', body };
+    const outcome = await this.client.postOnce('payouts', call, known, options);
+    return mapAccepted(outcome, (json) => readPayout(json, known));
   }
 
   /**
