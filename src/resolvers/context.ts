@@ -1,12 +1,11 @@
 import { creatorRestriction, type Caller } from '../auth/caller';
 import type { Operations } from '../core';
 import type { AttemptKind } from '../datasources/journal/journal';
-import { createLookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
 import { createAuditedRunner } from './audit-mutations';
 import { VisibleChanges } from './visible-changes';
-import { VisibleTransactions } from './visible-transactions';
+import { createLookupLimit, VisibleTransactions } from './visible-transactions';
 
 /** Id, caller, client address and Last-Event-ID of an authenticated GraphQL request. */
 export interface RequestIdentity {

@@ -1,8 +1,9 @@
+import { bulkhead, type BulkheadPolicy } from 'cockatiel';
 import DataLoader from 'dataloader';
 import { requireChannel, creatorRestriction, type Caller } from '../auth/caller';
 import { ATTEMPT_KINDS, type AttemptKind } from '../datasources/journal/journal';
 import type { LookupKey } from '../datasources/payment-service/client';
-import { createLookupLoader, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
+import { lookupCacheKey } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
 import type { TransactionFeed } from '../core/polling/transaction-feed';
 import type { Transaction } from '../core/recovery/transaction-matcher';
@@ -15,7 +16,16 @@ interface VisibleTransactionsOptions {
   caller: Caller;
   feed: TransactionFeed<PaymentResource> | TransactionFeed<PayoutResource>;
   attempts: AttemptOperations;
-  lookupLimit: LookupLimit;
+  lookupLimit: ReturnType<typeof createLookupLimit>;
+}
+
+/** Maximum number of concurrent lookups of one GraphQL operation. */
+const MAX_CONCURRENT_LOOKUPS = 16;
+
+/** Returns a function that returns the limit of concurrent lookups that all lookups of one GraphQL operation share. */
+export function createLookupLimit(): () => BulkheadPolicy {
+  let limit: BulkheadPolicy | undefined;
+  return () => (limit ??= bulkhead(MAX_CONCURRENT_LOOKUPS, Infinity));
 }
 
 /** Returns the kinds of transactions for which the caller has at least one of the rights in `anyOf`. */
@@ -31,7 +41,7 @@ export const kindsWithRight = (
  */
 export class VisibleTransactions {
   readonly #options: VisibleTransactionsOptions;
-  #loader: ReturnType<typeof createLookupLoader<Transaction>> | undefined;
+  #loader: DataLoader<LookupKey, Transaction | null, string> | undefined;
   /**
    * Loads from the journal the transaction id for a lookup key; null if the caller did not create this transaction. The
    * property is undefined if the caller may read the transactions of all callers.
@@ -48,7 +58,7 @@ export class VisibleTransactions {
         const created = await attempts.findCreated(creator, kind, keys);
         return created.map((attempt) => attempt?.transactionId ?? null);
       },
-      { cacheKeyFn: (key) => JSON.stringify([key.channel, key.transactionId, key.externalId]) },
+      { cacheKeyFn: lookupCacheKey },
     );
   }
 
@@ -84,9 +94,19 @@ export class VisibleTransactions {
   }
 
   #lookUp(key: LookupKey): Promise<Transaction | null> {
-    const { feed, lookupLimit } = this.#options;
-    this.#loader ??= createLookupLoader<Transaction>((key) => feed.lookUp(key), lookupLimit);
+    this.#loader ??= new DataLoader((keys) => Promise.all(this.#lookUpAll(keys)), {
+      cacheKeyFn: lookupCacheKey,
+    });
     return this.#loader.load(key);
+  }
+
+  /** Sends a request per key, because the service cannot look up several transactions in one request. */
+  #lookUpAll(keys: readonly LookupKey[]): Promise<Transaction | null | Error>[] {
+    const { feed, lookupLimit } = this.#options;
+    const lookUp = (key: LookupKey): Promise<Transaction | null> => feed.lookUp(key);
+    // Most operations look up only one transaction, which needs no limit.
+    const run = keys.length === 1 ? lookUp : (key: LookupKey) => lookupLimit().execute(() => lookUp(key));
+    return keys.map((key) => run(key).catch((error: Error) => error));
   }
 }
 
