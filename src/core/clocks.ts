@@ -15,7 +15,6 @@ const MIN_CLOCK_STEP_MS = 1000;
  * `unsteadyMs` after a step, lookups therefore release no idempotency key, and nothing is purged from the journal.
  */
 export class ClockGuard {
-  /** Wall clock minus monotonic clock at the last check. */
   #wallMinusMonotonic: number;
   #unsteadyUntil = -Infinity;
 

@@ -176,7 +176,6 @@ export class JournalSession {
     return withTimeout(RECORD_TIMEOUT_MS, recording, this.runtime).catch(() => true);
   }
 
-  /** Records an outcome. The first time that this succeeds, calls `onRecorded`. Otherwise as #record(). */
   async #recordQueued(unrecorded: UnrecordedOutcome): Promise<boolean> {
     const isRecorded = await this.#record(unrecorded);
     if (isRecorded) {

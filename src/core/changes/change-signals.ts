@@ -14,7 +14,6 @@ const MIN_GAP_MS = 20;
 /** Time in ms after which watchers wake without a signal, because signals can be lost. Jitter at most doubles it. */
 const SAFETY_READ_MS = 1000;
 
-/** A channel that has at least one watcher. */
 class WatchedChannel {
   readonly watchers = new Set<Watcher>();
   /** Number of wake-ups so far. A watcher that has read the journal waits until this number has changed. */

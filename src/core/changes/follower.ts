@@ -94,7 +94,6 @@ export class Follower {
     return areMoreDue ? Math.min(RUN_DELAY_MS, batchMs) : RUN_DELAY_MS;
   }
 
-  /** Returns how many lookups may be sent now, given the rate, the lookups in flight, and the service's load. */
   #allowedLookupCount(): number {
     const { session, config, serviceLoad } = this.options;
     const { lookupsPerSecond } = config.changes;
@@ -127,7 +126,6 @@ export class Follower {
     });
   }
 
-  /** Looks up a claimed transaction, unless another response has just shown it or FOLLOW_DAYS have passed. */
   #handleClaimed(transaction: FollowedTransaction): void {
     const { session, config, observer, recorder, runInSpan } = this.options;
     const { clock } = session;

@@ -235,7 +235,6 @@ export class ConfirmService {
     return withTimeout(ms, payments.lookUp(request), session.runtime).catch(() => null);
   }
 
-  /** Looks up a confirmed payment. If that fails or finds nothing, returns the payment with its recorded status. */
   async #currentPayment(request: ConfirmRequest, { status }: ConfirmedInput): Promise<PaymentResource> {
     const { payments } = this.options;
     const { channel, transactionId, definition } = request;
@@ -244,7 +243,6 @@ export class ConfirmService {
   }
 }
 
-/** Compares the inputs of earlier confirms of a payment with the input of this confirm. */
 function compareHistory(
   inputHash: string,
   { unresolvedInputHashes, previousOutcomeUnknown }: ConfirmBeginResult,
@@ -267,7 +265,6 @@ function compareHistory(
   };
 }
 
-/** Whether a payment is COMPLETED, FAILED or MISPAID, or has a known `state` that does not wait for this confirm. */
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = valueOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;

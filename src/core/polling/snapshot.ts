@@ -39,7 +39,6 @@ export const stateText = (snapshot: Snapshot): string =>
 /** Fields of a snapshot that are not compared: they may come from the gateway, or differ in every response. */
 const IGNORED_FIELDS: ReadonlySet<string> = new Set(['definition', 'serviceTime', 'externalId', 'isPartial']);
 
-/** Returns a snapshot without IGNORED_FIELDS as text, for comparison. */
 const comparableText = (snapshot: Snapshot): string =>
   JSON.stringify(snapshot, (name, value: unknown) => (IGNORED_FIELDS.has(name) ? undefined : value));
 

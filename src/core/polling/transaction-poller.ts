@@ -55,7 +55,6 @@ export class TransactionPoller<T extends Snapshot> {
   #timer: Timer | undefined;
   #isPollingSoon = false;
   #isPolling = false;
-  /** Whether to poll again as soon as the current poll has ended. */
   #mustPollAgain = false;
   #polledAt = -Infinity;
   #isOver = false;
@@ -158,7 +157,6 @@ export class TransactionPoller<T extends Snapshot> {
     else this.#schedulePoll();
   }
 
-  /** Passes the latest state to subscribers that have received none. */
   #replayLatest(): void {
     const { latest } = this;
     if (!latest) return;

@@ -234,7 +234,6 @@ export class OutcomeRecovery {
     await this.options.session.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt, absence });
   }
 
-  /** Returns the due time of the next lookup: now plus exponential backoff with jitter. */
   #recheckTime(recheckCount: number): number {
     // #absenceAfter() adds at most settleMs / (MIN_LOOKUPS - 1) to `spanMs` per lookup. Longer delays only release keys
     // later.

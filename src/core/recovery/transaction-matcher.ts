@@ -55,7 +55,6 @@ const DATE_TOLERANCE_MS = 1500;
 /** Tolerated difference in ms between the clocks of the journal and the service, if no Date header shows it. */
 const MAX_UNKNOWN_SKEW_MS = 5000;
 
-/** Returns a match with `found` or, if another open attempt may have created this transaction, a mismatch. */
 const foundUnlessRival = async <T>(
   journal: Pick<Journal, 'hasRival'>,
   attempt: SentAttempt,

@@ -16,7 +16,6 @@ export interface AttemptsByStartQuery {
   after: AttemptPosition | null;
 }
 
-/** Maximum number of attempts in a page. */
 const PAGE_SIZE = 500;
 /** Length in ms of the first time window. Each page is read from one window of start times. */
 const INITIAL_WINDOW_MS = 60_000;

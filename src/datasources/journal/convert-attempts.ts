@@ -63,7 +63,6 @@ const shortenFingerprint = (fingerprint: string): string =>
     ? hexToUuid(fingerprint.replace('.', '').slice(0, 32))
     : fingerprint;
 
-/** Converts a row of the old table `attempts` to a row of `stored_attempts`, as JSON. */
 function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   const oldAttempt = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortenFingerprint(oldAttempt.fingerprint);

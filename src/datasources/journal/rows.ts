@@ -53,7 +53,6 @@ export const attemptFromRow = (row: Row): Attempt => ({
 export const isKeyReleased = ({ outcome }: Attempt): boolean =>
   outcome === 'rejected' || outcome === 'not_sent';
 
-/** For each column that an INSERT sets from an attempt, the function that returns the column's value. */
 const VALUE_BY_COLUMN: Record<string, (attempt: SentAttempt) => SqlValue> = {
   id: ({ id }) => attemptIdBytes(id),
   key: ({ key }) => toStoredText(key),

@@ -45,7 +45,6 @@ function readCredential({ name, value, readFile }: CredentialField): Secret {
   return new Secret(text);
 }
 
-/** Returns the content of a file without its final newline. */
 function readCredentialFile(name: string, path: unknown, readFile: ReadFile): string {
   if (typeof path !== 'string' || path === '') throw new Error(`${name}: expected the path of a file`);
   try {

@@ -41,7 +41,6 @@ function amountMatchesOrIsMissing(actual: unknown, expected: ExpectedFields['amo
   );
 }
 
-/** Whether a response has a status and a transaction id (a UUID), and none of its fields contradicts `expected`. */
 function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
   const id = json['transaction_id'];
   const word = json['status'];
@@ -70,7 +69,6 @@ function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObjec
   return redactResponse(json, expected, verifiedFields);
 }
 
-/** Returns the error for an unavailable service. It has `retryAfterMs` if the Retry-After header is in seconds. */
 function unavailableError({ headers }: RawResponse): ServiceError {
   const seconds = headers['retry-after'];
   const retryAfterMs =
