@@ -6,7 +6,7 @@ let printed = '';
 const nothing = () => undefined;
 const program = createCommandLineParser(
   { print: (text) => (printed += `${text}\n`), printMessage: nothing },
-  { handler: () => nothing, startServer: nothing },
+  () => nothing,
 );
 
 /** Returns the exit codes of the program's help as one text. */

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { JSON_OPTION, addCommand, type CommandActions } from './command-definitions';
+import { JSON_OPTION, addCommand, type CreateAction } from './command-definitions';
 import { parsePositiveDuration, parseUuid } from './options';
 
 const BY_OPTION = ['--by <name>', 'your name if people share an account; 1 to 64 characters'] as const;
@@ -11,7 +11,7 @@ const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, as printed by 
  * Defines the `attempts` commands. An attempt is the journal's record of a call that creates a payment or payout. If
  * its outcome is unknown, the payment service may or may not have executed the call.
  */
-export function defineAttemptCommands(program: Command, actions: CommandActions): void {
+export function defineAttemptCommands(program: Command, createAction: CreateAction): void {
   const attempts = addCommand(program, 'attempts', {
     summary: 'list and settle creates of unknown outcome',
     description: `Lists and settles creates of unknown outcome. Run these commands with the settings of the gateway (DATABASE_URL,
@@ -24,12 +24,12 @@ SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service befor
       'paygraph attempts settle --file unknown.csv --reason "ticket 4711"',
     ],
   });
-  defineListAndShow(attempts, actions);
-  defineSettle(attempts, actions);
-  defineProposals(attempts, actions);
+  defineListAndShow(attempts, createAction);
+  defineSettle(attempts, createAction);
+  defineProposals(attempts, createAction);
 }
 
-function defineListAndShow(attempts: Command, { handler }: CommandActions): void {
+function defineListAndShow(attempts: Command, createAction: CreateAction): void {
   const loadCommands = () => import('./commands/attempts.js');
   addCommand(attempts, 'list', { summary: 'list attempts of unknown outcome, oldest first' })
     .option(...JSON_OPTION)
@@ -38,14 +38,14 @@ function defineListAndShow(attempts: Command, { handler }: CommandActions): void
       'print CSV; fill in the columns outcome and transactionId, then pass the file to settle --file',
     )
     .option('--jsonl', 'print one JSON object per line for settle --file')
-    .action(handler(loadCommands, 'listAttempts'));
+    .action(createAction(loadCommands, 'listAttempts'));
   addCommand(attempts, 'show', { summary: 'show one attempt' })
     .argument('<attempt>', ATTEMPT_HELP)
     .option(...JSON_OPTION)
-    .action(handler(loadCommands, 'showAttempt'));
+    .action(createAction(loadCommands, 'showAttempt'));
 }
 
-function defineSettle(attempts: Command, { handler }: CommandActions): void {
+function defineSettle(attempts: Command, createAction: CreateAction): void {
   addCommand(attempts, 'settle', {
     summary: 'record the outcome of attempts of unknown outcome',
     description: `Settles one attempt of unknown outcome, the attempts in a file, or those that --all selects.
@@ -88,14 +88,14 @@ skipped. --all can only record the outcome not_sent.`,
     .option('--channel <uuid>', 'with --all: only attempts of this merchant channel', parseUuid)
     .option('--yes', 'with --file or --all: settle the attempts; without --yes only a preview is printed')
     .option(...JSON_OPTION)
-    .action(handler(() => import('./commands/settle.js'), 'settle'));
+    .action(createAction(() => import('./commands/settle.js'), 'settle'));
 }
 
-function defineProposals(attempts: Command, { handler }: CommandActions): void {
+function defineProposals(attempts: Command, createAction: CreateAction): void {
   const loadCommands = () => import('./commands/proposals.js');
   addCommand(attempts, 'proposals', { summary: 'list proposals that wait for approval (SETTLE_APPROVAL=on)' })
     .option(...JSON_OPTION)
-    .action(handler(loadCommands, 'listProposals'));
+    .action(createAction(loadCommands, 'listProposals'));
   addCommand(attempts, 'approve', {
     summary: 'approve the proposal of another user and settle its attempts',
     description: `Approves the proposal of another user and settles its attempts. The proposer cannot approve it, not even with another --by or
@@ -104,10 +104,10 @@ through sudo. A proposal expires after 24 hours.`,
     .argument(...PROPOSAL_ARGUMENT)
     .option(...BY_OPTION)
     .option(...JSON_OPTION)
-    .action(handler(loadCommands, 'approve'));
+    .action(createAction(loadCommands, 'approve'));
   addCommand(attempts, 'withdraw', { summary: 'delete a proposal without settling its attempts' })
     .argument(...PROPOSAL_ARGUMENT)
     .requiredOption(...REASON_OPTION)
     .option(...BY_OPTION)
-    .action(handler(loadCommands, 'withdraw'));
+    .action(createAction(loadCommands, 'withdraw'));
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { SCOPES } from '../auth/caller';
-import { JSON_OPTION, addCommand, type CommandActions } from './command-definitions';
+import { JSON_OPTION, addCommand, type CreateAction } from './command-definitions';
 import { parseDuration, parseList, parsePositiveDuration } from './options';
 
 const CLIENT_ARGUMENT = ['<id>', 'the id of the client'] as const;
@@ -17,7 +17,7 @@ const SCOPE_HELP_LINES = Object.entries(SCOPES).map(
 const loadCommands = () => import('./commands/client-key.js');
 
 /** Defines the `client-key` commands, which manage the keys of internal services (clients). */
-export function defineClientKeyCommands(program: Command, actions: CommandActions): void {
+export function defineClientKeyCommands(program: Command, createAction: CreateAction): void {
   const clientKey = addCommand(program, 'client-key', {
     summary: 'create, list and revoke the keys of internal services (clients)',
     description: `Creates, lists and revokes keys of internal services (clients). A key is printed once and not stored; CLIENT_KEYS_FILE
@@ -30,11 +30,11 @@ contains only its SHA-256. docs/security.md describes the rotation of keys.`,
       'paygraph client-key revoke shop-backend --key 5f2b01ac --file clients.json',
     ],
   }).addHelpText('after', `\nScopes:\n${SCOPE_HELP_LINES.join('\n')}`);
-  defineNewAndRotate(clientKey, actions);
-  defineListAndRevoke(clientKey, actions);
+  defineNewAndRotate(clientKey, createAction);
+  defineListAndRevoke(clientKey, createAction);
 }
 
-function defineNewAndRotate(clientKey: Command, { handler }: CommandActions): void {
+function defineNewAndRotate(clientKey: Command, createAction: CreateAction): void {
   addCommand(clientKey, 'new', { summary: 'create the first key of a client' })
     .argument('<id>', 'the id of the client: letters, digits, dots, dashes, underscores')
     .option('--scopes <scope,…>', 'scopes of the client; all but cards:direct if omitted', parseList)
@@ -48,7 +48,7 @@ function defineNewAndRotate(clientKey: Command, { handler }: CommandActions): vo
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
     // If a list contains a space, the rest of it is an excess argument. newKey() explains this better than Commander.
     .allowExcessArguments()
-    .action(handler(loadCommands, 'newKey'));
+    .action(createAction(loadCommands, 'newKey'));
   addCommand(clientKey, 'rotate', {
     summary: 'create another key of a client',
     description: `Creates another key of a client, with the scopes and channels of its newest key. The idempotency keys of the client stay
@@ -67,10 +67,10 @@ valid. The old keys work until they expire or are revoked.`,
       'time after which the old keys expire, such as 7d; unchanged if omitted',
       parseDuration,
     )
-    .action(handler(loadCommands, 'rotateKey'));
+    .action(createAction(loadCommands, 'rotateKey'));
 }
 
-function defineListAndRevoke(clientKey: Command, { handler }: CommandActions): void {
+function defineListAndRevoke(clientKey: Command, createAction: CreateAction): void {
   addCommand(clientKey, 'list', {
     summary: 'list keys with their label, creation, expiry, scopes and channels',
   })
@@ -81,7 +81,7 @@ function defineListAndRevoke(clientKey: Command, { handler }: CommandActions): v
       (url: string, earlier: readonly string[] = []) => [...earlier, url],
     )
     .option(...JSON_OPTION)
-    .action(handler(loadCommands, 'listKeys'));
+    .action(createAction(loadCommands, 'listKeys'));
   addCommand(clientKey, 'revoke', {
     summary: 'remove a key from the file; running gateways then reject the key within seconds',
   })
@@ -89,5 +89,5 @@ function defineListAndRevoke(clientKey: Command, { handler }: CommandActions): v
     .requiredOption(...KEYS_FILE_OPTION)
     .option('--key <label>', 'label of the key; if the client has several, required unless --all is given')
     .option('--all', 'revoke all keys of the client')
-    .action(handler(loadCommands, 'revokeKey'));
+    .action(createAction(loadCommands, 'revokeKey'));
 }

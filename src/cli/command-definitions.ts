@@ -2,21 +2,14 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import type { Context } from './context';
 import { parseDuration, parseUuid } from './options';
 
-/** Names of the commands that run until SIGTERM or SIGINT. */
-export type ServerCommandName = 'start' | 'sandbox';
-
 /** The implementation of a command. Receives arguments and options from Commander. Returns the exit code. */
 type CommandFunction = (context: Context, ...args: never[]) => number | Promise<number>;
 
-/** Functions that run the commands. The definitions of commands register them with Commander. */
-export interface CommandActions {
-  /** Returns a Commander action that loads the command's module with `load` and calls its function `functionName`. */
-  handler<N extends string>(
-    load: () => Promise<Record<N, CommandFunction>>,
-    functionName: N,
-  ): Parameters<Command['action']>[0];
-  startServer(name: ServerCommandName): void;
-}
+/** Returns a Commander action that loads the command's module with `load` and calls its function `functionName`. */
+export type CreateAction = <N extends string>(
+  load: () => Promise<Record<N, CommandFunction>>,
+  functionName: N,
+) => Parameters<Command['action']>[0];
 
 interface CommandHelp {
   /** The text in the list of commands: lower case, without a full stop. */
@@ -45,10 +38,8 @@ export const choiceOption = (flags: string, description: string, words: readonly
 
 export const JSON_OPTION = ['--json', 'print JSON'] as const;
 
-export function defineServerAndDoctorCommands(
-  program: Command,
-  { handler, startServer }: CommandActions,
-): void {
+/** Defines `start`, `sandbox` and `doctor`. The first two have no action, because main() runs them itself. */
+export function defineServerAndDoctorCommands(program: Command, createAction: CreateAction): void {
   addCommand(program, 'start', {
     summary: 'start the gateway',
     description: `Starts the gateway, with the embedded sandbox if SERVICE_BASE_URL is not set.
@@ -60,14 +51,14 @@ flight and exits with code 0. The exit code is 1 if the gateway cannot start.`,
       'PORT=8080 SANDBOX_CONTROL=on paygraph start',
       'node --max-semi-space-size=64 bin/paygraph.mjs start    like npm start; has shorter pauses under load',
     ],
-  }).action(() => startServer('start'));
+  });
   addCommand(program, 'sandbox', {
     summary: 'start the sandbox without a gateway',
     description: `Starts the sandbox without a gateway. It simulates the payment service of the specification, without real money.
 
 Its settings are SANDBOX_PORT and SANDBOX_CONTROL. To use the sandbox, set SERVICE_BASE_URL of a gateway to its URL.`,
     examples: ['paygraph sandbox', 'SANDBOX_PORT=4100 SANDBOX_CONTROL=on paygraph sandbox'],
-  }).action(() => startServer('sandbox'));
+  });
   addCommand(program, 'doctor', {
     summary: 'check the settings and all systems they refer to',
     description: `Checks the settings and all systems they refer to: service, credentials, clock, journal, keys, files, ports. Prints each
@@ -83,16 +74,16 @@ Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 the se
       parseUuid,
     )
     .option(...JSON_OPTION)
-    .action(handler(() => import('./commands/doctor.js'), 'doctor'));
+    .action(createAction(() => import('./commands/doctor.js'), 'doctor'));
 }
 
-export function defineMigrateAndFenceCommands(program: Command, { handler }: CommandActions): void {
+export function defineMigrateAndFenceCommands(program: Command, createAction: CreateAction): void {
   addCommand(program, 'migrate', {
     summary: 'migrate the tables of the journal',
     description:
       'Migrates the tables of the journal at DATABASE_URL. The gateway also does this when it starts.',
     examples: ['paygraph migrate'],
-  }).action(handler(() => import('./commands/journal.js'), 'migrate'));
+  }).action(createAction(() => import('./commands/journal.js'), 'migrate'));
   addCommand(program, 'fence', {
     summary: 'show or switch the fence of the journal: while it is on, every create is first looked up',
     description: `Shows, raises or lowers the fence of the journal at DATABASE_URL. While it is up, every create is looked up at the payment
@@ -102,7 +93,7 @@ only if the journal certainly has every attempt (docs/exactly-once.md). Gateways
     examples: ['paygraph fence', 'paygraph fence on', 'paygraph fence off'],
   })
     .addArgument(new Argument('[on|off]', 'on raises the fence, off lowers it').choices(['on', 'off']))
-    .action(handler(() => import('./commands/journal.js'), 'fence'));
+    .action(createAction(() => import('./commands/journal.js'), 'fence'));
 }
 
 /** Appends a value of the repeatable option --expect to its earlier values. @throws InvalidArgumentError if invalid */
@@ -111,7 +102,7 @@ function appendExpectedHash(hash: string, earlier: readonly string[] = []): stri
   throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');
 }
 
-export function defineAuditCommands(program: Command, { handler }: CommandActions): void {
+export function defineAuditCommands(program: Command, createAction: CreateAction): void {
   const audit = addCommand(program, 'audit', {
     summary: 'verify and follow the audit log',
     description: 'Verifies and follows the audit log, the record of every call that moves money.',
@@ -132,17 +123,17 @@ lines cut off at the end. --expect also accepts the hash of a single line.`,
     .argument('[files...]', 'the files, oldest first; AUDIT_LOG_FILE if omitted')
     .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', appendExpectedHash)
     .option(...JSON_OPTION)
-    .action(handler(() => import('./commands/audit.js'), 'verify'));
+    .action(createAction(() => import('./commands/audit.js'), 'verify'));
   addCommand(audit, 'follow', {
     summary: 'print lines of the audit log as they are written, for a log shipper',
     description: `Prints the audit log from the start of the current file, then new lines as they are written, also after a rotation.
 On SIGTERM it prints the lines written so far and ends.`,
   })
     .argument('[file]', 'the file; AUDIT_LOG_FILE if omitted')
-    .action(handler(() => import('./commands/audit.js'), 'follow'));
+    .action(createAction(() => import('./commands/audit.js'), 'follow'));
 }
 
-export function definePersistCommand(program: Command, { handler }: CommandActions): void {
+export function definePersistCommand(program: Command, createAction: CreateAction): void {
   addCommand(program, 'persist', {
     summary: 'create the manifest for PERSISTED_OPERATIONS',
     description: `Creates the manifest for PERSISTED_OPERATIONS from the GraphQL documents of your frontends. Exit code: 0 the manifest
@@ -168,10 +159,10 @@ is written, 1 a document is invalid, 2 an argument is wrong.`,
       ),
     )
     .option('--out <file>', 'the manifest to write', 'persisted-operations.json')
-    .action(handler(() => import('./commands/persist.js'), 'persist'));
+    .action(createAction(() => import('./commands/persist.js'), 'persist'));
 }
 
-export function defineDevTokenCommand(program: Command, { handler }: CommandActions): void {
+export function defineDevTokenCommand(program: Command, createAction: CreateAction): void {
   addCommand(program, 'dev-token', {
     summary: 'create a development token (JWT) for a gateway with the embedded sandbox',
     description: `Creates a token (JWT) for a gateway with the embedded sandbox, to try scopes, ownership and expiry. The first call creates
@@ -195,5 +186,5 @@ For development only: a gateway with SERVICE_BASE_URL does not start with the is
       'lifetime, for example 30s or 15m, at most 24h; 1h if omitted; a negative value creates an expired token',
       parseDuration,
     )
-    .action(handler(() => import('./commands/dev-token.js'), 'devToken'));
+    .action(createAction(() => import('./commands/dev-token.js'), 'devToken'));
 }

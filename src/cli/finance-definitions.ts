@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { JSON_OPTION, addCommand, choiceOption, type CommandActions } from './command-definitions';
+import { JSON_OPTION, addCommand, choiceOption, type CreateAction } from './command-definitions';
 import { parseTime, parseUuid } from './options';
 
 /** Maximum of --rate, in lookups per second. */
@@ -20,7 +20,7 @@ function parseLimit(text: string): number {
 }
 
 /** Defines the commands for finance: `changes` and `reconcile`. */
-export function defineChangesAndReconcileCommands(program: Command, { handler }: CommandActions): void {
+export function defineChangesAndReconcileCommands(program: Command, createAction: CreateAction): void {
   addCommand(program, 'changes', {
     summary: 'print the record of changes, oldest first',
     description: `Prints the record of changes at DATABASE_URL, oldest first: every status of every payment and payout created through the
@@ -40,7 +40,7 @@ after the cursor have been deleted (CHANGES_RETENTION_DAYS), the error message c
       choiceOption('--format <format>', 'jsonl uses the names of the GraphQL schema', ['csv', 'jsonl']),
     )
     .option('--limit <number>', 'maximum number of changes; all if omitted', parseLimit)
-    .action(handler(() => import('./commands/changes.js'), 'changes'));
+    .action(createAction(() => import('./commands/changes.js'), 'changes'));
   addCommand(program, 'reconcile', {
     summary: 'compare the attempts of a time range with the payment service',
     description: `Compares every attempt that any client started in a time range with the present state of its transaction at the payment
@@ -68,5 +68,5 @@ repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ
     .option('--all', 'also write the attempts without differences')
     .option('--resume', 'continue an interrupted run; requires the same options')
     .option(...JSON_OPTION)
-    .action(handler(() => import('./commands/reconcile.js'), 'reconcile'));
+    .action(createAction(() => import('./commands/reconcile.js'), 'reconcile'));
 }

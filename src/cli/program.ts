@@ -14,8 +14,7 @@ import {
   defineMigrateAndFenceCommands,
   definePersistCommand,
   defineServerAndDoctorCommands,
-  type CommandActions,
-  type ServerCommandName,
+  type CreateAction,
 } from './command-definitions';
 import { defineChangesAndReconcileCommands } from './finance-definitions';
 import { EXIT, InputError, UsageError, type Context } from './context';
@@ -42,7 +41,7 @@ function packageVersion(): string {
 /** Returns the command line parser with the help of all commands. docs/command-line.md is generated from the help. */
 export function createCommandLineParser(
   terminal: Pick<Terminal, 'print' | 'printMessage'>,
-  actions: CommandActions,
+  createAction: CreateAction,
 ): Command {
   const program = new Command('paygraph')
     .description('A GraphQL gateway in front of a REST payments and payouts service.')
@@ -61,14 +60,14 @@ export function createCommandLineParser(
     .addHelpText('after', EXIT_CODES_HELP)
     .showHelpAfterError(HELP_HINT)
     .exitOverride();
-  defineServerAndDoctorCommands(program, actions);
-  defineMigrateAndFenceCommands(program, actions);
-  defineAttemptCommands(program, actions);
-  defineChangesAndReconcileCommands(program, actions);
-  defineClientKeyCommands(program, actions);
-  defineDevTokenCommand(program, actions);
-  defineAuditCommands(program, actions);
-  definePersistCommand(program, actions);
+  defineServerAndDoctorCommands(program, createAction);
+  defineMigrateAndFenceCommands(program, createAction);
+  defineAttemptCommands(program, createAction);
+  defineChangesAndReconcileCommands(program, createAction);
+  defineClientKeyCommands(program, createAction);
+  defineDevTokenCommand(program, createAction);
+  defineAuditCommands(program, createAction);
+  definePersistCommand(program, createAction);
   return program;
 }
 
@@ -93,26 +92,18 @@ function errorText(error: unknown): string {
     : `${error.message} (${code})`;
 }
 
-/** Runs a command and resolves with its exit code. Does not run `start` and `sandbox`: resolves with their names. */
-export async function runCommand(
-  args: readonly string[],
-  context: Context,
-): Promise<number | ServerCommandName> {
-  let result: number | ServerCommandName = EXIT.done;
-  const program = createCommandLineParser(context.terminal, {
-    handler:
-      (load, functionName) =>
-      async (...parameters) => {
-        const run = (await load())[functionName];
-        result = await run(context, ...(parameters as never[]));
-      },
-    startServer: (name) => {
-      result = name;
-    },
-  });
+/** Runs a command other than `start` and `sandbox`, and resolves with its exit code. */
+export async function runCommand(args: readonly string[], context: Context): Promise<number> {
+  let exitCode: number = EXIT.done;
+  const createAction: CreateAction =
+    (load, functionName) =>
+    async (...parameters) => {
+      const run = (await load())[functionName];
+      exitCode = await run(context, ...(parameters as never[]));
+    };
   try {
-    await program.parseAsync(args, { from: 'user' });
-    return result;
+    await createCommandLineParser(context.terminal, createAction).parseAsync(args, { from: 'user' });
+    return exitCode;
   } catch (error) {
     return reportError(error, context.terminal);
   } finally {

@@ -7,10 +7,8 @@ import { CHECKOUT } from '../support/program';
 import { run } from './support/run';
 
 const nothing = async (): Promise<void> => undefined;
-const program = createCommandLineParser(
-  { print: () => undefined, printMessage: () => undefined },
-  { handler: () => nothing, startServer: nothing },
-);
+const terminal = { print: () => undefined, printMessage: () => undefined };
+const program = createCommandLineParser(terminal, () => nothing);
 
 const pathsOf = (command: Command, before: string[] = []): string[][] =>
   command.commands.flatMap((each) => {

@@ -29,9 +29,8 @@ export async function run(
     },
   };
   const err = { isTTY, write: (text: string) => (said.err += text) };
-  const result = await runCommand(args, { terminal: new Terminal(out, err), env });
-  // The servers `start` and `sandbox` are not run and have no exit code.
-  return { code: typeof result === 'number' ? result : null, ...said };
+  const code = await runCommand(args, { terminal: new Terminal(out, err), env });
+  return { code, ...said };
 }
 
 export interface ProcessOptions {
