@@ -2,8 +2,8 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import type { Context } from './context';
 import { parseDuration, parseUuid } from './options';
 
-/** The implementation of a command. Receives arguments and options from Commander. Returns the exit code. */
-type CommandFunction = (context: Context, ...args: never[]) => number | Promise<number>;
+/** Runs a command with the arguments and options from Commander. Resolves with the exit code, or nothing for EXIT.done. */
+type CommandFunction = (context: Context, ...args: never[]) => Promise<number> | Promise<void>;
 
 /** Returns a Commander action that loads the command's module with `load` and calls its function `functionName`. */
 export type CreateAction = <N extends string>(

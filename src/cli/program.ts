@@ -99,7 +99,7 @@ export async function runCommand(args: readonly string[], context: Context): Pro
     (load, functionName) =>
     async (...parameters) => {
       const run = (await load())[functionName];
-      exitCode = await run(context, ...(parameters as never[]));
+      exitCode = (await run(context, ...(parameters as never[]))) ?? EXIT.done;
     };
   try {
     await createCommandLineParser(context.terminal, createAction).parseAsync(args, { from: 'user' });

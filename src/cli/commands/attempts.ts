@@ -1,6 +1,6 @@
 import { attemptsCsv, attemptJson, describeAttempt, attemptLine } from '../attempts/report';
 import { NO_ATTEMPT_MESSAGE, openSession } from '../attempts/session';
-import { EXIT, type Context } from '../context';
+import type { Context } from '../context';
 
 interface OutputOptions {
   json?: boolean;
@@ -9,7 +9,7 @@ interface OutputOptions {
 }
 
 /** Runs `paygraph attempts list`. */
-export async function listAttempts(context: Context, { json, jsonl, csv }: OutputOptions): Promise<number> {
+export async function listAttempts(context: Context, { json, jsonl, csv }: OutputOptions): Promise<void> {
   await using session = await openSession(context);
   const attempts = await session.unknownAttempts();
   const { terminal } = context;
@@ -20,15 +20,13 @@ export async function listAttempts(context: Context, { json, jsonl, csv }: Outpu
     terminal.print(
       attempts.length === 0 ? 'No attempt has an unknown outcome.' : attempts.map(attemptLine).join('\n'),
     );
-  return EXIT.done;
 }
 
 /** Runs `paygraph attempts show`. Rejects if the attempt is not found. */
-export async function showAttempt(context: Context, name: string, { json }: OutputOptions): Promise<number> {
+export async function showAttempt(context: Context, name: string, { json }: OutputOptions): Promise<void> {
   await using session = await openSession(context);
   const attempt = await session.findAttempt(name);
   if (!attempt) throw new Error(NO_ATTEMPT_MESSAGE);
   if (json) context.terminal.printJson(attemptJson(attempt));
   else context.terminal.print(describeAttempt(attempt));
-  return EXIT.done;
 }

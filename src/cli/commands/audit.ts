@@ -104,7 +104,7 @@ function describeFile({ name, lines, calls, first, last, seal }: FileSummary): s
 }
 
 /** Runs `paygraph audit follow` until SIGTERM. Then prints the remaining lines and resolves. */
-export async function follow({ terminal, env }: Context, file: string | undefined): Promise<number> {
+export async function follow({ terminal, env }: Context, file: string | undefined): Promise<void> {
   const follower = new AuditLogFollower(file ?? readCommandConfig(env).auditFile);
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());
@@ -120,5 +120,4 @@ export async function follow({ terminal, env }: Context, file: string | undefine
   }
   while (printNewLines());
   follower.close();
-  return EXIT.done;
 }

@@ -8,7 +8,7 @@ import {
 import { paymentMethodByType, payoutMethodByType } from '../../schema/methods';
 import { changePages } from '../change-pages';
 import { openSession, type Session } from '../attempts/session';
-import { EXIT, InputError, type Context } from '../context';
+import { InputError, type Context } from '../context';
 import { csvRecord } from '../csv';
 import { timeText } from '../terminal';
 
@@ -28,7 +28,7 @@ const BEHIND_MESSAGE =
 export async function changes(
   context: Context,
   { after: cursor, channel, format, limit = Infinity }: ChangesOptions,
-): Promise<number> {
+): Promise<void> {
   const { terminal } = context;
   await using session = await openSession(context);
   const { journal, service } = session;
@@ -42,7 +42,7 @@ export async function changes(
     const pageLimit = (): number => Math.min(PAGE_SIZE, remaining);
     for await (const page of changePages(journal, { ...selection, after }, pageLimit)) {
       text += page.changes.map(FORMATTERS[format]).join('');
-      if (text !== '' && !(await terminal.printPart(text))) return EXIT.done;
+      if (text !== '' && !(await terminal.printPart(text))) return;
       text = '';
       after = page.readUntil;
       remaining -= page.changes.length;
@@ -51,7 +51,6 @@ export async function changes(
     }
     if (isBehind) terminal.printMessage(BEHIND_MESSAGE);
     terminal.printMessage(`next cursor: ${encodeCursor(after ?? FIRST_POSITION)}`);
-    return EXIT.done;
   } catch (error) {
     if (!(error instanceof PositionExpired)) throw error;
     throw new InputError(

@@ -5,7 +5,7 @@ import { ClientKeyStore, newClientKey, type ClientKey } from '../../auth/client-
 import { readCommandConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { parseJson, readTextFile } from '../../shared/json-text';
-import { EXIT, InputError, UsageError, type Context } from '../context';
+import { InputError, UsageError, type Context } from '../context';
 import { causeCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
 import { fieldLabel, timeOrNull, timeText } from '../terminal';
@@ -74,12 +74,12 @@ function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions)
 const keyText = (id: string, key: string): string => `Key of ${id} (it is not shown again):\n${key}\n\n`;
 
 /** Runs `paygraph client-key new`. */
-export function newKey(
+export async function newKey(
   { terminal }: Context,
   id: string,
   options: KeyOptions & { scopes?: string[]; channels?: string[]; file?: string },
   { args }: Command,
-): number {
+): Promise<void> {
   if (args.length > 1)
     throw new UsageError(
       'client-key new: more than one client id. Separate scopes and channels by commas, without spaces.',
@@ -99,7 +99,6 @@ export function newKey(
     writeEntries(file, [...entries.map((existing) => existing.entry), entry]);
     terminal.print(`${keyText(id, key)}The entry was added to ${file}.`);
   }
-  return EXIT.done;
 }
 
 /**
@@ -112,11 +111,11 @@ function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): number | u
 }
 
 /** Runs `paygraph client-key rotate`. */
-export function rotateKey(
+export async function rotateKey(
   { terminal }: Context,
   id: string,
   options: KeyOptions & { file: string; oldExpiresIn?: number },
-): number {
+): Promise<void> {
   const { file, oldExpiresIn: oldLifetime = Infinity } = options;
   const entries = readEntries(file);
   const newest = entriesOfClient(entries, id, file).at(-1) as KeyEntry;
@@ -134,15 +133,14 @@ export function rotateKey(
   const expiryNote =
     oldLifetime === Infinity ? '' : ` The other keys expire at ${timeText(oldExpiry)} or earlier.`;
   terminal.print(`${keyText(id, key)}The entry was added to ${file}.${expiryNote}`);
-  return EXIT.done;
 }
 
 /** Runs `paygraph client-key revoke`. */
-export function revokeKey(
+export async function revokeKey(
   { terminal }: Context,
   id: string,
   { file, key: label, all }: { file: string; key?: string; all?: boolean },
-): number {
+): Promise<void> {
   const entries = readEntries(file);
   const clientKeys = entriesOfClient(entries, id, file);
   const revoked = label === undefined ? clientKeys : clientKeys.filter(({ key }) => key.label === label);
@@ -156,7 +154,6 @@ export function revokeKey(
   terminal.print(
     `Revoked keys of ${id}: ${labelsOf(revoked)}. Keys left: ${clientKeys.length - revoked.length}. Gateways that use ${file} reject the revoked keys within seconds.`,
   );
-  return EXIT.done;
 }
 
 const METRICS_TIMEOUT_MS = 10_000;
@@ -207,7 +204,7 @@ function formatTable(objects: readonly Readonly<Record<string, unknown>>[]): str
 export async function listKeys(
   context: Context,
   { file, metrics, json }: { file: string; metrics?: readonly string[]; json?: boolean },
-): Promise<number> {
+): Promise<void> {
   const entries = readEntries(file);
   const lastUses = metrics && (await readLastUses(metrics, context));
   const keys = entries.map(({ entry: { id, scopes, channels }, key: { label, createdAt, caller } }) => ({
@@ -222,5 +219,4 @@ export async function listKeys(
   }));
   if (json) context.terminal.printJson(keys);
   else context.terminal.print(keys.length === 0 ? 'There are no keys.' : formatTable(keys));
-  return EXIT.done;
 }

@@ -10,7 +10,7 @@ import {
   DEV_KEY_FILE,
 } from '../../shared/dev-issuer';
 import { readCommandConfig } from '../../config';
-import { EXIT, InputError, type Context } from '../context';
+import { InputError, type Context } from '../context';
 import { causeCode } from '../../shared/error-code';
 import { parseList, replaceFile } from '../options';
 
@@ -70,7 +70,7 @@ function claimsOf({ sub, scope, channels }: DevTokenOptions) {
 }
 
 /** Runs `paygraph dev-token`. @throws InputError if an option, a setting or the key file cannot be used */
-export async function devToken({ terminal, env }: Context, options: DevTokenOptions): Promise<number> {
+export async function devToken({ terminal, env }: Context, options: DevTokenOptions): Promise<void> {
   const { serviceBaseUrl, sandboxPort } = readCommandConfig(env);
   if (serviceBaseUrl !== null)
     throw new InputError('Unset SERVICE_BASE_URL: these tokens are for the embedded sandbox only.');
@@ -99,5 +99,4 @@ export async function devToken({ terminal, env }: Context, options: DevTokenOpti
   AUTH_AUDIENCE=${DEV_AUDIENCE}
 `);
   terminal.print(token);
-  return EXIT.done;
 }

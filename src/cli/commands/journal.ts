@@ -1,29 +1,27 @@
 import { readCommandConfig } from '../../config';
 import { migrateJournal, openJournal } from '../../datasources/journal/create-journal';
 import type { FenceState } from '../../datasources/journal/fence';
-import { EXIT, JOURNAL_TIMEOUT_MS, type Context } from '../context';
+import { JOURNAL_TIMEOUT_MS, type Context } from '../context';
 import { timeText } from '../terminal';
 
 /** Runs `paygraph migrate`. Rejects if the journal cannot be opened or migrated. */
-export async function migrate({ terminal, env }: Context): Promise<number> {
+export async function migrate({ terminal, env }: Context): Promise<void> {
   const { journalUrl } = readCommandConfig(env);
   terminal.showProgress('Migrating the tables of the journal …');
   await migrateJournal(journalUrl.reveal());
   terminal.print('All migrations are applied.');
-  return EXIT.done;
 }
 
 /**
  * Runs `paygraph fence [on|off]`. While the fence of the journal is up, gateways look up every create before they send
  * it (docs/exactly-once.md). Rejects if the journal cannot be read or written.
  */
-export async function fence({ terminal, env }: Context, action?: 'on' | 'off'): Promise<number> {
+export async function fence({ terminal, env }: Context, action?: 'on' | 'off'): Promise<void> {
   const { journalUrl, fenceMs } = readCommandConfig(env);
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
     if (action) await journal.setFence(action === 'on' ? 'operator' : null);
     terminal.print(describeFence(await journal.readFenceState(), await journal.time(), fenceMs));
-    return EXIT.done;
   } finally {
     await journal.close();
   }

@@ -1,6 +1,6 @@
 import { gatewaySchema } from '../../resolvers';
 import { CLIENTS, findDocumentFiles, readClientOperations, type ClientOperation } from '../client-documents';
-import { EXIT, InputError, type Context } from '../context';
+import { InputError, type Context } from '../context';
 import { replaceFile } from '../options';
 
 /** The functions that create the manifest of persisted operations, by the value of --format. */
@@ -13,11 +13,11 @@ const FORMATS = {
 };
 
 /** Runs `paygraph persist`. Throws and writes no manifest if a document is invalid or no operation is found. */
-export function persist(
+export async function persist(
   { terminal }: Context,
   paths: readonly string[],
   { client, format, out }: { client: keyof typeof CLIENTS; format: keyof typeof FORMATS; out: string },
-): number {
+): Promise<void> {
   const files = findDocumentFiles(paths);
   terminal.showProgress(`Reading ${files.length} files …`);
   const operations = readClientOperations(files, gatewaySchema(), CLIENTS[client]);
@@ -26,5 +26,4 @@ export function persist(
   replaceFile(out, `${JSON.stringify(FORMATS[format](operations), null, 2)}\n`);
   for (const { id, type, name } of operations) terminal.print(`${id}  ${type.padEnd(12)} ${name}`);
   terminal.print(`\n${operations.length} operations written. Set PERSISTED_OPERATIONS=${out}`);
-  return EXIT.done;
 }

@@ -5,7 +5,7 @@ import { attemptJson, describeTotals, printReport, totalsOf } from '../attempts/
 import { openSession, type Session } from '../attempts/session';
 import { decisionFields, settleReadyRequests } from '../attempts/settle';
 import { planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
-import { EXIT, type Context } from '../context';
+import type { Context } from '../context';
 import { timeText } from '../terminal';
 
 /** The rows of one proposal in the journal: one row per attempt. */
@@ -51,7 +51,7 @@ interface JsonOption {
 }
 
 /** Runs `paygraph attempts proposals`. */
-export async function listProposals(context: Context, { json }: JsonOption): Promise<number> {
+export async function listProposals(context: Context, { json }: JsonOption): Promise<void> {
   await using session = await openSession(context);
   const rows = await session.journal.proposals.list(session.service, Date.now());
   const proposals = [];
@@ -61,7 +61,6 @@ export async function listProposals(context: Context, { json }: JsonOption): Pro
   if (json) terminal.printJson(proposals);
   else if (proposals.length === 0) terminal.print('No proposal waits for approval.');
   else terminal.print(proposals.map(describeProposal).join('\n'));
-  return EXIT.done;
 }
 
 /** Opens the store of proposals and reads the open proposal with this id. Throws if there is none. */
@@ -107,7 +106,7 @@ export async function withdraw(
   context: Context,
   id: string,
   options: { by?: string; reason: string },
-): Promise<number> {
+): Promise<void> {
   const reason = readReason(options.reason);
   await using session = await openSession(context, options.by);
   const { journal, service } = session;
@@ -120,5 +119,4 @@ export async function withdraw(
   }
   await store.remove(id);
   context.terminal.print('The proposal was withdrawn.');
-  return EXIT.done;
 }
