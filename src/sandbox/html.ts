@@ -72,7 +72,6 @@ label { display: grid; font-size: .8rem; color: var(--soft); }
 );
 
 interface Page {
-  /** HTTP status, by default 200. */
   status?: number;
   title: string;
   body: Html;

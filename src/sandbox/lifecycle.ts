@@ -152,7 +152,6 @@ function throwIfFinal(transaction: Transaction): void {
     throw new SandboxHttpError(409, 'The transaction already has a final status');
 }
 
-/** Whether a transaction's amount selects success: no error, no mispayment and not `neverEnds`. */
 const selectsSuccess = ({ outcome }: Transaction): boolean =>
   !outcome.error && !outcome.mispaid && !outcome.neverEnds;
 

@@ -35,7 +35,6 @@ function readFields(cells: readonly [name: string, value: unknown][]): RowFields
   return fields;
 }
 
-/** A row of a file for `settle --file` (.csv or .jsonl). */
 interface Row {
   /** The number of the row's first line, from 1. */
   line: number;

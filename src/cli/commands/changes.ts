@@ -115,5 +115,4 @@ function jsonLine(change: RecordedChange): string {
   return `${JSON.stringify(json)}\n`;
 }
 
-/** Functions that format a change as a line, by value of --format. */
 const FORMATTERS = { csv: csvLine, jsonl: jsonLine };

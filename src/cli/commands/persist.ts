@@ -3,7 +3,6 @@ import { CLIENTS, findDocumentFiles, readClientOperations, type ClientOperation 
 import { InputError, type Context } from '../context';
 import { replaceFile } from '../options';
 
-/** The functions that create the manifest of persisted operations, by the value of --format. */
 const FORMATS = {
   apollo: (operations: readonly ClientOperation[]): object => {
     return { format: 'apollo-persisted-query-manifest', version: 1, operations };

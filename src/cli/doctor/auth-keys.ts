@@ -7,7 +7,6 @@ import { describeFileError } from '../../shared/hot-reloaded-file';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 
 const KEYS_TIMEOUT_MS = 5_000;
-/** The doctor warns of client keys that expire within this time in ms. */
 const EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
 
 /** Checks that CLIENT_KEYS_FILE is valid and has keys. Reports keys that have expired or expire soon. */

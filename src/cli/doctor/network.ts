@@ -8,7 +8,6 @@ import { SKIPPED_WITH_SANDBOX, failed, ok, skipped, warning, type CheckContext, 
 
 const TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The check warns if the certificate of the service expires in fewer days than this. */
 const WARN_BELOW_DAYS = 21;
 const FAIL_BELOW_DAYS = 3;
 

@@ -159,7 +159,6 @@ export class Verifier {
     else if (knownWriter && event === 'closed') knownWriter.isClosed = true;
   }
 
-  /** Checks the first line of a file: whether it continues the previous file or begins a chain, and its hash. */
   #checkFirstLine(line: AuditLine): void {
     const { seq, continues = NO_HASH } = line;
     if (continues === NO_HASH && seq > 0)

@@ -22,7 +22,6 @@ import type { TracingSettings } from '../../config/types';
 
 /** Timeout of an export, including retries, in milliseconds. */
 const EXPORT_TIMEOUT_MS = 8000;
-/** Maximum number of concurrent requests to the collector. */
 const MAX_CONCURRENT_REQUESTS = 8;
 /** Maximum number of spans that wait for export. Further spans are dropped. */
 const MAX_QUEUED_SPANS = 2048;
