@@ -7,9 +7,6 @@ import { counting, noJournal } from './fakes.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** A clock whose timers never fire. Without background work every counted call is caused by a request. */
-const stillClock = { now: () => Date.now(), after: () => ({ cancel: () => {} }) };
-
 // bin/paygraph.mjs enables source maps, too.
 process.setSourceMapsEnabled(true);
 
@@ -18,6 +15,7 @@ await serve(async ({ serviceUrl, journalUrl, count }) => {
   const { pino } = require('pino');
   const { readConfig } = require('../../dist/config/index.js');
   const { startGateway } = require('../../dist/app/gateway.js');
+  const { systemClock } = require('../../dist/shared/clock.js');
   const { openJournal } = require('../../dist/datasources/journal/create-journal.js');
   const config = readConfig({
     PORT: '0',
@@ -39,7 +37,9 @@ await serve(async ({ serviceUrl, journalUrl, count }) => {
     return wrapped.counted;
   };
   const log = pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: true }));
-  const gateway = await startGateway(config, log, count ? stillClock : undefined, { open });
+  // If calls are counted, no timer fires. Without background work every counted call is caused by a request.
+  const clock = count ? { ...systemClock, after: () => ({ cancel: () => {} }) } : systemClock;
+  const gateway = await startGateway(config, log, clock, { open });
   return {
     ready: gateway.url,
     /** Returns the journal calls since the last call. */

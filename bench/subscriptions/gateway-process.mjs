@@ -31,6 +31,7 @@ await serve(async ({ serviceUrl, settings }) => {
   const { pino } = require('pino');
   const { readConfig } = require('../../dist/config/index.js');
   const { startGateway } = require('../../dist/app/gateway.js');
+  const { systemClock } = require('../../dist/shared/clock.js');
   const config = readConfig({
     PORT: '0',
     CLIENT_KEYS_FILE: clientKeysFile(),
@@ -45,7 +46,7 @@ await serve(async ({ serviceUrl, settings }) => {
     ...settings,
   });
   const log = pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: true }));
-  const gateway = await startGateway(config, log);
+  const gateway = await startGateway(config, log, systemClock, {});
   return {
     ready: { url: gateway.url, pid: process.pid },
     answer: memory,
