@@ -10,7 +10,7 @@ interface AuthenticatorOptions {
   clientKeysFile: string | null;
   /** Settings for tokens (JWT); null if tokens are not accepted. */
   tokens: Omit<JwtVerifierOptions, 'clock' | 'log'> | null;
-  clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
+  clock: Clock;
   log: Logger;
 }
 

@@ -16,7 +16,7 @@ export interface IssuerKeysOptions {
   jwksUrl: string;
   /** Maximum age in seconds of a key set that is used because no newer one can be loaded. */
   maxStaleKeysSeconds: number;
-  clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
+  clock: Clock;
   log: Logger;
 }
 

@@ -79,7 +79,7 @@ function openSession(options: OperationsOptions, guard: ClockGuard): JournalSess
 
 /** Creates the business logic and starts its background jobs. */
 export function startOperations(options: OperationsOptions) {
-  const { payments, payouts, notifier, clock, config, observer } = options;
+  const { payments, payouts, notifier, config, observer } = options;
   const runInSpan: RunInBackgroundSpan = options.runInSpan ?? ((_span, work) => work());
   const { timeoutMs } = config.service;
   const { settleMs, keepMs, payoutPreflight: preflight, fingerprintKey } = config.journal;
@@ -105,7 +105,7 @@ export function startOperations(options: OperationsOptions) {
     });
   const { publicUrl } = config;
   const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
-  const polling = { settings: config.polling, clock, session, notifier, runInSpan, observer, recorder };
+  const polling = { settings: config.polling, session, notifier, runInSpan, observer, recorder };
   const common = { session, recovery, hashes, timeoutMs, urls: config.urls, callbacks, polling };
   const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
   const payoutOperations = new PayoutOperations({ ...common, payouts, preflight });

@@ -1,6 +1,5 @@
 import type { ChangeNotifier, ChangeNotification } from '../../datasources/change-notifier/change-notifier';
-import type { Clock, Timer } from '../../shared/clock';
-import type { Runtime } from '../../shared/runtime';
+import type { Timer } from '../../shared/clock';
 import type { JournalSession } from '../journal-session';
 import { channelHash } from '../polling/snapshot';
 
@@ -21,16 +20,13 @@ class WatchedChannel {
   #lastWakeAt = -Infinity;
   #timer: Timer | undefined;
 
-  constructor(
-    readonly clock: Clock,
-    private readonly runtime: Pick<Runtime, 'random'>,
-  ) {
+  constructor(readonly session: Pick<JournalSession, 'clock' | 'runtime'>) {
     this.#scheduleSafetyRead();
   }
 
   /** Wakes the watchers, at the earliest MIN_GAP_MS after the previous wake-up. */
   signal(): void {
-    const gapLeftMs = this.#lastWakeAt + MIN_GAP_MS - this.clock.monotonic();
+    const gapLeftMs = this.#lastWakeAt + MIN_GAP_MS - this.session.clock.monotonic();
     if (gapLeftMs > 0) this.#scheduleWake(gapLeftMs);
     else this.#wake();
   }
@@ -41,18 +37,18 @@ class WatchedChannel {
 
   #wake(): void {
     this.version += 1;
-    this.#lastWakeAt = this.clock.monotonic();
+    this.#lastWakeAt = this.session.clock.monotonic();
     for (const watcher of this.watchers) watcher.wake();
     this.#scheduleSafetyRead();
   }
 
   #scheduleSafetyRead(): void {
-    this.#scheduleWake(SAFETY_READ_MS * (1 + this.runtime.random()));
+    this.#scheduleWake(SAFETY_READ_MS * (1 + this.session.runtime.random()));
   }
 
   #scheduleWake(ms: number): void {
     this.#timer?.cancel();
-    this.#timer = this.clock.after(ms, () => this.#wake());
+    this.#timer = this.session.clock.after(ms, () => this.#wake());
   }
 }
 
@@ -105,7 +101,7 @@ export class Watcher {
     if (this.#isStopped) return;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#resume = () => resolve(undefined);
-    const timer = ms === Infinity ? undefined : this.channel.clock.after(ms, this.#resume);
+    const timer = ms === Infinity ? undefined : this.channel.session.clock.after(ms, this.#resume);
     await promise;
     this.#resume = undefined;
     timer?.cancel();
@@ -139,9 +135,8 @@ export class ChangeSignals {
 
   /** Adds a watcher of a channel. The caller must stop it. */
   watch(channel: string): Watcher {
-    const { clock, runtime, service } = this.session;
-    const name = channelHash(service, channel);
-    const watched = this.#channels.get(name) ?? new WatchedChannel(clock, runtime);
+    const name = channelHash(this.session.service, channel);
+    const watched = this.#channels.get(name) ?? new WatchedChannel(this.session);
     this.#channels.set(name, watched);
     const watcher = new Watcher(watched, (stopped) => {
       watched.watchers.delete(stopped);

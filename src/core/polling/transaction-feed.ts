@@ -1,6 +1,5 @@
 import { bulkhead } from 'cockatiel';
 import type { PollSettings } from '../../config/types';
-import type { Clock } from '../../shared/clock';
 import { growingCache } from '../../shared/growing-cache';
 import { runOutsideRequests } from '../../shared/outside-requests';
 import type { ChangeNotification, ChangeNotifier } from '../../datasources/change-notifier/change-notifier';
@@ -14,8 +13,7 @@ import type { LatestValueIterator } from './latest-value-iterator';
 
 export interface PollingOptions {
   settings: PollSettings;
-  clock: Clock;
-  session: Pick<JournalSession, 'service' | 'runtime'>;
+  session: Pick<JournalSession, 'service' | 'clock' | 'runtime'>;
   notifier: ChangeNotifier | null;
   runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onPoll'>;
@@ -140,11 +138,11 @@ export class TransactionFeed<T extends Snapshot> {
     const key = keyOf(channel, transactionId);
     const existing = this.#pollers.get(key);
     if (existing) return existing;
-    const { settings, clock, session, notifier, runInSpan, observer } = this.options;
+    const { settings, session, notifier, runInSpan, observer } = this.options;
     const { kind } = this;
     const name = notifier ? this.#hashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
-      clock,
+      clock: session.clock,
       runtime: session.runtime,
       settings,
       lookUp: () => {

@@ -1,15 +1,13 @@
 import type { PollSettings } from '../../config/types';
-import type { Clock, Timer } from '../../shared/clock';
-import type { Runtime } from '../../shared/runtime';
+import type { Timer } from '../../shared/clock';
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollResult } from '../background';
+import type { JournalSession } from '../journal-session';
 import { nextPollDelay, retryAfterOf } from './poll-schedule';
 import { creationTime, hasChanged, mergeSnapshot, pollPhase, stateText, type Snapshot } from './snapshot';
 import { LatestValueIterator } from './latest-value-iterator';
 
-interface TransactionPollerOptions<T extends Snapshot> {
-  clock: Clock;
-  runtime: Pick<Runtime, 'monotonic' | 'random'>;
+interface TransactionPollerOptions<T extends Snapshot> extends Pick<JournalSession, 'clock' | 'runtime'> {
   settings: PollSettings;
   /**
    * Looks the transaction up, and passes it to the poller's onSnapshot() before the promise resolves. Resolves to null
