@@ -9,5 +9,4 @@ export const frozenClock = (at: number): Clock => ({
 });
 
 /** Returns a clock that only the test advances; timers fire when it is advanced past them. */
-export const fakeClock = (at = Date.UTC(2026, 0, 1)): AdvancingClock & Clock =>
-  new AdvancingClock(frozenClock(at));
+export const fakeClock = (at = Date.UTC(2026, 0, 1)): AdvancingClock => new AdvancingClock(frozenClock(at));
