@@ -8,7 +8,7 @@ import {
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock';
 import { causeCode } from '../shared/error-code';
-import { decodeUtf8OrThrow, StrictJsonError, parseJson } from '../shared/json-text';
+import { decodeUtf8, StrictJsonError, parseJson } from '../shared/json-text';
 import { TimeoutError, withTimeout } from '../shared/timeout';
 import { AccessError } from './caller';
 
@@ -190,7 +190,7 @@ async function readText({ body }: Response): Promise<string> {
     if (byteCount > MAX_KEYS_BYTES) throw new KeySetError('larger than 1 MiB');
     chunks.push(chunk);
   }
-  return decodeUtf8OrThrow(Buffer.concat(chunks));
+  return decodeUtf8(Buffer.concat(chunks));
 }
 
 /** Describes an error of fetchJwks() for the log, without text from the URL or the response. */

@@ -7,7 +7,7 @@ import { invalidRequest, type SandboxHttpError } from './http-error';
 export function parseJsonObject(bytes: Buffer): WireObject {
   let value: unknown;
   try {
-    value = parseJson(decodeUtf8(bytes) ?? '');
+    value = parseJson(decodeUtf8(bytes));
   } catch {
     // Ignore the error, because its message quotes the text, which must not be logged or returned.
   }

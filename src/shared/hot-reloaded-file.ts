@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync, type BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { errorCode } from './error-code';
-import { decodeUtf8OrThrow } from './json-text';
+import { decodeUtf8 } from './json-text';
 
 interface HotReloadedFileOptions<T> {
   path: string;
@@ -117,7 +117,7 @@ function readOnce<T>({ path, read }: HotReloadedFileOptions<T>): ReadResult<T> {
     versions.set(file, readVersionSync(file));
     const bytes = readFileSync(file);
     hash.update(`${bytes.length}:`).update(bytes);
-    return decodeUtf8OrThrow(bytes);
+    return decodeUtf8(bytes);
   };
   try {
     const value = read(readFile(path), readFile);

@@ -7,15 +7,6 @@ import { readFileSync } from 'node:fs';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Decodes UTF-8 and omits a byte order mark. Returns undefined if the bytes are not UTF-8. */
-export function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Thrown for bytes that are not UTF-8, and for a JSON text in which an object has two fields of the same name. The
  * message contains no part of the text.
@@ -23,14 +14,16 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
 export class StrictJsonError extends Error {}
 
 /** Decodes UTF-8 and omits a byte order mark. Throws a StrictJsonError if the bytes are not UTF-8. */
-export function decodeUtf8OrThrow(bytes: Uint8Array): string {
-  const text = decodeUtf8(bytes);
-  if (text === undefined) throw new StrictJsonError('it is not UTF-8');
-  return text;
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new StrictJsonError('it is not UTF-8');
+  }
 }
 
 /** Reads a file and decodes it as UTF-8. Throws an Error if it cannot be read or is not UTF-8. */
-export const readTextFile = (file: string): string => decodeUtf8OrThrow(readFileSync(file));
+export const readTextFile = (file: string): string => decodeUtf8(readFileSync(file));
 
 /**
  * Parses JSON. Throws a SyntaxError if the text is not JSON, and a StrictJsonError if an object has two fields of the

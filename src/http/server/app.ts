@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import fastify, {
@@ -101,8 +102,8 @@ function addJsonBodyParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (!allowsUtf8(request.headers['content-type'])) return done(NOT_UTF8_ERROR);
+    if (!isUtf8(body)) return done(badRequest('The body is not valid UTF-8.'));
     const text = decodeUtf8(body);
-    if (text === undefined) return done(badRequest('The body is not valid UTF-8.'));
     void parse(request, text, (error, value: unknown) => {
       if (!error && hasDuplicateNames(text, value))
         return done(badRequest('The body has a JSON object with a duplicate name.'));

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { CloseCode, type WebSocket as Transport } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { Caller } from '../../auth/caller';
-import { decodeUtf8OrThrow, parseJson } from '../../shared/json-text';
+import { decodeUtf8, parseJson } from '../../shared/json-text';
 import type { ResultStream } from './result-stream';
 
 /** Maximum number of unread bytes buffered for a client. Checked when the client sends a message or ping. */
@@ -59,7 +59,7 @@ export class WebSocketConnection implements Transport {
       let text: string;
       try {
         // Check UTF-8 and duplicate names here: ws checks UTF-8 in text frames only, and graphql-ws checks neither.
-        text = decodeUtf8OrThrow(data as Buffer);
+        text = decodeUtf8(data as Buffer);
         parseJson(text);
       } catch {
         return this.close(CloseCode.BadRequest, 'Invalid message received');

@@ -17,7 +17,7 @@ export function readJson({ headers, body }: RawResponse): unknown {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (!/^application\/([\w.-]+\+)?json\s*(;|$)/.test(type) || encoding !== 'identity') return undefined;
   try {
-    return parseJson(decodeUtf8(body) ?? '');
+    return parseJson(decodeUtf8(body));
   } catch {
     return undefined;
   }
