@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nextEventLoopTurn } from './next-turn';
 import type { Timer } from './clock';
 
-/** Timers, event loop turns and random values. Tests (test/simulation) replace them by simulated ones. */
+/**
+ * Deadlines of calls to the payment service and the journal, event loop turns, and random values. These deadlines do not
+ * use a Clock, because tests advance a Clock by hours while calls are in flight. Only test/simulation replaces this.
+ */
 export interface Runtime {
   /** Returns monotonic time: milliseconds since an arbitrary time, for durations and deadlines. */
   monotonic(): number;
