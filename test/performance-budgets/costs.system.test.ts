@@ -35,7 +35,9 @@ const page = (): string[] =>
     .fill(Array.from({ length: 10 }, () => randomUUID()))
     .flat();
 
-const RUNS = 40;
+/** The round with the fewest promises counts: background jobs create promises too, more of them on a slow machine. */
+const ROUNDS = 3;
+const RUNS = 20;
 
 let service: FakePaymentService;
 let program: ChildProgram;
@@ -98,10 +100,15 @@ describe('A compiled operation', () => {
     };
     // Repeated, so that the gateway compiles the operation.
     for (let run = 0; run < 5; run += 1) await send();
-    const [writes, requests, made] = [await journalWrites(), service.requests.length, await promisesMade()];
-    for (let run = 0; run < RUNS; run += 1) await send();
-    expect((await promisesMade()) - made).toBeLessThanOrEqual(RUNS * promises * 1.25);
-    expect(service.requests.length - requests).toBe(RUNS * exact.requests);
-    expect((await journalWrites()) - writes).toBe(RUNS * exact.journal);
+    const [writes, requests] = [await journalWrites(), service.requests.length];
+    const made: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const before = await promisesMade();
+      for (let run = 0; run < RUNS; run += 1) await send();
+      made.push((await promisesMade()) - before);
+    }
+    expect(Math.min(...made)).toBeLessThanOrEqual(RUNS * promises * 1.25);
+    expect(service.requests.length - requests).toBe(ROUNDS * RUNS * exact.requests);
+    expect((await journalWrites()) - writes).toBe(ROUNDS * RUNS * exact.journal);
   });
 });
