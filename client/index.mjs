@@ -230,7 +230,7 @@ class GatewayRequest {
             return response;
         const result = parseResult(await this.text(response));
         if (!gatewayError(result) && isTransient(response.status))
-            throw new RetryableError(new Error(`HTTP ${response.status}`));
+            throw new RetryableError(new Error(`The gateway responded with HTTP ${response.status}.`));
         return throwResponseError(result);
     }
     text(response) {

@@ -29,7 +29,7 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   // Ignore errors of stdout, such as EPIPE if the output is piped to `head`.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
-  const options = { credentials: config.service, servesDevKey: true, logger: log };
+  const options = { credentials: config.service, servesDevJwks: true, logger: log };
   const sandbox = config.sandbox && (await startSandbox({ ...config.sandbox, ...options }));
   const service = sandbox ? { ...config.service, baseUrl: sandbox.url } : config.service;
   const gateway = await startGateway({ ...config, service }, log, systemClock, { open });
@@ -74,7 +74,7 @@ function stopOnSignal(
     setTimeout(forceExit, graceMs).unref();
     await gateway.close();
     await sandbox?.close();
-    log.info('stopped');
+    log.info('the gateway has stopped');
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -147,7 +147,7 @@ type ReceivedChange = ChangesQuery['changes']['changes'][number];
 
 function liveChangeIn(data: string): ReceivedChange {
   const result = parseResult(data);
-  // The credentials expired during the subscription. Retry, because `headers` may return new credentials.
+  // The credentials expired or were withdrawn during the subscription. Retry, because `headers` may return new ones.
   if (gatewayError(result)?.code === 'UNAUTHENTICATED') throw new RetryableError(result);
   if (result.errors || !result.data) return throwResponseError(result);
   return (result.data as WatchChangesSubscription).changes;

@@ -4,7 +4,7 @@ import type { GatewayErrorCode, GatewayErrorExtensions } from './tables';
 export interface GatewayError {
   /** The kind of error. A newer gateway may return codes that this type does not list. */
   code: GatewayErrorCode;
-  /** Description for developers and logs, in English. Never contains a value that was sent. */
+  /** Description for developers and logs. Never contains a card number, security code or credential. */
   message: string;
   /** Whether the same request may succeed later. A create must be repeated with the same idempotency key. */
   retryable: boolean;

@@ -95,7 +95,7 @@ export class GatewayRequest {
     if (response.ok && response.headers.get('content-type')?.includes(type)) return response;
     const result = parseResult(await this.text(response));
     if (!gatewayError(result) && isTransient(response.status))
-      throw new RetryableError(new Error(`HTTP ${response.status}`));
+      throw new RetryableError(new Error(`The gateway responded with HTTP ${response.status}.`));
     return throwResponseError(result);
   }
 

@@ -12,8 +12,8 @@ import type { Metrics } from '../observability/metrics/metrics';
 import { singleFlight } from '../shared/single-flight';
 
 /**
- * Returns a function that reads the journal once per scrape: all gauges of a scrape share the call. If it rejects, the
- * function resolves to null. The gauges must then have no value, because an old value would look current.
+ * Wraps `read` so that gauges that are collected at the same time share one call. The function resolves to null if `read`
+ * rejects: the gauges must then have no value, because an old value would look current.
  */
 const readOncePerScrape = <T>(read: () => Promise<T>): (() => Promise<T | null>) =>
   singleFlight(() => read().catch(() => null));
@@ -127,11 +127,11 @@ export function registerChangeGauges({ registerScraped }: Metrics, operations: O
       read: () => readFollowedValue(({ oldestDueAt }) => secondsSince(oldestDueAt, operations)),
     },
     paygraph_observations_queued: {
-      help: 'Responses with a possibly new status or state that are not written to the journal yet.',
+      help: 'Responses that are queued to be checked for a new status or state and, if it is new, recorded in the journal.',
       read: () => record().queued,
     },
     paygraph_observation_oldest_age_seconds: {
-      help: 'Age of the oldest response with a possibly new status or state that is not written to the journal yet; 0 if there is none.',
+      help: 'Age of the oldest response that is queued to be checked for a new status or state; 0 if there is none.',
       read: () => record().oldestQueuedMs / 1000,
     },
     paygraph_changes_behind_seconds: {

@@ -61,7 +61,7 @@ export async function startWebServer(
 ): Promise<WebServer> {
   const { config, metrics, tracing } = parts;
   const { operations, journalReason, isServiceDown } = served;
-  const server = await createServer(parts, served);
+  const server = await createServerWithoutRoutes(parts, served);
   const { app, apollo, compiled, graphql, unread } = server;
   const { authenticator, connections, eventLoopLag } = graphql;
   const shutdown = new GracefulShutdown(app, connections);
@@ -102,7 +102,10 @@ export async function startWebServer(
 }
 
 /** Creates the web server without routes, and the objects that its routes need. */
-async function createServer(parts: SharedDependencies, { operations, audit }: WebServerDependencies) {
+async function createServerWithoutRoutes(
+  parts: SharedDependencies,
+  { operations, audit }: WebServerDependencies,
+) {
   const { config, log, clock, metrics } = parts;
   const { limits } = config;
   const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
@@ -148,7 +151,7 @@ async function createServer(parts: SharedDependencies, { operations, audit }: We
 
 async function addGraphqlRoutes(
   { config, clock, metrics, tracing }: SharedDependencies,
-  { app, apollo, compiled, graphql }: Awaited<ReturnType<typeof createServer>>,
+  { app, apollo, compiled, graphql }: Awaited<ReturnType<typeof createServerWithoutRoutes>>,
 ) {
   const { maxSubscriptions, maxSubscriptionsPerClient, heartbeatMs } = config.subscriptions;
   const subscriptions = startSubscriptions(app, graphql, {
@@ -199,7 +202,7 @@ function createConnections({ config, metrics, log, clock }: SharedDependencies):
   if (wantedConnections !== null && wantedConnections > capacity)
     log.warn(
       { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections },
-      'this instance accepts fewer connections than MAX_CONNECTIONS: its file descriptor limit, or the maximum of 18000, allows no more',
+      'this instance accepts only `maxConnections` connections instead of MAX_CONNECTIONS: raise its file descriptor limit (at most 18000 connections are possible)',
     );
   const perAddress = maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_FRACTION_PER_ADDRESS);
   return new Connections(

@@ -50,6 +50,6 @@ async function logWeaknesses(url: string, log: SharedDependencies['log']): Promi
   for (const reason of weaknesses)
     log.warn(
       { event: 'journal_weakness', reason },
-      'the setup of PostgreSQL is a risk for the gateway (see reason); npm run doctor explains it',
+      'PostgreSQL is not set up safely for the journal (see reason); the command paygraph doctor names the remedy',
     );
 }

@@ -99,7 +99,9 @@ only if the journal certainly has every attempt (docs/exactly-once.md). Gateways
 /** Appends a value of the repeatable option --expect to its earlier values. @throws InvalidArgumentError if invalid */
 function appendExpectedHash(hash: string, earlier: readonly string[] = []): string[] {
   if (/^[0-9a-f]{64}$/i.test(hash)) return [...earlier, hash.toLowerCase()];
-  throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');
+  throw new InvalidArgumentError(
+    'Expected 64 hexadecimal digits: the seal of an audit log file, or the hash of one of its lines.',
+  );
 }
 
 export function defineAuditCommands(program: Command, createAction: CreateAction): void {

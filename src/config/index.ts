@@ -174,7 +174,7 @@ function configWarnings(env: EnvReader): string[] {
   return warnings;
 }
 
-/** Whether the settings accept callers without authentication. */
+/** Whether callers need no authentication, because neither client keys nor tokens are configured. */
 export const allowsUnauthenticatedCallers = (access: ReturnType<typeof readAccessSettings>): boolean =>
   !access.clientKeysFile && !access.tokens;
 

@@ -1,7 +1,7 @@
 import {
   JournalBusy,
   type Attempt,
-  type AttemptKind,
+  type TransactionKind,
   type AttemptQuery,
   type TransactionRef,
 } from '../datasources/journal/journal';
@@ -32,7 +32,7 @@ export class AttemptOperations {
    */
   findCreated(
     client: string,
-    kind: AttemptKind,
+    kind: TransactionKind,
     refs: readonly TransactionRef[],
   ): Promise<(Attempt | null)[]> {
     const { journal, service } = this.session;

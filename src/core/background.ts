@@ -1,4 +1,4 @@
-import type { Attempt, AttemptKind } from '../datasources/journal/journal';
+import type { Attempt, TransactionKind } from '../datasources/journal/journal';
 import type { Clock, Timer } from '../shared/clock';
 import type { ClockName } from './clocks';
 
@@ -43,7 +43,7 @@ interface RecoveryReport {
 /** Observes background work for metrics and audit. The methods must return quickly and must not throw. */
 export interface BackgroundObserver {
   /** Called after each try to recover an unknown outcome. */
-  onRecoveryResult(kind: AttemptKind, result: RecoveryResultKind): void;
+  onRecoveryResult(kind: TransactionKind, result: RecoveryResultKind): void;
   /**
    * Called when the journal has recorded a recovered outcome. If the journal cannot be read afterwards, several
    * instances may report the same outcome.
@@ -52,13 +52,13 @@ export interface BackgroundObserver {
   /** Called after each run of the recovery job. @param isOk false if the run failed */
   onRecoveryJobRun(isOk: boolean): void;
   onClockStep(source: ClockName): void;
-  onPoll(kind: AttemptKind, result: PollResult): void;
+  onPoll(kind: TransactionKind, result: PollResult): void;
   /**
    * Called when this instance has recorded a change (`isRecorded` is true), or has dropped a state that may be new
    * (`isRecorded` is false).
    */
-  onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;
-  onFollowLookup(kind: AttemptKind, result: FollowResult): void;
+  onChange(kind: TransactionKind, status: string, isRecorded: boolean): void;
+  onFollowLookup(kind: TransactionKind, result: FollowResult): void;
   /**
    * Called for each change that a subscriber to `changes` receives after it has caught up with earlier changes.
    * @param ageMs time since the change was recorded

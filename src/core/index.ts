@@ -77,7 +77,10 @@ function openSession(options: OperationsOptions, guard: ClockGuard): JournalSess
   return new JournalSession({ journal, clock: journalClock, fence, service, runtime, warn });
 }
 
-/** Creates the business logic and starts its background jobs. */
+/**
+ * Starts payments, payouts, callbacks, the record of changes, recovery of unknown outcomes and retention. `stop()` of the
+ * result ends their background jobs.
+ */
 export function startOperations(options: OperationsOptions) {
   const { payments, payouts, notifier, config, observer } = options;
   const runInSpan: RunInBackgroundSpan = options.runInSpan ?? ((_span, work) => work());

@@ -108,7 +108,7 @@ export class JournalSession {
       return result;
     } catch (error) {
       const outcome = created ?? { outcome: 'not_sent', settledAt: this.clock.now() };
-      this.#unrecorded.add({ attempt, outcome, isSender: true });
+      this.#unrecorded.add({ attempt, outcome, isFirstOutcomeByInserter: true });
       inserting.then(() => this.flushUnrecorded()).catch(() => undefined);
       throw error;
     }
@@ -162,8 +162,8 @@ export class JournalSession {
    * @param onRecorded called once when the outcome is recorded, perhaps after the promise has resolved; must not throw
    */
   recordOutcome(attempt: SentAttempt, outcome: Outcome, onRecorded?: () => void): Promise<boolean> {
-    const isSender = this.#attemptsInFlight.delete(attempt.id);
-    const unrecorded = { attempt, outcome, isSender, onRecorded };
+    const isFirstOutcomeByInserter = this.#attemptsInFlight.delete(attempt.id);
+    const unrecorded = { attempt, outcome, isFirstOutcomeByInserter, onRecorded };
     const recording = this.#recordQueued(unrecorded).catch(() => {
       this.#unrecorded.add(unrecorded);
       this.warn(
@@ -190,12 +190,12 @@ export class JournalSession {
    * attempt, raises the fence and inserts the attempt again. Exception: if the outcome is from a lookup and the attempt
    * is superseded (see #isAttemptReplaced), does neither.
    */
-  async #record({ attempt, outcome, isSender }: UnrecordedOutcome): Promise<boolean> {
+  async #record({ attempt, outcome, isFirstOutcomeByInserter }: UnrecordedOutcome): Promise<boolean> {
     try {
       return await this.journal.recordOutcome(attempt.id, outcome);
     } catch (error) {
       if (!(error instanceof AttemptMissing)) throw error;
-      const wasLookedUp = !isSender || outcome.outcome === 'unknown';
+      const wasLookedUp = !isFirstOutcomeByInserter || outcome.outcome === 'unknown';
       if (wasLookedUp && (await this.#isAttemptReplaced(attempt))) return outcome.outcome !== 'succeeded';
       await this.fence.raise();
       return (await this.#insertAgain(attempt)) ? this.journal.recordOutcome(attempt.id, outcome) : true;

@@ -24,7 +24,7 @@ interface PayoutOperationsOptions extends CreateOptions {
 }
 
 /** Time limit in ms for reading the details of a payout from the journal. After a timeout, the payout lacks them. */
-const JOURNAL_READ_TIMEOUT_MS = 450;
+const PAYOUT_DETAILS_TIMEOUT_MS = 450;
 
 const UNREACHABLE_MESSAGE =
   'The payment service cannot be reached; this call sent no payout. Repeat it unchanged.';
@@ -51,7 +51,7 @@ export class PayoutOperations {
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;
     const reading = journal.findByTransaction(service, 'payout', transactionId);
-    const attempt = await withTimeout(JOURNAL_READ_TIMEOUT_MS, reading, runtime).catch(() => undefined);
+    const attempt = await withTimeout(PAYOUT_DETAILS_TIMEOUT_MS, reading, runtime).catch(() => undefined);
     if (attempt === undefined) return { ...key, isPartial: true };
     return attempt?.channel === key.channel ? knownPayoutFromJournal(attempt) : key;
   }

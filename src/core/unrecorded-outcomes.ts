@@ -15,7 +15,7 @@ export interface UnrecordedOutcome {
   attempt: SentAttempt;
   outcome: Outcome;
   /** Whether this is the first outcome of an attempt that this instance inserted, or tried to insert. */
-  isSender: boolean;
+  isFirstOutcomeByInserter: boolean;
   /** Called when the journal has recorded the outcome for the first time; must not throw. */
   onRecorded?: () => void;
 }
@@ -33,7 +33,7 @@ export class UnrecordedOutcomes {
   /** By attempt id, in the order in which the attempts were queued or last tried. */
   readonly #queue = new Map<string, QueuedOutcome>();
 
-  /** @param record records an outcome; rejects on failure */
+  /** @param record writes one outcome to the journal; an outcome that it rejects stays queued */
   constructor(
     private readonly clock: JournalClock,
     private readonly record: (unrecorded: UnrecordedOutcome) => Promise<unknown>,

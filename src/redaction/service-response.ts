@@ -135,14 +135,14 @@ function credentialFinder(credentials: readonly string[]): Finder {
 
 /** Number of leading characters of each value that the prefilter hashes. */
 const PREFIX_LENGTH = 4;
-const HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
+const POSSIBLE_HASHES = 2 ** (4 * PREFIX_LENGTH);
 
 /**
  * Returns the hash of the last PREFIX_LENGTH characters of a text, after one more character. `hash`: the hash before
  * this character. Ignores case.
  */
 const rollingHash = (hash: number, letter: number): number =>
-  ((hash << 4) ^ (letter | 0x20)) & (HASH_COUNT - 1);
+  ((hash << 4) ^ (letter | 0x20)) & (POSSIBLE_HASHES - 1);
 
 /**
  * Returns a fast test of whether a text may contain one of the values. The time of the test does not depend on the
@@ -151,7 +151,7 @@ const rollingHash = (hash: number, letter: number): number =>
 function createPrefilter(values: readonly string[]): (text: string) => boolean {
   // The hash ignores case in ASCII only. If a value does not begin with four ASCII characters, let every text pass.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
-  const hasPrefixHash = new Uint8Array(HASH_COUNT);
+  const hasPrefixHash = new Uint8Array(POSSIBLE_HASHES);
   for (const value of values)
     hasPrefixHash[
       [...value.slice(0, PREFIX_LENGTH)].reduce((hash, letter) => rollingHash(hash, letter.charCodeAt(0)), 0)

@@ -93,26 +93,26 @@ export function readMessage(value: unknown): string | null {
  * and tokens in it.
  */
 const redactUnless =
-  (hasForm: (text: string) => boolean) =>
+  (isHarmless: (text: string) => boolean) =>
   (value: unknown): string | null => {
     const text = scalarToText(value);
-    return text !== null && hasForm(text) ? text : redactFreeText(value);
+    return text !== null && isHarmless(text) ? text : redactFreeText(value);
   };
 
 /**
  * Reads a phone number. Returns a number of up to 15 digits unchanged, unless it contains a card number of a known
  * scheme. In any other text, redacts card numbers and tokens.
  */
-export const readPhone = redactUnless(
+export const redactUnlessPhone = redactUnless(
   (text) =>
     /^\+?[\d ()-]{5,24}$/.test(text) && text.replace(/\D/g, '').length <= 15 && !containsKnownSchemePan(text),
 );
 
 /** Reads an IP address. Redacts card numbers and tokens in any other text. */
-export const readIp = redactUnless((text) => isIP(text) !== 0);
+export const redactUnlessIp = redactUnless((text) => isIP(text) !== 0);
 
 /** Reads a date, or a date with a time (ISO 8601). Redacts card numbers and tokens in any other text. */
-export const readTime = redactUnless((text) =>
+export const redactUnlessTime = redactUnless((text) =>
   /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i.test(text),
 );
 

@@ -3,7 +3,7 @@ import { mayUseChannel, type Caller } from '../auth/caller';
 import {
   ATTEMPT_OUTCOMES,
   type Attempt as RecordedAttempt,
-  type AttemptKind,
+  type TransactionKind,
   type AttemptOutcome as RecordedOutcome,
   type AttemptPosition,
 } from '../datasources/journal/journal';
@@ -33,7 +33,7 @@ const GRAPHQL_OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
   unknown: AttemptOutcome.UNKNOWN,
 };
 
-const GRAPHQL_OPERATIONS: Record<AttemptKind, AttemptOperation> = {
+const GRAPHQL_OPERATIONS: Record<TransactionKind, AttemptOperation> = {
   payment: AttemptOperation.CREATE_PAYMENT,
   payout: AttemptOperation.CREATE_PAYOUT,
 };
@@ -97,7 +97,7 @@ const isEarlier = (first: AttemptPosition, second: AttemptPosition): boolean =>
   first.startedAt < second.startedAt || (first.startedAt === second.startedAt && first.seq < second.seq);
 
 /** Converts the arguments of `attempts` to filters of the journal. Throws BAD_USER_INPUT if an argument is invalid. */
-function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]) {
+function attemptFilters(args: AttemptsArgs, visibleKinds: readonly TransactionKind[]) {
   const { operation, outcome, externalId, after } = args;
   const startedFrom = parseTimestamp('startedAfter', args.startedAfter);
   const startedBefore = parseTimestamp('startedBefore', args.startedBefore);
@@ -117,7 +117,8 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-const visibleKinds = (caller: Caller): AttemptKind[] => kindsWithRight(caller, 'read', 'read:own', 'create');
+const visibleKinds = (caller: Caller): TransactionKind[] =>
+  kindsWithRight(caller, 'read', 'read:own', 'create');
 
 function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attempt {
   const { kind, channel, transactionId, settledAt, method, currency, value } = recorded;

@@ -1,6 +1,6 @@
 import { creatorRestriction, type Caller } from '../auth/caller';
 import type { Operations } from '../core';
-import type { AttemptKind } from '../datasources/journal/journal';
+import type { TransactionKind } from '../datasources/journal/journal';
 import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
 import { createAuditedRunner } from './audit-mutations';
@@ -36,7 +36,7 @@ export class OperationContext {
   eventId: string | null = null;
   /** Limit of concurrent lookups, shared by payments and payouts. */
   private readonly lookupLimit = createLookupLimit();
-  private loaders: Partial<Record<AttemptKind, VisibleTransactions>> = {};
+  private loaders: Partial<Record<TransactionKind, VisibleTransactions>> = {};
 
   constructor(
     private readonly operations: Operations,
@@ -83,7 +83,7 @@ export class OperationContext {
    * Returns the payments, or the payouts, that the caller may read. Results of lookups are cached until
    * invalidateLoaders() is called.
    */
-  visibleTransactions(kind: AttemptKind): VisibleTransactions {
+  visibleTransactions(kind: TransactionKind): VisibleTransactions {
     const { caller, operations, lookupLimit } = this;
     const { attempts } = operations;
     const { feed } = operations[`${kind}s`];

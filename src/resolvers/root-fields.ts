@@ -60,7 +60,8 @@ export function guardRootField(field: RootField): void {
 }
 
 /**
- * Root value with which a mutation only returns `result`, because src/http/compiled has already called the resolver.
+ * Root value for a mutation whose resolver src/http/compiled has already run: the field returns `result`, and does not
+ * run the mutation again.
  */
 export class PrecomputedResult {
   constructor(readonly result: unknown) {}

@@ -68,7 +68,7 @@ function entityLookup(schema: GraphQLSchema) {
 
 type RootField = GraphQLFieldConfig<unknown, OperationContext>;
 
-function serviceField(sdl: string): RootField {
+function federationServiceField(sdl: string): RootField {
   const Service = new GraphQLObjectType({
     name: '_Service',
     description: 'The subgraph of Apollo Federation.',
@@ -82,7 +82,7 @@ function serviceField(sdl: string): RootField {
   };
 }
 
-function entitiesField(schema: GraphQLSchema): RootField {
+function federationEntitiesField(schema: GraphQLSchema): RootField {
   const lookUpEntity = entityLookup(schema);
   const Entity = new GraphQLUnionType({
     name: '_Entity',
@@ -118,7 +118,10 @@ export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();
   const query = schema.getQueryType()?.toConfig();
   if (!query) throw new Error('Bug in the gateway: the GraphQL schema has no query type.');
-  const federationFields = { _service: serviceField(subgraphSdl(schema)), _entities: entitiesField(schema) };
+  const federationFields = {
+    _service: federationServiceField(subgraphSdl(schema)),
+    _entities: federationEntitiesField(schema),
+  };
   const Query = new GraphQLObjectType({ ...query, fields: { ...query.fields, ...federationFields } });
   Object.values(Query.getFields())
     .filter(({ name }) => name in federationFields)

@@ -1,7 +1,7 @@
 import { bulkhead, type BulkheadPolicy } from 'cockatiel';
 import DataLoader from 'dataloader';
 import { requireChannel, creatorRestriction, type Caller } from '../auth/caller';
-import { ATTEMPT_KINDS, type AttemptKind } from '../datasources/journal/journal';
+import { ATTEMPT_KINDS, type TransactionKind } from '../datasources/journal/journal';
 import type { LookupKey } from '../datasources/payment-service/client';
 import { lookupCacheKey } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
@@ -12,7 +12,7 @@ import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 
 interface VisibleTransactionsOptions {
-  kind: AttemptKind;
+  kind: TransactionKind;
   caller: Caller;
   feed: TransactionFeed<PaymentResource> | TransactionFeed<PayoutResource>;
   attempts: AttemptOperations;
@@ -32,7 +32,8 @@ export function createLookupLimit(): () => BulkheadPolicy {
 export const kindsWithRight = (
   { scopes }: Caller,
   ...anyOf: readonly ('read' | 'read:own' | 'create')[]
-): AttemptKind[] => ATTEMPT_KINDS.filter((kind) => anyOf.some((right) => scopes.has(`${kind}s:${right}`)));
+): TransactionKind[] =>
+  ATTEMPT_KINDS.filter((kind) => anyOf.some((right) => scopes.has(`${kind}s:${right}`)));
 
 /**
  * The payments, or the payouts, that one caller may read. Resolvers have no other access to transactions of the
@@ -100,7 +101,7 @@ export class VisibleTransactions {
     return this.#loader.load(key);
   }
 
-  /** Sends a request per key, because the service cannot look up several transactions in one request. */
+  /** Looks each key up separately, because the service cannot look up several transactions in one request. */
   #lookUpAll(keys: readonly LookupKey[]): Promise<Transaction | null | Error>[] {
     const { feed, lookupLimit } = this.#options;
     const lookUp = (key: LookupKey): Promise<Transaction | null> => feed.lookUp(key);

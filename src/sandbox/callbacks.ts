@@ -27,7 +27,7 @@ interface CallbackParts {
  * delivery of callbacks: both are inventions of the sandbox.
  */
 export class CallbackSender {
-  private readonly deliveries = bulkhead(MAX_CONCURRENT_DELIVERIES, MAX_QUEUED_DELIVERIES);
+  private readonly deliveryBulkhead = bulkhead(MAX_CONCURRENT_DELIVERIES, MAX_QUEUED_DELIVERIES);
   private stopping = new AbortController();
 
   constructor(private readonly parts: CallbackParts) {}
@@ -49,12 +49,14 @@ export class CallbackSender {
   private async deliver(callback: Callback, earlierAttemptCount = 0): Promise<void> {
     const { clock, logger } = this.parts;
     const { transactionId } = callback;
-    if (this.deliveries.queueSlots === 0) {
+    if (this.deliveryBulkhead.queueSlots === 0) {
       logger?.warn({ transactionId }, 'sandbox callback dropped: the queue is full');
       return;
     }
     const { signal } = this.stopping;
-    const isDelivered = await this.deliveries.execute(() => this.post(callback, signal)).catch(() => false);
+    const isDelivered = await this.deliveryBulkhead
+      .execute(() => this.post(callback, signal))
+      .catch(() => false);
     if (isDelivered || signal.aborted) return;
     const delay = RETRY_DELAYS_MS[earlierAttemptCount];
     const facts = { transactionId, attempt: earlierAttemptCount + 1, last: delay === undefined };
@@ -86,7 +88,7 @@ const payloadOf = (transaction: Transaction, now: number) => ({
   transaction_id: transaction.id,
   external_id: transaction.externalId ?? null,
   channel: transaction.channel,
-  status: transaction.outcome.statusOverride ?? transaction.status,
+  status: transaction.outcome.reportedStatus ?? transaction.status,
   state: transaction.kind === 'payment' ? (transaction.state ?? null) : null,
   amount: transaction.amount,
   error: transaction.error ?? null,

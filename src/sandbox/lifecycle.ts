@@ -104,7 +104,7 @@ export class Lifecycle {
     throwIfFinal(transaction);
     transaction.status = 'failed';
     transaction.error = error;
-    this.finish(transaction);
+    this.onFinalStatus(transaction);
   }
 
   /**
@@ -115,15 +115,15 @@ export class Lifecycle {
     throwIfFinal(payment);
     payment.status = 'mispaid';
     payment.amount = { ...payment.amount, received };
-    this.finish(payment);
+    this.onFinalStatus(payment);
   }
 
   private complete(transaction: Transaction): void {
     transaction.status = 'completed';
-    this.finish(transaction);
+    this.onFinalStatus(transaction);
   }
 
-  private finish(transaction: Transaction): void {
+  private onFinalStatus(transaction: Transaction): void {
     transaction.timer?.cancel();
     if (transaction.kind === 'payment') {
       transaction.state = undefined;

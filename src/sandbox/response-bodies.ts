@@ -9,7 +9,7 @@ export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): W
   const { method, methodFields, added, state } = payment;
   const account = method.topLevelAccount && payment.flow === 'direct' ? added['account'] : undefined;
   return {
-    status: payment.outcome.statusOverride ?? payment.status,
+    status: payment.outcome.reportedStatus ?? payment.status,
     transaction_id: payment.id,
     amount: payment.amount,
     redirect_url: payment.redirectUrl,
@@ -40,17 +40,17 @@ export function confirmBody(payment: Payment): WireObject {
 
 /** Builds the response to a payout create. Its `external_id` is always null (spec 4.2). */
 export const payoutCreatedBody = ({ status, id, outcome }: Payout): WireObject => ({
-  status: outcome.statusOverride ?? status,
+  status: outcome.reportedStatus ?? status,
   transaction_id: id,
   external_id: null,
 });
 
-/** Builds the response to a payout lookup (spec 4.1). Has `method` only if the payout failed or has `typeOverride`. */
+/** Builds the response to a payout lookup (spec 4.1). Has `method` only if the payout failed or has `reportedType`. */
 export function payoutBody(payout: Payout): WireObject {
-  const { typeOverride, statusOverride } = payout.outcome;
-  const method = typeOverride ?? (payout.status === 'failed' ? payout.type : undefined);
+  const { reportedType, reportedStatus } = payout.outcome;
+  const method = reportedType ?? (payout.status === 'failed' ? payout.type : undefined);
   return {
-    status: statusOverride ?? payout.status,
+    status: reportedStatus ?? payout.status,
     transaction_id: payout.id,
     ...(method && { method }),
     external_id: payout.externalId ?? null,
@@ -58,7 +58,7 @@ export function payoutBody(payout: Payout): WireObject {
   };
 }
 
-const methodTypeOf = ({ outcome, type }: Payment): string => outcome.typeOverride ?? type;
+const methodTypeOf = ({ outcome, type }: Payment): string => outcome.reportedType ?? type;
 
 function pick(source: WireObject, names: readonly string[]): WireObject {
   const presentNames = names.filter((name) => Object.hasOwn(source, name));

@@ -32,7 +32,7 @@ export interface SandboxOptions {
   /** Whether to serve the control plane at /_sandbox/; by default false. */
   control?: boolean;
   /** Whether to serve the public key of the tokens that `paygraph dev-token` issues; by default false. */
-  servesDevKey?: boolean;
+  servesDevJwks?: boolean;
   clock?: Clock;
   /**
    * Delay in ms from a create or confirm to the final status, if that status does not wait for the payer. By default
@@ -79,7 +79,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   addApi(app, { keys: credentials, service, faults, clock, realTime });
   addHostedPage(app, store, lifecycle);
   app.get('/healthz', () => ({ status: 'ok' }));
-  if (options.servesDevKey) addJwks(app);
+  if (options.servesDevJwks) addJwks(app);
   if (options.control) {
     const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, refreshEvents);
     app.register(routes, { prefix: '/_sandbox' });

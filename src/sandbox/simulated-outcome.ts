@@ -19,9 +19,9 @@ export interface SimulatedOutcome {
   /** Time in ms after the create during which lookups and confirms do not find the transaction. */
   hiddenForMs?: number;
   /** Status in callbacks and in responses to creates and lookups, instead of the real status. */
-  statusOverride?: string;
+  reportedStatus?: string;
   /** Method type in responses, instead of the real type. */
-  typeOverride?: string;
+  reportedType?: string;
 }
 
 const failedWith = (code: string, message: string): SimulatedOutcome => ({ error: { code, message } });
@@ -49,8 +49,8 @@ const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
   '82': { fault: 'error_after' },
   '83': { hiddenForMs: 5000 },
   '84': { fault: 'truncated' },
-  '85': { statusOverride: 'on_hold' },
-  '86': { typeOverride: 'carrier_pigeon' },
+  '85': { reportedStatus: 'on_hold' },
+  '86': { reportedType: 'carrier_pigeon' },
 };
 
 /**

@@ -57,7 +57,7 @@ const STATUSES_WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.MISPAID,
 ]);
 
-/** Defines the confirmation of payments by one method (spec 4.5): a field of ConfirmationInput, named `field`. */
+/** How payments by one method are confirmed (spec 4.5). */
 export interface ConfirmationDefinition {
   /** An input class, or an enum if the confirmation has no data (card-to-card transfers). */
   input: object;

@@ -28,7 +28,7 @@ function requireThat(isValid: boolean, rule: string): asserts isValid {
   if (!isValid) throw new PostgresUrlError(`expected ${rule}`);
 }
 
-const DEFAULT_PORT = 5432;
+const DEFAULT_POSTGRES_PORT = 5432;
 const DEFAULT_CONNECT_TIMEOUT_SECONDS = '2';
 const MAX_CONNECT_TIMEOUT_SECONDS = 60;
 const MAX_HOSTS = 10;
@@ -109,7 +109,7 @@ function readHost(text: string, index: number): PostgresHost {
   const [, host, port] = HOST_PATTERN.exec(text) ?? [];
   requireThat(host !== undefined, `a name or an IP address (IPv6 in brackets) as host ${index + 1}`);
   checkPort(port, `the port of host ${index + 1}`);
-  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port ? Number(port) : DEFAULT_PORT };
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port ? Number(port) : DEFAULT_POSTGRES_PORT };
 }
 
 function checkPort(port: string | undefined, name: string): void {
@@ -121,9 +121,7 @@ function checkPercentEncoding(user: string): void {
   try {
     decodeURIComponent(user);
   } catch {
-    throw new PostgresUrlError(
-      'expected each % in user and password to begin an escape such as %25, which stands for %',
-    );
+    throw new PostgresUrlError('expected user and password to be percent-encoded (%25 stands for %)');
   }
 }
 

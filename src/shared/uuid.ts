@@ -3,7 +3,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Whether a text is a UUID of any version, in upper or lower case. */
 export const isUuid = (text: string): boolean => UUID.test(text);
 
-/** Returns the 16 bytes of a valid UUID. */
+/** Returns the 16 bytes of a UUID. Does not check the text; isUuid() does. */
 export const uuidToBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
 
 /** Formats 32 hexadecimal digits as a UUID. */

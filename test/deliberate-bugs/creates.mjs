@@ -101,7 +101,7 @@ export const bugs = [
     id: 'create-abandoned-begin-unrecorded',
     promise: 'A create that the journal recorded too late is withdrawn, so that its key is free.',
     file: 'src/core/journal-session.ts',
-    find: '      this.#unrecorded.add({ attempt, outcome, isSender: true });\n',
+    find: '      this.#unrecorded.add({ attempt, outcome, isFirstOutcomeByInserter: true });\n',
     replace: '',
     tests: ['test/exactly-once/journal.system.test.ts'],
   },

@@ -51,7 +51,9 @@ test('Orders of another subgraph show their payments, with one gateway operation
   expect(data).toEqual({
     orders: [ofCard, ofUpi, ofCard, null, ofUpi].map((payment, place) => ({ id: `${place}`, payment })),
   });
-  expect(logLines.slice(lines).filter((line) => line.includes('"msg":"operation"'))).toHaveLength(1);
+  expect(
+    logLines.slice(lines).filter((line) => line.includes('"msg":"GraphQL operation ended"')),
+  ).toHaveLength(1);
   expect(service.requestsTo('look-up-payment').length - lookups).toBe(2);
 });
 

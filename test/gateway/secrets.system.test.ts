@@ -581,7 +581,7 @@ test('Neither the log nor a file of the gateway contains a secret, while it runs
   expect(everything).toContain(idempotencyKey);
   expect(existsSync(path.join(folder, 'audit.log'))).toBe(true);
   expect(program.output()).toContain('"event":"service_request_failed"');
-  expect(program.output()).toContain('"msg":"operation"');
+  expect(program.output()).toContain('"msg":"GraphQL operation ended"');
   const leaks = [...files, ['the output', Buffer.from(program.output()).toString('latin1')] as const].flatMap(
     ([name, text]) => found(text).map((canary) => `${name}: ${canary}`),
   );

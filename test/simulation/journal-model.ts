@@ -3,7 +3,7 @@ import {
   NO_ABSENCE_EVIDENCE,
   type Attempt,
   type AttemptKey,
-  type AttemptKind,
+  type TransactionKind,
   type InsertResult,
   type AttemptClaim,
   type ConfirmBeginResult,
@@ -213,7 +213,7 @@ export class JournalModel {
     return attempt?.service === service ? attempt : null;
   }
 
-  findByTransaction(service: string, kind: AttemptKind, id: string, except?: string): Attempt | null {
+  findByTransaction(service: string, kind: TransactionKind, id: string, except?: string): Attempt | null {
     const found = this.attempts.filter((attempt) => attempt.transactionId === id && attempt.id !== except);
     return found.find((attempt) => attempt.service === service && attempt.kind === kind) ?? null;
   }

@@ -115,7 +115,7 @@ describe('A subscription to a payment', () => {
     const [done, open] = [lone.addPayment({ status: 'completed' }), lone.addPayment()];
     const watching = await firstOf(client, { ...subscription(open), operationName: 'Watch' });
     await (await watchStatus(client, done)).ended();
-    expect(lone.subscriptionLines()).toMatchObject([{ msg: 'operation', results: 1 }]);
+    expect(lone.subscriptionLines()).toMatchObject([{ msg: 'GraphQL operation ended', results: 1 }]);
     await firstOf(client, { query: 'subscription { nosuch }' });
     watching.leave();
     await lone.subscriptionsEnded(3);

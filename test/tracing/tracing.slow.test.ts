@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config';
 import {
   CollectorExporter,
   createTracerProvider,
-  type LostSpans,
+  type ExportFailure,
 } from '../../src/observability/tracing/exporter';
 import { EventStream } from '../subscriptions/support/event-stream';
 import { firstOf, webSocketClient } from '../subscriptions/support/subscriptions';
@@ -301,7 +301,7 @@ function startTracer(settings: Record<string, string | undefined>) {
   const { tracing } = readConfig(settings);
   if (!tracing) throw new Error('Tracing is off.');
   const time = { now: 0 };
-  const warnings: LostSpans[] = [];
+  const warnings: ExportFailure[] = [];
   const now = () => time.now;
   const exporter = new CollectorExporter(tracing, now, (lost) => warnings.push(lost));
   const provider = createTracerProvider(tracing, exporter);

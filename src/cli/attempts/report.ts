@@ -109,7 +109,7 @@ const plannedSettleJson = ({ line, name, request, attempt, state, message }: Pla
   message,
 });
 
-interface ReportOptions {
+interface SettleReportOptions {
   json?: boolean | undefined;
   /** True: the command has tried to record or propose the outcomes. False: the report is a preview. */
   isCarriedOut: boolean;
@@ -126,7 +126,7 @@ interface ReportOptions {
 export function printReport(
   terminal: Terminal,
   planned: readonly PlannedSettle[],
-  options: ReportOptions,
+  options: SettleReportOptions,
 ): number {
   const { json, isCarriedOut, proposalId = null } = options;
   const countOf = (state: SettleState): number => planned.filter((plan) => plan.state === state).length;

@@ -91,7 +91,7 @@ function readObject(json: string): object {
   } catch {
     // Ignore the syntax error, because the UsageError below reports it.
   }
-  throw new UsageError('Expected a JSON object without repeated names.');
+  throw new UsageError('Expected a JSON object in which no field occurs twice.');
 }
 
 function readRow({ line, read }: Row, defaultStatus: string): SettleFileLine {

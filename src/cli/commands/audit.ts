@@ -25,14 +25,14 @@ export async function verify(
   { expect = [], json }: VerifyOptions,
 ): Promise<number> {
   const { auditFile, auditKey } = readCommandConfig(env);
-  const findings = { faultCount: 0, noteCount: 0, printed: [] as AuditFinding[] };
+  const summary = { faultCount: 0, noteCount: 0, printedFindings: [] as AuditFinding[] };
   const onFinding = (finding: AuditFinding): void => {
-    const countOfKind = (findings[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
-    if (countOfKind <= MAX_PRINTED) findings.printed.push(finding);
+    const countOfKind = (summary[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
+    if (countOfKind <= MAX_PRINTED) summary.printedFindings.push(finding);
   };
   const verifier = new Verifier(onFinding, auditKey?.reveal() ?? null, expect);
   for (const file of files.length > 0 ? files : [auditFile]) await verifyFile(file, verifier, terminal);
-  const result = verificationResult(verifier, findings);
+  const result = verificationResult(verifier, summary);
   if (json) terminal.printJson(result);
   else terminal.print(describeResult(result).join('\n'));
   return result.isWhole ? EXIT.done : EXIT.failed;
@@ -47,15 +47,15 @@ async function verifyFile(file: string, verifier: Verifier, terminal: Terminal):
   });
 }
 
-/** Returns the result as --json prints it. `findings`: at most MAX_PRINTED faults and MAX_PRINTED notes. */
+/** Returns the result as --json prints it. The result has at most MAX_PRINTED faults and MAX_PRINTED notes. */
 const verificationResult = (
   { writers, files, missed, missingHashes }: Verifier,
-  findings: { faultCount: number; noteCount: number; printed: readonly AuditFinding[] },
+  summary: { faultCount: number; noteCount: number; printedFindings: readonly AuditFinding[] },
 ) => ({
-  isWhole: findings.faultCount + missingHashes.length === 0,
-  faults: findings.faultCount + missingHashes.length,
-  notes: findings.noteCount,
-  findings: findings.printed,
+  isWhole: summary.faultCount + missingHashes.length === 0,
+  faults: summary.faultCount + missingHashes.length,
+  notes: summary.noteCount,
+  findings: summary.printedFindings,
   missingSeals: missingHashes,
   callsNotWritten: missed,
   writers: { total: writers.length, open: writers.filter(({ isClosed }) => !isClosed) },

@@ -11,11 +11,11 @@ import { timeText } from '../terminal';
 /** The rows of one proposal in the journal: one row per attempt. */
 type ProposalRows = [ProposedOutcome, ...ProposedOutcome[]];
 
-async function proposalJson({ journal, service }: Session, rows: ProposalRows) {
-  const { id, proposedBy, sudoUser, givenName, reason, proposedAt, expiresAt } = rows[0];
+async function proposalJson({ journal, service }: Session, outcomes: ProposalRows) {
+  const { id, proposedBy, sudoUser, givenName, reason, proposedAt, expiresAt } = outcomes[0];
   const foundAttempts: Attempt[] = [];
   const attempts = [];
-  for (const { attemptId, outcome, transactionId } of rows) {
+  for (const { attemptId, outcome, transactionId } of outcomes) {
     const attempt = await journal.findById(service, attemptId);
     if (attempt) foundAttempts.push(attempt);
     attempts.push({ id: attemptId, outcome, transactionId, attempt: attempt && attemptJson(attempt) });
@@ -89,7 +89,9 @@ export async function approve(
   const { store, rows, proposal } = await openProposal(session, id);
   const { proposedBy, sudoUser, reason } = rows[0];
   if (mayBeSamePerson(session.operator, { user: proposedBy, sudoUser }))
-    throw new Error('Another person has to approve: you made the proposal, as this user or through sudo.');
+    throw new Error(
+      `Another person has to approve: ${proposedBy} made the proposal, who may be you (the same user, or through sudo).`,
+    );
   const planned: PlannedSettle[] = [];
   for (const { attemptId, outcome, transactionId, status } of rows)
     planned.push(

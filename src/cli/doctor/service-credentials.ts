@@ -98,7 +98,7 @@ async function sendLookups(
   if (findings.every(({ status }) => status === 'ok')) {
     const unknownKeyTransport = new ServiceTransport({
       ...transportOptions,
-      credentials: Credentials.placeholder(),
+      credentials: Credentials.random(),
     });
     const response = await lookUpUnknownPayment(unknownKeyTransport, randomUUID()).catch(() => null);
     void unknownKeyTransport.close();

@@ -1,5 +1,5 @@
 import type { RecordedChange } from '../../datasources/journal/changes';
-import type { Attempt, AttemptKind } from '../../datasources/journal/journal';
+import type { Attempt, TransactionKind } from '../../datasources/journal/journal';
 import { valueOrNull } from '../../schema/lazy-field';
 import { PaymentStatus, type PaymentResource } from '../../schema/payment';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
@@ -59,13 +59,13 @@ const STAGES: Readonly<Record<string, number>> = {
 const FINAL_STAGE = 4;
 
 /**
- * Value of `detail`: the journal has no change to the status at the service. This status is a possible successor of the
- * status in the latest recorded change.
+ * Value of `detail`: the service's status could follow the status of the latest recorded change, but the journal has not
+ * recorded this transition.
  */
 const CHANGE_NOT_RECORDED = 'change_not_recorded';
 
 /** Returns the GraphQL value of a status word of the service; UNKNOWN for an unknown word. */
-export const toGraphqlStatus = (kind: AttemptKind, word: string): string =>
+export const toGraphqlStatus = (kind: TransactionKind, word: string): string =>
   kind === 'payment'
     ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
     : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, word);

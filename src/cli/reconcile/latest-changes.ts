@@ -6,7 +6,7 @@ import {
   type ChangePosition,
   type ChangeBatch,
 } from '../../datasources/journal/changes';
-import type { AttemptKind } from '../../datasources/journal/journal';
+import type { TransactionKind } from '../../datasources/journal/journal';
 import { changePages } from '../change-pages';
 import type { LatestChange } from './compare';
 
@@ -15,8 +15,8 @@ const PAGE_SIZE = 1000;
 const MAX_SKEW_MS = 60 * 60 * 1000;
 
 /**
- * Finds the latest recorded change of a transaction. Copies the changes from the journal to a temporary file, because
- * the journal has no index of changes by transaction. Needs little memory, however many changes there are.
+ * Finds the latest recorded change of a transaction. Copies the latest change of each transaction from the journal
+ * to a temporary file, because the journal has no index of changes by transaction. Needs little memory, however many changes there are.
  */
 export class LatestChanges implements Disposable {
   // SQLite keeps a database without a name in a temporary file, and deletes this file when the database is closed.
@@ -50,7 +50,7 @@ export class LatestChanges implements Disposable {
   }
 
   /** Returns the latest change of a transaction as of the last update(); null if the copy has none. */
-  find(kind: AttemptKind, transactionId: string): LatestChange | null {
+  find(kind: TransactionKind, transactionId: string): LatestChange | null {
     return (this.#findStatement.get(kind, transactionId) as LatestChange | undefined) ?? null;
   }
 

@@ -17,9 +17,12 @@ import type { ChangeSignals, Watcher } from './change-signals';
 const READ_TIMEOUT_MS = 2000;
 /** Maximum number of changes that a watcher gets from one read, and so keeps in memory. */
 const PAGE_SIZE = 100;
-/** Minimum delay in ms before a watcher reads again while an open database transaction hides newer changes. */
-const MIN_BEHIND_DELAY_MS = 20;
-const MAX_BEHIND_DELAY_MS = 250;
+/**
+ * While an open database transaction hides newer changes, a watcher waits at most this long (in ms) for a wake-up before
+ * it reads again. The wait doubles with each such read, up to MAX_BEHIND_WAIT_MS.
+ */
+const FIRST_BEHIND_WAIT_MS = 20;
+const MAX_BEHIND_WAIT_MS = 250;
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
 /**
@@ -122,7 +125,7 @@ export class ChangeFeed {
   ): AsyncGenerator<RecordedChange, undefined> {
     try {
       let position = await start;
-      let behindDelay = MIN_BEHIND_DELAY_MS;
+      let behindWaitMs = FIRST_BEHIND_WAIT_MS;
       /** Whether the consumer has caught up with the changes that were recorded before it subscribed. */
       let isLive = false;
       while (!watcher.isStopped) {
@@ -134,11 +137,11 @@ export class ChangeFeed {
           yield change;
         }
         position = page.readUntil;
-        if (page.changes.length > 0 || page.hasMore) behindDelay = MIN_BEHIND_DELAY_MS;
+        if (page.changes.length > 0 || page.hasMore) behindWaitMs = FIRST_BEHIND_WAIT_MS;
         if (page.hasMore) continue;
         isLive = true;
-        await watcher.waitForWake(seenVersion, page.isBehind ? behindDelay : Infinity);
-        behindDelay = page.isBehind ? Math.min(MAX_BEHIND_DELAY_MS, behindDelay * 2) : MIN_BEHIND_DELAY_MS;
+        await watcher.waitForWake(seenVersion, page.isBehind ? behindWaitMs : Infinity);
+        behindWaitMs = page.isBehind ? Math.min(MAX_BEHIND_WAIT_MS, behindWaitMs * 2) : FIRST_BEHIND_WAIT_MS;
       }
       return undefined;
     } finally {

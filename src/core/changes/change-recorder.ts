@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { FollowedTransaction, Observation, ObservedState } from '../../datasources/journal/changes';
-import type { AttemptKind } from '../../datasources/journal/journal';
+import type { TransactionKind } from '../../datasources/journal/journal';
 import { growingCache } from '../../shared/growing-cache';
 import type { JournalSession } from '../journal-session';
 import { nextFollowDelay, type PollPhase } from '../polling/poll-schedule';
@@ -24,7 +24,7 @@ const MAX_KNOWN_STATES = 20_000;
  * and delays no response: the writes to the journal are queued.
  */
 export class ChangeRecorder {
-  readonly #knownStates: Record<AttemptKind, LRUCache<string, KnownState>> = {
+  readonly #knownStates: Record<TransactionKind, LRUCache<string, KnownState>> = {
     payment: growingCache(MAX_KNOWN_STATES),
     payout: growingCache(MAX_KNOWN_STATES),
   };
@@ -111,7 +111,7 @@ export class ChangeRecorder {
   }
 
   /** Returns the last known state of a transaction; undefined if this instance knows none. */
-  lastKnownState(kind: AttemptKind, transactionId: string): KnownState | undefined {
+  lastKnownState(kind: TransactionKind, transactionId: string): KnownState | undefined {
     return this.#knownStates[kind].peek(transactionId);
   }
 

@@ -1,7 +1,7 @@
 import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { ChangeNotifier } from '../../datasources/change-notifier/change-notifier';
 import type { FollowedCounts } from '../../datasources/journal/changes';
-import type { AttemptKind } from '../../datasources/journal/journal';
+import type { TransactionKind } from '../../datasources/journal/journal';
 import { withTimeout } from '../../shared/timeout';
 import type { BackgroundObserver, RunInBackgroundSpan } from '../background';
 import type { JournalSession } from '../journal-session';
@@ -23,7 +23,7 @@ interface ChangeTrackingOptions {
 }
 
 interface StartOptions {
-  feeds: Readonly<Record<AttemptKind, Pick<TransactionFeed<Snapshot>, 'poll' | 'onRemoteChange'>>>;
+  feeds: Readonly<Record<TransactionKind, Pick<TransactionFeed<Snapshot>, 'poll' | 'onRemoteChange'>>>;
   timeoutMs: number;
   serviceLoad: ServiceLoad;
   runInSpan: RunInBackgroundSpan;

@@ -30,13 +30,13 @@ export class FollowedFilter {
   readonly #notFollowedAt = growingCache<string, number>(MAX_NOT_FOLLOWED);
 
   /**
-   * @param onMayBeFollowed called with each state whose transaction may be followed; if the journal fails, with every
+   * @param onPassed called with each state whose transaction may be followed; if the journal fails, with every
    * state
    * @param onDropped called with a state that is dropped because the queue is full; a later lookup shows it again
    */
   constructor(
     private readonly session: JournalSession,
-    private readonly onMayBeFollowed: (seen: SeenTransaction) => void,
+    private readonly onPassed: (seen: SeenTransaction) => void,
     private readonly onDropped: (seen: SeenTransaction) => void,
   ) {}
 
@@ -110,7 +110,7 @@ export class FollowedFilter {
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
     batch.forEach((seen, index) => {
       if (mayBeFollowed?.[index] === false) this.cacheNotFollowed(seen.transactionId);
-      else this.onMayBeFollowed(seen);
+      else this.onPassed(seen);
     });
   }
 }

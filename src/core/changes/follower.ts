@@ -1,6 +1,6 @@
 import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { FollowedTransaction, NextLookup } from '../../datasources/journal/changes';
-import type { AttemptKind } from '../../datasources/journal/journal';
+import type { TransactionKind } from '../../datasources/journal/journal';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { RepeatedJob, type BackgroundObserver, type RunInBackgroundSpan } from '../background';
 import type { JournalSession } from '../journal-session';
@@ -46,7 +46,7 @@ interface FollowerOptions {
   recorder: ChangeRecorder;
   serviceLoad: ServiceLoad;
   /** Looks a transaction up, and passes it to the recorder and to subscribers. Null if the service does not have it. */
-  lookUp(kind: AttemptKind, channel: string, transactionId: string): Promise<Snapshot | null>;
+  lookUp(kind: TransactionKind, channel: string, transactionId: string): Promise<Snapshot | null>;
   runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onFollowLookup'>;
 }

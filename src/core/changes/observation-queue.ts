@@ -26,7 +26,7 @@ export class ObservationQueue {
   readonly #waiting = new Map<string, QueuedObservation[]>();
   /** Observations of transactions with a write in flight, by transaction. The first of each list is being written. */
   readonly #inFlight = new Map<string, QueuedObservation[]>();
-  readonly #writes = new InFlightCounter();
+  readonly #writeCounter = new InFlightCounter();
   #size = 0;
   #failureCount = 0;
   #retryTimer: Timer | undefined;
@@ -68,7 +68,7 @@ export class ObservationQueue {
     this.#retryTimer = undefined;
     this.#failureCount = 0;
     this.#start();
-    await this.#writes.drained();
+    await this.#writeCounter.drained();
   }
 
   #start(): void {
@@ -77,7 +77,7 @@ export class ObservationQueue {
       if (this.#inFlight.size >= MAX_IN_FLIGHT) return;
       this.#waiting.delete(key);
       this.#inFlight.set(key, list);
-      void this.#writes.track(runOutsideRequests(() => this.#record(key, list)));
+      void this.#writeCounter.track(runOutsideRequests(() => this.#record(key, list)));
     }
   }
 

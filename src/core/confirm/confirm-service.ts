@@ -28,7 +28,7 @@ interface ConfirmServiceOptions {
 const NOT_FOUND_MESSAGE =
   'The payment may have been confirmed before, but the payment service did not find it; this call sent nothing. Repeat it unchanged.';
 
-/** Delays in ms before the lookups after a lost response, each from the end of the previous lookup. */
+/** Delays in ms before the lookups after a confirm of unknown outcome, each from the end of the previous lookup. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
 
 /** Statuses that a payment can reach without a confirm. They do not prove that a confirm was carried out. */
@@ -142,7 +142,7 @@ export class ConfirmService {
         return { outcome: confirmOutcomeUnknown(request.transactionId), result: notCarriedOutResult(begun) };
       return { outcome: replay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
-    // Earlier confirms with unknown results had other inputs. If the payment has moved on, treats them as carried out.
+    // If the payment has moved on here, the unresolved earlier confirms had other inputs. Record them as carried out.
     const earlierInputs = movedOnPayment
       ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOnPayment)
       : [];

@@ -135,7 +135,8 @@ export class TransactionPoller<T extends Snapshot> {
     let result: PollResult | undefined;
     try {
       const found = await this.options.lookUp();
-      // If the poller has ended meanwhile, null does not mean `missing`: the queued lookup may have been skipped.
+      // If the poller has ended meanwhile, its queued lookup may have been skipped: then `found` is null, although the
+      // transaction may exist.
       if (!this.#isOver) {
         result = found ? 'found' : 'missing';
         if (!found) throw transactionNotFoundError(this.options.kind);

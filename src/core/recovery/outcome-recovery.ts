@@ -37,7 +37,10 @@ type RecoveredOutcome = SucceededOutcome | { outcome: 'not_sent'; settledAt: num
 
 const FIRST_RECHECK_DELAY_MS = 500;
 const MAX_RECHECK_DELAY_MS = 60_000;
-/** Minimum number of lookups without a result, spread over `settleMs`, before an idempotency key is released. */
+/**
+ * Minimum number of counted lookups that did not find the transaction (see #absenceAfter), spread over `settleMs`, before
+ * an idempotency key is released.
+ */
 const MIN_LOOKUPS = 4;
 
 /** Maximum number of entries in `#lastCountedLookupAt`. An eviction only delays the release of an idempotency key. */

@@ -1,4 +1,4 @@
-import type { Attempt, AttemptKind } from '../../datasources/journal/journal';
+import type { Attempt, TransactionKind } from '../../datasources/journal/journal';
 import { RepeatedJob, type BackgroundObserver, type RunInBackgroundSpan } from '../background';
 import type { ClockGuard } from '../clocks';
 import type { TransactionMatcher, Transaction } from './transaction-matcher';
@@ -9,7 +9,7 @@ interface RecoveryJobOptions {
   session: JournalSession;
   clockGuard: ClockGuard;
   recovery: OutcomeRecovery;
-  matchers: Readonly<Record<AttemptKind, TransactionMatcher<Transaction>>>;
+  matchers: Readonly<Record<TransactionKind, TransactionMatcher<Transaction>>>;
   runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onRecoveryJobRun'>;
 }

@@ -1,4 +1,4 @@
-import type { Attempt, AttemptKind, Journal, SentAttempt } from '../../datasources/journal/journal';
+import type { Attempt, TransactionKind, Journal, SentAttempt } from '../../datasources/journal/journal';
 import type { PaymentService } from '../../datasources/payment-service/payments';
 import type { KnownPayout, PayoutService } from '../../datasources/payment-service/payouts';
 import { valueOrNull } from '../../schema/lazy-field';
@@ -32,7 +32,7 @@ export type LookupMatch<T> =
 
 /** Finds the transaction that an attempt created. */
 export interface TransactionMatcher<T extends Transaction> {
-  readonly kind: AttemptKind;
+  readonly kind: TransactionKind;
   /**
    * Looks the transaction up by external id. Throws a ServiceError if the lookup fails, and JournalUnavailable if the
    * journal fails.
@@ -52,7 +52,10 @@ export interface TransactionMatcher<T extends Transaction> {
 
 /** Tolerance in ms for times from a Date header, which has whole seconds only and takes time to arrive. */
 const DATE_TOLERANCE_MS = 1500;
-/** Tolerated difference in ms between the clocks of the journal and the service, if no Date header shows it. */
+/**
+ * Tolerated difference in ms between the clocks of the journal and the service. Used if the service's time at the start
+ * of the attempt is not known, and if `createdFrom` is given.
+ */
 const MAX_UNKNOWN_SKEW_MS = 5000;
 
 const foundUnlessRival = async <T>(
@@ -168,7 +171,7 @@ export const knownPayoutFromJournal = (attempt: SentAttempt): KnownPayout => ({
 export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   readonly kind = 'payout';
 
-  /** @param secrets as for PaymentMatcher */
+  /** @param secrets values of the request that are redacted in responses */
   constructor(
     private readonly payouts: PayoutService,
     private readonly session: JournalSession,

@@ -1,2 +1,2 @@
 export const ATTEMPT_KINDS = ['payment', 'payout'] as const;
-export type AttemptKind = (typeof ATTEMPT_KINDS)[number];
+export type TransactionKind = (typeof ATTEMPT_KINDS)[number];

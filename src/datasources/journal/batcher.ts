@@ -54,7 +54,10 @@ export class Batcher<Op, Result> {
    * JournalUnavailable after the time limit.
    */
   add(op: Op, priority: Priority = 'normal'): Promise<Result> {
-    if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('The journal is closed.')));
+    if (this.#closing)
+      return Promise.reject(
+        new JournalUnavailable(new Error('This process is shutting down and has closed its journal.')),
+      );
     return new Promise((resolve, reject) => {
       const { timeLimitMs } = this.options;
       const until = monotonicMs() + timeLimitMs;

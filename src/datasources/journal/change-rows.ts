@@ -6,7 +6,7 @@ import {
   type ChangeBatch,
   type RecordedChange,
 } from './changes';
-import { ATTEMPT_KINDS, type AttemptKind } from './journal';
+import { ATTEMPT_KINDS, type TransactionKind } from './journal';
 import { textOrNull, type Row, type SqlValue, type SqlWithValues } from './rows';
 
 /**
@@ -169,7 +169,7 @@ function changeFromRow(row: Row): RecordedChange | null {
   return {
     position,
     recordedAt: Number(row['recorded_at']),
-    kind: row['kind'] as AttemptKind,
+    kind: row['kind'] as TransactionKind,
     client: String(row['client']),
     channel: String(row['channel']),
     transactionId: String(row['transaction_id']),

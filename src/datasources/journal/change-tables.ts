@@ -74,8 +74,8 @@ export function changeTables(dialect: Dialect): string[] {
        status TEXT,
        state TEXT
      )`,
-    // This table has one row. Its column `identity` is separate from journal_state.identity, because gateways of the
-    // previous version update journal_state.identity without beginning a new epoch.
+    // This table has one row. Its column `identity` is separate from journal_state.identity, because gateways from
+    // before this migration update journal_state.identity without beginning a new epoch.
     `CREATE TABLE change_epoch (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,

@@ -5,7 +5,7 @@
  * most FOLLOW_DAYS (docs/changes.md). Times are in milliseconds since 1970, by the journal's clock.
  */
 
-import type { AttemptKind } from './attempt-kind';
+import type { TransactionKind } from './attempt-kind';
 
 /**
  * Position in the record of changes. Positions are ordered by `epoch`, then `transaction`, then `seq`. Changes become
@@ -44,7 +44,7 @@ export interface ObservedState {
 /** An ObservedState, the transaction that it belongs to, and the times of the request and of the response. */
 export interface Observation extends ObservedState {
   service: string;
-  kind: AttemptKind;
+  kind: TransactionKind;
   channel: string;
   transactionId: string;
   /** When the request to the payment service was sent. */
@@ -70,7 +70,7 @@ export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_fol
 export interface FollowedTransaction {
   /** Id of the row in followed_transactions. */
   id: number;
-  kind: AttemptKind;
+  kind: TransactionKind;
   channel: string;
   transactionId: string;
   /** The recorded status; null if none is recorded yet. */
@@ -124,7 +124,7 @@ export interface FollowedCounts {
 export interface RecordedChange {
   position: ChangePosition;
   recordedAt: number;
-  kind: AttemptKind;
+  kind: TransactionKind;
   /** The client that created the transaction. */
   client: string;
   channel: string;
@@ -148,7 +148,7 @@ export interface RecordedChange {
  * For each kind, the client whose transactions are read. Null: the transactions of all clients are read. If a kind has
  * no entry, its transactions are not read.
  */
-export type CreatorFilter = Readonly<Partial<Record<AttemptKind, string | null>>>;
+export type CreatorFilter = Readonly<Partial<Record<TransactionKind, string | null>>>;
 
 /** Selects changes, oldest first. */
 export interface ChangeRange {

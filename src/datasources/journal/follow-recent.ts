@@ -12,7 +12,7 @@ const LAST_STEP_REREAD_MS = 10 * 60 * 1000;
 const MAX_STEP_ROWS = 10_000;
 
 /** Planner settings for a step. Without them, PostgreSQL might sort a whole table on which it has no statistics yet. */
-const STEP_SETTINGS = {
+const PLANNER_SETTINGS = {
   sqlite: [],
   postgres: ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map(
     (method) => `SET LOCAL enable_${method} = off`,
@@ -32,7 +32,7 @@ export async function followRecentTransactions(
   complete: () => Promise<void>,
 ): Promise<void> {
   const follow = async (from: number, limit: number): Promise<number[]> => {
-    for (const statement of STEP_SETTINGS[dialect]) await execute(statement);
+    for (const statement of PLANNER_SETTINGS[dialect]) await execute(statement);
     const rows = await execute(followSettledStatement(dialect), [from, limit]);
     return rows.map((row) => Number(row['created_at']));
   };

@@ -146,7 +146,7 @@ const PERMANENT_REASONS: ReadonlySet<JournalReason> = new Set([
  */
 export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_REASONS.has(reason);
 
-/** Returns the message of an error, followed by its code in parentheses if it has one. */
+/** Returns the message of an error with its code, for example `the disk is full (ENOSPC)`. */
 export const journalErrorText = ({ message, code }: JournalErrorInfo): string =>
   code === null ? message : `${message} (${code})`;
 

@@ -3,7 +3,7 @@
  * confirm payments. Times are in milliseconds since 1970.
  */
 
-import type { AttemptKind } from './attempt-kind';
+import type { TransactionKind } from './attempt-kind';
 import type { ChangeJournal, ObservedState } from './changes';
 import type {
   ConfirmBeginResult,
@@ -18,7 +18,7 @@ import type { PurgeProgress, PurgeStep } from './purge-step';
 export type * from './confirms';
 export type * from './purge-step';
 
-export { ATTEMPT_KINDS, type AttemptKind } from './attempt-kind';
+export { ATTEMPT_KINDS, type TransactionKind } from './attempt-kind';
 
 /** Maximum time in ms from now to a `leaseUntil`. A lease that ends later is void: the clock has been set back. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
@@ -47,7 +47,7 @@ export interface AttemptKey {
 export interface NewAttempt extends AttemptKey {
   /** UUID of the attempt. Another attempt with the same idempotency key has another id. */
   id: string;
-  kind: AttemptKind;
+  kind: TransactionKind;
   /** Keyed hash of the input, without security codes. Equal inputs in different notations have the same hash. */
   fingerprint: string;
   channel: string;
@@ -169,7 +169,7 @@ export interface AttemptQuery {
   client: string;
   channel: string;
   /** Kinds to list; all if omitted. */
-  kinds?: readonly AttemptKind[];
+  kinds?: readonly TransactionKind[];
   outcome?: AttemptOutcome | null;
   externalId?: string | null;
   /** Earliest start time, inclusive. */
@@ -184,7 +184,7 @@ export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
 
 /** Number of attempts of one kind that have an unknown outcome. */
 export interface UnknownOutcomeCount {
-  kind: AttemptKind;
+  kind: TransactionKind;
   count: number;
   /** Start time of the oldest of these attempts; null if there are none. */
   oldestAt: number | null;
@@ -208,7 +208,7 @@ export interface Journal extends ChangeJournal {
   /** Returns the attempt with an idempotency key, whatever its outcome; null if there is none. */
   find(key: AttemptKey): Promise<Attempt | null>;
   /** Returns the attempt that created a transaction; null if the journal has none. */
-  findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
+  findByTransaction(service: string, kind: TransactionKind, transactionId: string): Promise<Attempt | null>;
   /**
    * Whether a transaction that a lookup found for `attempt` could also belong to another open attempt. Such an attempt
    * has the same kind, channel, external id and method and, if it is for a payment, the same amount. Amounts of payouts

@@ -1,5 +1,5 @@
 import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
-import { type Attempt, type AttemptKind, type AttemptOutcome, type SentAttempt } from './journal';
+import { type Attempt, type TransactionKind, type AttemptOutcome, type SentAttempt } from './journal';
 import { attemptIdBytes, toJsonValue, KEY_HASH_BYTES, shortHash, toStoredText } from './stored-values';
 
 /** A row of PostgreSQL or SQLite. PostgreSQL returns 64-bit integers as strings. */
@@ -23,7 +23,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
   service: String(row['service']),
   client: String(row['client']),
   key: String(row['key']),
-  kind: row['kind'] as AttemptKind,
+  kind: row['kind'] as TransactionKind,
   fingerprint: String(row['fingerprint']),
   channel: String(row['channel']),
   method: String(row['method']),
@@ -97,9 +97,9 @@ export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE S
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
   WHERE stored_attempts.state IN ('${STATE_BY_OUTCOME.rejected}', '${STATE_BY_OUTCOME.not_sent}') AND stored_attempts.id <> excluded.id`;
 
-/** Returns the ON CONFLICT clause that takes over a reserved external id if the SQL condition `isFree` is true. */
-export const upsertReservationClause = (isFree: string): string =>
-  `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFree}`;
+/** Returns the ON CONFLICT clause that takes over a reserved external id if the SQL condition `isFreeCondition` is true. */
+export const upsertReservationClause = (isFreeCondition: string): string =>
+  `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFreeCondition}`;
 
 /** Condition for open attempts. SQLite uses the index stored_attempts_open only for exactly this SQL text. */
 export const IS_OPEN = "state IN ('p', 'u')";

@@ -22,7 +22,7 @@ import {
 } from './changes';
 import { monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
-import type { AttemptKind } from './journal';
+import type { TransactionKind } from './journal';
 import { textOrNull, type Row, type SqlValue, type SqlWithValues } from './rows';
 import { STORED_TEXT_AS_SQL_TEXT, shortHash, type Dialect } from './stored-values';
 
@@ -202,7 +202,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
 
 const followedFromRow = (row: Row): FollowedTransaction => ({
   id: Number(row['id']),
-  kind: row['kind'] as AttemptKind,
+  kind: row['kind'] as TransactionKind,
   channel: String(row['channel']),
   transactionId: String(row['transaction_id']),
   status: textOrNull(row['status']),

@@ -11,7 +11,7 @@ import {
   OBSERVER_GRACE_MS,
   type Attempt,
   type AttemptKey,
-  type AttemptKind,
+  type TransactionKind,
   type AttemptQuery,
   type AttemptClaim,
   type ConfirmBeginResult,
@@ -59,7 +59,7 @@ const ORDER_BY_NEWEST_LIMIT_1 = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
 const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
 
 /** Selects the id of a client's newest transaction on a channel; if the client has none, of any transaction there. */
-const SELECT_SUCCEEDED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
+const SELECT_ANY_TRANSACTION_ID_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
   SELECT ${keyHashOf('id')} FROM (SELECT COALESCE(
     (SELECT id ${FROM_SUCCEEDED_IN_GROUP} ${ATTEMPT_GROUP_ID_SUBQUERY} ${ORDER_BY_NEWEST_LIMIT_1}),
     (SELECT id FROM (
@@ -137,7 +137,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
 
   async findByTransaction(
     service: string,
-    kind: AttemptKind,
+    kind: TransactionKind,
     transactionId: string,
   ): Promise<Attempt | null> {
     const text =
@@ -170,7 +170,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
 
   async findSucceededOnChannel({ service, channel, client, kind }: SentAttempt): Promise<string | null> {
     const values = [service, client, channel, kind, channel, service, kind];
-    const [row] = await this.read(SELECT_SUCCEEDED_ON_CHANNEL, ...values);
+    const [row] = await this.read(SELECT_ANY_TRANSACTION_ID_ON_CHANNEL, ...values);
     return row ? String(row['transaction_id']) : null;
   }
 

@@ -19,7 +19,7 @@ import {
   resultOfFailure,
   resultOfStatus,
   type RequestObserver,
-  type RequestResult,
+  type ResultForMetrics,
 } from './request-observer';
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
@@ -157,7 +157,7 @@ export class ServiceClient {
     );
   }
 
-  #report(call: ApiCall, startedAt: number, { result, ...facts }: RequestResult): void {
+  #report(call: ApiCall, startedAt: number, { result, ...facts }: ResultForMetrics): void {
     const ms = this.runtime.monotonic() - startedAt;
     const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;
     this.observer.onEnd(METRIC_NAMES[name] ?? 'other', result, ms);

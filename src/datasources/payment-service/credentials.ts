@@ -47,7 +47,7 @@ export class Credentials {
   readonly #fromSettings: ActiveCredentials;
 
   /** Returns random credentials. They are used to check that the service rejects an unknown API key. */
-  static placeholder(): Credentials {
+  static random(): Credentials {
     const settings = { apiKey: new Secret(randomUUID()), secretKeys: [new Secret(randomUUID())] };
     return new Credentials({ file: null, settings });
   }

@@ -30,7 +30,7 @@ export interface KnownPayout {
 /** Returns the known details of the payout that a lookup has found, by its transaction id. */
 type FindKnownPayout = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
 
-/** Creates and looks up payouts of the service (spec 4.1, 4.2). */
+/** The payouts of the payment service (spec 4.1, 4.2). */
 export class PayoutService {
   onFound: FoundListener<PayoutResource> = () => undefined;
   readonly queue: SendQueue;

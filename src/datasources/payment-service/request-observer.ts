@@ -20,7 +20,7 @@ export interface RequestObserver {
   onFailure(report: RequestFailureReport): void;
   /** Called after every request, and if a create got no bulkhead slot. `name` and `result` are metric labels. */
   onEnd(name: string, result: string, ms: number): void;
-  /** Called before every retry of a lookup. */
+  /** Called before each retry of a lookup because the service is unavailable, but not before a repeat after a 401. */
   onRetry(): void;
 }
 
@@ -34,10 +34,10 @@ export const METRIC_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Result of a request: `result` is for metrics, the other fields are for the log. */
-export type RequestResult = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
+export type ResultForMetrics = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
 
 /** Classifies a response by its HTTP status. Ignores the body, which has not been validated yet. */
-export function resultOfStatus(status: number, notFoundStatus: number): RequestResult {
+export function resultOfStatus(status: number, notFoundStatus: number): ResultForMetrics {
   if (status < 300) return { result: 'ok', status };
   if (status === 401) return { result: 'unauthorized', status };
   if (status === notFoundStatus) return { result: 'not_found', status };
@@ -46,7 +46,7 @@ export function resultOfStatus(status: number, notFoundStatus: number): RequestR
 }
 
 /** Classifies a request that failed without a complete response. */
-export function resultOfFailure(failure: unknown): RequestResult {
+export function resultOfFailure(failure: unknown): ResultForMetrics {
   if (failure instanceof RequestFailure) return { result: failure.reason, code: failure.code };
   if (failure instanceof ServiceError) return { result: 'no_credentials', code: 'NO_CREDENTIALS' };
   return { result: 'internal_error', code: 'UNKNOWN' };

@@ -13,7 +13,7 @@ import type { SseHandler } from '../subscriptions/sse-handler';
 import type { Admission, AdmittedRequest } from './admission';
 import type { GraphqlDependencies } from './dependencies';
 import { badRequest, CREDENTIALS_REQUIRED_ERROR, RequestError, toRequestError } from './http-error';
-import { parseGetParams, toSearchParams } from './request-params';
+import { parseGetParams, formatGetParams } from './request-params';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -144,7 +144,7 @@ async function admit(
   const admitted = await admission.admit(rawParams, caller);
   const { params } = admitted;
   if (params === rawParams) return admitted;
-  if (isGet) request.raw.url = `/graphql?${toSearchParams(params)}`;
+  if (isGet) request.raw.url = `/graphql?${formatGetParams(params)}`;
   else request.body = params;
   return admitted;
 }

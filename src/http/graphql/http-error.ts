@@ -41,7 +41,10 @@ export class RequestError extends GraphQLError {
 
 const BEARER_CHALLENGE: RequestErrorOptions = { headers: { 'www-authenticate': 'Bearer realm="paygraph"' } };
 
-const ACCESS_ERRORS: Record<AccessErrorKind, readonly [number, PublicErrorCode, RequestErrorOptions?]> = {
+const RESPONSE_BY_ACCESS_ERROR: Record<
+  AccessErrorKind,
+  readonly [number, PublicErrorCode, RequestErrorOptions?]
+> = {
   NO_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
   BAD_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
   NO_SCOPE: [403, 'FORBIDDEN'],
@@ -50,7 +53,7 @@ const ACCESS_ERRORS: Record<AccessErrorKind, readonly [number, PublicErrorCode, 
 };
 
 export function toRequestError({ kind, message }: AccessError): RequestError {
-  const [status, code, details] = ACCESS_ERRORS[kind];
+  const [status, code, details] = RESPONSE_BY_ACCESS_ERROR[kind];
   return new RequestError(status, code, message, details);
 }
 

@@ -50,7 +50,10 @@ export function logEndedOperation(
   const { operation, name, resultCount, codes } = ended;
   const errors = codes.length > 0 ? codes : undefined;
   const ms = Math.round(ended.ms);
-  log.info({ requestId, caller: caller.id, operation, name, ms, results: resultCount, errors }, 'operation');
+  log.info(
+    { requestId, caller: caller.id, operation, name, ms, results: resultCount, errors },
+    'GraphQL operation ended',
+  );
 }
 
 /** Returns a function that logs an ended operation. It first calls `onEnded`, which counts the operation. */

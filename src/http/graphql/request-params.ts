@@ -21,7 +21,10 @@ export function isPercentEncodedUtf8(text: string): boolean {
   }
 }
 
-/** Parses the parameters in the URL of a GET request. Throws a RequestError if one is invalid or occurs twice. */
+/**
+ * Parses the parameters in the URL of a GET request. Throws a RequestError if the URL is not percent-encoded UTF-8, a
+ * parameter occurs twice, or variables or extensions are not JSON. validateParams() checks the types.
+ */
 export function parseGetParams(url: string): GraphQLRequestParams {
   if (/[^\x21-\x7e]/.test(url) || !isPercentEncodedUtf8(url))
     throw badRequest('The URL is not percent-encoded UTF-8.');
@@ -45,7 +48,7 @@ function parseParam(name: string, text: string): unknown {
 }
 
 /** Encodes parameters for a URL: the inverse of parseGetParams(). */
-export function toSearchParams(params: GraphQLRequestParams): URLSearchParams {
+export function formatGetParams(params: GraphQLRequestParams): URLSearchParams {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(params))
     if (value !== undefined) search.set(name, typeof value === 'string' ? value : JSON.stringify(value));

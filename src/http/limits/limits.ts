@@ -22,7 +22,7 @@ export const DOCUMENT_LIMITS = {
   aliases: { limit: 100, unit: 'aliases' },
   // Nested fragments multiply selections. Twenty lookups of all fields of all payment types have 13 000 selections.
   selections: { limit: 25_000, unit: 'selections, counting a fragment as often as it is spread' },
-  // Each root field may cause a request to the payment service.
+  // Each root field may cause requests to the payment service; `payments` and `payouts` up to 100 each.
   rootFields: { limit: 50, unit: 'root fields in one operation' },
   // If only one of several mutations has failed, a caller cannot simply repeat the operation.
   mutations: { limit: 1, unit: 'mutation in one operation' },
@@ -33,7 +33,7 @@ export const DOCUMENT_LIMITS = {
     limit: 300,
     unit: 'selections in introspection, counting a fragment as often as it is spread',
   },
-  // Each alias of a list field repeats all selections in the list.
+  // Allow no aliases: an alias of a list field would repeat the whole list in the response.
   introspectionAliases: { limit: 0, unit: 'aliases in introspection' },
   // Each list multiplies the selections in it. The standard introspection query nests 3 lists.
   introspectionLists: { limit: 3, unit: 'levels of nested list fields in introspection' },

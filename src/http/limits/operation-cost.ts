@@ -136,9 +136,9 @@ export function costCalculator(
  * cost exceeds a limit.
  */
 export const pointsIfWithinLimits = (cost: OperationCost): number | null =>
-  exceededLimitMessage(cost) === null ? pointsAfterAdmission(cost) : null;
+  exceededLimitMessage(cost) === null ? pointsStillToConsume(cost) : null;
 
-const pointsAfterAdmission = ({ lookups, mutations }: OperationCost): number =>
+const pointsStillToConsume = ({ lookups, mutations }: OperationCost): number =>
   Math.max(0, lookups + mutations * POINTS_PER_MUTATION - 1);
 
 function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): string | null {
@@ -172,7 +172,7 @@ export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationCo
       const cost = costCalculator(schema, document, operation)(coerced);
       const message = exceededLimitMessage(cost);
       if (message !== null) throw new RequestError(400, 'OPERATION_TOO_LARGE', message);
-      const points = pointsAfterAdmission(cost);
+      const points = pointsStillToConsume(cost);
       if (points > 0) await rate.consume(contextValue.caller, points);
     },
   }),

@@ -18,7 +18,7 @@ interface PersistedOptions {
   };
   schema: GraphQLSchema;
   /**
-   * Called in mode `warn` for each document that is not in the manifest. `name`: the `operationName` of the request;
+   * Called in mode `warn` for each request whose document is not in the manifest. `name`: the `operationName` of the request;
    * null if it is absent or unsafe to log.
    */
   onUnlisted(name: string | null): void;

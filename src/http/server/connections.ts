@@ -53,7 +53,7 @@ export interface ConnectionObserver {
  * If no caller has been authenticated on it yet, it is also idle while it waits for the rest of a request body. A
  * WebSocket is idle until its message connection_init has authenticated a caller.
  */
-const isIdle = ({ isUpgraded, latestResponse, callerId }: ClientConnection): boolean =>
+const mayBeEvicted = ({ isUpgraded, latestResponse, callerId }: ClientConnection): boolean =>
   isUpgraded
     ? callerId === undefined
     : latestResponse?.writableFinished === true ||
@@ -192,7 +192,7 @@ export class Connections {
   #findIdle(): ClientConnection | undefined {
     let examinedCount = 0;
     for (const connection of this.#open.values()) {
-      if (isIdle(connection)) return connection;
+      if (mayBeEvicted(connection)) return connection;
       if ((examinedCount += 1) > MAX_EVICTION_CANDIDATES) return undefined;
       this.#open.delete(connection.socket);
       this.#open.set(connection.socket, connection);

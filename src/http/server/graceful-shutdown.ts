@@ -16,7 +16,10 @@ const POLL_INTERVAL_MS = 10;
 
 export const SHUTTING_DOWN_ERROR = repeatLaterError('The gateway is shutting down');
 
-/** Shuts the web server down. Completes every request that arrived completely, and lets clients reconnect elsewhere. */
+/**
+ * Shuts the web server down: completes the requests in flight, and refuses requests that arrive later, so that clients
+ * repeat them elsewhere. The caller limits the total time.
+ */
 export class GracefulShutdown {
   #acceptedCount = 0;
   /** Whether startDraining() was called. Responses then carry `connection: close`. */

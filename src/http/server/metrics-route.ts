@@ -14,7 +14,7 @@ export function addMetricsRoute(
 ): void {
   const expectedDigest = token === null ? null : sha256(`Bearer ${token}`);
   app.get('/metrics', async (request, reply) => {
-    const mayRead = expectedDigest ? hasToken(expectedDigest, request) : isLocal(request);
+    const mayRead = expectedDigest ? hasToken(expectedDigest, request) : isDirectLocalRequest(request);
     const refusal = expectedDigest ? TOKEN_REQUIRED_MESSAGE : LOCAL_ONLY_MESSAGE;
     if (!mayRead) return reply.code(403).type('text/plain; charset=utf-8').send(refusal);
     const { contentType, text } = await page();
@@ -30,7 +30,7 @@ const hasToken = (expected: Buffer, { headers }: FastifyRequest): boolean =>
 const PROXY_HEADER =
   /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
 
-function isLocal({ raw, headers }: FastifyRequest): boolean {
+function isDirectLocalRequest({ raw, headers }: FastifyRequest): boolean {
   const from = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
   const [host = '', ...otherHosts] = raw.headersDistinct['host'] ?? [];
   if (!isLoopback(from) || !isLoopbackHost(host) || otherHosts.length > 0) return false;

@@ -8,8 +8,8 @@ export const isLoopbackHost = (host: string | undefined): boolean =>
   isLoopback(URL.parse(`http://${host ?? ''}`)?.hostname ?? '');
 
 /**
- * Whether an Origin header names the host and port in the Host header of the request. If so, the page that sends the
- * request comes from this gateway.
+ * Whether an Origin header names the host and port in the Host header of the request, so that a browser treats the
+ * request as same-origin. Does not guard against DNS rebinding; isLoopbackHost() does.
  */
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   const originUrl = URL.parse(origin);

@@ -15,11 +15,11 @@ export function startSubscriptions(
     heartbeatMs: number;
   },
 ) {
-  const heartbeat = new SharedInterval(options.clock, options.heartbeatMs);
+  const heartbeatInterval = new SharedInterval(options.clock, options.heartbeatMs);
   const service = new SubscriptionService(shared, options);
-  const sse = new SseHandler(service, heartbeat);
+  const sse = new SseHandler(service, heartbeatInterval);
   const quota = new QuotaLimiter(options.limits);
-  const webSockets = new WebSocketHandler(shared, { service, heartbeat, quota });
+  const webSockets = new WebSocketHandler(shared, { service, heartbeatInterval, quota });
   app.server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
   return { service, sse, webSockets };
 }

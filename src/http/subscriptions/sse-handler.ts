@@ -21,7 +21,7 @@ export class SseHandler {
 
   constructor(
     private readonly service: SubscriptionService,
-    private readonly heartbeat: SharedInterval,
+    private readonly heartbeatInterval: SharedInterval,
   ) {}
 
   /** Adds /graphql/stream. The scope must authenticate callers. */
@@ -68,7 +68,7 @@ export class SseHandler {
   async #sendResults(raw: FastifyReply['raw'], results: Results): Promise<void> {
     this.#streams.add(raw);
     let isAlive = true;
-    const stopPinging = this.heartbeat.addCallback(() => {
+    const stopPinging = this.heartbeatInterval.addCallback(() => {
       if (raw.writableEnded) return;
       // Disconnect a client that does not read: the previous ping is still buffered.
       if (!isAlive) return void raw.destroy();

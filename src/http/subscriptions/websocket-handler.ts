@@ -24,7 +24,7 @@ interface WebSocketOptions {
   /** Limits the number of authenticated connections, with and without subscriptions. */
   quota: QuotaLimiter;
   /** Interval at which pings are sent. */
-  heartbeat: SharedInterval;
+  heartbeatInterval: SharedInterval;
 }
 
 /** Maximum length of the reason in a close frame. WebSocket (RFC 6455) allows 123 bytes. */
@@ -142,7 +142,7 @@ export class WebSocketHandler {
   #serve(socket: WebSocket, request: IncomingMessage): void {
     const { authenticator } = this.shared;
     const connection = new WebSocketConnection(socket, request);
-    const stopPinging = this.options.heartbeat.addCallback(() => {
+    const stopPinging = this.options.heartbeatInterval.addCallback(() => {
       const { caller } = connection;
       if (caller && !authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
       connection.ping();

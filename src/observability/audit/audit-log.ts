@@ -30,13 +30,13 @@ interface AuditOptions {
 /** Thrown if the audit log cannot be written. The message tells the operator why. */
 export class AuditLogError extends Error {
   constructor(cause: unknown) {
-    super(`AUDIT_LOG_FILE: the audit log cannot be written there (${reasonOf(cause)}).`);
+    super(`AUDIT_LOG_FILE: the audit log cannot be written there (${fileErrorText(cause)}).`);
     this.name = 'AuditLogError';
   }
 }
 
 /** Returns the reason for an error, without file names and values of entries. */
-function reasonOf(error: unknown): string {
+function fileErrorText(error: unknown): string {
   const { code, errno } = Object.assign({ code: undefined as unknown, errno: undefined as unknown }, error);
   if (code === 'ERR_SQLITE_ERROR') return 'the lock file in the same folder cannot be locked';
   if (typeof code !== 'string') return error instanceof Error ? error.name : 'unknown';
@@ -158,7 +158,7 @@ export class AuditLog {
     } catch (error) {
       this.#missed += 1;
       this.#gapCount += 1;
-      this.#report(`an entry could not be written to the audit log (${reasonOf(error)})`, fields);
+      this.#report(`an entry could not be written to the audit log (${fileErrorText(error)})`, fields);
     }
   }
 
@@ -231,7 +231,7 @@ export class AuditLog {
       if (deletedNames.length > 0)
         this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deletedNames.join(', ')}`);
     } catch (error) {
-      this.#report(`rotating the audit log, or deleting rotated files, failed (${reasonOf(error)})`);
+      this.#report(`rotating the audit log, or deleting rotated files, failed (${fileErrorText(error)})`);
       // Try to rotate again when the file has grown by another `maxBytes`, not at every line.
       this.#rotateAtBytes = this.#file.size + maxBytes;
     }
@@ -254,7 +254,7 @@ export class AuditLog {
     try {
       append();
     } catch (error) {
-      this.#report(`the closing line could not be written to the audit log (${reasonOf(error)})`);
+      this.#report(`the closing line could not be written to the audit log (${fileErrorText(error)})`);
     }
   }
 

@@ -47,7 +47,7 @@ interface LogWriter {
 }
 
 /** Maximum number of characters that are kept of a line whose end is not read yet. Valid lines are much shorter. */
-const MAX_LINE_LENGTH = 64 * 1024;
+const MAX_UNFINISHED_LINE_LENGTH = 64 * 1024;
 /** Maximum number of consecutive partial lines that are kept. If one more follows, these are reported as faults. */
 const MAX_PARTIAL_LINES = 100;
 
@@ -106,7 +106,7 @@ export class Verifier {
     // Read as latin1: each byte is one character, so text lengths are byte counts.
     for await (const chunk of createReadStream(name, 'latin1') as AsyncIterable<string>) {
       const texts = (unfinishedLine + chunk).split('\n');
-      unfinishedLine = (texts.pop() ?? '').slice(0, MAX_LINE_LENGTH);
+      unfinishedLine = (texts.pop() ?? '').slice(0, MAX_UNFINISHED_LINE_LENGTH);
       for (const text of texts) this.#addLine(text);
       onRead((bytes += chunk.length));
     }

@@ -67,7 +67,7 @@ export function paymentMetrics(registry: Registry) {
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
   const recoveryCounter = new Counter({
     name: 'paygraph_reconciliations_total',
-    help: 'Recoveries of unknown outcomes by lookups. found: the payment or payout exists. not_sent: nothing was created. missing: still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.',
+    help: 'Attempts to find out an unknown outcome by a lookup, by result. found: the payment or payout exists. not_sent: nothing was created. missing: the outcome is still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.',
     labelNames: ['kind', 'result'],
     registers: [registry],
   });

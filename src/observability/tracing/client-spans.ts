@@ -2,7 +2,7 @@ import { SpanKind, type Attributes, type SpanContext } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache';
 import { endSpanAfter, markFailed, type Spans } from './spans';
 
-/** Maximum number of attempts whose span context is kept for links from traces of background work. */
+/** Maximum number of attempts whose span is remembered, so that spans of later background work can link to it. */
 const MAX_ATTEMPT_SPANS = 5000;
 
 /** Journal methods whose calls get no span: background jobs call them frequently. */

@@ -32,7 +32,7 @@ const WARN_INTERVAL_MS = 60_000;
  * Report of failed exports. `spans`: number of spans that could not be exported. `why`: reason for the last failure,
  * which is `HTTP <status>`, an error code such as ECONNREFUSED, or UNAVAILABLE.
  */
-export type LostSpans = Readonly<{ spans: number; why: string }>;
+export type ExportFailure = Readonly<{ spans: number; why: string }>;
 
 /** Exports spans to the collector, and warns about spans that could not be exported. */
 export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
@@ -47,7 +47,7 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
   constructor(
     { url, headers }: TracingSettings,
     private readonly now: () => number,
-    private readonly warn: (lostSpans: LostSpans) => void,
+    private readonly warn: (exportFailure: ExportFailure) => void,
   ) {
     const agent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
     const headerValues = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);

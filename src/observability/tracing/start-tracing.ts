@@ -7,7 +7,7 @@ import type { TracingSettings } from '../../config/types';
 import { withTimeout } from '../../shared/timeout';
 import { Spans } from './spans';
 
-/** Tracing of the gateway (docs/tracing.md). */
+/** The functions that startTracing() returns (docs/tracing.md). */
 export type Tracing = ReturnType<typeof startTracing>;
 
 interface TracingOptions {
@@ -25,8 +25,11 @@ interface TracingOptions {
  * trace ids to a log, and `close`.
  */
 export function startTracing({ settings, service, log, now, flushMs }: TracingOptions) {
-  const exporter = new CollectorExporter(settings, now, (lostSpans) =>
-    log.warn({ event: 'trace_export_failed', ...lostSpans }, 'export of trace spans to the collector failed'),
+  const exporter = new CollectorExporter(settings, now, (exportFailure) =>
+    log.warn(
+      { event: 'trace_export_failed', ...exportFailure },
+      'export of trace spans to the collector failed',
+    ),
   );
   const provider = createTracerProvider(settings, exporter);
   const spans = new Spans(provider.getTracer('paygraph'));

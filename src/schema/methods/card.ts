@@ -18,7 +18,7 @@ import {
 } from '../rules';
 import { CardNumber, CardSecurityCode } from '../scalars';
 import { ServiceField } from '../lazy-field';
-import { readCardMask, readIp } from '../../redaction/text';
+import { readCardMask, redactUnlessIp } from '../../redaction/text';
 import { toWireFields } from '../../shared/wire-object';
 import { defineMethod, maskAllButLastFour } from './method-definition';
 import { PayoutDetailField } from './wallets';
@@ -83,7 +83,7 @@ export class CardPayment extends PaymentResource {
   @ServiceField("The user agent of the payer's browser; sent in lookups only, otherwise null.")
   userAgent?: string;
 
-  @ServiceField("The payer's IP address; sent in lookups only, otherwise null.", { read: readIp })
+  @ServiceField("The payer's IP address; sent in lookups only, otherwise null.", { read: redactUnlessIp })
   userIp?: string;
 }
 

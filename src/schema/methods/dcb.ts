@@ -4,7 +4,7 @@ import { PaymentResource, PaymentState, StateField } from '../payment';
 import { PayoutResource } from '../payout';
 import { OptionalPhoneField, OptionalTextField, PhoneField, TextField } from '../rules';
 import { ServiceField, type Lazy } from '../lazy-field';
-import { passThrough, readPhone } from '../../redaction/text';
+import { passThrough, redactUnlessPhone } from '../../redaction/text';
 import { CodeConfirmationInput } from './code-confirmation';
 import { defineMethod } from './method-definition';
 
@@ -31,7 +31,7 @@ export class DcbPayment extends PaymentResource {
   @ServiceField("The payer's identifier in the client's own system; null if not sent.", { read: passThrough })
   userId?: string;
 
-  @ServiceField("The payer's phone number; null if not given.", { read: readPhone }) phone?: string;
+  @ServiceField("The payer's phone number; null if not given.", { read: redactUnlessPhone }) phone?: string;
   @ServiceField("The payer's first name; null if not given.") firstName?: string;
   @ServiceField("The payer's last name; null if not given.") lastName?: string;
   @StateField() declare state?: Lazy<PaymentState>;

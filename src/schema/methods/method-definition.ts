@@ -30,7 +30,7 @@ export interface CommonDefinition {
   name: string;
   /** `payment_method.type` or `payout_method.type` in the service's API (spec 2.5, 2.8), for example jazz_cash. */
   type: string;
-  /** Name of the method's fields in @oneOf inputs, for example jazzCash. */
+  /** Name of the field that selects this method in each @oneOf input, for example jazzCash. */
   field: string;
   /** Description of the enum value `name` in the GraphQL schema. */
   description: string;

@@ -3,7 +3,7 @@ import { ProvideUtrAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { IsEmail, IsText, OptionalPhoneField, OptionalTextField, TextField } from '../rules';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
-import { passThrough, readPhone } from '../../redaction/text';
+import { passThrough, redactUnlessPhone } from '../../redaction/text';
 import { defineMethod } from './method-definition';
 
 @InputType({
@@ -34,7 +34,7 @@ export class UpiPayment extends PaymentResource {
   @ServiceField("The payer's email address; null if not given.") email?: string;
   @ServiceField("The payer's first name; null if not given.") firstName?: string;
   @ServiceField("The payer's last name; null if not given.") lastName?: string;
-  @ServiceField("The payer's phone number; null if not given.", { read: readPhone }) phone?: string;
+  @ServiceField("The payer's phone number; null if not given.", { read: redactUnlessPhone }) phone?: string;
 }
 
 export const upi = defineMethod('upi', {

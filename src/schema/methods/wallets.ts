@@ -1,5 +1,5 @@
 import { InputType, ObjectType } from 'type-graphql';
-import { passThrough, readPhone } from '../../redaction/text';
+import { passThrough, redactUnlessPhone } from '../../redaction/text';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { ProvideCodeAction } from '../next-action';
 import { NullableField } from '../nullable-field';
@@ -48,7 +48,8 @@ export abstract class AccountPayment extends PaymentResource {
 export abstract class BangladeshWalletPayment extends PaymentResource {
   @ServiceField("The payer's first name; null in the redirect flow.") firstName?: string;
   @ServiceField("The payer's surname; null in the redirect flow.") surname?: string;
-  @ServiceField("The payer's phone number; null in the redirect flow.", { read: readPhone }) phone?: string;
+  @ServiceField("The payer's phone number; null in the redirect flow.", { read: redactUnlessPhone })
+  phone?: string;
   @ServiceField("The payer's email address; null in the redirect flow.") email?: string;
 
   @ServiceField('The account to which the payer has to send the money; null in the redirect flow.', {

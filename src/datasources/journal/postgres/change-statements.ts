@@ -40,11 +40,11 @@ export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_i
   own.transaction_hash, own.settled_at, observed_status, observed_state, received, is_final, next_lookup_at`;
 
 /**
- * Records a batch of observations of different transactions. Parameter: the observations as JSON. For each followed
- * transaction, returns the result and the index of the observation in the batch (`place`). If CURRENT_EPOCH returns no
- * row, records nothing and returns one row whose `place` is null. To prevent deadlocks, this statement and the
- * statement of scheduleFollowed() lock rows in the same order, by id. After waiting for a lock, the statement sees what
- * the previous holder of the lock has committed.
+ * Records a batch of observations of different transactions. Parameter: the observations as a JSON array. Returns one
+ * row for each observation whose transaction is followed: `place`, its index in the array, and `result`. If
+ * CURRENT_EPOCH has no row, records nothing and returns one row whose `place` is null. Rows are locked by id, as in
+ * scheduleFollowed(), so that the two cannot deadlock. After waiting for a lock, the statement sees what the previous
+ * holder has committed.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (

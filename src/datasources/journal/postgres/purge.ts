@@ -10,10 +10,10 @@ const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($
 
 /**
  * Returns the SELECT at the end of a step, with the columns `mine` (see TRY_PURGE_LOCK), `found` (number of rows in the
- * CTE that `examined` names), `deleted` (number of deleted rows) and `last` (where the next step begins).
+ * CTE that `examinedCte` names), `deleted` (number of deleted rows) and `last` (where the next step begins).
  */
-const selectProgress = (examined: string, last: string): string => `SELECT (SELECT mine FROM turn) AS mine,
-  (SELECT count(*) FROM ${examined}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${last}) AS last`;
+const selectProgress = (examinedCte: string, last: string): string => `SELECT (SELECT mine FROM turn) AS mine,
+  (SELECT count(*) FROM ${examinedCte}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${last}) AS last`;
 
 /** Deletes expired attempts and their reserved external ids. Skips locked rows, because waiting could deadlock. */
 export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},

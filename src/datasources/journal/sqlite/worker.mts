@@ -87,8 +87,8 @@ function runJob({ statements }: NumberedJob): Rows {
 }
 
 /**
- * Executes the writes of a batch in one database transaction, with at most one disk sync. Then executes the reads of
- * the batch.
+ * Executes the writes of a batch in one database transaction, so that they share one disk sync. Then executes the reads
+ * of the batch.
  */
 function runBatch(jobs: readonly NumberedJob[], until: number): Rows[] {
   // The callers would time out before a batch that starts now could complete.

@@ -58,7 +58,7 @@ export class CircuitBreaker {
     try {
       return await this.#run(send, () => this.#open(failedProbes + 1));
     } catch (error) {
-      // Nothing was sent, so the next request is the probe.
+      // The probe was rejected before it was sent, so it proves nothing. The next request is the probe.
       if (isPolicyRejection(error)) this.#state = { kind: 'open', until: 0, failedProbes };
       throw error;
     } finally {

@@ -12,7 +12,7 @@ import {
   readMessage,
   safeAmountOrCurrency,
   readStatus,
-  readTime,
+  redactUnlessTime,
 } from '../../../redaction/text';
 import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
 import { transactionError, type TransactionError } from '../../../schema/decline';
@@ -53,7 +53,7 @@ export function readPayment(
     rawStatus: readStatus(status),
     amount: readAmount(json['amount']) ?? requestedAmount(known.amount),
     redirectUrl: readRedirectUrl(json['redirect_url']),
-    createDate: readTime(json['create_date']) ?? undefined,
+    createDate: redactUnlessTime(json['create_date']) ?? undefined,
     error: readError(json['error']),
     pollAfter,
   });
