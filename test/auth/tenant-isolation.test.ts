@@ -165,8 +165,8 @@ describe('Access by channel:', () => {
 
     test.each([
       ["on the caller's only channel", 'ours', OURS],
-      ["on the caller's only channel, in capitals", 'ours', OURS.toUpperCase()],
-      ['on a channel that CLIENT_KEYS_FILE has in capitals', 'capitals', OURS],
+      ["on the caller's only channel, written in capital letters", 'ours', OURS.toUpperCase()],
+      ['on a channel that CLIENT_KEYS_FILE has in capital letters', 'capitals', OURS],
       ["on the second of the caller's two channels", 'both', THEIRS],
       ['on any channel if the caller has the channel "*"', 'all', THEIRS],
     ])('is allowed %s', async (_where, id, channel) => {
@@ -178,7 +178,7 @@ describe('Access by channel:', () => {
 
     test.each([
       ["on another merchant's channel", 'ours', THEIRS],
-      ["on another merchant's channel, in capitals", 'ours', THEIRS.toUpperCase()],
+      ["on another merchant's channel, written in capital letters", 'ours', THEIRS.toUpperCase()],
       ['if the caller has no channel', 'none', OURS],
       ['on an unknown channel', 'both', randomUUID()],
     ])('is refused %s', async (_where, id, channel) => {
@@ -196,7 +196,7 @@ describe('Access by channel:', () => {
   });
 });
 
-describe("A transaction on another merchant's channel", () => {
+describe('Isolation of channels:', () => {
   let their: Record<Kind, Names>;
 
   beforeAll(async () => {
@@ -205,7 +205,7 @@ describe("A transaction on another merchant's channel", () => {
   });
 
   test.each(byName(CALLS_OF_EXISTING))(
-    'is shown only to a caller with that channel, and is not found on other channels, by the call "%s"',
+    `the call "%s" shows a transaction on another merchant's channel only to callers with that channel`,
     async (_name, call) => {
       const names = their[call.kind];
       const outcome = (id: string, of: Names) => outcomeOf(harness.client, call, of, as(id));
@@ -226,21 +226,24 @@ describe("A transaction on another merchant's channel", () => {
   test.each<[Kind, 'externalId' | 'idempotencyKey']>([
     ['payment', 'idempotencyKey'],
     ['payout', 'externalId'],
-  ])('does not affect a create of a %s with the same %s', async (kind, name) => {
-    const { mutation, input } =
-      kind === 'payment' ? validCall('createPayment', 'upi') : validCall('createPayout', 'jazzCash');
-    const createWith = (channel: string, same: Json) =>
-      harness.client.request(
-        DOCUMENTS[mutation],
-        { input: { ...input, ...newIds(), ...same, channel } },
-        as('ours'),
-      );
-    for (const channel of [OURS, THEIRS]) {
-      const real = await createWith(channel, { [name]: their[kind][name] });
-      expect(comparable(real)).toEqual(comparable(await createWith(channel, {})));
-      expect(codesOf(real)).toEqual(channel === THEIRS ? ['FORBIDDEN'] : []);
-    }
-  });
+  ])(
+    "a transaction on another merchant's channel does not affect a create of a %s with the same %s",
+    async (kind, name) => {
+      const { mutation, input } =
+        kind === 'payment' ? validCall('createPayment', 'upi') : validCall('createPayout', 'jazzCash');
+      const createWith = (channel: string, same: Json) =>
+        harness.client.request(
+          DOCUMENTS[mutation],
+          { input: { ...input, ...newIds(), ...same, channel } },
+          as('ours'),
+        );
+      for (const channel of [OURS, THEIRS]) {
+        const real = await createWith(channel, { [name]: their[kind][name] });
+        expect(comparable(real)).toEqual(comparable(await createWith(channel, {})));
+        expect(codesOf(real)).toEqual(channel === THEIRS ? ['FORBIDDEN'] : []);
+      }
+    },
+  );
 });
 
 describe('A caller', () => {

@@ -105,10 +105,10 @@ async function ask(query: string, variables: object): Promise<string> {
 }
 
 describe.each<[string, (address: string) => string]>([
-  ['a URL within a sentence', (address) => `Calling ${address}, please wait.`],
-  ['a percent-encoded URL', encodeURIComponent],
-  ['a bare token', tokenIn],
-])('The callback token that the service repeats as %s', (_what, write) => {
+  ['the callback URL within a sentence', (address) => `Calling ${address}, please wait.`],
+  ['the callback URL percent-encoded', encodeURIComponent],
+  ['only the token of the callback URL', tokenIn],
+])('If the service repeats %s, the callback token', (_what, write) => {
   const written = (): string => write(lastAddress());
 
   test('is detected by the check that the other tests use', async () => {

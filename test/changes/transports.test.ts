@@ -127,7 +127,7 @@ describeSqlite('Changes', (harnesses) => {
     });
   });
 
-  describe('in a page', () => {
+  describe('requested as a page', () => {
     test('have the ids, amount and method of their transaction', async () => {
       const start = await newest();
       const payment = await Created.by(harness, 'payment');
@@ -169,7 +169,7 @@ describeSqlite('Changes', (harnesses) => {
       expect(page).toEqual({ changes: [], endCursor: end, hasMore: false });
     });
 
-    test('are refused with an invalid page size or a malformed cursor', async () => {
+    test('are refused if the page size is invalid or the cursor is malformed', async () => {
       for (const size of [0, -1, 501])
         expect((await readPage(from(), size)).errors).toMatchObject([
           { extensions: { code: 'BAD_USER_INPUT', fields: [{ path: ['first'], rule: 'range' }] } },

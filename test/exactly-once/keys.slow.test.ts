@@ -135,12 +135,16 @@ const card = (over: Json = {}): Json => ({
 });
 
 const OTHER_INPUTS: [string, Json, Json][] = [
-  ['an external id, where there was none', { externalId: undefined }, { externalId: 'order 1' }],
-  ['no external id, where there was one', {}, { externalId: undefined }],
-  ['another channel', {}, { channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11' }],
-  ['another detail of the method', {}, { method: { upi: { email: 'bob@example.com' } } }],
-  ['another callback URL', {}, { callbackUrl: 'https://shop.example/callback' }],
-  ['another card number', card(), card({ pan: '5555555555554444' })],
+  ['only the second input has an external id', { externalId: undefined }, { externalId: 'order 1' }],
+  ['only the first input has an external id', {}, { externalId: undefined }],
+  ['the second input has another channel', {}, { channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11' }],
+  [
+    'the second input has another detail of the method',
+    {},
+    { method: { upi: { email: 'bob@example.com' } } },
+  ],
+  ['the second input has another callback URL', {}, { callbackUrl: 'https://shop.example/callback' }],
+  ['the second input has another card number', card(), card({ pan: '5555555555554444' })],
 ];
 
 const NAMES = { email: 'ann@example.com', firstName: 'Ann' };
@@ -181,20 +185,23 @@ describeSqlite('An idempotency key that is used again', (harnesses) => {
     expect(message).not.toMatch(/77\.70|another order/);
   });
 
-  test.each(OTHER_INPUTS)('causes a conflict error when the input has %s', async (_name, input, other) => {
+  test.each(OTHER_INPUTS)('causes a conflict error when %s', async (_name, input, other) => {
     const key = newKey();
     expect(await harness.create('payment', key, input)).toMatchObject({ result: 'PaymentSuccess' });
     expect(await harness.create('payment', key, { ...input, ...other })).toMatchObject(CONFLICT);
     expect(harness.service.created(key)).toHaveLength(1);
   });
 
-  test.each(OTHER_NOTATIONS)('replays the create when the input has %s', async (_name, input, other) => {
-    const key = newKey();
-    const { transactionId } = await harness.create('payment', key, input);
-    const again = await harness.create('payment', key, { ...input, ...other });
-    expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true, transactionId });
-    expect(harness.service.created(key)).toHaveLength(1);
-  });
+  test.each(OTHER_NOTATIONS)(
+    'replays the create when the second input has %s',
+    async (_name, input, other) => {
+      const key = newKey();
+      const { transactionId } = await harness.create('payment', key, input);
+      const again = await harness.create('payment', key, { ...input, ...other });
+      expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true, transactionId });
+      expect(harness.service.created(key)).toHaveLength(1);
+    },
+  );
 });
 
 describeSqlite('An input that breaks a rule only since a change of settings', (harnesses) => {

@@ -255,12 +255,12 @@ describe('The error texts of the checkout example', () => {
     ...failuresOf(union).map((name) => [operation, name, { failure: { __typename: name } }] as const),
     ...PUBLIC_ERROR_CODES.map((code) => [operation, code, { thrown: thrownWith(code) }] as const),
     [operation, 'no response', { thrown: new TypeError('fetch failed') }] as const,
-    [operation, 'a code of a newer gateway', { thrown: thrownWith('NEW') }] as const,
+    [operation, 'an unknown error code', { thrown: thrownWith('NEW') }] as const,
   ]);
   const NOTHING_CREATED = ['create InvalidInputError', 'create RejectedByServiceError'];
 
   test.each(PAIRS)(
-    'claim that nothing was charged only if that is certain (operation %s, result %s)',
+    'say "nothing was charged" only if that is certain (operation: %s; result: %s)',
     (operation, outcome, trouble) => {
       const text = troubleText({ operation, ...trouble });
       expect(text).toEqual(expect.any(String));

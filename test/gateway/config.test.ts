@@ -333,7 +333,7 @@ test('The default limits are stricter for a real service than for the sandbox', 
   expect(ratePerMinute).toBe(0);
 });
 
-describe('A credential that is read from a file', () => {
+describe('A credential file', () => {
   const folder = temporaryFolder();
   const file = (name: string, text: string): string => {
     writeFileSync(path.join(folder, name), text);
@@ -347,7 +347,7 @@ describe('A credential that is read from a file', () => {
   });
 
   test.each(['from-file', 'from-file\n', 'from-file\r\n'])(
-    'is the content of the file without a final newline: %j',
+    'provides its content, without a final newline, as the credential: %j',
     (text) => {
       expect(readConfig(fromFile(file('good', text))).service.secretKey.reveal()).toBe('from-file');
     },
@@ -358,7 +358,7 @@ describe('A credential that is read from a file', () => {
     ['has two lines', () => file('bad', 'one\ntwo\n'), /^SERVICE_SECRET_KEY(_FILE)?: /],
     ['contains a blank', () => file('bad', 'one two'), /^SERVICE_SECRET_KEY(_FILE)?: /],
     ['cannot be read', () => path.join(folder, 'nosuch'), /^SERVICE_SECRET_KEY_FILE: /],
-  ])('is refused without printing file name and content when the file %s', (_how, name, error) => {
+  ])('that %s is rejected; the error has neither its path nor its content', (_how, name, error) => {
     const faults = faultsOf(fromFile(name()));
     expect(faults).toEqual([expect.stringMatching(error)]);
     for (const text of ['one', 'two', folder]) expect(faults[0]).not.toContain(text);

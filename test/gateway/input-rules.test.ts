@@ -34,8 +34,9 @@ interface Place {
 }
 
 const shown = (value: unknown): string => {
-  const text = JSON.stringify(value);
-  return text.length > 40 ? `${text.slice(0, 24)}… (${text.length})` : text;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text.length <= 40) return JSON.stringify(value);
+  return `${JSON.stringify(`${text.slice(0, 24)}…`)} (${text.length} characters)`;
 };
 
 const pathOf = ({ mutation, variant, field }: Place): string[] =>
@@ -446,7 +447,7 @@ const nested = (depth: number, innermost: unknown = 'deep'): Json =>
 
 const REFUSED_FIELDS: [title: string, fields: Json, rule: string][] = [
   ['a field named type', { type: 'card' }, 'noType'],
-  ['more than 8192 characters', { text: 'x'.repeat(8200) }, 'size'],
+  ['a text of 8200 characters (limit: 8192)', { text: 'x'.repeat(8200) }, 'size'],
   ['a control character in a value', { text: 'before\u0007after' }, 'printable'],
   ['a control character in a field name', { 'before\nafter': 'x' }, 'printable'],
   ['half of a surrogate pair', { list: ['lone\ud800'] }, 'printable'],
@@ -464,11 +465,11 @@ const TAKEN_FIELDS: [title: string, fields: Json][] = [
   ['eight levels of nesting', nested(6)],
   ['a phone number that passes the Luhn check', { phone: '+628193155551' }],
   ['an IBAN whose groups form a card number', { iban: 'TR56 0006 1075 2703 7774 7790 19' }],
-  ['almost 8192 characters', { text: 'x'.repeat(8100) }],
+  ['a text of 8100 characters (limit: 8192)', { text: 'x'.repeat(8100) }],
   ['names of properties that every JavaScript object has', { constructor: 'a', toString: 'b', toJSON: 'c' }],
 ];
 
-describe.each(CUSTOM_VARIANTS)('The custom fields of %s with the method %s', (mutation, variant) => {
+describe.each(CUSTOM_VARIANTS)('The custom fields of %s with the method "%s"', (mutation, variant) => {
   const place = { mutation, variant, field: 'fields' };
 
   test.each(REFUSED_FIELDS)('are refused without a request if they contain %s', (_title, fields, rule) =>
@@ -482,15 +483,15 @@ describe.each(CUSTOM_VARIANTS)('The custom fields of %s with the method %s', (mu
   });
 });
 
-describe('The type of a payout with the method "other"', () => {
+describe('For the payout method "other", a type', () => {
   const withType = (type: string): RuleRow =>
     rowOf({ mutation: 'createPayout', variant: 'other', field: 'type' }, type, ['knownMethod']);
 
   test.each(payoutMethods.map(({ type }) => type).filter((type) => type !== 'other'))(
-    'is refused, and not repeated in the error, if the schema has this method: %s',
+    'that has its own method in the schema is refused, and the error does not repeat it: %s',
     (type) => expectRefusal(withType(type)),
   );
 
-  test('is sent unchanged if the schema does not have this method', async () =>
+  test('that has no method of its own in the schema is sent unchanged', async () =>
     expect(await expectAcceptance(withType('upi'))).toEqual({ type: 'upi', anything: 'goes' }));
 });

@@ -53,7 +53,7 @@ async function expectAutomatic(url: string): Promise<void> {
   expectErrors(await ask({ query: FREE, extensions: hash(sha256('other')) }), 'BAD_REQUEST');
 }
 
-describe.each(['allow', 'warn', 'require'] as const)('Persisted operations in the mode %s', (mode) => {
+describe.each(['allow', 'warn', 'require'] as const)('In mode "%s",', (mode) => {
   let gateway: Awaited<ReturnType<typeof gatewayIn>>;
   beforeAll(async () => {
     gateway = await gatewayIn(mode);
@@ -65,18 +65,18 @@ describe.each(['allow', 'warn', 'require'] as const)('Persisted operations in th
     ['as text with its documentId', { query: LISTED, documentId: sha256(LISTED) }],
     ['as a documentId and as a hash', { documentId: sha256(LISTED), extensions: hash(sha256(LISTED)) }],
     ['as text with other white space and comments', { query: `# hi\n${LISTED.replaceAll(' ', '\n,')}` }],
-  ])('run when they are sent %s', async (_, body) => {
+  ])('a persisted operation runs when it is sent %s', async (_, body) => {
     const { data, errors, status } = await gateway.ask({ ...body, variables });
     expect({ data, errors, status }).toEqual({ data: ANSWER, errors: undefined, status: 200 });
   });
 
-  test('are found by an id that is not a hash, even in the field sha256Hash', async () => {
+  test('a persisted operation is found by an id that is not a hash, even in the field sha256Hash', async () => {
     for (const body of [{ documentId: 'status-1' }, { extensions: hash('status-1') }])
       expect((await gateway.ask(body)).data).toEqual({ payments: [] });
     expect((await gateway.ask({ documentId: '__proto__' })).data).toEqual({ proto: 'Query' });
   });
 
-  test('can be sent by GET only with the header apollo-require-preflight', async () => {
+  test('a persisted operation can be sent by GET only with the header apollo-require-preflight', async () => {
     for (const [name, id] of [
       ['documentId', sha256(LISTED)],
       ['extensions', JSON.stringify(hash(sha256(LISTED)))],
@@ -89,7 +89,7 @@ describe.each(['allow', 'warn', 'require'] as const)('Persisted operations in th
   });
 
   test.each(['nobody-knows', '', 'constructor'])(
-    'are not found by the unknown id "%s" (PersistedQueryNotFound)',
+    'a request with the unknown id "%s" gets the error PersistedQueryNotFound',
     async (id) => {
       for (const body of [{ documentId: id }, { extensions: hash(id) }]) {
         const response = await gateway.ask(body);
@@ -100,7 +100,7 @@ describe.each(['allow', 'warn', 'require'] as const)('Persisted operations in th
     },
   );
 
-  test('are refused when the text or a second id does not match the id', async () => {
+  test('a persisted operation is refused if the request also has a text, or a second id, that does not belong to it', async () => {
     const [listed, unknown] = [sha256(LISTED), 'nobody-knows'];
     for (const body of [
       { query: FREE, documentId: listed },
@@ -117,7 +117,7 @@ describe.each(['allow', 'warn', 'require'] as const)('Persisted operations in th
   });
 
   test.each([{}, { query: null }, { documentId: 7 }, { extensions: { persistedQuery: 'a' } }])(
-    'are refused when the request has neither text nor id: %j',
+    'a request with neither a text nor an id is refused: %j',
     async (body) => {
       const response = await gateway.ask(body);
       expect(response.data).toBeUndefined();
@@ -132,13 +132,13 @@ describe('An operation outside the manifest', () => {
     required = await gatewayIn('require');
   });
 
-  test('runs in the mode allow, also as an automatic persisted query', async () => {
+  test('runs in mode "allow", also as an automatic persisted query', async () => {
     const { url, logLines } = await gatewayIn('allow');
     await expectAutomatic(url);
     expect(logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
   });
 
-  test('runs in the mode warn, and its name is logged without its text', async () => {
+  test('runs in mode "warn", and its name is logged without its text', async () => {
     const { ask, logLines } = await gatewayIn('warn');
     const name = 'Order12345678';
     for (const [body, warnings] of [
@@ -165,13 +165,13 @@ describe('An operation outside the manifest', () => {
     ['a text with its hash', { query: FREE, extensions: hash(sha256(FREE)) }],
     ['a text with an unknown id', { query: FREE, documentId: 'nobody-knows' }],
     ['deeply nested text', { query: `{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}` }],
-  ])('is refused in the mode require: %s', async (_, body) => {
+  ])('is refused in mode "require": %s', async (_, body) => {
     const response = await required.ask({ ...body, variables });
     expect({ status: response.status, data: response.data }).toEqual({ status: 400, data: undefined });
     expectErrors(response, REQUIRED);
   });
 
-  test('is refused by GET in the mode require, also if a query parameter is repeated or malformed', async () => {
+  test('is refused by GET in mode "require", also if a query parameter is repeated or malformed', async () => {
     const [free, listed] = [FREE, LISTED].map(encodeURIComponent);
     for (const [search, code] of [
       [`query=${free}`, REQUIRED],
@@ -203,7 +203,7 @@ test('A manifest restricts by default frontends, but not internal services, to i
   expect((await ask({ documentId: sha256(LISTED), variables }, frontend)).data).toEqual(ANSWER);
 });
 
-test('Without a manifest all operations run, also as automatic persisted queries, even in the mode require', async () => {
+test('Without a manifest all operations run, also as automatic persisted queries, even in mode "require"', async () => {
   const sandbox = await testSandbox();
   const { url } = await testGateway(sandbox.url, { env: { PERSISTED_OPERATIONS_SERVICES: 'require' } });
   await expectAutomatic(url);

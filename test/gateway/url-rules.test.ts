@@ -29,37 +29,37 @@ function rulesOf({ result, errors = [] }: MutationResponse, name: string): strin
 const NO_URL = 'BAD_USER_INPUT';
 
 const REFUSED: Record<string, [url: string, rule: string][]> = {
-  'are not https': [
+  'without https': [
     ['http://shop.example/', 'https'],
     ['http://127.0.0.1/', 'https'],
     ['javascript:alert(1)', NO_URL],
     ['//shop.example/', NO_URL],
   ],
-  'carry credentials': [
+  'with credentials': [
     ['https://user:pw@shop.example/', 'noCredentials'],
     ['https://@shop.example/', 'noCredentials'],
     ['https://shop.example@10.0.0.1/', 'noCredentials'],
     ['https://shop.example%40other.example/', NO_URL],
   ],
   // The property tests below cover IPv4 in any notation.
-  'name an address that is not public': [
+  'with a non-public address': [
     ...['169.254.169.254', '192.0.2.1', '192.88.99.1', '198.51.100.7', '203.0.113.9', '168.63.129.16'],
     ...['[::]', '[::1]', '[fe80::1]', '[fec0::1]', '[fc00::1]', '[fd00:ec2::254]', '[ff02::1]', '[100::1]'],
     ...['[::ffff:8.8.8.8]', '[::ffff:0:10.0.0.1]', '[64:ff9b:1::a00:1]', '[2001:db8::1]', '[3fff::1]'],
     ...['[5f00::1]', '[4000::1]', '[0000:0000:0000:0000:0000:ffff:7f00:0001]', '[FE80::1]'],
     ...['127.1', '0x7f.1', '0xA9.0xFE.0xA9.0xFE', '①②⑦.0.0.1', '0', '0x'],
   ].map((host): [string, string] => [`https://${host}/`, 'publicAddress']),
-  'end like an IP address but contain none': [
+  'whose host ends like an IP address but is not one': [
     ['https://256.1.1.1/', NO_URL],
     ['https://shop.example.1/', NO_URL],
     ['https://[fe80::1%25eth0]/', NO_URL],
   ],
-  'name a host of an internal network': [
+  'with a host name of an internal network': [
     ...['LOCALHOST', 'localhost.', 'shop.localhost', 'printer', 'printer.local', 'a.localdomain'],
     ...['METADATA.GOOGLE.INTERNAL', 'metadata.google.internal.', 'shop.corp', 'nas.lan', 'nas.home'],
     ...['nas.home.arpa', '1.0.0.127.in-addr.arpa', 'local%68ost', 'ｌｏｃａｌｈｏｓｔ', 'loc\u00adalhost'],
   ].map((host): [string, string] => [`https://${host}/`, 'publicAddress']),
-  'other programs may parse differently': [
+  'that other programs may parse differently': [
     ...['https:///shop.example/', 'https://shop.example./', 'https://shop.example:/'],
     ...['https://shop.example:0443/', 'https://shop..example/', 'https://-shop.example/'],
     ...['https://bücher.example/', 'https://sh%6fp.example/', 'https://134744072/', 'https://010.8.8.8/'],
@@ -67,7 +67,7 @@ const REFUSED: Record<string, [url: string, rule: string][]> = {
     ...['https://shop.example/é', 'https://shop.example/"onload="', 'https://shop.example/<b>'],
     ...['https://shop.example/%zz', 'https://shop.example/\u0001', 'https://shop.example/\u202e'],
   ].map((url): [string, string] => [url, 'plainUrl']),
-  'cannot be parsed': [
+  'that cannot be parsed': [
     ...['https://shop.example\\@10.0.0.1/', 'https:\\\\10.0.0.1/', 'https://shop.example/ x'],
     ...['https://shop.example/\tx', 'ht\ntps://shop.example/', ' https://shop.example/'],
   ].map((url): [string, string] => [url, NO_URL]),
@@ -94,15 +94,15 @@ beforeAll(async () => {
 
 beforeEach(() => clear(harness));
 
-describe.each(Object.entries(REFUSED))('URLs that %s', (_what, rows) => {
-  test.each(rows)('are refused with a real service: %j (%s)', async (url, rule) => {
+describe.each(Object.entries(REFUSED))('With a payment service (no sandbox), a URL %s', (_what, rows) => {
+  test.each(rows)('is refused: %j (rule or error code: %s)', async (url, rule) => {
     expect(await rulesBroken(harness.client, url)).toContain(rule);
     expect(harness.service.requests).toEqual([]);
     expect(harness.logLines.join('')).not.toContain(url);
   });
 
   test.each(rows.slice(0, 1))(
-    'are refused as callbackUrl of a payout with a real service: %j (%s)',
+    'is refused as callbackUrl of a payout: %j (rule or error code: %s)',
     async (url, rule) => {
       const { mutation, input } = validCall('createPayout', 'other');
       const response = await sendCall(harness.client, { mutation, input: { ...input, callbackUrl: url } });
@@ -112,11 +112,14 @@ describe.each(Object.entries(REFUSED))('URLs that %s', (_what, rows) => {
   );
 });
 
-test.each(PUBLIC)('The URL %s is accepted with a real service, and sent unchanged', async (url) => {
-  expect(await rulesBroken(harness.client, url)).toEqual([]);
-  const sent = harness.service.requests.map(({ json }) => [json['return_url'], json['callback_url']]);
-  expect(sent).toEqual([[url, url]]);
-});
+test.each(PUBLIC)(
+  'With a payment service (no sandbox), the URL %s is accepted and sent unchanged',
+  async (url) => {
+    expect(await rulesBroken(harness.client, url)).toEqual([]);
+    const sent = harness.service.requests.map(({ json }) => [json['return_url'], json['callback_url']]);
+    expect(sent).toEqual([[url, url]]);
+  },
+);
 
 test('One response reports every broken rule of every URL, without the URL', async () => {
   const { mutation, input } = validCall('createPayment', 'other');
@@ -134,7 +137,7 @@ test('One response reports every broken rule of every URL, without the URL', asy
   expect(result?.message).not.toMatch(/@|10\.0/);
 });
 
-describe('ALLOWED_URL_HOSTS', () => {
+describe('A gateway with ALLOWED_URL_HOSTS', () => {
   let listed: LoggedGateway;
 
   beforeAll(async () => {
@@ -144,7 +147,7 @@ describe('ALLOWED_URL_HOSTS', () => {
   });
 
   test.each(['https://SHOP.example:444/x', 'https://a.b.pay.example/', 'https://8.8.8.8/'])(
-    'accepts the URL %s',
+    'accepts an input with the URL %s',
     async (url) => expect(await rulesBroken(listed.client, url)).toEqual([]),
   );
 
@@ -156,7 +159,7 @@ describe('ALLOWED_URL_HOSTS', () => {
     // These hosts are in ALLOWED_URL_HOSTS, but are not public.
     ['localhost', 'publicAddress'],
     ['10.0.0.1', 'publicAddress'],
-  ])('refuses the host %s by the rule %s', async (host, rule) =>
+  ])('rejects an input with a URL of the host %s (rule %s)', async (host, rule) =>
     expect(await rulesBroken(listed.client, `https://${host}/?shop.example`)).toEqual([rule]),
   );
 });
@@ -170,7 +173,7 @@ describe('A gateway with the embedded sandbox', () => {
   });
 
   test.each(['http://shop.localhost:8080/healthz', 'https://127.8.9.1/', 'http://[::1]:3000/'])(
-    'accepts the URL %s',
+    'accepts an input with the URL %s',
     async (url) => expect(await rulesBroken(client, url)).toEqual([]),
   );
 
@@ -182,7 +185,7 @@ describe('A gateway with the embedded sandbox', () => {
     ['http://0.0.0.0/', 'publicAddress'],
     ['http://user@localhost/', 'noCredentials'],
     ['http://127.1/', 'plainUrl'],
-  ])('refuses the URL %s by the rule %s', async (url, rule) =>
+  ])('rejects an input with the URL %s (rule %s)', async (url, rule) =>
     expect(await rulesBroken(client, url)).toContain(rule),
   );
 });

@@ -40,7 +40,7 @@ describeJournals('A confirm in the journal', (fixture) => {
     await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(UNKNOWN);
   });
 
-  test('can be claimed again if its lease ends more than MAX_LEASE_MS from now, as after the clock was set back', async () => {
+  test('can be claimed again if its lease ends implausibly late (over MAX_LEASE_MS from now), because the clock was set back', async () => {
     const first = newConfirm({ now: 10_000_000, leaseUntil: 10_004_000 });
     await fixture.journal.beginConfirm(first);
     const later = next(first, { now: first.leaseUntil - MAX_LEASE_MS });

@@ -74,7 +74,11 @@ describe('A create whose response has only status and transaction_id', () => {
     ['card, server-to-server, required fields only', 'CardPayment', 'cardholder'],
     ['upi, server-to-server', 'UpiPayment', 'email firstName lastName phone'],
     ['virtual_account, server-to-server', 'VirtualAccountPayment', 'bankCode accountNumber'],
-    ['bkash, server-to-server, account on both levels', 'BkashPayment', 'firstName surname phone email'],
+    [
+      'bkash, server-to-server, account both in payment_method and at the top level',
+      'BkashPayment',
+      'firstName surname phone email',
+    ],
   ];
 
   test.each(knownFromRequest)('needs no lookup for fields of its request: %s', async (name, type, fields) => {
@@ -94,7 +98,11 @@ describe('A create whose response has only status and transaction_id', () => {
       'UpiPayment',
       'state nextAction { ... on ProvideUtrAction { upiId upiLink confirmWith } }',
     ],
-    ['bkash, server-to-server, account on both levels', 'BkashPayment', 'account'],
+    [
+      'bkash, server-to-server, account both in payment_method and at the top level',
+      'BkashPayment',
+      'account',
+    ],
     ['other, fields beside type', 'OtherPayment', 'type fields'],
   ];
 

@@ -198,16 +198,22 @@ function expectHidden(number: string, text: string): void {
   expect(containsKnownSchemePan(text)).toBe(true);
 }
 
+/** Returns a title for a separator; invisible and non-ASCII characters as code points. */
+function titleOfGap(gap: string): string {
+  if (gap === '') return 'without a separator';
+  if (/^[!-~]$/.test(gap)) return `separated by "${gap}"`;
+  if (/^[!-~]+$/.test(gap)) return `separated by the ${gap.length}-character text ${gap}`;
+  const codePoints = [...gap].map((character) => character.codePointAt(0)!.toString(16).toUpperCase());
+  return `separated by ${codePoints.map((code) => `U+${code.padStart(4, '0')}`).join(' ')}`;
+}
+
 describe('An encoded card number', () => {
   const SPELLINGS: [name: string, text: string][] = [
     ...Object.entries(all).map(([name, encode]): [string, string] => [name, written(NUMBER, [encode])]),
     ['characters that stand for two digits each', '\u32b6' + '\u246a'.repeat(7)],
     ['decimal HTML entities without semicolons', written(NUMBER, [(digit) => `&#${digit.charCodeAt(0)}`])],
     ['hexadecimal HTML entities without semicolons', written(NUMBER, [(digit) => `&#x${hex(digit)}`])],
-    ...GAPS.map((gap): [string, string] => [
-      `groups separated by ${JSON.stringify(gap)}`,
-      inGroups(NUMBER, 4).join(gap),
-    ]),
+    ...GAPS.map((gap): [string, string] => [`groups ${titleOfGap(gap)}`, inGroups(NUMBER, 4).join(gap)]),
   ];
 
   test.each(SPELLINGS)('is redacted when it is written as %s', (_name, text) => {

@@ -60,7 +60,7 @@ describe('A payout in the sandbox', () => {
   });
 });
 
-describe('A confirm in the sandbox', () => {
+describe('In the sandbox, confirming', () => {
   const waiting = async (type: 'upi' | 'c2c'): Promise<string> => (await created(direct(type))).id;
 
   async function stateOf(id: string) {
@@ -68,7 +68,7 @@ describe('A confirm in the sandbox', () => {
     return [payment['status'], payment['payment_method']?.['state']];
   }
 
-  test('is refused if its UTR is 000000, and can be repeated with another UTR', async () => {
+  test('a upi payment with the UTR 000000 is refused, and can be repeated with another UTR', async () => {
     const id = await waiting('upi');
     const before = await stateOf(id);
     expectRefusal(await running.confirm({ id, utr: '000000' }), ['utr']);
@@ -79,17 +79,14 @@ describe('A confirm in the sandbox', () => {
   test.each([
     ['upi', { utr: '111111' }, 3000],
     ['c2c', {}, 1500],
-  ] as const)(
-    'of a payment by %s with the input %j completes the payment %d ms later',
-    async (type, code, ms) => {
-      const id = await waiting(type);
-      expect((await running.confirm({ id, ...code })).body['status']).toBe('processing');
-      running.clock.advance(ms - 1);
-      expect(await stateOf(id)).toEqual(['processing', 'waiting_for_provider']);
-      running.clock.advance(1);
-      expect(await stateOf(id)).toEqual(['completed', undefined]);
-    },
-  );
+  ] as const)('a %s payment with the input %j completes the payment %d ms later', async (type, code, ms) => {
+    const id = await waiting(type);
+    expect((await running.confirm({ id, ...code })).body['status']).toBe('processing');
+    running.clock.advance(ms - 1);
+    expect(await stateOf(id)).toEqual(['processing', 'waiting_for_provider']);
+    running.clock.advance(1);
+    expect(await stateOf(id)).toEqual(['completed', undefined]);
+  });
 });
 
 describe('A request to the sandbox', () => {
@@ -152,52 +149,55 @@ describe('In the sandbox, an amount', () => {
     expect((await running.payout(payout)).body['status']).toBe('processing');
     for (const id of [upi, payout]) expect(running.sandbox.control.settle(id).status).toBe('completed');
   });
+});
 
-  type Create = (value: string) => Promise<Answer>;
+type Create = (value: string) => Promise<Answer>;
 
-  describe.each<[kind: string, create: Create, lookUp: () => Promise<Answer>]>([
-    [
-      'payment',
-      (value) => running.createPayment(direct('jazz_cash', { value, external_id: 'x' })),
-      () => running.paymentNamed('x'),
-    ],
-    [
-      'payout',
-      (value) => running.createPayout(payoutTo({ value, external_id: 'x' })),
-      () => running.payoutNamed('x'),
-    ],
-  ])('of a %s', (kind, create, lookUp) => {
-    const COMPLETED = { status: 200, body: { status: 'completed' } };
+describe.each<[kind: string, create: Create, lookUp: () => Promise<Answer>]>([
+  [
+    'payment',
+    (value) => running.createPayment(direct('jazz_cash', { value, external_id: 'x' })),
+    () => running.paymentNamed('x'),
+  ],
+  [
+    'payout',
+    (value) => running.createPayout(payoutTo({ value, external_id: 'x' })),
+    () => running.payoutNamed('x'),
+  ],
+])('In the sandbox, a %s amount', (kind, create, lookUp) => {
+  const COMPLETED = { status: 200, body: { status: 'completed' } };
 
-    test.each([
-      ['that ends in .80 causes a lost response after the create', '1.80', undefined, COMPLETED],
-      ['that ends in .81 cuts the connection before the create', '1.81', undefined, { status: 404 }],
-      ['that ends in .82 causes a response with 500 after the create', '1.82', 500, COMPLETED],
-      ['that ends in .84 truncates the JSON of the response', '1.84', 201, COMPLETED],
-    ])('%s', async (_what, value, status, later) => {
-      const response = await create(value).catch(() => undefined);
-      expect(response?.status).toBe(status);
-      expect(response?.body['transaction_id']).toBeUndefined();
-      running.clock.advance(1500);
-      expect(await lookUp()).toMatchObject(later);
-    });
+  test.each([
+    ['ending in .80 causes a lost response after the create', '1.80', undefined, COMPLETED],
+    ['ending in .81 cuts the connection before the create', '1.81', undefined, { status: 404 }],
+    ['ending in .82 causes a response with 500 after the create', '1.82', 500, COMPLETED],
+    ['ending in .84 truncates the JSON of the response', '1.84', 201, COMPLETED],
+  ])('%s', async (_what, value, status, later) => {
+    const response = await create(value).catch(() => undefined);
+    expect(response?.status).toBe(status);
+    expect(response?.body['transaction_id']).toBeUndefined();
+    running.clock.advance(1500);
+    expect(await lookUp()).toMatchObject(later);
+  });
 
-    test('that ends in .83 hides the transaction from lookups for 5 s', async () => {
-      const older = idIn(await create('1.00'));
-      const id = idIn(await create('1.83'));
-      running.clock.advance(4999);
-      expect((await lookUp()).body['transaction_id']).toBe(older);
-      running.clock.advance(1);
-      expect((await lookUp()).body['transaction_id']).toBe(id);
-    });
+  test('ending in .83 hides the transaction from lookups for 5 s', async () => {
+    const older = idIn(await create('1.00'));
+    const id = idIn(await create('1.83'));
+    running.clock.advance(4999);
+    expect((await lookUp()).body['transaction_id']).toBe(older);
+    running.clock.advance(1);
+    expect((await lookUp()).body['transaction_id']).toBe(id);
+  });
 
-    test('that ends in .85 causes an unknown status in responses, and in .86 an unknown method in lookups', async () => {
-      expect((await create('1.85')).body['status']).toBe('on_hold');
-      expect((await lookUp()).body['status']).toBe('on_hold');
-      await create('1.86');
-      const { body } = await lookUp();
-      const type = kind === 'payment' ? body['payment_method']?.['type'] : body['method'];
-      expect(type).toBe('carrier_pigeon');
-    });
+  test('ending in .85 causes an unknown status in the responses to the create and to lookups', async () => {
+    expect((await create('1.85')).body['status']).toBe('on_hold');
+    expect((await lookUp()).body['status']).toBe('on_hold');
+  });
+
+  test('ending in .86 causes an unknown method in lookups', async () => {
+    await create('1.86');
+    const { body } = await lookUp();
+    const type = kind === 'payment' ? body['payment_method']?.['type'] : body['method'];
+    expect(type).toBe('carrier_pigeon');
   });
 });

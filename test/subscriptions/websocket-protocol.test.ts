@@ -139,7 +139,7 @@ describe('A WebSocket', () => {
   ];
 
   test.each(INVALID)(
-    'is closed with %i by a message %s, which neither the close reason nor the log repeats',
+    'is closed with %i after a message %s; the text of the message is in neither the close reason nor the log',
     async (code, _what, message) => {
       const client = await ready();
       client.socket.send(message);
