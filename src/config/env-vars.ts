@@ -187,16 +187,17 @@ export const SETTINGS = {
   }),
   POLL_INTERVALS_PAYER: setting(parsers.pollIntervals, {
     description:
-      'How often a payment with a subscription is looked up while it waits for the payer. The first interval, but at least 2 s, is also the pollAfterMs of next actions that wait for the payer.',
+      'How often a payment with a subscription, or that the gateway follows, is looked up while it waits for the payer. The first interval, but at least 2 s, is also the pollAfterMs of next actions that wait for the payer.',
     default: '2s/2m 5s/10m 15s/1h 60s',
   }),
   POLL_INTERVALS_PROVIDER: setting(parsers.pollIntervals, {
     description:
-      'How often a payment or payout with a subscription is looked up while it waits for the provider, for example after a confirm. The first interval, but at least 2 s, is also the pollAfterMs of next actions that wait for the provider.',
+      'How often a payment or payout with a subscription, or that the gateway follows, is looked up while it waits for the provider, for example after a confirm. The first interval, but at least 2 s, is also the pollAfterMs of next actions that wait for the provider.',
     default: '1s/30s 2s/2m 5s/10m 15s/1h 60s',
   }),
   POLL_INTERVALS_MISPAID: setting(parsers.pollIntervals, {
-    description: 'How often a MISPAID payment with a subscription is looked up.',
+    description:
+      'How often a MISPAID payment with a subscription, or that the gateway follows, is looked up.',
     default: '15s/10m 60s',
   }),
   FOLLOW_DAYS: setting(parsers.wholeNumber(0, 30), {

@@ -1,4 +1,5 @@
 import { createInput } from '../support/caller';
+import { DOCUMENTS, validCall } from '../support/calls';
 import { AUTHORIZED } from '../support/credentials';
 import { CHANNEL, closeAfterTests, testSandbox } from '../support/gateway';
 import { post, raw, type RawResult } from '../support/raw';
@@ -172,21 +173,28 @@ describe('Headers of a caller', () => {
   const ALWAYS = ['accept', 'connection', 'host', 'x-api-key', 'x-signature', 'x-timestamp'];
 
   test.each([
-    ['a lookup', { query: LOOKUP, variables: { c: CHANNEL } }, 'GET', ALWAYS],
+    ['a lookup of a payment', LOOKUP, { c: CHANNEL }, 'GET payment/'],
+    ['a lookup of a payout', LOOKUP.replace('payment', 'payout'), { c: CHANNEL }, 'GET payout/'],
+    ['a create of a payment', CREATE, { input: createInput('payment', newKey()) }, 'POST payment/'],
     [
-      'a create',
-      { query: CREATE, variables: { input: createInput('payment', newKey()) } },
-      'POST',
-      [...ALWAYS, 'content-length', 'content-type'],
+      'a create of a payout',
+      DOCUMENTS.createPayout,
+      { input: createInput('payout', newKey()) },
+      'POST payout/',
     ],
-  ])('are not forwarded to the service with %s', async (_what, { query, variables }, method, names) => {
-    server.service.requests.length = 0;
-    await server.client.request(query, variables, { ...STRANGE, ...AUTHORIZED });
-    const [request, ...others] = server.service.requests;
-    expect(others).toEqual([]);
-    expect(request).toMatchObject({ method, path: '/api/v1/payment/' });
-    expect(Object.keys(request?.headers ?? {}).sort()).toEqual([...names].sort());
-    expect(JSON.stringify(request?.headers)).not.toMatch(/evil|1\.2\.3\.4/);
+    ['a confirm', DOCUMENTS.confirmPayment, validCall('confirmPayment', 'upi'), 'POST payment/confirm/'],
+  ])('are not forwarded to the service with %s', async (_what, query, variables, sent) => {
+    const { requests } = server.service;
+    requests.length = 0;
+    await server.client.request(query, { ...variables }, { ...STRANGE, ...AUTHORIZED });
+    expect(requests.map((request) => `${request.method} ${request.path}`)).toContain(
+      `${sent.replace(' ', ' /api/v1/')}`,
+    );
+    for (const { method, headers } of requests) {
+      const names = method === 'GET' ? ALWAYS : [...ALWAYS, 'content-length', 'content-type'];
+      expect(Object.keys(headers).sort()).toEqual(names.sort());
+      expect(JSON.stringify(headers)).not.toMatch(/evil|1\.2\.3\.4/);
+    }
   });
 });
 
