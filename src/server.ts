@@ -43,7 +43,7 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
     gatewayUrl: url,
     sandboxUrl: sandbox.url,
     hasExplorer: config.explorer,
-    needsKey: !allowsUnauthenticatedCallers(config.access),
+    requiresCredentials: !allowsUnauthenticatedCallers(config.access),
   };
   process.stdout.write(startupBanner(banner));
 }
@@ -60,7 +60,7 @@ function stopOnSignal(
 ): void {
   let isStopping = false;
   const forceExit = (): void => {
-    gateway.abandon();
+    gateway.closeAllConnections();
     process.exit(1);
   };
   const stop = async (signal: NodeJS.Signals): Promise<void> => {

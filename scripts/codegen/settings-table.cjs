@@ -3,8 +3,8 @@ require('./schema.cjs');
 const { SETTINGS } = require('../../dist/config/env-vars.js');
 
 const rows = Object.entries(SETTINGS).map(
-  ([name, { description, default: value, whenUnset, parser, secret }]) =>
-    `| \`${name}\`${secret ? ` or \`${name}_FILE\`` : ''} | ${description} | ${parser.expected} | ${value === undefined ? (whenUnset ?? 'none') : `\`${value}\``} |`,
+  ([name, { description, default: value, whenUnset, parser, isSecret }]) =>
+    `| \`${name}\`${isSecret ? ` or \`${name}_FILE\`` : ''} | ${description} | ${parser.expected} | ${value === undefined ? (whenUnset ?? 'none') : `\`${value}\``} |`,
 );
 
 const plugin = () => `# Configuration

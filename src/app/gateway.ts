@@ -36,7 +36,7 @@ export async function startGateway(
     const parts = { config, log: tracing?.withTraceIds(log) ?? log, clock, metrics, tracing };
     const service = createPaymentServiceClient(parts);
     closers.defer(() => service.close());
-    const { journal, journalReason, close: closeJournal } = await openMonitoredJournal(parts, open);
+    const { journal, journalFailure, close: closeJournal } = await openMonitoredJournal(parts, open);
     closers.defer(closeJournal);
     const audit = openAudit(parts);
     closers.defer(() => audit.close());
@@ -59,10 +59,16 @@ export async function startGateway(
       serviceLoad: service,
     });
     closers.defer(() => operations.stop());
-    registerJournalAndAuditGauges(metrics, { journal, service: serviceId, journalReason, audit, operations });
+    registerJournalAndAuditGauges(metrics, {
+      journal,
+      service: serviceId,
+      journalFailure,
+      audit,
+      operations,
+    });
     registerChangeGauges(metrics, operations);
-    const served = { operations, audit, journalReason, isServiceDown: service.isDown };
-    const web = await startWebServer(parts, served);
+    const dependencies = { operations, audit, journalFailure, isServiceDown: service.isDown };
+    const web = await startWebServer(parts, dependencies);
     closers.defer(() => web.close());
     let closing: Promise<void> | undefined;
     return { ...web, close: () => (closing ??= closers.disposeAsync()) };

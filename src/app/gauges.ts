@@ -52,7 +52,7 @@ interface JournalAndAudit {
   /** Name of the payment service in the journal. */
   service: string;
   /** Returns the reason why the journal is unavailable; null if it is available. */
-  journalReason(): string | null;
+  journalFailure(): string | null;
   audit: AuditLog;
   operations: Operations;
 }
@@ -63,7 +63,7 @@ interface JournalAndAudit {
  */
 export function registerJournalAndAuditGauges(
   { registerScraped }: Metrics,
-  { journal, service, journalReason, audit, operations }: JournalAndAudit,
+  { journal, service, journalFailure, audit, operations }: JournalAndAudit,
 ): void {
   const readUnknown = readOncePerScrape(() => journal.countUnknown(service));
   const readByKind = async (valueOf: (outcomes: UnknownOutcomeCount) => number) =>
@@ -79,7 +79,7 @@ export function registerJournalAndAuditGauges(
     },
     paygraph_journal_up: {
       help: '1 if regular checks can write to the journal; otherwise 0, and payments and payouts are rejected. Possibly transient errors, such as timeouts, count from the second failed check in a row.',
-      read: () => Number(journalReason() === null),
+      read: () => Number(journalFailure() === null),
     },
     paygraph_journal_fence_up: {
       help: '1 while the journal may lack recent attempts, and every create is looked up before it is sent; otherwise 0.',
@@ -107,7 +107,7 @@ const secondsSince = (at: number | null, { changeMetrics }: Operations): number 
  * several instances: every instance reports the total of all instances.
  */
 export function registerChangeGauges({ registerScraped }: Metrics, operations: Operations): void {
-  const { followed, record } = operations.changeMetrics;
+  const { followed, backlog } = operations.changeMetrics;
   const readFollowed = readOncePerScrape(followed);
   const readFollowedValue = async (valueOf: (counts: FollowedCounts) => number) => {
     const counts = await readFollowed();
@@ -128,15 +128,15 @@ export function registerChangeGauges({ registerScraped }: Metrics, operations: O
     },
     paygraph_observations_queued: {
       help: 'Responses that are queued to be checked for a new status or state and, if it is new, recorded in the journal.',
-      read: () => record().queued,
+      read: () => backlog().queued,
     },
     paygraph_observation_oldest_age_seconds: {
       help: 'Age of the oldest response that is queued to be checked for a new status or state; 0 if there is none.',
-      read: () => record().oldestQueuedMs / 1000,
+      read: () => backlog().oldestQueuedMs / 1000,
     },
     paygraph_changes_behind_seconds: {
       help: 'Time for which a long database transaction has hidden the newest changes from their readers; 0 if none are hidden, or nobody reads.',
-      read: () => record().behindMs / 1000,
+      read: () => backlog().behindMs / 1000,
     },
   });
 }
@@ -145,14 +145,14 @@ interface ServerParts {
   subscriptions: ReturnType<typeof startSubscriptions>;
   maxSubscriptions: number;
   connections: Connections;
-  unread: UnreadResponses;
+  unreadResponses: UnreadResponses;
   compiled: CompiledOperationCache;
 }
 
 /** Registers the gauges of the HTTP server. */
 export function registerServerGauges(
   { registerScraped }: Metrics,
-  { subscriptions, maxSubscriptions, connections, unread, compiled }: ServerParts,
+  { subscriptions, maxSubscriptions, connections, unreadResponses, compiled }: ServerParts,
 ): void {
   const { service, sse, webSockets } = subscriptions;
   registerScraped({
@@ -176,7 +176,7 @@ export function registerServerGauges(
     },
     paygraph_unread_response_bytes: {
       help: 'Response bytes that are buffered because clients have not read them.',
-      read: () => unread.bytes,
+      read: () => unreadResponses.bytes,
     },
     paygraph_compiled_operations_total: {
       help: 'Operations executed by compiled code. Apollo Server executes all others, which takes more CPU time: if the share of compiled operations falls, CPU usage rises.',

@@ -42,14 +42,14 @@ export interface WebServer {
   /** Stops accepting requests and ends subscriptions. Resolves when the requests in flight have ended. */
   close(): Promise<void>;
   /** Closes all client connections immediately, without waiting for work in flight. */
-  abandon(): void;
+  closeAllConnections(): void;
 }
 
 interface WebServerDependencies {
   operations: Operations;
   audit: AuditLog;
   /** Returns the reason why the journal is unavailable, such as `disk_full`; null if it is available. */
-  journalReason(): string | null;
+  journalFailure(): string | null;
   /** Whether a circuit breaker for the payment service is open or half open. */
   isServiceDown(): boolean;
 }
@@ -57,18 +57,18 @@ interface WebServerDependencies {
 /** Starts the public server (GraphQL, callbacks, explorer) and, if METRICS_PORT is set, the metrics server. */
 export async function startWebServer(
   parts: SharedDependencies,
-  served: WebServerDependencies,
+  dependencies: WebServerDependencies,
 ): Promise<WebServer> {
   const { config, metrics, tracing } = parts;
-  const { operations, journalReason, isServiceDown } = served;
-  const server = await createServerWithoutRoutes(parts, served);
-  const { app, apollo, compiled, graphql, unread } = server;
+  const { operations, journalFailure, isServiceDown } = dependencies;
+  const server = await createServerWithoutRoutes(parts, dependencies);
+  const { app, apollo, compiled, graphql, unreadResponses } = server;
   const { authenticator, connections, eventLoopLag } = graphql;
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
   addCallbackRoute(app, (token) => operations.callbacks.onCallback(token));
   const metricsServer = createMetricsServer(app, parts, {
-    journalFailure: journalReason,
+    journalFailure,
     isServiceDown,
     isClockSteady: () => operations.isClockSteady(),
     fence: () => operations.fence(),
@@ -78,7 +78,7 @@ export async function startWebServer(
     addExplorer(app, { isSandbox: config.sandbox !== null, requiresCredentials: !authenticator.isDisabled });
   const subscriptions = await addGraphqlRoutes(parts, server);
   const { maxSubscriptions } = config.subscriptions;
-  registerServerGauges(metrics, { subscriptions, maxSubscriptions, connections, unread, compiled });
+  registerServerGauges(metrics, { subscriptions, maxSubscriptions, connections, unreadResponses, compiled });
   const urls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {
     // After startDraining(), close the listener before subscriptions end, so that subscribers reconnect to other
@@ -90,15 +90,15 @@ export async function startWebServer(
     await app.close();
     await apollo.stop();
     await metricsServer?.close();
-    unread.stop();
+    unreadResponses.stop();
     eventLoopLag.stop();
     authenticator.close();
   };
-  const abandon = (): void => {
+  const closeAllConnections = (): void => {
     subscriptions.webSockets.terminateAll();
     app.server.closeAllConnections();
   };
-  return { ...urls, startDraining: () => shutdown.startDraining(), close, abandon };
+  return { ...urls, startDraining: () => shutdown.startDraining(), close, closeAllConnections };
 }
 
 /** Creates the web server without routes, and the objects that its routes need. */
@@ -125,7 +125,7 @@ async function createServerWithoutRoutes(
   });
   const { apollo, compiled } = await startApollo(parts, schema, rate);
   const connections = createConnections(parts);
-  const unread = new UnreadResponses(connections, limits);
+  const unreadResponses = new UnreadResponses(connections, limits);
   const eventLoopLag = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
     metrics.server.requestRejected('overloaded'),
   );
@@ -146,7 +146,7 @@ async function createServerWithoutRoutes(
     onUnauthenticated: () => metrics.server.requestRejected('unauthenticated'),
     log,
   };
-  return { app, apollo, compiled, graphql, unread };
+  return { app, apollo, compiled, graphql, unreadResponses };
 }
 
 async function addGraphqlRoutes(
@@ -189,7 +189,7 @@ async function listen(
 }
 
 /** Default of MAX_CONNECTIONS_PER_ADDRESS, as a fraction of the maximum number of all connections. */
-const MAX_FRACTION_PER_ADDRESS = 0.75;
+const MAX_CONNECTION_FRACTION_PER_ADDRESS = 0.75;
 
 /**
  * Limits the number of client connections to MAX_CONNECTIONS or, if that is not set or higher, to
@@ -204,7 +204,8 @@ function createConnections({ config, metrics, log, clock }: SharedDependencies):
       { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections },
       'this instance accepts only `maxConnections` connections instead of MAX_CONNECTIONS: raise its file descriptor limit (at most 18000 connections are possible)',
     );
-  const perAddress = maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_FRACTION_PER_ADDRESS);
+  const perAddress =
+    maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_CONNECTION_FRACTION_PER_ADDRESS);
   return new Connections(
     { maxConnections, maxConnectionsPerAddress: perAddress, trustedProxies },
     connectionLog(log, clock, metrics.server),

@@ -31,21 +31,21 @@ export async function openMonitoredJournal(
     await journal.close();
   };
   await monitor.start();
-  if (!url.startsWith('file:')) void logWeaknesses(url, log);
+  if (!url.startsWith('file:')) void logPostgresWeaknesses(url, log);
   const { currentError } = monitor;
   if (currentError && isPermanent(currentError)) {
     await close();
     throw new ConfigError([`DATABASE_URL: ${journalErrorText(currentError)}.`]);
   }
   /** Returns the reason why the journal is unavailable, such as `disk_full`; null if it is available. */
-  const journalReason = () => monitor.currentError?.reason ?? null;
-  return { journal, journalReason, close };
+  const journalFailure = () => monitor.currentError?.reason ?? null;
+  return { journal, journalFailure, close };
 }
 
 const INSPECTION_TIMEOUT_MS = 5_000;
 
 /** Logs each weakness of PostgreSQL, such as commits that are not durable. Logs nothing if it cannot be inspected. */
-async function logWeaknesses(url: string, log: SharedDependencies['log']): Promise<void> {
+async function logPostgresWeaknesses(url: string, log: SharedDependencies['log']): Promise<void> {
   const weaknesses = await inspectPostgres(url, INSPECTION_TIMEOUT_MS).then(weaknessesOf, () => []);
   for (const reason of weaknesses)
     log.warn(

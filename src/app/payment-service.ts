@@ -52,7 +52,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   registerServiceGauges(metrics, transport);
   // pollAfterMs tells callers when to poll. It is the gateway's own first poll interval, but at least 2 s.
   const pollAfterMs = (phase: 'payer' | 'provider'): number =>
-    Math.max(MIN_CALLER_POLL_MS, config.polling.schedule[phase][0]?.everyMs ?? 0);
+    Math.max(MIN_CALLER_POLL_MS, config.polling.intervalsByPhase[phase][0]?.everyMs ?? 0);
   const pollAfter = { payer: pollAfterMs('payer'), provider: pollAfterMs('provider') };
   return {
     payments: new PaymentService(client, pollAfter),

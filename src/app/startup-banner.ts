@@ -5,11 +5,16 @@ interface BannerOptions {
   sandboxUrl: string;
   hasExplorer: boolean;
   /** Whether requests must be authenticated. If so, the printed command has an Authorization header to fill in. */
-  needsKey: boolean;
+  requiresCredentials: boolean;
 }
 
 /** Returns the text that `npm start` prints with the embedded sandbox: URLs, and a command that creates a payment. */
-export const startupBanner = ({ gatewayUrl, sandboxUrl, hasExplorer, needsKey }: BannerOptions): string => `
+export const startupBanner = ({
+  gatewayUrl,
+  sandboxUrl,
+  hasExplorer,
+  requiresCredentials,
+}: BannerOptions): string => `
 paygraph is listening.
 
   GraphQL        ${gatewayUrl}/graphql   (open it in a browser for Apollo Sandbox)
@@ -17,7 +22,7 @@ ${hasExplorer ? `  explorer       ${gatewayUrl}/explorer   (example operations f
 
 Create a payment; paste this into another terminal:
 
-  curl -s ${gatewayUrl}/graphql -H 'content-type: application/json'${needsKey ? ' -H "authorization: Bearer <key>"' : ''} -d '{"query":"mutation { createPayment(input: { idempotencyKey: \\"first-payment\\", channel: \\"${STARTER_VARIABLES.channel}\\", amount: { currency: \\"EUR\\", value: \\"10.00\\" }, method: { redirect: CARD } }) { ... on PaymentSuccess { payment { ... on PaymentResource { transactionId status nextAction { ... on RedirectAction { url } } } } } ... on UserError { message } } }"}'
+  curl -s ${gatewayUrl}/graphql -H 'content-type: application/json'${requiresCredentials ? ' -H "authorization: Bearer <key>"' : ''} -d '{"query":"mutation { createPayment(input: { idempotencyKey: \\"first-payment\\", channel: \\"${STARTER_VARIABLES.channel}\\", amount: { currency: \\"EUR\\", value: \\"10.00\\" }, method: { redirect: CARD } }) { ... on PaymentSuccess { payment { ... on PaymentResource { transactionId status nextAction { ... on RedirectAction { url } } } } } ... on UserError { message } } }"}'
 
 Stop with Ctrl+C.
 

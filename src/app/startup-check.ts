@@ -12,7 +12,7 @@ import { readTextFile } from '../shared/json-text';
  * Checks the files that the settings name: parses those that the gateway reads, and tests access to those that it
  * writes. Returns error messages.
  */
-function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
+function findFileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
   const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {
     const file = env.rawText(name);
@@ -49,7 +49,7 @@ function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
 
 /** Reads and checks all settings and the files that they name. Throws one ConfigError with all errors. */
 export function readStartConfig(source?: Environment): Config {
-  const errors = fileErrors(settingsReader(source));
+  const errors = findFileErrors(settingsReader(source));
   try {
     const config = readConfig(source);
     if (errors.length === 0) return config;

@@ -27,9 +27,9 @@ export class Authenticator {
    * Maps the SHA-256 of a client key to the time of its last use, in ms since 1970. Kept when CLIENT_KEYS_FILE is
    * reloaded.
    */
-  readonly #lastUsedAt = new Map<string, number>();
+  readonly #lastUsedAtByKey = new Map<string, number>();
   /** Maps the SHA-256 of an expired client key to the time of the last log line about it, in ms since 1970. */
-  readonly #expiredLoggedAt = new Map<string, number>();
+  readonly #expiryLoggedAtByKey = new Map<string, number>();
 
   /** Throws if CLIENT_KEYS_FILE cannot be read or is invalid. */
   constructor(private readonly options: AuthenticatorOptions) {
@@ -71,7 +71,7 @@ export class Authenticator {
     if (this.#jwtVerifier && JwtVerifier.isJwt(credentials)) return this.#jwtVerifier.verify(credentials);
     const key = this.#keys?.value.find(credentials);
     if (!key || this.#isExpired(key)) throw new AccessError('BAD_CREDENTIALS', BAD_KEY_MESSAGE);
-    this.#lastUsedAt.set(key.caller.credential ?? '', this.options.clock.now());
+    this.#lastUsedAtByKey.set(key.caller.credentialHash ?? '', this.options.clock.now());
     return key.caller;
   }
 
@@ -83,7 +83,7 @@ export class Authenticator {
     return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
       client: caller.id.replace(/^service:/, ''),
       label,
-      keyLastUsedAt: this.#lastUsedAt.get(caller.credential ?? '') ?? null,
+      keyLastUsedAt: this.#lastUsedAtByKey.get(caller.credentialHash ?? '') ?? null,
       expiresAt: caller.expiresAt,
     }));
   }
@@ -92,9 +92,9 @@ export class Authenticator {
   #isExpired({ caller, label }: ClientKey): boolean {
     const now = this.options.clock.now();
     if (caller.expiresAt === null || caller.expiresAt > now) return false;
-    const { credential = '' } = caller;
-    if (now - (this.#expiredLoggedAt.get(credential) ?? -Infinity) >= EXPIRED_LOG_INTERVAL_MS) {
-      this.#expiredLoggedAt.set(credential, now);
+    const { credentialHash = '' } = caller;
+    if (now - (this.#expiryLoggedAtByKey.get(credentialHash) ?? -Infinity) >= EXPIRED_LOG_INTERVAL_MS) {
+      this.#expiryLoggedAtByKey.set(credentialHash, now);
       this.options.log.warn(
         { event: 'client_key_expired', caller: caller.id, label },
         'rejected a client key that has expired; the client needs a new key',
@@ -112,7 +112,7 @@ export class Authenticator {
   areCredentialsStillValid(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.options.clock.now()) return false;
     if (caller.kind === 'frontend')
-      return this.#jwtVerifier?.keys.hasThumbprint(caller.credential ?? '') ?? false;
+      return this.#jwtVerifier?.keys.hasThumbprint(caller.credentialHash ?? '') ?? false;
     return caller.kind !== 'service' || (this.#keys?.value.isStillListed(caller) ?? false);
   }
 

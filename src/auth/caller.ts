@@ -35,7 +35,7 @@ export interface Caller {
    * SHA-256 of the client key in hexadecimal, or RFC 7638 thumbprint of the public key that verified the token. Absent
    * if authentication is off.
    */
-  credential?: string;
+  credentialHash?: string;
   /** Expiry of the credentials in milliseconds since 1970; null if they do not expire. */
   expiresAt: number | null;
 }

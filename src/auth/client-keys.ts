@@ -58,7 +58,7 @@ function parseEntry(entry: unknown, index: number): ClientKey {
     id: `service:${id}`,
     scopes: new Set(scopes),
     channels: parsedChannels,
-    credential: keySha256.toLowerCase(),
+    credentialHash: keySha256.toLowerCase(),
     expiresAt: expiresAt ?? null,
   };
   const digest = Buffer.from(keySha256, 'hex');

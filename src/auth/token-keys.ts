@@ -34,7 +34,7 @@ const FAILURE_COOLDOWN_MS = 5_000;
 const LOAD_TIMEOUT_MS = 5_000;
 /** Maximum time in ms, from the start of a load, for which the verification of a token waits for the load. */
 const MAX_LOAD_WAIT_MS = 1_000;
-const MAX_KEYS_BYTES = 1024 * 1024;
+const MAX_JWKS_BYTES = 1024 * 1024;
 
 interface KeySet {
   find: ReturnType<typeof createLocalJWKSet>;
@@ -187,7 +187,7 @@ async function readText({ body }: Response): Promise<string> {
   let byteCount = 0;
   for await (const chunk of stream) {
     byteCount += chunk.length;
-    if (byteCount > MAX_KEYS_BYTES) throw new KeySetError('larger than 1 MiB');
+    if (byteCount > MAX_JWKS_BYTES) throw new KeySetError('larger than 1 MiB');
     chunks.push(chunk);
   }
   return decodeUtf8(Buffer.concat(chunks));

@@ -19,7 +19,7 @@ const CLOCK_LEEWAY_SECONDS = 30;
 const MAX_TOKEN_LENGTH = 8192;
 
 /** Accepted values of the `typ` header (RFC 7519, RFC 9068). */
-const ACCESS_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
+const ACCEPTED_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
 
 const invalidTokenError = (): AccessError =>
   new AccessError(
@@ -46,7 +46,7 @@ export class JwtVerifier {
   async verify(token: string): Promise<Caller> {
     if (token.length > MAX_TOKEN_LENGTH) throw invalidTokenError();
     const { payload, protectedHeader, key } = await this.#verifySignatureAndClaims(token);
-    if (hasDuplicateName(token) || !isAccessToken(protectedHeader.typ)) throw invalidTokenError();
+    if (hasDuplicateJsonKey(token) || !isAcceptedTokenType(protectedHeader.typ)) throw invalidTokenError();
     this.#checkLifetime(payload);
     return callerOf(payload, this.options.issuer, await this.#thumbprintOf(key));
   }
@@ -99,10 +99,10 @@ export class JwtVerifier {
 /**
  * Whether a `typ` header is absent or accepted. Guards against JWTs that were issued for another purpose than access.
  */
-const isAccessToken = (type: unknown): boolean =>
-  type === undefined || (typeof type === 'string' && ACCESS_TOKEN_TYPE.test(type));
+const isAcceptedTokenType = (type: unknown): boolean =>
+  type === undefined || (typeof type === 'string' && ACCEPTED_TOKEN_TYPE.test(type));
 
-function hasDuplicateName(token: string): boolean {
+function hasDuplicateJsonKey(token: string): boolean {
   try {
     for (const part of token.split('.', 2)) parseJson(Buffer.from(part, 'base64url').toString('utf8'));
     return false;
@@ -115,7 +115,7 @@ function hasDuplicateName(token: string): boolean {
  * Returns the caller that the claims of a token describe. Ignores unknown scopes. Grants no channels if `channels` is
  * missing or invalid. Throws an AccessError if `sub` is invalid.
  */
-function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, credential: string): Caller {
+function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, credentialHash: string): Caller {
   // Reject a subject that is not a string: 1 and "1" would get the same caller id.
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
@@ -125,7 +125,7 @@ function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, cre
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
     channels: parseChannels(channels) ?? new Set(),
-    credential,
+    credentialHash,
     expiresAt: (exp ?? 0) * 1000,
   };
 }

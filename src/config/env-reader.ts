@@ -78,7 +78,7 @@ export class EnvReader {
 
   /** Returns the path in <NAME>_FILE; undefined if <NAME>_FILE is unset or the setting is not a secret. */
   #secretFilePath(name: SettingName): string | undefined {
-    return ('secret' in SETTINGS[name] && this.env[`${name}_FILE`]) || undefined;
+    return ('isSecret' in SETTINGS[name] && this.env[`${name}_FILE`]) || undefined;
   }
 }
 

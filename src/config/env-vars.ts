@@ -1,12 +1,12 @@
 import * as parsers from './parsers';
 import { TRACE_SAMPLERS } from './types';
 
-type Details = Omit<parsers.Setting<unknown>, 'parser'>;
+type SettingFields = Omit<parsers.Setting<unknown>, 'parser'>;
 
-const setting = <T, F extends Details>(parser: parsers.Parser<T>, fields: F) => ({ ...fields, parser });
+const setting = <T, F extends SettingFields>(parser: parsers.Parser<T>, fields: F) => ({ ...fields, parser });
 
-const secretSetting = <T, F extends Details>(parser: parsers.Parser<T>, fields: F) =>
-  setting(parser, { ...fields, secret: true as const });
+const secretSetting = <T, F extends SettingFields>(parser: parsers.Parser<T>, fields: F) =>
+  setting(parser, { ...fields, isSecret: true as const });
 
 /** Every setting, in the order of docs/configuration.md, which is generated from this table. */
 export const SETTINGS = {
@@ -91,7 +91,7 @@ export const SETTINGS = {
       'JSON file with the SHA-256 hashes of the keys of internal services; reloaded when it changes. `npm run client-key` creates keys ([security](security.md)).',
     whenUnset: 'no caller has a key',
   }),
-  AUTH_JWKS_URL: setting(parsers.issuerUrl, {
+  AUTH_JWKS_URL: setting(parsers.jwksUrl, {
     description: 'URL of the public keys (JWKS) that verify the tokens (JWT) of frontends.',
     whenUnset: 'tokens are not accepted',
   }),

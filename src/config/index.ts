@@ -130,12 +130,12 @@ const readHttpSettings = (env: EnvReader) => ({
 });
 
 const readPollSettings = (env: EnvReader) => ({
-  schedule: {
+  intervalsByPhase: {
     payer: env.get('POLL_INTERVALS_PAYER'),
     provider: env.get('POLL_INTERVALS_PROVIDER'),
     mispaid: env.get('POLL_INTERVALS_MISPAID'),
   },
-  outageMs: env.get('SUBSCRIPTION_OUTAGE_SECONDS') * 1000,
+  maxOutageMs: env.get('SUBSCRIPTION_OUTAGE_SECONDS') * 1000,
 });
 
 const readChangeSettings = (env: EnvReader) => ({
@@ -193,9 +193,9 @@ export function readConfig(source?: Environment) {
     /** Settings of the embedded sandbox; null if no sandbox is started, because SERVICE_BASE_URL is set. */
     sandbox: readSandboxSettings(env),
     access: readAccessSettings(env),
-    urls: {
+    urlPolicy: {
       allowsLoopback: isSandbox,
-      hosts: env.get('ALLOWED_URL_HOSTS')?.map((host) => host.toLowerCase()) ?? null,
+      allowedHosts: env.get('ALLOWED_URL_HOSTS')?.map((host) => host.toLowerCase()) ?? null,
     },
     limits: readHttpSettings(env),
     subscriptions: {
@@ -248,7 +248,7 @@ export const readStandaloneSandboxConfig = (env: Environment = process.env): Con
 export const secretFiles = (env: Environment = process.env): { setting: string; path: string }[] =>
   Object.entries(SETTINGS).flatMap(([name, setting]) => {
     const path = env[`${name}_FILE`];
-    return 'secret' in setting && path ? [{ setting: `${name}_FILE`, path }] : [];
+    return 'isSecret' in setting && path ? [{ setting: `${name}_FILE`, path }] : [];
   });
 
 /** Returns the settings that `read` reads. Throws a ConfigError if one of them is missing or invalid. */

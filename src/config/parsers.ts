@@ -25,7 +25,7 @@ export interface Setting<T> {
   whenUnset?: string;
   parser: Parser<T>;
   /** True if the value is never printed. <NAME>_FILE can then name a file that contains the value. */
-  secret?: true;
+  isSecret?: true;
 }
 
 const patternParser = (expected: string, pattern: RegExp): Parser<string> => ({
@@ -109,7 +109,7 @@ export const databaseUrl: Parser<Secret> = {
   describeError: (text) => findDatabaseUrlError(text) ?? '',
 };
 
-interface UrlRules {
+interface UrlParserOptions {
   expected: string;
   /** Whether the URL may have a query. Default: no. */
   allowQuery?: boolean;
@@ -120,7 +120,7 @@ interface UrlRules {
 }
 
 /** Returns a parser of https URLs without user name, password and fragment. */
-const urlParser = ({ expected, allowQuery, allowAnyHttp, toValue }: UrlRules): Parser<string> => ({
+const urlParser = ({ expected, allowQuery, allowAnyHttp, toValue }: UrlParserOptions): Parser<string> => ({
   expected,
   parse: (text) => {
     if (!URL.canParse(text)) return undefined;
@@ -139,7 +139,7 @@ export const baseUrl = urlParser({
     text.endsWith('/') && !pathname.includes('/api/v1/') ? href : undefined,
 });
 
-export const issuerUrl = urlParser({
+export const jwksUrl = urlParser({
   expected: 'an https URL without credentials or fragment (plain http for loopback only)',
   allowQuery: true,
   toValue: ({ href }) => href,

@@ -8,7 +8,7 @@ export interface UrlPolicy {
   /** Whether loopback hosts are allowed, with https or http. */
   allowsLoopback: boolean;
   /** Allowed host names and patterns such as *.shop.example, in lower case; null: any public host. */
-  hosts: readonly string[] | null;
+  allowedHosts: readonly string[] | null;
 }
 
 /**
@@ -21,9 +21,9 @@ export type PersistedMode = 'allow' | 'warn' | 'require';
 
 export interface PollSettings {
   /** Poll intervals of a transaction that waits for the payer, waits for the provider, or is MISPAID. */
-  schedule: Readonly<Record<'payer' | 'provider' | 'mispaid', PollIntervals>>;
+  intervalsByPhase: Readonly<Record<'payer' | 'provider' | 'mispaid', PollIntervals>>;
   /** Time in ms for which lookups after the first may fail before subscriptions end with an error; 0: no limit. */
-  outageMs: number;
+  maxOutageMs: number;
 }
 
 /**

@@ -43,9 +43,9 @@ export class AttemptOperations {
    * Returns a page of a client's attempts, newest first. Also rejects (UNAVAILABLE) if too many calls of list() are
    * already waiting.
    */
-  list(page: Omit<AttemptQuery, 'service'>): Promise<Attempt[]> {
+  list(query: Omit<AttemptQuery, 'service'>): Promise<Attempt[]> {
     const { journal, service } = this.session;
-    return this.#read(journal.list({ ...page, service }));
+    return this.#read(journal.list({ ...query, service }));
   }
 
   #read<T>(reading: Promise<T>): Promise<T> {

@@ -63,7 +63,7 @@ export interface BackgroundObserver {
    * Called for each change that a subscriber to `changes` receives after it has caught up with earlier changes.
    * @param ageMs time since the change was recorded
    */
-  onDelivered(ageMs: number): void;
+  onChangeDelivered(ageMs: number): void;
 }
 
 /** Runs a job repeatedly. Each run resolves to the delay in ms before the next run. */

@@ -33,21 +33,21 @@ export class ClockGuard {
   /** Compares the wall clock with the monotonic clock. Calls `onStep` if the wall clock stepped since the last call. */
   check(): void {
     const difference = this.clock.now() - this.clock.monotonic();
-    const changeMs = difference - this.#wallMinusMonotonic;
+    const driftMs = difference - this.#wallMinusMonotonic;
     this.#wallMinusMonotonic = difference;
-    this.reportChange('system', changeMs);
+    this.reportDrift('system', driftMs);
   }
 
   /**
    * Returns whether a clock has stepped, given how much it deviated from the monotonic clock. If so, calls `onStep`,
    * and isSteady() is then false for `unsteadyMs`.
-   * @param changeMs ms that the clock gained (positive) or lost (negative) against the monotonic clock since the last
+   * @param driftMs ms that the clock gained (positive) or lost (negative) against the monotonic clock since the last
    * check
    */
-  reportChange(source: ClockName, changeMs: number): boolean {
-    if (Math.abs(changeMs) < MIN_CLOCK_STEP_MS) return false;
+  reportDrift(source: ClockName, driftMs: number): boolean {
+    if (Math.abs(driftMs) < MIN_CLOCK_STEP_MS) return false;
     this.#unsteadyUntil = this.clock.monotonic() + this.unsteadyMs;
-    this.onStep(source, Math.round(changeMs));
+    this.onStep(source, Math.round(driftMs));
     return true;
   }
 
@@ -117,6 +117,6 @@ export class JournalClock implements Clock {
     const change = Math.sign(difference) * Math.max(0, Math.abs(difference) - uncertainty);
     this.#synchronizedAt = after;
     this.#offset = this.#offset === undefined ? offset : this.#offset + change;
-    if (this.guard.reportChange('journal', change)) this.#steppedAt = this.now();
+    if (this.guard.reportDrift('journal', change)) this.#steppedAt = this.now();
   }
 }

@@ -33,7 +33,7 @@ interface OperationsConfig {
     payoutPreflight: boolean;
     fingerprintKey: { reveal(): string };
   };
-  urls: UrlPolicy;
+  urlPolicy: UrlPolicy;
   polling: PollSettings;
   changes: ChangeSettings;
   publicUrl: string | null;
@@ -109,7 +109,7 @@ export function startOperations(options: OperationsOptions) {
   const { publicUrl } = config;
   const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
   const polling = { settings: config.polling, session, notifier, runInSpan, observer, recorder };
-  const common = { session, recovery, hashes, timeoutMs, urls: config.urls, callbacks, polling };
+  const common = { session, recovery, hashes, timeoutMs, urlPolicy: config.urlPolicy, callbacks, polling };
   const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
   const payoutOperations = new PayoutOperations({ ...common, payouts, preflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };

@@ -9,10 +9,10 @@ const REFRESH_EVERY_MS = 1000;
  * Time in ms after an instance notices that the fence was raised, during which it sends no creates and no confirms.
  * Meanwhile, every instance writes its creates in flight to the journal again.
  */
-const SETTLING_MS = 2000;
+const PROPAGATION_MS = 2000;
 
 /**
- * Maximum age in ms of a fence for which a starting instance waits SETTLING_MS. The other instances already know an
+ * Maximum age in ms of a fence for which a starting instance waits PROPAGATION_MS. The other instances already know an
  * older fence.
  */
 const MAX_RECENT_FENCE_AGE_MS = 60_000;
@@ -35,8 +35,8 @@ interface JournalFenceOptions {
  */
 export class JournalFence {
   #fenceState: FenceState | undefined;
-  /** End of the latest period of SETTLING_MS, by the monotonic clock; -Infinity if there was none. */
-  #settlesAt = -Infinity;
+  /** End of the latest period of PROPAGATION_MS, by the monotonic clock; -Infinity if there was none. */
+  #propagatedAt = -Infinity;
   /** Whether `onRaised` must be called: for the first time after the fence was raised, or again after it rejected. */
   #mustNotify = false;
   #reading: Promise<void> | undefined;
@@ -80,8 +80,8 @@ export class JournalFence {
   }
 
   /** Whether this instance has noticed the fence so recently that other instances may not know it yet. */
-  get isSettling(): boolean {
-    return this.active !== null && this.options.clock.monotonic() < this.#settlesAt;
+  get isPropagating(): boolean {
+    return this.active !== null && this.options.clock.monotonic() < this.#propagatedAt;
   }
 
   /** Earliest creation time, by the journal's clock, of a transaction whose attempt the journal may have lost. */
@@ -119,7 +119,7 @@ export class JournalFence {
     this.#fenceState = state;
     if ((before?.fence?.since ?? 0) !== this.since) {
       const isRecent = before !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
-      if (isRecent) this.#settlesAt = clock.monotonic() + SETTLING_MS;
+      if (isRecent) this.#propagatedAt = clock.monotonic() + PROPAGATION_MS;
       this.#mustNotify = true;
       // Does not log a fence that had ended before this instance started.
       if (before || this.active) this.#logChange();

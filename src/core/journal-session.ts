@@ -24,7 +24,7 @@ const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
 /** Maximum time in ms that a caller waits for an outcome to be recorded. Recording continues in the background. */
 export const RECORD_TIMEOUT_MS = 250;
-const FENCE_SETTLING_MESSAGE =
+const FENCE_PROPAGATING_MESSAGE =
   "The gateway's journal may just have lost attempts; this call sent nothing. Repeat it unchanged.";
 
 /** Returns the error of a query whose read of the journal failed. */
@@ -98,16 +98,16 @@ export class JournalSession {
   /**
    * Inserts an attempt. On failure or timeout, throws a ServiceError (UNAVAILABLE). It then also queues an outcome to
    * record, because the insert may still take effect.
-   * @param created the outcome to queue if the attempt replaces a lost one that succeeded. Default: `not_sent`
+   * @param outcomeOnFailure the outcome to queue if the attempt replaces a lost one that succeeded. Default: `not_sent`
    */
-  async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<InsertResult> {
+  async insertAttempt(attempt: NewAttempt, outcomeOnFailure?: Outcome): Promise<InsertResult> {
     const inserting = this.journal.insertAttempt(attempt);
     try {
       const result = await this.failClosed(inserting);
       if (result.kind === 'started') this.#attemptsInFlight.set(attempt.id, attempt);
       return result;
     } catch (error) {
-      const outcome = created ?? { outcome: 'not_sent', settledAt: this.clock.now() };
+      const outcome = outcomeOnFailure ?? { outcome: 'not_sent', settledAt: this.clock.now() };
       this.#unrecorded.add({ attempt, outcome, isFirstOutcomeByInserter: true });
       inserting.then(() => this.flushUnrecorded()).catch(() => undefined);
       throw error;
@@ -121,7 +121,7 @@ export class JournalSession {
   }
 
   /** Synchronizes the journal clock if that was never done. Throws a ServiceError (UNAVAILABLE) on failure. */
-  async waitForClockSync(): Promise<void> {
+  async ensureClockSync(): Promise<void> {
     if (!this.clock.isSynchronized) await this.failClosed(this.clock.synchronize());
   }
 
@@ -131,13 +131,13 @@ export class JournalSession {
   }
 
   /** Reads the fence unless this instance has already read it. Throws a ServiceError (UNAVAILABLE) on failure. */
-  async waitForFence(): Promise<void> {
+  async ensureFenceRead(): Promise<void> {
     if (!this.fence.isKnown) await this.refreshFence();
   }
 
   /** Throws a ServiceError (UNAVAILABLE) if other instances may not know yet that the fence is up. */
-  requireSettledFence(): void {
-    if (this.fence.isSettling) throw notTriedError(FENCE_SETTLING_MESSAGE);
+  requirePropagatedFence(): void {
+    if (this.fence.isPropagating) throw notTriedError(FENCE_PROPAGATING_MESSAGE);
   }
 
   /**

@@ -25,7 +25,7 @@ interface PaymentOperationsOptions extends CreateOptions {
   confirmService: ConfirmService;
   /** Time in ms for which the journal keeps attempts with a final outcome. */
   keepMs: number;
-  urls: UrlPolicy;
+  urlPolicy: UrlPolicy;
   callbacks: CallbackHandler;
   polling: PollingOptions;
 }
@@ -52,7 +52,7 @@ export class PaymentOperations {
 
   /** Creates at most one payment per idempotency key. Never sends an invalid input. */
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
-    const { payments, session, keepMs, urls, callbacks } = this.options;
+    const { payments, session, keepMs, urlPolicy, callbacks } = this.options;
     const method = selectedPaymentMethod(input.method);
     const requestedAt = session.runtime.monotonic();
     const plan: CreatePlan<PaymentResource> = {
@@ -65,7 +65,7 @@ export class PaymentOperations {
         kind: 'payment',
         method: method.fingerprintFields,
       },
-      errors: validateCreate(input, method, urls),
+      errors: validateCreate(input, method, urlPolicy),
       publicDetails: {},
       matcher: new PaymentMatcher(payments, session, keepMs, method.secrets),
       queue: payments.queue,

@@ -18,7 +18,7 @@ interface PayoutOperationsOptions extends CreateOptions {
   payouts: PayoutService;
   /** Whether a create is sent only after a lookup has shown that no payout has its external id. */
   preflight: boolean;
-  urls: UrlPolicy;
+  urlPolicy: UrlPolicy;
   callbacks: CallbackHandler;
   polling: PollingOptions;
 }
@@ -73,7 +73,7 @@ export class PayoutOperations {
 
   /** Creates at most one payout per idempotency key. Never sends an invalid input. */
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
-    const { payouts, session, preflight, urls, callbacks } = this.options;
+    const { payouts, session, preflight, urlPolicy, callbacks } = this.options;
     const method = selectedPayoutMethod(input.method);
     const { channel } = input;
     const requestedAt = session.runtime.monotonic();
@@ -82,7 +82,7 @@ export class PayoutOperations {
       key: input.idempotencyKey,
       method: method.type,
       input: { ...input, kind: 'payout', method: method.fingerprintFields },
-      errors: validateCreate(input, method, urls),
+      errors: validateCreate(input, method, urlPolicy),
       publicDetails: method.publicDetails,
       matcher: new PayoutMatcher(payouts, session, method.secrets),
       isExternalIdFree: preflight ? (externalId) => this.#hasNoPayout({ channel, externalId }) : undefined,

@@ -68,17 +68,17 @@ class AttemptsArgs {
   @NullableField('Only attempts older than this cursor.') after?: string | null;
 }
 
-const encodeCursor = ({ startedAt, seq }: AttemptPosition): string =>
+const encodeAttemptCursor = ({ startedAt, seq }: AttemptPosition): string =>
   Buffer.from(`attempt:${startedAt}:${seq}`).toString('base64url');
 
-function decodeCursor(cursor: string): AttemptPosition {
+function decodeAttemptCursor(cursor: string): AttemptPosition {
   const [, startedAt, seq] =
     /^attempt:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (!seq) throw badArgumentError('after', 'cursor', 'after is not a cursor of this gateway.');
   return { startedAt: Number(startedAt), seq: Number(seq) };
 }
 
-const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
+const SUB_MILLISECOND_PATTERN = /\.\d{3}\d*[1-9]/;
 
 /**
  * Parses a time argument. Returns ms since 1970; null if the argument is absent. Rounds a fraction of a millisecond up.
@@ -90,7 +90,7 @@ function parseTimestamp(name: string, time: string | null | undefined): number |
   const ms = parseCalendarTime(time);
   if (Number.isNaN(ms))
     throw badArgumentError(name, 'timestamp', `${name} must be a time that exists in the calendar.`);
-  return HAS_FRACTION_OF_MS.test(time) ? ms + 1 : ms;
+  return SUB_MILLISECOND_PATTERN.test(time) ? ms + 1 : ms;
 }
 
 const isEarlier = (first: AttemptPosition, second: AttemptPosition): boolean =>
@@ -103,7 +103,7 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly TransactionKi
   const startedBefore = parseTimestamp('startedBefore', args.startedBefore);
   if (startedFrom !== null && startedBefore !== null && startedFrom >= startedBefore)
     throw badArgumentError('startedAfter', 'range', 'startedAfter must be before startedBefore.');
-  const cursor = typeof after === 'string' ? decodeCursor(after) : null;
+  const cursor = typeof after === 'string' ? decodeAttemptCursor(after) : null;
   const endPosition = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
   return {
     kinds: visibleKinds.filter((kind) => !operation || GRAPHQL_OPERATIONS[kind] === operation),
@@ -180,7 +180,7 @@ export class AttemptResolver {
         : await attempts.list({ ...filters, client: caller.id, channel: args.channel, limit: pageSize + 1 });
     const edges = recorded
       .slice(0, pageSize)
-      .map((attempt) => ({ cursor: encodeCursor(attempt), node: toAttempt(attempt, context) }));
+      .map((attempt) => ({ cursor: encodeAttemptCursor(attempt), node: toAttempt(attempt, context) }));
     const pageInfo = { hasNextPage: recorded.length > pageSize, endCursor: edges.at(-1)?.cursor ?? null };
     return Object.assign(new AttemptConnection(), { edges, pageInfo });
   }

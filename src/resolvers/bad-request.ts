@@ -26,14 +26,14 @@ export function checkBatchSize(items: readonly unknown[], argument = 'transactio
     throw badArgumentError(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH_SIZE} items.`);
 }
 
-/** Returns `first`, by default `page.default`. Throws BAD_USER_INPUT if it is not between 1 and `page.max`. */
+/** Returns `first`, by default `limits.default`. Throws BAD_USER_INPUT if it is not between 1 and `limits.max`. */
 export function checkedPageSize(
   first: number | null | undefined,
-  page: { default: number; max: number },
+  limits: { default: number; max: number },
 ): number {
-  const size = first ?? page.default;
-  if (size < 1 || size > page.max)
-    throw badArgumentError('first', 'range', `first must be from 1 to ${page.max}.`);
+  const size = first ?? limits.default;
+  if (size < 1 || size > limits.max)
+    throw badArgumentError('first', 'range', `first must be from 1 to ${limits.max}.`);
   return size;
 }
 

@@ -5,7 +5,7 @@ import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
 import { createAuditedRunner } from './audit-mutations';
 import { VisibleChanges } from './visible-changes';
-import { createLookupLimit, VisibleTransactions } from './visible-transactions';
+import { createLookupBulkhead, VisibleTransactions } from './visible-transactions';
 
 /** Id, caller, client address and Last-Event-ID of an authenticated GraphQL request. */
 export interface RequestIdentity {
@@ -35,7 +35,7 @@ export class OperationContext {
    */
   eventId: string | null = null;
   /** Limit of concurrent lookups, shared by payments and payouts. */
-  private readonly lookupLimit = createLookupLimit();
+  private readonly getLookupBulkhead = createLookupBulkhead();
   private loaders: Partial<Record<TransactionKind, VisibleTransactions>> = {};
 
   constructor(
@@ -84,10 +84,16 @@ export class OperationContext {
    * invalidateLoaders() is called.
    */
   visibleTransactions(kind: TransactionKind): VisibleTransactions {
-    const { caller, operations, lookupLimit } = this;
+    const { caller, operations, getLookupBulkhead } = this;
     const { attempts } = operations;
     const { feed } = operations[`${kind}s`];
-    return (this.loaders[kind] ??= new VisibleTransactions({ kind, caller, feed, attempts, lookupLimit }));
+    return (this.loaders[kind] ??= new VisibleTransactions({
+      kind,
+      caller,
+      feed,
+      attempts,
+      getLookupBulkhead,
+    }));
   }
 
   /**

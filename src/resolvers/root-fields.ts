@@ -38,7 +38,7 @@ function checkAccess(scopes: Scope[], args: Record<string, unknown>, { caller }:
 /** Adds checks of scope and channel to every root field, and the audit log to every mutation. */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   for (const root of rootTypesOf(schema)) Object.values(root.getFields()).forEach(guardRootField);
-  Object.values(schema.getMutationType()?.getFields() ?? {}).forEach(auditMutation);
+  Object.values(schema.getMutationType()?.getFields() ?? {}).forEach(addAuditLog);
   return schema;
 }
 
@@ -71,7 +71,7 @@ export class PrecomputedResult {
  * Adds the audit log to a mutation. The new resolver must be async, because PreparedOperation (src/http/compiled) would
  * execute the mutation again after a synchronous error.
  */
-function auditMutation(field: RootField): void {
+function addAuditLog(field: RootField): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = async (source, args: { input: AuditedInput }, context, info) =>
     source instanceof PrecomputedResult

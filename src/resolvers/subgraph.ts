@@ -66,9 +66,9 @@ function entityLookup(schema: GraphQLSchema) {
   };
 }
 
-type RootField = GraphQLFieldConfig<unknown, OperationContext>;
+type RootFieldConfig = GraphQLFieldConfig<unknown, OperationContext>;
 
-function federationServiceField(sdl: string): RootField {
+function federationServiceField(sdl: string): RootFieldConfig {
   const Service = new GraphQLObjectType({
     name: '_Service',
     description: 'The subgraph of Apollo Federation.',
@@ -82,7 +82,7 @@ function federationServiceField(sdl: string): RootField {
   };
 }
 
-function federationEntitiesField(schema: GraphQLSchema): RootField {
+function federationEntitiesField(schema: GraphQLSchema): RootFieldConfig {
   const lookUpEntity = entityLookup(schema);
   const Entity = new GraphQLUnionType({
     name: '_Entity',

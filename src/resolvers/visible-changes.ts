@@ -1,5 +1,5 @@
 import { requireChannel, creatorRestriction, type Caller } from '../auth/caller';
-import type { ChangeFeed, ChangeReader } from '../core/changes/change-feed';
+import type { ChangeFeed, ChangeFilter } from '../core/changes/change-feed';
 import { decodeCursor } from '../core/changes/cursor';
 import type { ChangePosition, RecordedChange } from '../datasources/journal/changes';
 import { badArgumentError } from './bad-request';
@@ -31,7 +31,7 @@ export class VisibleChanges {
    * PositionExpired if changes after the cursor were deleted; UNAVAILABLE if the journal cannot be read
    */
   async read(channel: string, after: string | null, limit: number): ReturnType<ChangeFeed['read']> {
-    return this.feed.read(this.#readerOf(channel), parseCursor(after), limit);
+    return this.feed.read(this.#filterFor(channel), parseCursor(after), limit);
   }
 
   /**
@@ -40,11 +40,11 @@ export class VisibleChanges {
    * @throws AccessError if the caller may not use the channel; BAD_USER_INPUT if the cursor is malformed
    */
   watch(channel: string, after: string | null): AsyncIterableIterator<RecordedChange, undefined> {
-    return this.feed.watch(this.#readerOf(channel), parseCursor(after));
+    return this.feed.watch(this.#filterFor(channel), parseCursor(after));
   }
 
   /** Returns the filter for changes that the caller may read. Throws an AccessError if the channel is forbidden. */
-  #readerOf(channel: string): ChangeReader {
+  #filterFor(channel: string): ChangeFilter {
     const { caller } = this;
     requireChannel(caller, channel);
     const creators = kindsWithRight(caller, 'read', 'read:own').map(

@@ -16,14 +16,14 @@ interface VisibleTransactionsOptions {
   caller: Caller;
   feed: TransactionFeed<PaymentResource> | TransactionFeed<PayoutResource>;
   attempts: AttemptOperations;
-  lookupLimit: ReturnType<typeof createLookupLimit>;
+  getLookupBulkhead: ReturnType<typeof createLookupBulkhead>;
 }
 
 /** Maximum number of concurrent lookups of one GraphQL operation. */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
 /** Returns a function that returns the limit of concurrent lookups that all lookups of one GraphQL operation share. */
-export function createLookupLimit(): () => BulkheadPolicy {
+export function createLookupBulkhead(): () => BulkheadPolicy {
   let limit: BulkheadPolicy | undefined;
   return () => (limit ??= bulkhead(MAX_CONCURRENT_LOOKUPS, Infinity));
 }
@@ -42,19 +42,19 @@ export const kindsWithRight = (
  */
 export class VisibleTransactions {
   readonly #options: VisibleTransactionsOptions;
-  #loader: DataLoader<LookupKey, Transaction | null, string> | undefined;
+  #lookupLoader: DataLoader<LookupKey, Transaction | null, string> | undefined;
   /**
    * Loads from the journal the transaction id for a lookup key; null if the caller did not create this transaction. The
    * property is undefined if the caller may read the transactions of all callers.
    */
-  readonly #ownIds: DataLoader<LookupKey, string | null, string> | undefined;
+  readonly #ownIdLoader: DataLoader<LookupKey, string | null, string> | undefined;
 
   constructor(options: VisibleTransactionsOptions) {
     const { kind, caller, attempts } = options;
     this.#options = options;
     const creator = creatorRestriction(caller, `${kind}s:read`);
     if (creator === null) return;
-    this.#ownIds = new DataLoader(
+    this.#ownIdLoader = new DataLoader(
       async (keys) => {
         const created = await attempts.findCreated(creator, kind, keys);
         return created.map((attempt) => attempt?.transactionId ?? null);
@@ -69,7 +69,7 @@ export class VisibleTransactions {
    */
   load(key: LookupKey): Promise<Transaction | null> {
     requireChannel(this.#options.caller, key.channel);
-    return this.#ownIds ? this.#loadOwn(key, this.#ownIds.load(key)) : this.#lookUp(key);
+    return this.#ownIdLoader ? this.#loadOwn(key, this.#ownIdLoader.load(key)) : this.#lookUp(key);
   }
 
   /**
@@ -81,7 +81,7 @@ export class VisibleTransactions {
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<Transaction>> {
     const { caller, kind, feed } = this.#options;
     requireChannel(caller, channel);
-    if (this.#ownIds && (await this.#ownIds.load({ channel, transactionId })) === null)
+    if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === null)
       throw transactionNotFoundError(kind);
     return feed.watch(channel, transactionId);
   }
@@ -95,18 +95,19 @@ export class VisibleTransactions {
   }
 
   #lookUp(key: LookupKey): Promise<Transaction | null> {
-    this.#loader ??= new DataLoader((keys) => Promise.all(this.#lookUpAll(keys)), {
+    this.#lookupLoader ??= new DataLoader((keys) => Promise.all(this.#lookUpAll(keys)), {
       cacheKeyFn: lookupCacheKey,
     });
-    return this.#loader.load(key);
+    return this.#lookupLoader.load(key);
   }
 
   /** Looks each key up separately, because the service cannot look up several transactions in one request. */
   #lookUpAll(keys: readonly LookupKey[]): Promise<Transaction | null | Error>[] {
-    const { feed, lookupLimit } = this.#options;
+    const { feed, getLookupBulkhead } = this.#options;
     const lookUp = (key: LookupKey): Promise<Transaction | null> => feed.lookUp(key);
     // Most operations look up only one transaction, which needs no limit.
-    const run = keys.length === 1 ? lookUp : (key: LookupKey) => lookupLimit().execute(() => lookUp(key));
+    const run =
+      keys.length === 1 ? lookUp : (key: LookupKey) => getLookupBulkhead().execute(() => lookUp(key));
     return keys.map((key) => run(key).catch((error: Error) => error));
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ChangeFeed, type ChangeReader } from '../../src/core/changes/change-feed';
+import { ChangeFeed, type ChangeFilter } from '../../src/core/changes/change-feed';
 import { ChangeSignals } from '../../src/core/changes/change-signals';
 import { ClockGuard, JournalClock } from '../../src/core/clocks';
 import { createNotifier } from '../../src/datasources/change-notifier/change-notifier';
@@ -47,7 +47,7 @@ class Instance {
     };
     const newestChange: typeof journal.newestChange = (...range) => journal.newestChange(...range);
     this.feed = new ChangeFeed({ ...session, journal: { readChanges, newestChange } }, this.#signals, {
-      onDelivered: () => undefined,
+      onChangeDelivered: () => undefined,
     });
   }
 
@@ -55,18 +55,18 @@ class Instance {
   async pay(channel: string, client = 'shop'): Promise<string> {
     const { service, fixture } = this;
     const payment = await created(fixture.journal, { service, channel, client }, CREATED);
-    this.#signals.onRecorded(channel);
+    this.#signals.signalChange(channel);
     await fixture.journal.recordObservation(observationOf(payment, COMPLETED));
-    this.#signals.onRecorded(channel);
+    this.#signals.signalChange(channel);
     return payment.transactionId;
   }
 
   watch(channel: string) {
-    return this.feed.watch(readerOf(channel), null);
+    return this.feed.watch(filterFor(channel), null);
   }
 }
 
-const readerOf = (channel: string, client: string | null = null): ChangeReader => ({
+const filterFor = (channel: string, client: string | null = null): ChangeFilter => ({
   channel,
   creators: { payment: client, payout: null },
 });
@@ -86,7 +86,7 @@ describeJournals('The change feed', (fixture) => {
     const transactionId = await instance.pay(channel, 'shop');
     // On PostgreSQL a change is not readable while an earlier transaction of the server is in progress.
     const page = await until(
-      () => instance.feed.read(readerOf(channel, 'shop'), null, 10),
+      () => instance.feed.read(filterFor(channel, 'shop'), null, 10),
       ({ changes }) => changes.length === 2,
     );
     expect(page).toMatchObject({ changes: [{ transactionId }, { transactionId }], hasMore: false });
@@ -97,14 +97,14 @@ describeJournals('The change feed', (fixture) => {
     const channel = randomUUID();
     await instance.pay(channel);
     const end = { epoch: Number.MAX_SAFE_INTEGER, transaction: 5, seq: 5 };
-    const page = await instance.feed.read(readerOf(channel), end, 10);
+    const page = await instance.feed.read(filterFor(channel), end, 10);
     expect(page).toEqual({ changes: [], readUntil: end, hasMore: false });
   });
 
   test('fails with UNAVAILABLE if the journal cannot be read', async () => {
     const instance = new Instance(fixture);
     instance.failure = new JournalUnavailable();
-    const reading = instance.feed.read(readerOf(randomUUID()), null, 1);
+    const reading = instance.feed.read(filterFor(randomUUID()), null, 1);
     await expect(reading).rejects.toMatchObject({ kind: 'UNAVAILABLE', retryAfterMs: 1000 });
   });
 });
@@ -124,9 +124,9 @@ describeJournals('A subscriber to the change feed', (fixture) => {
   test('shares its journal reads with other subscribers at the same position', async () => {
     const instance = new Instance(fixture);
     const channel = randomUUID();
-    const { readUntil: end } = await instance.feed.read(readerOf(channel), null, 1);
+    const { readUntil: end } = await instance.feed.read(filterFor(channel), null, 1);
     instance.reads.length = 0;
-    const watchers = Array.from({ length: 50 }, () => instance.feed.watch(readerOf(channel), end));
+    const watchers = Array.from({ length: 50 }, () => instance.feed.watch(filterFor(channel), end));
     const firsts = watchers.map((watching) => watching.next());
     await until(() => instance.reads.length > 0);
     await instance.pay(channel);

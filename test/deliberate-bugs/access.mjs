@@ -28,8 +28,9 @@ export const bugs = [
     id: 'access-own-watch',
     promise: 'A caller with read:own watches only what it created.',
     file: 'src/resolvers/visible-transactions.ts',
-    find: 'if (this.#ownIds && (await this.#ownIds.load({ channel, transactionId })) === null)',
-    replace: 'if (this.#ownIds && (await this.#ownIds.load({ channel, transactionId })) === undefined)',
+    find: 'if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === null)',
+    replace:
+      'if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === undefined)',
     tests: ['test/auth/tenant-isolation.test.ts'],
   },
   {
@@ -101,7 +102,7 @@ export const bugs = [
     promise: 'A subscription ends when the client key of its caller is revoked.',
     file: 'src/auth/authenticator.ts',
     find: "caller.kind !== 'service' || (this.#keys?.value.isStillListed(caller) ?? false)",
-    replace: "caller.kind !== 'service' || caller.credential !== undefined",
+    replace: "caller.kind !== 'service' || caller.credentialHash !== undefined",
     tests: ['test/subscriptions/rights.test.ts'],
   },
   {

@@ -18,7 +18,7 @@ export const bugs = [
     promise:
       'A payment that was found for a lost create is recorded, even if the response to its insert is lost.',
     file: 'src/core/create/create-service.ts',
-    find: 'session.insertAttempt(attempt, recovery.succeededOutcome(lost.found))',
+    find: 'session.insertAttempt(attempt, recovery.rememberAsSucceeded(lost.found))',
     replace: 'session.insertAttempt(attempt)',
     tests: fence,
     name: 'records a payment that a lookup found',

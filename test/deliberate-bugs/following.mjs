@@ -36,7 +36,7 @@ export const bugs = [
     id: 'follower-ignores-rate',
     promise: 'The lookups of followed transactions stay within FOLLOW_LOOKUPS_PER_SECOND.',
     file: 'src/core/changes/follower.ts',
-    find: 'Math.min(Math.floor(this.#tokens), MAX_BATCH - this.#lookups.count)',
+    find: 'Math.min(Math.floor(this.#lookupTokens), MAX_BATCH - this.#lookups.count)',
     replace: 'MAX_BATCH - this.#lookups.count',
     tests: ['test/changes/follow-rate.slow.test.ts'],
   },

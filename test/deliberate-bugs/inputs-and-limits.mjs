@@ -20,7 +20,7 @@ export const bugs = [
     id: 'input-nested-rules-skipped',
     promise: 'The rules of a method’s fields are checked before anything is sent.',
     file: 'src/core/validation/validate-input.ts',
-    find: 'return [...own, ...flatten(children, path)];',
+    find: 'return [...own, ...toFieldErrors(children, path)];',
     replace: 'return own;',
     tests: ['test/gateway/input-rules.test.ts'],
   },

@@ -28,8 +28,8 @@ export const bugs = [
     id: 'live-last-state-lost',
     promise: 'A slow subscriber may miss states, but never the last one.',
     file: 'src/core/polling/latest-value-iterator.ts',
-    find: '    this.#pending = { value };\n    this.#deliver();',
-    replace: '    this.#pending ??= { value };\n    this.#deliver();',
+    find: '    this.#pendingValue = { value };\n    this.#deliver();',
+    replace: '    this.#pendingValue ??= { value };\n    this.#deliver();',
     tests: ['test/subscriptions/slow-clients.slow.test.ts'],
   },
   {
@@ -60,8 +60,8 @@ export const bugs = [
     id: 'live-outage-untold',
     promise: 'Subscribers are told of a lasting outage.',
     file: 'src/core/polling/transaction-poller.ts',
-    find: 'this.#outage.since + settings.outageMs - clock.monotonic()',
-    replace: 'settings.outageMs',
+    find: 'this.#outage.since + settings.maxOutageMs - clock.monotonic()',
+    replace: 'settings.maxOutageMs',
     tests: ['test/subscriptions/poll-schedule.slow.test.ts'],
   },
   {

@@ -231,7 +231,9 @@ describe('A URL with a non-public IPv4 address', () => {
     fc.assert(
       fc.property(inRange, fc.constantFrom('', '/', ':8443/x?y'), (address, rest) => {
         const urls = { callbackUrl: `https://${write(address)}${rest}` };
-        const rules = validateUrls(urls, { allowsLoopback: false, hosts: null }).map(({ rule }) => rule);
+        const rules = validateUrls(urls, { allowsLoopback: false, allowedHosts: null }).map(
+          ({ rule }) => rule,
+        );
         expect(rules).toContain('publicAddress');
       }),
       { numRuns: 100 },

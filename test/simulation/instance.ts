@@ -23,7 +23,7 @@ const UNOBSERVED_RECOVERY = {
   onClockStep: none,
   onOutcomeRecovered: none,
 };
-const UNOBSERVED_CHANGES = { onPoll: none, onChange: none, onFollowLookup: none, onDelivered: none };
+const UNOBSERVED_CHANGES = { onPoll: none, onChange: none, onFollowLookup: none, onChangeDelivered: none };
 
 /** Starts the gateway's core and its client of the payment service on a machine, as src/app/gateway.ts does. */
 export function startInstance(
@@ -69,7 +69,7 @@ export function startInstance(
         payoutPreflight: true,
         fingerprintKey: new Secret('fingerprints'),
       },
-      urls: { allowsLoopback: false, hosts: null },
+      urlPolicy: { allowsLoopback: false, allowedHosts: null },
       polling,
       publicUrl: null,
       changes: { followMs: 0, keepMs, lookupsPerSecond: 1 },

@@ -40,9 +40,9 @@ const own = [
     id: 'sent-before-the-journal',
     promise: 'A create is written to the journal before it is sent.',
     file: 'src/core/create/create-service.ts',
-    find: '      begun = await session.insertAttempt(attempt);',
+    find: '      insertResult = await session.insertAttempt(attempt);',
     replace:
-      "      begun = { kind: 'started' };\n      void session.insertAttempt(attempt).catch(() => undefined);",
+      "      insertResult = { kind: 'started' };\n      void session.insertAttempt(attempt).catch(() => undefined);",
   },
   {
     id: 'insert-not-synced',
@@ -91,8 +91,8 @@ const own = [
     id: 'replay-counts-as-first',
     promise: 'Only the call that created a transaction gets it with replayed: false.',
     file: 'src/core/create/create-service.ts',
-    find: 'return { found: await matcher.current(attempt), replayed: true };',
-    replace: 'return { found: await matcher.current(attempt), replayed: false };',
+    find: 'return { found: await matcher.lookUpCurrent(attempt), replayed: true };',
+    replace: 'return { found: await matcher.lookUpCurrent(attempt), replayed: false };',
   },
   {
     id: 'purged-at-once',
@@ -119,7 +119,7 @@ const own = [
     id: 'confirm-by-wall-clock',
     promise: 'Leases of confirms are compared by the clock of the journal.',
     file: 'src/core/confirm/confirm-service.ts',
-    find: '    await session.waitForClockSync();\n',
+    find: '    await session.ensureClockSync();\n',
     replace: '',
   },
   {

@@ -16,9 +16,9 @@ interface CallbackHandlerOptions {
 /** Token bucket that limits the rate of lookups for one attempt. It has nothing to do with callback tokens. */
 interface TokenBucket {
   /** Whether a lookup is scheduled or in flight. */
-  isBusy: boolean;
+  isLookupPending: boolean;
   /** Whether another lookup must follow, because a callback has arrived since the last lookup began. */
-  mustRepeat: boolean;
+  mustLookUpAgain: boolean;
   /** Time at which the bucket is full again, by the monotonic clock. */
   fullAt: number;
 }
@@ -41,7 +41,7 @@ const MAX_CONCURRENT_LOOKUPS = 16;
 /** Handles callbacks of the service (spec 6). They are not signed, so a callback only triggers a signed lookup. */
 export class CallbackHandler {
   readonly #clock: Clock;
-  readonly #limit = bulkhead(MAX_CONCURRENT_LOOKUPS, MAX_BUCKETS);
+  readonly #lookupBulkhead = bulkhead(MAX_CONCURRENT_LOOKUPS, MAX_BUCKETS);
   readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(private readonly options: CallbackHandlerOptions) {
@@ -66,17 +66,17 @@ export class CallbackHandler {
     const attemptId = this.options.tokens.decode(token);
     if (attemptId === null) return;
     const bucket = this.#buckets.get(attemptId);
-    if (bucket?.isBusy) bucket.mustRepeat = true;
+    if (bucket?.isLookupPending) bucket.mustLookUpAgain = true;
     else if (bucket) this.#scheduleLookup(attemptId, bucket);
     else if (this.#buckets.size < MAX_BUCKETS) {
-      const newBucket = { isBusy: false, mustRepeat: false, fullAt: 0 };
+      const newBucket = { isLookupPending: false, mustLookUpAgain: false, fullAt: 0 };
       this.#buckets.set(attemptId, newBucket);
       this.#scheduleLookup(attemptId, newBucket);
     }
   }
 
   #scheduleLookup(attemptId: string, bucket: TokenBucket): void {
-    bucket.isBusy = true;
+    bucket.isLookupPending = true;
     const delayMs = Math.min(
       LOOKUP_INTERVAL_MS,
       bucket.fullAt - BURST_TOLERANCE_MS - this.#clock.monotonic(),
@@ -87,24 +87,24 @@ export class CallbackHandler {
 
   async #lookUp(attemptId: string, bucket: TokenBucket): Promise<void> {
     const { session, lookUp } = this.options;
-    bucket.mustRepeat = false;
+    bucket.mustLookUpAgain = false;
     bucket.fullAt = Math.max(bucket.fullAt, this.#clock.monotonic()) + LOOKUP_INTERVAL_MS;
     try {
-      await this.#limit.execute(async () => {
+      await this.#lookupBulkhead.execute(async () => {
         const attempt = await session.journal.findById(session.service, attemptId);
         if (attempt) await lookUp(attempt);
       });
     } catch {
       // If the lookup fails, polling or recovery finds the change later.
     }
-    bucket.isBusy = false;
-    if (bucket.mustRepeat) this.#scheduleLookup(attemptId, bucket);
+    bucket.isLookupPending = false;
+    if (bucket.mustLookUpAgain) this.#scheduleLookup(attemptId, bucket);
     else this.#deleteWhenFull(attemptId, bucket);
   }
 
   #deleteWhenFull(attemptId: string, bucket: TokenBucket): void {
     this.#clock.after(Math.max(0, bucket.fullAt - this.#clock.monotonic()), () => {
-      if (bucket.isBusy) return;
+      if (bucket.isLookupPending) return;
       if (bucket.fullAt > this.#clock.monotonic()) this.#deleteWhenFull(attemptId, bucket);
       else if (this.#buckets.get(attemptId) === bucket) this.#buckets.delete(attemptId);
     });

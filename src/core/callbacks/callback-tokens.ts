@@ -12,13 +12,13 @@ const TOKEN_FORMAT = /^[\w-]{43}$/;
  * unforgeable, hide the id, and are unique per attempt.
  */
 export class CallbackTokens {
-  readonly #codeKey: KeyObject;
+  readonly #macKey: KeyObject;
   readonly #maskKey: KeyObject;
 
   /** @param secret any secret that all instances share and that does not change; the keys are derived from it */
   constructor(secret: string) {
     const keys = Buffer.from(hkdfSync('sha256', secret, '', 'paygraph callback token', 64));
-    this.#codeKey = createSecretKey(keys.subarray(0, 32));
+    this.#macKey = createSecretKey(keys.subarray(0, 32));
     this.#maskKey = createSecretKey(keys.subarray(32));
   }
 
@@ -27,7 +27,7 @@ export class CallbackTokens {
     if (!isUuid(attemptId) || attemptId !== attemptId.toLowerCase())
       throw new TypeError('An attempt id must be a lower-case UUID.');
     const id = uuidToBytes(attemptId);
-    const code = hmac(this.#codeKey, id);
+    const code = hmac(this.#macKey, id);
     return Buffer.concat([code, this.#xorMask(id, code)]).toString('base64url');
   }
 
@@ -37,7 +37,7 @@ export class CallbackTokens {
     const bytes = Buffer.from(token, 'base64url');
     const code = bytes.subarray(0, ID_BYTES);
     const id = this.#xorMask(bytes.subarray(ID_BYTES), code);
-    const isOurs = timingSafeEqual(hmac(this.#codeKey, id), code);
+    const isOurs = timingSafeEqual(hmac(this.#macKey, id), code);
     // The last character has two unused bits, so four spellings decode alike. Only the canonical spelling is valid.
     return isOurs && bytes.toString('base64url') === token ? bytesToUuid(id) : null;
   }

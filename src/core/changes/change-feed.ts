@@ -32,7 +32,7 @@ const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 const BEHIND_EXPIRY_MS = 60_000;
 
 /** Selects the changes that one reader may see. */
-export type ChangeReader = Pick<ChangeRange, 'creators'> & { channel: string };
+export type ChangeFilter = Pick<ChangeRange, 'creators'> & { channel: string };
 
 type FeedSession = Pick<JournalSession, 'clock' | 'runtime' | 'service'> & {
   journal: Pick<ChangeJournal, 'readChanges' | 'newestChange'>;
@@ -40,8 +40,8 @@ type FeedSession = Pick<JournalSession, 'clock' | 'runtime' | 'service'> & {
 
 /** Reads the changes that the journal has recorded, and watches for new ones (docs/changes.md). */
 export class ChangeFeed {
-  /** Watchers' reads in flight, by their parameters. Equal readers at the same position share one read. */
-  readonly #reads = new Map<string, Promise<ChangeBatch>>();
+  /** Watchers' reads in flight, by their parameters. Equal filters at the same position share one read. */
+  readonly #readsInFlight = new Map<string, Promise<ChangeBatch>>();
   /**
    * Monotonic times of the first and the latest of consecutive stalled reads. A read is stalled while an open database
    * transaction keeps newer changes unreadable. Undefined if the latest read was not stalled.
@@ -51,7 +51,7 @@ export class ChangeFeed {
   constructor(
     private readonly session: FeedSession,
     private readonly signals: ChangeSignals,
-    private readonly observer: Pick<BackgroundObserver, 'onDelivered'>,
+    private readonly observer: Pick<BackgroundObserver, 'onChangeDelivered'>,
   ) {}
 
   /** Duration in ms of the current series of stalled reads (see #behind); 0 if there is none, or it is out of date. */
@@ -68,7 +68,7 @@ export class ChangeFeed {
    * @throws PositionExpired if changes after `after` were deleted; ServiceError (UNAVAILABLE) if the first read fails
    */
   async read(
-    reader: ChangeReader,
+    filter: ChangeFilter,
     after: ChangePosition | null,
     limit: number,
   ): Promise<Omit<ChangeBatch, 'isBehind'>> {
@@ -76,7 +76,7 @@ export class ChangeFeed {
     let readFrom = after;
     const deadline = runtime.monotonic() + READ_TIMEOUT_MS;
     for (;;) {
-      const reading = this.#readPage(reader, readFrom, limit);
+      const reading = this.#readPage(filter, readFrom, limit);
       const leftMs = deadline - runtime.monotonic();
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
         if (error instanceof PositionExpired || readFrom === null || readFrom === after)
@@ -100,12 +100,12 @@ export class ChangeFeed {
    * @param after null: yield only changes recorded from now on
    */
   watch(
-    reader: ChangeReader,
+    filter: ChangeFilter,
     after: ChangePosition | null,
   ): AsyncIterableIterator<RecordedChange, undefined> {
-    const watcher = this.signals.watch(reader.channel);
-    const start = after ? Promise.resolve(after) : this.#readNewestPosition(reader, watcher);
-    const changes = this.#yieldChanges(reader, start, watcher);
+    const watcher = this.signals.watch(filter.channel);
+    const start = after ? Promise.resolve(after) : this.#readNewestPosition(filter, watcher);
+    const changes = this.#yieldChanges(filter, start, watcher);
     const iterator: AsyncIterableIterator<RecordedChange, undefined> = {
       next: () => runOutsideRequests(() => changes.next()),
       return: () => {
@@ -119,7 +119,7 @@ export class ChangeFeed {
   }
 
   async *#yieldChanges(
-    reader: ChangeReader,
+    filter: ChangeFilter,
     start: Promise<ChangePosition>,
     watcher: Watcher,
   ): AsyncGenerator<RecordedChange, undefined> {
@@ -129,18 +129,18 @@ export class ChangeFeed {
       /** Whether the consumer has caught up with the changes that were recorded before it subscribed. */
       let isLive = false;
       while (!watcher.isStopped) {
-        const seenVersion = watcher.version;
-        const page = await this.#readForWatcher(reader, position, watcher);
+        const seenWakeCount = watcher.wakeCount;
+        const page = await this.#readForWatcher(filter, position, watcher);
         if (!page) return undefined;
         for (const change of page.changes) {
-          if (isLive) this.observer.onDelivered(this.session.clock.now() - change.recordedAt);
+          if (isLive) this.observer.onChangeDelivered(this.session.clock.now() - change.recordedAt);
           yield change;
         }
         position = page.readUntil;
         if (page.changes.length > 0 || page.hasMore) behindWaitMs = FIRST_BEHIND_WAIT_MS;
         if (page.hasMore) continue;
         isLive = true;
-        await watcher.waitForWake(seenVersion, page.isBehind ? behindWaitMs : Infinity);
+        await watcher.waitForWake(seenWakeCount, page.isBehind ? behindWaitMs : Infinity);
         behindWaitMs = page.isBehind ? Math.min(MAX_BEHIND_WAIT_MS, behindWaitMs * 2) : FIRST_BEHIND_WAIT_MS;
       }
       return undefined;
@@ -150,29 +150,29 @@ export class ChangeFeed {
   }
 
   /** Reads a page of changes, and retries failures as #retry() does. Undefined if the watcher was stopped. */
-  #readForWatcher(reader: ChangeReader, after: ChangePosition, watcher: Watcher) {
+  #readForWatcher(filter: ChangeFilter, after: ChangePosition, watcher: Watcher) {
     // Watchers share only reads that began after the last wake-up: an earlier read may lack the newest change.
-    const key = JSON.stringify([watcher.version, after, reader]);
+    const key = JSON.stringify([watcher.wakeCount, after, filter]);
     return this.#retry(watcher, () => {
-      let reading = this.#reads.get(key);
+      let reading = this.#readsInFlight.get(key);
       if (!reading) {
-        reading = this.#readPage(reader, after, PAGE_SIZE).finally(() => this.#reads.delete(key));
-        this.#reads.set(key, reading);
+        reading = this.#readPage(filter, after, PAGE_SIZE).finally(() => this.#readsInFlight.delete(key));
+        this.#readsInFlight.set(key, reading);
       }
       return reading;
     });
   }
 
   /** Reads the position of the channel's newest change; retries failures. FIRST_POSITION if the watcher was stopped. */
-  async #readNewestPosition({ channel }: ChangeReader, watcher: Watcher): Promise<ChangePosition> {
+  async #readNewestPosition({ channel }: ChangeFilter, watcher: Watcher): Promise<ChangePosition> {
     const { journal, service } = this.session;
     const read = () => runOutsideRequests(() => journal.newestChange(service, channel));
     return (await this.#retry(watcher, read)) ?? FIRST_POSITION;
   }
 
-  async #readPage(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangeBatch> {
+  async #readPage(filter: ChangeFilter, after: ChangePosition | null, limit: number): Promise<ChangeBatch> {
     const { journal, service, clock } = this.session;
-    const { channel, creators } = reader;
+    const { channel, creators } = filter;
     const page = await journal.readChanges({ service, channel, creators, after, limit });
     const now = clock.monotonic();
     // A busy journal always has an open database transaction, so `isBehind` alone does not mean that the read is

@@ -14,7 +14,7 @@ export interface KnownState extends Pick<SeenTransaction, 'status' | 'state' | '
   /** When a response last showed the transaction, by the monotonic clock. */
   seenAt: number;
   /** When the journal last reported that it has recorded this state, in journal time; undefined until then. */
-  confirmedAt: number | undefined;
+  verifiedAt: number | undefined;
 }
 
 const MAX_KNOWN_STATES = 20_000;
@@ -89,7 +89,7 @@ export class ChangeRecorder {
    * Returns the state of a transaction that was just created or recovered, and remembers it as known. The caller must
    * record it in the journal, with the outcome of the create.
    */
-  observeCreate(snapshot: Snapshot): ObservedState {
+  rememberCreatedState(snapshot: Snapshot): ObservedState {
     const seen = this.#toSeenTransaction(snapshot, this.session.runtime.monotonic());
     this.#remember(seen);
     return seen;
@@ -103,10 +103,10 @@ export class ChangeRecorder {
   revalidateKnownState(followed: FollowedTransaction): KnownState | undefined {
     const { kind, transactionId, status, changedAt } = followed;
     const lastState = this.#knownStates[kind].peek(transactionId);
-    const isCurrent = lastState?.status === status && changedAt <= (lastState.confirmedAt ?? -Infinity);
+    const isCurrent = lastState?.status === status && changedAt <= (lastState.verifiedAt ?? -Infinity);
     if (isCurrent) return lastState;
     this.#knownStates[kind].delete(transactionId);
-    this.#followedFilter.forget(transactionId);
+    this.#followedFilter.forgetNotFollowed(transactionId);
     return undefined;
   }
 
@@ -118,7 +118,7 @@ export class ChangeRecorder {
   /** Must be called when the journal has recorded the outcome of a create and, with it, the first change. */
   onCreateRecorded(snapshot: Snapshot): void {
     const lastState = this.#knownStates[snapshot.kind].peek(snapshot.transactionId);
-    if (lastState?.status === snapshot.status) lastState.confirmedAt ??= this.session.clock.now();
+    if (lastState?.status === snapshot.status) lastState.verifiedAt ??= this.session.clock.now();
     this.onChange(snapshot, true);
   }
 
@@ -156,7 +156,7 @@ export class ChangeRecorder {
       if (result === 'recorded' || result === 'dropped') this.onChange(seen, result === 'recorded');
       const isLatest = this.#knownStates[kind].peek(transactionId) === entry;
       if (!isLatest) return;
-      if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = this.session.clock.now();
+      if (result === 'recorded' || result === 'unchanged') entry.verifiedAt = this.session.clock.now();
       // Forgets the state, so that the next response is compared with the journal again.
       else this.#knownStates[kind].delete(transactionId);
       if (result === 'not_followed') this.#followedFilter.cacheNotFollowed(transactionId);
@@ -165,7 +165,7 @@ export class ChangeRecorder {
 
   #remember({ kind, transactionId, status, state, phase }: SeenTransaction): KnownState {
     const seenAt = this.session.clock.monotonic();
-    const entry: KnownState = { status, state, phase, seenAt, confirmedAt: undefined };
+    const entry: KnownState = { status, state, phase, seenAt, verifiedAt: undefined };
     this.#knownStates[kind].set(transactionId, entry);
     return entry;
   }
@@ -175,7 +175,7 @@ export class ChangeRecorder {
     const { changes, polling } = this.config;
     if (phase === 'done' || changes.followMs === 0) return null;
     const { clock, runtime } = this.session;
-    return clock.now() + nextFollowDelay(polling.schedule[phase], 0, 0, runtime.random());
+    return clock.now() + nextFollowDelay(polling.intervalsByPhase[phase], 0, 0, runtime.random());
   }
 }
 

@@ -9,24 +9,24 @@ import { channelHash } from '../polling/snapshot';
  */
 const CHANGE_SIGNAL = 'changes_';
 /** Minimum time in ms between two wake-ups of a channel, so that one read returns many changes of a burst. */
-const MIN_GAP_MS = 20;
+const MIN_WAKE_GAP_MS = 20;
 /** Time in ms after which watchers wake without a signal, because signals can be lost. Jitter at most doubles it. */
-const SAFETY_READ_MS = 1000;
+const FALLBACK_WAKE_MS = 1000;
 
 class WatchedChannel {
   readonly watchers = new Set<Watcher>();
   /** Number of wake-ups so far. A watcher that has read the journal waits until this number has changed. */
-  version = 0;
+  wakeCount = 0;
   #lastWakeAt = -Infinity;
   #timer: Timer | undefined;
 
   constructor(readonly session: Pick<JournalSession, 'clock' | 'runtime'>) {
-    this.#scheduleSafetyRead();
+    this.#scheduleFallbackWake();
   }
 
-  /** Wakes the watchers, at the earliest MIN_GAP_MS after the previous wake-up. */
+  /** Wakes the watchers, at the earliest MIN_WAKE_GAP_MS after the previous wake-up. */
   signal(): void {
-    const gapLeftMs = this.#lastWakeAt + MIN_GAP_MS - this.session.clock.monotonic();
+    const gapLeftMs = this.#lastWakeAt + MIN_WAKE_GAP_MS - this.session.clock.monotonic();
     if (gapLeftMs > 0) this.#scheduleWake(gapLeftMs);
     else this.#wake();
   }
@@ -36,14 +36,14 @@ class WatchedChannel {
   }
 
   #wake(): void {
-    this.version += 1;
+    this.wakeCount += 1;
     this.#lastWakeAt = this.session.clock.monotonic();
     for (const watcher of this.watchers) watcher.wake();
-    this.#scheduleSafetyRead();
+    this.#scheduleFallbackWake();
   }
 
-  #scheduleSafetyRead(): void {
-    this.#scheduleWake(SAFETY_READ_MS * (1 + this.session.runtime.random()));
+  #scheduleFallbackWake(): void {
+    this.#scheduleWake(FALLBACK_WAKE_MS * (1 + this.session.runtime.random()));
   }
 
   #scheduleWake(ms: number): void {
@@ -70,13 +70,13 @@ export class Watcher {
     return this.#isStopped;
   }
 
-  get version(): number {
-    return this.channel.version;
+  get wakeCount(): number {
+    return this.channel.wakeCount;
   }
 
-  /** Resolves when `version` differs from `seenVersion`, after `maxMs`, or when the watcher is stopped. */
-  async waitForWake(seenVersion: number, maxMs: number): Promise<void> {
-    if (this.version === seenVersion) await this.#wait(maxMs);
+  /** Resolves when `wakeCount` differs from `seenWakeCount`, after `maxMs`, or when the watcher is stopped. */
+  async waitForWake(seenWakeCount: number, maxMs: number): Promise<void> {
+    if (this.wakeCount === seenWakeCount) await this.#wait(maxMs);
   }
 
   /** Resolves after `ms`, or when the watcher is stopped. */
@@ -119,7 +119,7 @@ export class ChangeSignals {
   ) {}
 
   /** Wakes the channel's watchers, here and on other instances, after this instance has recorded a change. */
-  onRecorded(channel: string): void {
+  signalChange(channel: string): void {
     const name = channelHash(this.session.service, channel);
     this.#channels.get(name)?.signal();
     this.notifier?.publish({ name, state: CHANGE_SIGNAL });

@@ -19,7 +19,7 @@ interface ChangeTrackingOptions {
   session: JournalSession;
   notifier: ChangeNotifier | null;
   config: { changes: ChangeSettings; polling: PollSettings };
-  observer: Pick<BackgroundObserver, 'onChange' | 'onFollowLookup' | 'onDelivered'>;
+  observer: Pick<BackgroundObserver, 'onChange' | 'onFollowLookup' | 'onChangeDelivered'>;
 }
 
 interface StartOptions {
@@ -42,7 +42,7 @@ export class ChangeTracking {
     this.#signals = signals;
     this.recorder = new ChangeRecorder(session, config, ({ kind, status, channel }, isRecorded) => {
       observer.onChange(kind, status, isRecorded);
-      if (isRecorded) signals.onRecorded(channel);
+      if (isRecorded) signals.signalChange(channel);
     });
     this.feed = new ChangeFeed(session, signals, observer);
   }
@@ -70,7 +70,7 @@ export class ChangeTracking {
     /** Counts the followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
     followed: async (): Promise<FollowedCounts | null> =>
       this.#follower ? this.options.session.journal.countFollowed(this.options.session.service) : null,
-    record: () => ({ ...this.recorder.backlog(), behindMs: this.feed.behindMs }),
+    backlog: () => ({ ...this.recorder.backlog(), behindMs: this.feed.behindMs }),
     now: (): number => this.options.session.clock.now(),
   };
 

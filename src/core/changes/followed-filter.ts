@@ -67,7 +67,7 @@ export class FollowedFilter {
   }
 
   /** Forgets that a transaction was not followed, so that its next response is checked again. */
-  forget(transactionId: string): void {
+  forgetNotFollowed(transactionId: string): void {
     this.#notFollowedAt.delete(transactionId);
   }
 

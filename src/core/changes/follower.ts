@@ -4,7 +4,7 @@ import type { TransactionKind } from '../../datasources/journal/journal';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { RepeatedJob, type BackgroundObserver, type RunInBackgroundSpan } from '../background';
 import type { JournalSession } from '../journal-session';
-import { nextFollowDelay, retryAfterOf, type PollPhase } from '../polling/poll-schedule';
+import { nextFollowDelay, retryAfterMsOf, type PollPhase } from '../polling/poll-schedule';
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownState } from './change-recorder';
 
@@ -18,7 +18,7 @@ const RECENTLY_CHANGED_MS = 15 * 60_000;
  * Fraction of lookups that are for young transactions, if enough of them are due. The other lookups are for the most
  * overdue transactions.
  */
-const YOUNG_SHARE = 0.8;
+const YOUNG_FRACTION = 0.8;
 /** Interval in ms at which one lookup probes the payment service while a circuit breaker is open. */
 const PROBE_EVERY_MS = 5000;
 /** Time in ms by which the lease of a claimed transaction outlasts the time limit of its lookup. */
@@ -59,9 +59,9 @@ export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
   /** Next lookups not yet written to the journal, by row id. Leases keep other instances from claiming the rows. */
-  readonly #unwritten = new Map<number, NextLookup>();
+  readonly #unwrittenSchedules = new Map<number, NextLookup>();
   /** Token bucket: number of lookups that may be sent now. */
-  #tokens = 0;
+  #lookupTokens = 0;
   #refilledAt: number;
   #nextProbeAt = -Infinity;
 
@@ -85,7 +85,7 @@ export class Follower {
     const { session, config } = this.options;
     await this.#writeSchedules();
     if (!session.clock.isSynchronized) return RUN_DELAY_MS;
-    const limit = this.#allowedLookupCount();
+    const limit = this.#updateLookupLimit();
     // JournalMonitor logs why a claim failed.
     const claimed = limit === 0 ? [] : await this.#claim(limit).catch(() => []);
     for (const transaction of claimed) this.#handleClaimed(transaction);
@@ -94,16 +94,16 @@ export class Follower {
     return areMoreDue ? Math.min(RUN_DELAY_MS, batchMs) : RUN_DELAY_MS;
   }
 
-  #allowedLookupCount(): number {
+  #updateLookupLimit(): number {
     const { session, config, serviceLoad } = this.options;
     const { lookupsPerSecond } = config.changes;
     const now = session.clock.monotonic();
-    this.#tokens = Math.min(
+    this.#lookupTokens = Math.min(
       lookupsPerSecond,
-      this.#tokens + (Math.max(0, now - this.#refilledAt) / 1000) * lookupsPerSecond,
+      this.#lookupTokens + (Math.max(0, now - this.#refilledAt) / 1000) * lookupsPerSecond,
     );
     this.#refilledAt = now;
-    const limit = Math.max(0, Math.min(Math.floor(this.#tokens), MAX_BATCH - this.#lookups.count));
+    const limit = Math.max(0, Math.min(Math.floor(this.#lookupTokens), MAX_BATCH - this.#lookups.count));
     if (serviceLoad.isBusy()) return 0;
     if (!serviceLoad.isDown()) return limit;
     if (now < this.#nextProbeAt) return 0;
@@ -121,8 +121,8 @@ export class Follower {
       leaseUntil: now + timeoutMs + LEASE_MARGIN_MS,
       youngIfChangedAfter: now - RECENTLY_CHANGED_MS,
       limit,
-      // Rounds up or down at random, so that the average fraction is YOUNG_SHARE even if `limit` is small.
-      youngLimit: Math.floor(limit * YOUNG_SHARE + runtime.random()),
+      // Rounds up or down at random, so that the average fraction is YOUNG_FRACTION even if `limit` is small.
+      youngLimit: Math.floor(limit * YOUNG_FRACTION + runtime.random()),
     });
   }
 
@@ -141,7 +141,7 @@ export class Follower {
       this.#schedule({ id, nextLookupAt: postponedUntil, failures: 0 });
       return observer.onFollowLookup(kind, 'postponed');
     }
-    this.#tokens -= 1;
+    this.#lookupTokens -= 1;
     const lookUp = () => this.#lookUp(transaction, lastState);
     void this.#lookups.track(runInSpan({ name: `follow ${kind}` }, lookUp));
   }
@@ -174,7 +174,7 @@ export class Follower {
       this.#schedule({ id, nextLookupAt: clock.now() + delay, failures: 0 });
     } catch (error) {
       observer.onFollowLookup(kind, 'failed');
-      this.#retryLater(transaction, retryAfterOf(error));
+      this.#retryLater(transaction, retryAfterMsOf(error));
     }
   }
 
@@ -191,15 +191,15 @@ export class Follower {
   #nextLookupDelay(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
     const { session, config } = this.options;
     const ageMs = session.clock.now() - changedAt;
-    return nextFollowDelay(config.polling.schedule[phase], ageMs, failures, session.runtime.random());
+    return nextFollowDelay(config.polling.intervalsByPhase[phase], ageMs, failures, session.runtime.random());
   }
 
   #schedule(schedule: NextLookup): void {
-    this.#unwritten.set(schedule.id, schedule);
+    this.#unwrittenSchedules.set(schedule.id, schedule);
   }
 
   async #writeSchedules(): Promise<void> {
-    const schedules = [...this.#unwritten.values()];
+    const schedules = [...this.#unwrittenSchedules.values()];
     if (schedules.length === 0) return;
     try {
       await this.options.session.journal.scheduleFollowed(schedules);
@@ -208,6 +208,7 @@ export class Follower {
       return;
     }
     for (const schedule of schedules)
-      if (this.#unwritten.get(schedule.id) === schedule) this.#unwritten.delete(schedule.id);
+      if (this.#unwrittenSchedules.get(schedule.id) === schedule)
+        this.#unwrittenSchedules.delete(schedule.id);
   }
 }

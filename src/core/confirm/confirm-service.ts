@@ -41,7 +41,7 @@ const REACHABLE_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
 interface ConfirmCall {
   request: ConfirmRequest;
   claim: ConfirmClaim;
-  begun: ConfirmBeginResult;
+  beginResult: ConfirmBeginResult;
   history: ReturnType<typeof compareHistory> & {
     /** Whether the fence is up (see JournalFence): the journal may have lost a confirm with this or another input. */
     confirmMayBeLost: boolean;
@@ -54,7 +54,7 @@ interface ConfirmCompletion {
   result: ConfirmResult;
 }
 
-const replay = (found: PaymentResource): ConfirmOutcome => ({ found, replayed: true });
+const asReplay = (found: PaymentResource): ConfirmOutcome => ({ found, replayed: true });
 
 /** Sends confirms, one at a time per payment. If necessary, first looks the payment up (docs/exactly-once.md). */
 export class ConfirmService {
@@ -77,34 +77,34 @@ export class ConfirmService {
   async #claimAndConfirm(request: ConfirmRequest): Promise<ConfirmOutcome> {
     const { session, hashes } = this.options;
     // With an unsynchronized clock, this instance could take over a confirm that another instance has in flight.
-    await session.waitForClockSync();
-    await session.waitForFence();
-    session.requireSettledFence();
+    await session.ensureClockSync();
+    await session.ensureFenceRead();
+    session.requirePropagatedFence();
     const claim = this.#newClaim(request);
     const { id, inputHash } = claim;
-    const begun = await this.#claims.begin(claim);
-    let result = begun && notCarriedOutResult(begun);
+    const beginResult = await this.#claims.begin(claim);
+    let result = beginResult && notCarriedOutResult(beginResult);
     let repeated: ConfirmedInput | undefined;
     try {
       const confirmed = await session.failClosed(session.journal.confirmedInputs(claim));
       repeated = confirmed.find((each) => each.inputHash === inputHash);
       if (!repeated) {
-        if (!begun) return confirmAlreadyInProgress();
+        if (!beginResult) return confirmAlreadyInProgress();
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
         // A failover of the journal may have raised the fence (docs/exactly-once.md) since this instance last read it.
         await session.refreshFence();
-        const comparison = compareHistory(inputHash, begun, confirmed, isComparable);
+        const comparison = compareHistory(inputHash, beginResult, confirmed, isComparable);
         const confirmMayBeLost = session.fence.active !== null;
         const isIncomparable = comparison.isIncomparable || confirmMayBeLost;
         const history = { ...comparison, isIncomparable, confirmMayBeLost };
-        const completion = await this.#confirm({ request, claim, begun, history });
+        const completion = await this.#confirm({ request, claim, beginResult, history });
         result = completion.result;
         return completion.outcome;
       }
     } finally {
       if (result) await this.#claims.end(id, result);
     }
-    return replay(await this.#currentPayment(request, repeated));
+    return asReplay(await this.#currentPayment(request, repeated));
   }
 
   #newClaim(request: ConfirmRequest): ConfirmClaim {
@@ -127,7 +127,7 @@ export class ConfirmService {
 
   /** Sends the confirm, unless a lookup finds no payment, or one that a confirm with this input may have moved on. */
   async #confirm(call: ConfirmCall): Promise<ConfirmCompletion> {
-    const { request, begun, history } = call;
+    const { request, beginResult, history } = call;
     const { payments } = this.options;
     const mayBeRepeat = history.wasSent || history.isIncomparable;
     const mustLookUp = mayBeRepeat || history.otherUnresolved;
@@ -139,17 +139,20 @@ export class ConfirmService {
       // The payment may have moved on because of another input, so the outcome of this input stays unknown.
       const mayBeEffectOfOther = !history.wasSent && (history.otherUnresolved || history.confirmMayBeLost);
       if (history.otherConfirmed || mayBeEffectOfOther)
-        return { outcome: confirmOutcomeUnknown(request.transactionId), result: notCarriedOutResult(begun) };
-      return { outcome: replay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
+        return {
+          outcome: confirmOutcomeUnknown(request.transactionId),
+          result: notCarriedOutResult(beginResult),
+        };
+      return { outcome: asReplay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
     // If the payment has moved on here, the unresolved earlier confirms had other inputs. Record them as carried out.
     const earlierInputs = movedOnPayment
-      ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOnPayment)
+      ? this.#toConfirmedInputs(call, beginResult.unresolvedInputHashes, movedOnPayment)
       : [];
     const outcome = await payments.confirm(request);
     if (outcome.kind === 'accepted') {
       const found = outcome.response;
-      const confirmed = [...earlierInputs, ...this.#confirmedInputs(call, [call.claim.inputHash], found)];
+      const confirmed = [...earlierInputs, ...this.#toConfirmedInputs(call, [call.claim.inputHash], found)];
       return { outcome: { found, replayed: false }, result: { outcome: 'known', confirmed } };
     }
     const failure =
@@ -160,7 +163,7 @@ export class ConfirmService {
       // Another input may have caused the state of the payment, so a lookup would prove nothing about this input.
       if (outcome.kind === 'unknown')
         return { outcome: failure, result: { outcome: 'unknown', confirmed: earlierInputs } };
-      const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(begun).outcome;
+      const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(beginResult).outcome;
       return { outcome: failure, result: { outcome: recordedOutcome, confirmed: earlierInputs } };
     }
     return outcome.kind === 'refused' ? this.#onRejected(call, failure) : this.#recoverUnknownOutcome(call);
@@ -172,13 +175,13 @@ export class ConfirmService {
    * confirms with other inputs, but none with this input, have unknown results: one may have been carried out.
    */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
-    const { request, begun, history } = call;
+    const { request, beginResult, history } = call;
     const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);
     if (!found || !hasMovedOn(found, request) || REACHABLE_WITHOUT_CONFIRM.has(found.status))
-      return { outcome: rejection, result: notCarriedOutResult(begun) };
+      return { outcome: rejection, result: notCarriedOutResult(beginResult) };
     const mayBeEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
     return {
-      outcome: mayBeEffectOfOtherInput ? rejection : replay(found),
+      outcome: mayBeEffectOfOtherInput ? rejection : asReplay(found),
       result: this.#resultOfMovedOn(call, found),
     };
   }
@@ -199,8 +202,8 @@ export class ConfirmService {
       await runtime.sleep(delay);
       const found = await this.#lookUpWithin(deadline - runtime.monotonic(), request);
       if (found && hasMovedOn(found, request)) {
-        const confirmed = this.#confirmedInputs(call, [claim.inputHash], found);
-        return { outcome: replay(found), result: { outcome: 'known', confirmed } };
+        const confirmed = this.#toConfirmedInputs(call, [claim.inputHash], found);
+        return { outcome: asReplay(found), result: { outcome: 'known', confirmed } };
       }
     }
     const outcome = confirmOutcomeUnknown(request.transactionId);
@@ -213,13 +216,16 @@ export class ConfirmService {
    * is true, their results stay unknown.
    */
   #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
-    const { begun, history } = call;
-    if (!history.wasSent && (history.isIncomparable || !begun.previousOutcomeUnknown))
-      return notCarriedOutResult(begun);
-    return { outcome: 'known', confirmed: this.#confirmedInputs(call, begun.unresolvedInputHashes, found) };
+    const { beginResult, history } = call;
+    if (!history.wasSent && (history.isIncomparable || !beginResult.previousOutcomeUnknown))
+      return notCarriedOutResult(beginResult);
+    return {
+      outcome: 'known',
+      confirmed: this.#toConfirmedInputs(call, beginResult.unresolvedInputHashes, found),
+    };
   }
 
-  #confirmedInputs(
+  #toConfirmedInputs(
     { claim }: ConfirmCall,
     inputHashes: readonly string[],
     { rawStatus }: PaymentResource,

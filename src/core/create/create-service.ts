@@ -33,7 +33,7 @@ const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
 /** Assumed maximum delay in ms, in a busy process, from inserting an attempt to sending it. Part of `sendUntil`. */
-const MAX_START_DELAY_MS = 550;
+const MAX_SEND_DELAY_MS = 550;
 
 /**
  * Creates at most one transaction per idempotency key (docs/exactly-once.md). Sends the create, or replays an earlier
@@ -74,15 +74,15 @@ class CreateCall<T extends Transaction> {
     if (this.plan.errors.some(({ path }) => path[0] === 'idempotencyKey')) return undefined;
     const existing = await this.#findKeyHolder();
     if (!existing) return undefined;
-    await this.options.session.waitForClockSync();
+    await this.options.session.ensureClockSync();
     return this.#replay(existing);
   }
 
   async #try(): Promise<CreateResult<T> | undefined> {
     const { session } = this.options;
     const { queue, input } = this.plan;
-    await session.waitForClockSync();
-    await session.waitForFence();
+    await session.ensureClockSync();
+    await session.ensureFenceRead();
     // If the fence is raised or lowered before the insert, the journal rejects the attempt (`fence_changed`).
     this.#fenceSince = session.fence.since;
     if (session.fence.active) {
@@ -98,17 +98,17 @@ class CreateCall<T extends Transaction> {
     // would be unknown.
     const slot = await queue.reserve(input.channel);
     let attempt: NewAttempt;
-    let begun: InsertResult;
+    let insertResult: InsertResult;
     let outcome: MutationOutcome<T> | undefined;
     try {
       attempt = this.#newAttempt();
-      begun = await session.insertAttempt(attempt);
-      if (begun.kind === 'started') outcome = await this.#send(attempt, slot);
+      insertResult = await session.insertAttempt(attempt);
+      if (insertResult.kind === 'started') outcome = await this.#send(attempt, slot);
     } finally {
       slot.release();
     }
     if (outcome) return this.#conclude(attempt, outcome);
-    return begun.kind === 'started' ? undefined : this.#onNotBegun(begun);
+    return insertResult.kind === 'started' ? undefined : this.#onNotInserted(insertResult);
   }
 
   /**
@@ -120,7 +120,7 @@ class CreateCall<T extends Transaction> {
     const { session, recovery } = this.options;
     const existing = await this.#findKeyHolder();
     if (existing) return this.#replay(existing);
-    session.requireSettledFence();
+    session.requirePropagatedFence();
     const newAttempt = this.#newAttempt();
     const lost = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince);
     if (lost === 'none') return null;
@@ -131,17 +131,19 @@ class CreateCall<T extends Transaction> {
     const createdMs = creationTime(lost.found);
     const serviceStartedAt = Number.isNaN(createdMs) ? newAttempt.serviceStartedAt : createdMs;
     const attempt = { ...newAttempt, serviceStartedAt };
-    const begun = await session.insertAttempt(attempt, recovery.succeededOutcome(lost.found));
-    if (begun.kind !== 'started') return this.#onNotBegun(begun);
+    const insertResult = await session.insertAttempt(attempt, recovery.rememberAsSucceeded(lost.found));
+    if (insertResult.kind !== 'started') return this.#onNotInserted(insertResult);
     if (await recovery.recordCreated(attempt, lost.found)) return { found: lost.found, replayed: true };
     // Meanwhile, another attempt was recorded as the creator of the transaction. This attempt sent nothing.
     await this.#recordNotCreated(attempt, 'not_sent');
     return undefined;
   }
 
-  async #onNotBegun(begun: Exclude<InsertResult, { kind: 'started' }>): Promise<CreateResult<T> | undefined> {
-    if (begun.kind === 'exists') return this.#replay(begun.attempt);
-    if (begun.kind === 'reserved') return this.#onExternalIdTaken();
+  async #onNotInserted(
+    insertResult: Exclude<InsertResult, { kind: 'started' }>,
+  ): Promise<CreateResult<T> | undefined> {
+    if (insertResult.kind === 'exists') return this.#replay(insertResult.attempt);
+    if (insertResult.kind === 'reserved') return this.#onExternalIdTaken();
     await this.options.session.refreshFence();
     return undefined;
   }
@@ -187,7 +189,7 @@ class CreateCall<T extends Transaction> {
       fingerprint: hashes.ofCreate(input),
       channel: input.channel,
       method: plan.method,
-      externalId: input.externalId ?? hashes.externalIdOf({ service, client, key }),
+      externalId: input.externalId ?? hashes.deriveExternalId({ service, client, key }),
       currency: input.amount.currency,
       value: input.amount.value,
       publicDetails: JSON.stringify(plan.publicDetails),
@@ -196,7 +198,7 @@ class CreateCall<T extends Transaction> {
       leaseUntil: session.leaseUntil(),
       startedAt: now,
       serviceStartedAt: plan.queue.serviceNow(),
-      sendUntil: now + session.timeoutMs + MAX_START_DELAY_MS + timeoutMs,
+      sendUntil: now + session.timeoutMs + MAX_SEND_DELAY_MS + timeoutMs,
       fenceSince: this.#fenceSince,
     };
   }
@@ -266,7 +268,8 @@ class CreateCall<T extends Transaction> {
     const { matcher, input, method } = this.plan;
     if (attempt.kind !== matcher.kind || !hashes.matches(attempt, input, method))
       return idempotencyConflict(differingParts(attempt, input, method));
-    if (attempt.outcome === 'succeeded') return { found: await matcher.current(attempt), replayed: true };
+    if (attempt.outcome === 'succeeded')
+      return { found: await matcher.lookUpCurrent(attempt), replayed: true };
     if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return createAlreadyInProgress();
     const result = await recovery.claimAndRecover(attempt, matcher);
     if (result === null) return createAlreadyInProgress();

@@ -20,13 +20,13 @@ export interface CanonicalInput {
 type CanonicalConfirm = ConfirmedPayment & { method: string; fields: Record<string, unknown> };
 
 /** Returns canonical JSON: with sorted fields, and without fields that are null or undefined. */
-function canonicalText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   const fields: string[] = [];
   for (const name of Object.keys(value).sort()) {
     const inner = (value as Record<string, unknown>)[name];
-    if (inner !== null && inner !== undefined) fields.push(`${JSON.stringify(name)}:${canonicalText(inner)}`);
+    if (inner !== null && inner !== undefined) fields.push(`${JSON.stringify(name)}:${canonicalJson(inner)}`);
   }
   return `{${fields.join()}}`;
 }
@@ -57,13 +57,13 @@ export class KeyedHashes {
    * journal stores a UUID in only 16 bytes.
    */
   ofCreate(input: CanonicalInput): string {
-    return hexToUuid(this.#keyId + this.#hmac(canonicalText(input)).slice(0, 24));
+    return hexToUuid(this.#keyId + this.#hmac(canonicalJson(input)).slice(0, 24));
   }
 
   /** Returns the fingerprint of a confirm: the key id, a dot, and a hash of the payment and the input. */
   ofConfirm(confirm: CanonicalConfirm): string {
     // The prefix "confirm" prevents collisions with creates: their hashed text begins with a brace.
-    return `${this.#keyId}.${this.#hmac(`confirm ${canonicalText(confirm)}`)}`;
+    return `${this.#keyId}.${this.#hmac(`confirm ${canonicalJson(confirm)}`)}`;
   }
 
   /** Whether a fingerprint was made with the current key. Fingerprints made with different keys cannot be compared. */
@@ -89,7 +89,7 @@ export class KeyedHashes {
    * Returns the external id for a create whose caller supplied none: a UUID of version 8 (RFC 9562, 5.8). It is derived
    * from the idempotency key, so that a create can be found at the service even if the journal has lost it.
    */
-  externalIdOf({ service, client, key }: AttemptKey): string {
+  deriveExternalId({ service, client, key }: AttemptKey): string {
     const hash = createHmac('sha256', this.#externalIdDerivationKey)
       .update(JSON.stringify([service, client, key]))
       .digest();

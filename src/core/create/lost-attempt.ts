@@ -30,8 +30,8 @@ export async function findCreateOfLostAttempt<T extends Transaction>(
   lostSince: number,
 ): Promise<{ found: T } | 'none' | 'conflict' | 'external_id_taken'> {
   // An external id derived from the idempotency key belongs to no other key, so its transaction is never too old.
-  const createdFrom = input.externalId === null ? -Infinity : lostSince;
-  const match = await matcher.find(attempt, createdFrom).catch(throwNotProven);
+  const minCreatedAt = input.externalId === null ? -Infinity : lostSince;
+  const match = await matcher.find(attempt, minCreatedAt).catch(throwNotProven);
   if (match.kind === 'found') return { found: match.found };
   if (match.kind === 'nothing') {
     const isTrusted =

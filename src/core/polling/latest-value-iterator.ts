@@ -1,8 +1,8 @@
 /** Iterator of one subscriber. A slow subscriber misses some of the pushed values, but never the latest one. */
 export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefined> {
-  #pending: { value: T } | undefined;
+  #pendingValue: { value: T } | undefined;
   #end: { error?: unknown } | undefined;
-  #request: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
+  #pendingNext: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
 
   /** @param onReturn called when the consumer stops iterating */
   constructor(private readonly onReturn: (iterator: LatestValueIterator<T>) => void) {}
@@ -13,7 +13,7 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
   /** Delivers a value to the consumer. Replaces a value that the consumer has not received yet. */
   push(value: T): void {
     this.hasReceivedValue = true;
-    this.#pending = { value };
+    this.#pendingValue = { value };
     this.#deliver();
   }
 
@@ -24,14 +24,14 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    this.#request ??= Promise.withResolvers();
-    const { promise } = this.#request;
+    this.#pendingNext ??= Promise.withResolvers();
+    const { promise } = this.#pendingNext;
     this.#deliver();
     return promise;
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
-    this.#pending = undefined;
+    this.#pendingValue = undefined;
     this.end();
     this.onReturn(this);
     return Promise.resolve({ done: true, value: undefined });
@@ -42,12 +42,12 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
   }
 
   #deliver(): void {
-    const request = this.#request;
-    if (!request || (!this.#pending && !this.#end)) return;
-    this.#request = undefined;
-    if (this.#pending) {
-      const { value } = this.#pending;
-      this.#pending = undefined;
+    const request = this.#pendingNext;
+    if (!request || (!this.#pendingValue && !this.#end)) return;
+    this.#pendingNext = undefined;
+    if (this.#pendingValue) {
+      const { value } = this.#pendingValue;
+      this.#pendingValue = undefined;
       return request.resolve({ done: false, value });
     }
     const error = this.#end?.error;

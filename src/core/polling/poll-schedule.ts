@@ -8,10 +8,10 @@ import type { PollIntervals } from '../../shared/poll-intervals';
 export type PollPhase = 'payer' | 'provider' | 'mispaid' | 'done';
 
 const MAX_BACKOFF_MS = 60_000;
-/** Maximum result of retryAfterOf() in ms. Longer delays are reduced to it. */
+/** Maximum result of retryAfterMsOf() in ms. Longer delays are reduced to it. */
 const MAX_RETRY_AFTER_MS = 300_000;
 /** Minimum delay before the next lookup of a followed transaction, as a fraction of the time since its last change. */
-const FOLLOW_SHARE_OF_AGE = 1 / 60;
+const MIN_FOLLOW_DELAY_FRACTION = 1 / 60;
 
 /**
  * Returns the delay before the next poll in milliseconds, with jitter.
@@ -35,7 +35,7 @@ export function nextPollDelay(
 
 /**
  * Returns the delay in ms before the next lookup of a followed transaction. It is the delay that nextPollDelay()
- * returns for the same parameters, but at least FOLLOW_SHARE_OF_AGE of the time since the last change.
+ * returns for the same parameters, but at least MIN_FOLLOW_DELAY_FRACTION of the time since the last change.
  */
 export function nextFollowDelay(
   intervals: PollIntervals,
@@ -44,12 +44,15 @@ export function nextFollowDelay(
   random: number,
 ): number {
   const ageMs = Math.max(0, sinceChangeMs);
-  return Math.max(nextPollDelay(intervals, ageMs, failures, random), Math.round(ageMs * FOLLOW_SHARE_OF_AGE));
+  return Math.max(
+    nextPollDelay(intervals, ageMs, failures, random),
+    Math.round(ageMs * MIN_FOLLOW_DELAY_FRACTION),
+  );
 }
 
 /**
  * Returns the minimum delay in ms between a failed lookup and the next one: `retryAfterMs` of the ServiceError (the
  * service's Retry-After or a default), up to MAX_RETRY_AFTER_MS. 0 if the error has none.
  */
-export const retryAfterOf = (error: unknown): number =>
+export const retryAfterMsOf = (error: unknown): number =>
   Math.min(error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0, MAX_RETRY_AFTER_MS);

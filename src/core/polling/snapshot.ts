@@ -61,10 +61,10 @@ export const stateHash = (snapshot: Snapshot): string => hash(stateText(snapshot
 /**
  * Returns a hash that identifies a transaction in messages to other instances, without revealing its id: 22 characters
  * of base64url.
- * @param scope payment service and kind of the transaction
+ * @param serviceAndKind payment service and kind of the transaction
  */
-export const transactionIdHash = (scope: string, channel: string, transactionId: string): string =>
-  hash(`${scope} ${channel} ${transactionId}`, 16);
+export const transactionIdHash = (serviceAndKind: string, channel: string, transactionId: string): string =>
+  hash(`${serviceAndKind} ${channel} ${transactionId}`, 16);
 
 /**
  * Returns a hash that identifies a channel in messages to other instances about new changes: 22 characters of

@@ -44,7 +44,7 @@ export class TransactionFeed<T extends Snapshot> {
   /** The pollers by transaction hash, for messages of other instances. Empty if no other instances can exist. */
   readonly #pollersByHash = new Map<string, TransactionPoller<T>>();
   readonly #lastHashes = growingCache<string, LastStateHashes>(MAX_STORED_HASHES);
-  readonly #limit = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
+  readonly #pollBulkhead = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
 
   /** @param lookUp returns null if the service has no such transaction */
   constructor(
@@ -70,7 +70,7 @@ export class TransactionFeed<T extends Snapshot> {
 
   /** Looks a transaction up like lookUp(), but waits while MAX_CONCURRENT_POLLS polls are in flight. */
   poll(channel: string, transactionId: string): Promise<T | null> {
-    return this.#limit.execute(() => this.lookUp({ channel, transactionId }));
+    return this.#pollBulkhead.execute(() => this.lookUp({ channel, transactionId }));
   }
 
   /**
@@ -151,7 +151,7 @@ export class TransactionFeed<T extends Snapshot> {
         // A lookup before the first state starts immediately. A later one may be queued, and is skipped if the poller
         // ends.
         if (!poller.latest) return poll();
-        return this.#limit.execute(async () => (this.#pollers.get(key) === poller ? poll() : null));
+        return this.#pollBulkhead.execute(async () => (this.#pollers.get(key) === poller ? poll() : null));
       },
       kind,
       onPoll: (result) => observer.onPoll(kind, result),

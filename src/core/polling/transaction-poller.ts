@@ -3,7 +3,7 @@ import type { Timer } from '../../shared/clock';
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollResult } from '../background';
 import type { JournalSession } from '../journal-session';
-import { nextPollDelay, retryAfterOf } from './poll-schedule';
+import { nextPollDelay, retryAfterMsOf } from './poll-schedule';
 import { creationTime, hasChanged, mergeSnapshot, pollPhase, stateText, type Snapshot } from './snapshot';
 import { LatestValueIterator } from './latest-value-iterator';
 
@@ -23,7 +23,7 @@ interface TransactionPollerOptions<T extends Snapshot> extends Pick<JournalSessi
 /** Maximum age in ms of a state that a new subscriber receives without a poll. There is no limit during an outage. */
 const FRESH_MS = 2000;
 /** Minimum time in ms from the start of a poll to the next poll by pollSoon(), for example after a callback. */
-const MIN_GAP_MS = 100;
+const MIN_POLL_GAP_MS = 100;
 
 interface LatestState<T> {
   snapshot: T;
@@ -39,7 +39,7 @@ interface Outage {
   failures: number;
   /** Error of the latest failed poll. */
   error: unknown;
-  /** Earliest time of the next poll, according to retryAfterOf(). */
+  /** Earliest time of the next poll, according to retryAfterMsOf(). */
   retryAt: number;
 }
 
@@ -82,15 +82,15 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Schedules an early poll, as soon as MIN_GAP_MS and Outage.retryAt allow. If a poll is already in flight, another
-   * one follows.
+   * Schedules an early poll, as soon as MIN_POLL_GAP_MS and Outage.retryAt allow. If a poll is already in flight,
+   * another one follows.
    */
   pollSoon(): void {
     if (this.#isPolling) this.#mustPollAgain = true;
     else if (!this.#isPollingSoon && !this.#isOver) {
       this.#isPollingSoon = true;
       this.#schedulePollIn(
-        Math.min(MIN_GAP_MS, this.#polledAt + MIN_GAP_MS - this.options.clock.monotonic()),
+        Math.min(MIN_POLL_GAP_MS, this.#polledAt + MIN_POLL_GAP_MS - this.options.clock.monotonic()),
       );
     }
   }
@@ -143,7 +143,7 @@ export class TransactionPoller<T extends Snapshot> {
         // `onSnapshot` ignores a response to a shared lookup that began before this poller existed. This poll accepts
         // it.
         if (!this.#latest) this.#accept(found);
-        this.#replayLatest();
+        this.#pushLatest();
       }
     } catch (error) {
       result ??= 'failed';
@@ -156,7 +156,7 @@ export class TransactionPoller<T extends Snapshot> {
     else this.#schedulePoll();
   }
 
-  #replayLatest(): void {
+  #pushLatest(): void {
     const { latest } = this;
     if (!latest) return;
     for (const subscriber of this.#subscribers) if (!subscriber.hasReceivedValue) subscriber.push(latest);
@@ -164,22 +164,22 @@ export class TransactionPoller<T extends Snapshot> {
 
   /**
    * Handles a failed poll. If no state is known yet, ends the subscriptions immediately. Otherwise, ends them if the
-   * outage has lasted `settings.outageMs` (0: never).
+   * outage has lasted `settings.maxOutageMs` (0: never).
    */
   #onFailure(error: unknown): void {
     if (!this.#latest) return this.#end(error);
     const now = this.options.clock.monotonic();
     const { since = now, failures = 0 } = this.#outage ?? {};
-    this.#outage = { since, failures: failures + 1, error, retryAt: now + retryAfterOf(error) };
-    if (this.#msUntilOutageTimeout() > 0) this.#replayLatest();
+    this.#outage = { since, failures: failures + 1, error, retryAt: now + retryAfterMsOf(error) };
+    if (this.#msUntilOutageTimeout() > 0) this.#pushLatest();
     else this.#end(error);
   }
 
   /** Returns the time in ms until the outage ends the subscriptions; Infinity without an outage or a limit. */
   #msUntilOutageTimeout(): number {
     const { clock, settings } = this.options;
-    if (!this.#outage || settings.outageMs === 0) return Infinity;
-    return this.#outage.since + settings.outageMs - clock.monotonic();
+    if (!this.#outage || settings.maxOutageMs === 0) return Infinity;
+    return this.#outage.since + settings.maxOutageMs - clock.monotonic();
   }
 
   #schedulePoll(): void {
@@ -189,11 +189,13 @@ export class TransactionPoller<T extends Snapshot> {
     if (phase === 'done') return;
     const sinceChange = clock.monotonic() - (this.#changedAt ?? clock.monotonic());
     const failures = this.#outage?.failures ?? 0;
-    this.#schedulePollIn(nextPollDelay(settings.schedule[phase], sinceChange, failures, runtime.random()));
+    this.#schedulePollIn(
+      nextPollDelay(settings.intervalsByPhase[phase], sinceChange, failures, runtime.random()),
+    );
   }
 
   /**
-   * Schedules a poll in `ms`, or at Outage.retryAt if that is later. If the outage would reach `settings.outageMs`
+   * Schedules a poll in `ms`, or at Outage.retryAt if that is later. If the outage would reach `settings.maxOutageMs`
    * before the poll, ends the subscriptions at that time instead.
    */
   #schedulePollIn(ms: number): void {

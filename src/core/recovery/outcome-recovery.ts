@@ -29,7 +29,7 @@ interface OutcomeRecoveryOptions {
    */
   settleMs: number;
   observer: Pick<BackgroundObserver, 'onRecoveryResult' | 'onOutcomeRecovered'>;
-  recorder: Pick<ChangeRecorder, 'observeCreate' | 'onCreateRecorded'>;
+  recorder: Pick<ChangeRecorder, 'rememberCreatedState' | 'onCreateRecorded'>;
 }
 
 type SucceededOutcome = Extract<Outcome, { outcome: 'succeeded' }>;
@@ -41,17 +41,17 @@ const MAX_RECHECK_DELAY_MS = 60_000;
  * Minimum number of counted lookups that did not find the transaction (see #absenceAfter), spread over `settleMs`, before
  * an idempotency key is released.
  */
-const MIN_LOOKUPS = 4;
+const MIN_ABSENCE_LOOKUPS = 4;
 
 /** Maximum number of entries in `#lastCountedLookupAt`. An eviction only delays the release of an idempotency key. */
-const MAX_COUNTED_ATTEMPTS = 10_000;
+const MAX_TRACKED_ATTEMPTS = 10_000;
 
 /** Recovers unknown outcomes of creates by lookups. See docs/exactly-once.md. */
 export class OutcomeRecovery {
   /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
   /** By attempt id: when this instance began its last lookup that is evidence of absence, by the monotonic clock. */
-  readonly #lastCountedLookupAt = growingCache<string, number>(MAX_COUNTED_ATTEMPTS);
+  readonly #lastCountedLookupAt = growingCache<string, number>(MAX_TRACKED_ATTEMPTS);
   readonly #reportsInFlight = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
@@ -112,7 +112,7 @@ export class OutcomeRecovery {
       match && mayCount
         ? await this.#absenceAfter(match, { attempt, matcher, lookupStartedAt })
         : attempt.absence;
-    const isProven = absence.lookups >= MIN_LOOKUPS && absence.spanMs >= settleMs;
+    const isProven = absence.lookups >= MIN_ABSENCE_LOOKUPS && absence.spanMs >= settleMs;
     if (match?.kind === 'nothing' && absence !== attempt.absence && isProven) {
       await this.#recordRecovered(attempt, null);
       return { kind: 'not_sent' };
@@ -149,7 +149,7 @@ export class OutcomeRecovery {
     return {
       lookups: absence.lookups + 1,
       // Even after a long pause, one lookup adds no more than its share of `settleMs`.
-      spanMs: Math.round(absence.spanMs + Math.min(elapsed, settleMs / (MIN_LOOKUPS - 1))),
+      spanMs: Math.round(absence.spanMs + Math.min(elapsed, settleMs / (MIN_ABSENCE_LOOKUPS - 1))),
       observer: session.owner,
     };
   }
@@ -172,7 +172,7 @@ export class OutcomeRecovery {
    */
   recordCreated(attempt: SentAttempt, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
-    return session.recordOutcome(attempt, this.succeededOutcome(found), () =>
+    return session.recordOutcome(attempt, this.rememberAsSucceeded(found), () =>
       recorder.onCreateRecorded(found),
     );
   }
@@ -186,14 +186,14 @@ export class OutcomeRecovery {
    * Returns the outcome `succeeded` of an attempt that created `found`. The caller must record the outcome, because the
    * ChangeRecorder already treats the state of `found` as known.
    */
-  succeededOutcome(found: Transaction): SucceededOutcome {
+  rememberAsSucceeded(found: Transaction): SucceededOutcome {
     const { session, recorder } = this.options;
     return {
       outcome: 'succeeded',
       transactionId: found.transactionId,
       status: found.rawStatus,
       settledAt: session.clock.now(),
-      observed: recorder.observeCreate(found),
+      observed: recorder.rememberCreatedState(found),
     };
   }
 
@@ -204,7 +204,7 @@ export class OutcomeRecovery {
   #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
     const { session, recorder } = this.options;
     const outcome: RecoveredOutcome = found
-      ? this.succeededOutcome(found)
+      ? this.rememberAsSucceeded(found)
       : { outcome: 'not_sent', settledAt: session.clock.now() };
     return session.recordOutcome(attempt, outcome, () => {
       if (found) recorder.onCreateRecorded(found);
@@ -238,11 +238,11 @@ export class OutcomeRecovery {
   }
 
   #recheckTime(recheckCount: number): number {
-    // #absenceAfter() adds at most settleMs / (MIN_LOOKUPS - 1) to `spanMs` per lookup. Longer delays only release keys
-    // later.
+    // #absenceAfter() adds at most settleMs / (MIN_ABSENCE_LOOKUPS - 1) to `spanMs` per lookup. Longer delays only
+    // release keys later.
     const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
-      Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),
+      Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_ABSENCE_LOOKUPS)),
     );
     const { runtime, clock } = this.options.session;
     const backoff = { firstMs: FIRST_RECHECK_DELAY_MS, maxMs };

@@ -35,10 +35,10 @@ const RUN_EVERY_MS = 60 * 60 * 1000;
 const POSTPONED_RUN_DELAY_MS = 60_000;
 const RETRY_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 
-/** Minimum rows per purge step. The number doubles or halves after each step, to approach TARGET_STEP_MS. */
+/** Minimum rows per purge step. The number doubles or halves after each step, to approach DESIRED_STEP_MS. */
 const MIN_STEP_ROWS = 25;
 const MAX_STEP_ROWS = 500;
-const TARGET_STEP_MS = 20;
+const DESIRED_STEP_MS = 20;
 /** Pause after a purge step, as a multiple of the duration of the step. */
 const PAUSE_FACTOR = 4;
 const MIN_PAUSE_MS = 20;
@@ -95,7 +95,7 @@ class Purger {
       return POSTPONED_RUN_DELAY_MS;
     }
     this.#stepRows =
-      tookMs > TARGET_STEP_MS
+      tookMs > DESIRED_STEP_MS
         ? Math.max(MIN_STEP_ROWS, this.#stepRows >> 1)
         : Math.min(MAX_STEP_ROWS, this.#stepRows * 2);
     this.#after = progress.after;

@@ -17,8 +17,8 @@ export type LookupMatch<T> =
   /**
    * It is certain or possible that the attempt did not create the transaction found. The attempt may have created
    * another one with the same external id, because a lookup shows only one.
-   * - `older`: the payment was created before `createdFrom`. If find() got no `createdFrom`: it is not certain that the
-   *   payment was created after the attempt began.
+   * - `older`: the payment was created before `minCreatedAt`. If find() got no `minCreatedAt`: it is not certain that
+   *   the payment was created after the attempt began.
    * - `created_by_another`: another attempt created the payment, or may have done so and been purged from the journal.
    * - `rival`: another attempt without a final outcome may have created the transaction.
    * - If `why` is absent: the method or amount differs, or another attempt created the payout.
@@ -36,25 +36,25 @@ export interface TransactionMatcher<T extends Transaction> {
   /**
    * Looks the transaction up by external id. Throws a ServiceError if the lookup fails, and JournalUnavailable if the
    * journal fails.
-   * @param createdFrom time in ms since 1970; a payment created earlier is a mismatch. Passed only if the journal may
+   * @param minCreatedAt time in ms since 1970; a payment created earlier is a mismatch. Passed only if the journal may
    * have lost the attempt; by default, the start of the attempt. Ignored for payouts: the service returns no creation
    * time for them.
    */
-  find(attempt: SentAttempt, createdFrom?: number): Promise<LookupMatch<T>>;
+  find(attempt: SentAttempt, minCreatedAt?: number): Promise<LookupMatch<T>>;
   /**
    * Whether a lookup finds a transaction that certainly exists on the attempt's channel, because the journal knows it.
    * If not, a lookup that finds nothing does not prove that a transaction is absent. True if the journal knows none.
    */
   canFindKnownTransaction(attempt: SentAttempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt from a lookup or, if that fails or finds none, from the journal. */
-  current(attempt: Attempt): Promise<T>;
+  lookUpCurrent(attempt: Attempt): Promise<T>;
 }
 
 /** Tolerance in ms for times from a Date header, which has whole seconds only and takes time to arrive. */
 const DATE_TOLERANCE_MS = 1500;
 /**
  * Tolerated difference in ms between the clocks of the journal and the service. Used if the service's time at the start
- * of the attempt is not known, and if `createdFrom` is given.
+ * of the attempt is not known, and if `minCreatedAt` is given.
  */
 const MAX_UNKNOWN_SKEW_MS = 5000;
 
@@ -80,7 +80,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     private readonly secrets: readonly string[] = [],
   ) {}
 
-  async find(attempt: SentAttempt, createdFrom?: number): Promise<LookupMatch<PaymentResource>> {
+  async find(attempt: SentAttempt, minCreatedAt?: number): Promise<LookupMatch<PaymentResource>> {
     const { channel, externalId } = attempt;
     const { journal, service } = this.session;
     const { found, isFromService } = await this.payments.search({
@@ -90,9 +90,9 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     });
     if (!found) return { kind: 'nothing', isFromService };
     const isRecent =
-      createdFrom === undefined
-        ? this.#createdSince(found, attempt)
-        : !(creationTime(found) < createdFrom - MAX_UNKNOWN_SKEW_MS);
+      minCreatedAt === undefined
+        ? this.#isCreatedAfterStart(found, attempt)
+        : !(creationTime(found) < minCreatedAt - MAX_UNKNOWN_SKEW_MS);
     if (!isRecent) return { kind: 'mismatch', why: 'older' };
     const holder = await journal.findByTransaction(service, 'payment', found.transactionId);
     const isOfAnother = holder ? holder.id !== attempt.id : this.#mayHavePurgedCreator(attempt);
@@ -108,7 +108,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     return transactionId === null || (await this.payments.lookUp({ channel, transactionId })) !== null;
   }
 
-  async current(attempt: Attempt): Promise<PaymentResource> {
+  async lookUpCurrent(attempt: Attempt): Promise<PaymentResource> {
     const { secrets } = this;
     const { channel, transactionId } = attempt;
     const payment = transactionId
@@ -133,7 +133,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
    * Whether a payment was created after the attempt began; false if that is not known. An older payment can have the
    * same external id.
    */
-  #createdSince(payment: PaymentResource, { startedAt, serviceStartedAt }: SentAttempt): boolean {
+  #isCreatedAfterStart(payment: PaymentResource, { startedAt, serviceStartedAt }: SentAttempt): boolean {
     const { serviceTime } = payment;
     const created = creationTime(payment);
     if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_TOLERANCE_MS;
@@ -199,7 +199,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     return (await this.payouts.lookUp({ channel, transactionId }, () => details)) !== null;
   }
 
-  async current(attempt: Attempt): Promise<PayoutResource> {
+  async lookUpCurrent(attempt: Attempt): Promise<PayoutResource> {
     const { secrets } = this;
     const { channel, transactionId, status } = attempt;
     const details = knownPayoutFromJournal(attempt);

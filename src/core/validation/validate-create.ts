@@ -21,12 +21,12 @@ type CreateMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinit
 export function validateCreate(
   input: ClearTextFields & UrlInput & { amount: { currency: string } },
   method: CreateMethod,
-  urls: UrlPolicy,
+  urlPolicy: UrlPolicy,
 ): FieldError[] {
   const errors = [
     ...validateInput(input),
     ...validateMethod(method, input.amount),
-    ...validateUrls(input, urls),
+    ...validateUrls(input, urlPolicy),
   ];
   return [...errors, ...findMisplacedSecrets(input, method, errors)];
 }

@@ -5,19 +5,19 @@ import { FieldError } from '../../schema/user-errors';
 export const fieldError = (path: string[], rule: InputRule, message: string): FieldError =>
   Object.assign(new FieldError(), { path, rule, message });
 
-function flatten(errors: readonly ValidationError[], parent: readonly string[]): FieldError[] {
+function toFieldErrors(errors: readonly ValidationError[], parent: readonly string[]): FieldError[] {
   return errors.flatMap(({ property, constraints = {}, children = [] }) => {
     const path = [...parent, property];
     // src/schema/rules.ts registers every class-validator constraint under the name of its rule.
     const brokenRules = Object.entries(constraints) as [InputRule, string][];
     const own = brokenRules.map(([rule, message]) => fieldError(path, rule, message));
-    return [...own, ...flatten(children, path)];
+    return [...own, ...toFieldErrors(children, path)];
   });
 }
 
 /** Returns an error for every class-validator rule that an input breaks. Errors never contain values of the input. */
 export const validateInput = (input: object): FieldError[] =>
-  flatten(
+  toFieldErrors(
     validateSync(input, {
       forbidUnknownValues: true,
       validationError: { target: false, value: false },

@@ -33,23 +33,23 @@ const NOT_PUBLIC_IPV6: readonly (readonly [string, number])[] = [
   ['3fff::', 20], // documentation
 ];
 
-const notPublic = new BlockList();
-NOT_PUBLIC_IPV4.forEach(([network, bits]) => notPublic.addSubnet(network, bits, 'ipv4'));
-NOT_PUBLIC_IPV6.forEach(([network, bits]) => notPublic.addSubnet(network, bits, 'ipv6'));
+const nonPublicRanges = new BlockList();
+NOT_PUBLIC_IPV4.forEach(([network, bits]) => nonPublicRanges.addSubnet(network, bits, 'ipv4'));
+NOT_PUBLIC_IPV6.forEach(([network, bits]) => nonPublicRanges.addSubnet(network, bits, 'ipv6'));
 
-const globalUnicast = new BlockList();
-globalUnicast.addSubnet('2000::', 3, 'ipv6');
+const globalUnicastRange = new BlockList();
+globalUnicastRange.addSubnet('2000::', 3, 'ipv6');
 
 /** Matches host names that resolve only inside a network or on one machine, or never (onion, invalid). */
-const INTERNAL_NAMES =
+const INTERNAL_NAME_PATTERN =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|onion|invalid)$/;
 
 /** Matches a host name, an IPv4 address (dotted decimal) or an IPv6 address (in brackets), with or without a port. */
-const AUTHORITY =
+const AUTHORITY_PATTERN =
   /^((?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9]\d{0,4})?$/;
 
 /** Matches a text with only the characters of RFC 3986, section 2. All others must be percent-encoded. */
-const URL_CHARACTERS = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})+$/i;
+const URL_CHARACTERS_PATTERN = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})+$/i;
 
 /** Splits a URL into scheme and authority, both in lower case, and the rest from the first "/", "?" or "#" on. */
 function splitUrl(text: string) {
@@ -66,9 +66,9 @@ function hostOf(text: string): string | null {
 }
 
 function isPublicHost(host: string): boolean {
-  if (isIPv4(host)) return !notPublic.check(host, 'ipv4');
-  if (isIPv6(host)) return globalUnicast.check(host, 'ipv6') && !notPublic.check(host, 'ipv6');
-  return host.includes('.') && !INTERNAL_NAMES.test(host);
+  if (isIPv4(host)) return !nonPublicRanges.check(host, 'ipv4');
+  if (isIPv6(host)) return globalUnicastRange.check(host, 'ipv6') && !nonPublicRanges.check(host, 'ipv6');
+  return host.includes('.') && !INTERNAL_NAME_PATTERN.test(host);
 }
 
 /** Whether every URL parser finds `host` in the URL. The service gets the URL unchanged and may use another parser. */
@@ -77,15 +77,19 @@ function isUnambiguous(
   { authority, rest }: ReturnType<typeof splitUrl>,
   host: string,
 ): boolean {
-  const [, rawHost = ''] = AUTHORITY.exec(authority) ?? [];
+  const [, rawHost = ''] = AUTHORITY_PATTERN.exec(authority) ?? [];
   const isSameHost = isIPv6(host) ? rawHost.startsWith('[') : rawHost === host;
   // Some parsers accept credentials anywhere before the first slash.
   const mayHaveCredentials = /^[?#][^/]*@/.test(rest);
-  return URL_CHARACTERS.test(text) && isSameHost && !mayHaveCredentials && rest.split('#').length <= 2;
+  return (
+    URL_CHARACTERS_PATTERN.test(text) && isSameHost && !mayHaveCredentials && rest.split('#').length <= 2
+  );
 }
 
-const isAllowedHost = (host: string, hosts: readonly string[]): boolean =>
-  hosts.some((allowed) => (allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed));
+const isAllowedHost = (host: string, allowedHosts: readonly string[]): boolean =>
+  allowedHosts.some((allowed) =>
+    allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed,
+  );
 
 type UrlRule = readonly [name: InputRule, message: string];
 
@@ -120,7 +124,7 @@ function findBrokenRules(text: string, policy: UrlPolicy): UrlRule[] {
     parts.authority.includes('@') && NO_CREDENTIALS_RULE,
     !parts.authority.includes('@') && !isUnambiguous(text, parts, host) && PLAIN_URL_RULE,
     !isPublicHost(host) && !isAllowedLoopback && PUBLIC_HOST_RULE,
-    policy.hosts !== null && !isAllowedHost(host, policy.hosts) && ALLOWED_HOST_RULE,
+    policy.allowedHosts !== null && !isAllowedHost(host, policy.allowedHosts) && ALLOWED_HOST_RULE,
   ];
   return rules.filter((rule) => rule !== false);
 }

@@ -159,7 +159,7 @@ export function changeMetrics(registry: Registry) {
     /** Counts a followed transaction that was due for a lookup. `result`: see the help of the metric. */
     onFollowLookup: (kind: string, result: string): void => followLookupCounter.inc({ kind, result }),
     /** Records the delivery of a change to a subscriber. `ageMs`: time since the change was recorded. */
-    onDelivered: (ageMs: number): void => deliveryHistogram.observe(Math.max(0, ageMs) / 1000),
+    onChangeDelivered: (ageMs: number): void => deliveryHistogram.observe(Math.max(0, ageMs) / 1000),
   };
 }
 

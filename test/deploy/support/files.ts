@@ -24,7 +24,7 @@ export const envOf = (file: string): Record<string, string> =>
 
 const KNOWN = new Set(
   Object.entries(SETTINGS).flatMap(([name, setting]) =>
-    'secret' in setting ? [name, `${name}_FILE`] : [name],
+    'isSecret' in setting ? [name, `${name}_FILE`] : [name],
   ),
 );
 
