@@ -20,7 +20,7 @@ function newAttempt() {
     currency: 'EUR',
     value: '10.00',
     publicDetails: '{}',
-    reserve: false,
+    reservesExternalId: false,
     owner: 'bench',
     leaseUntil: now + 4000,
     startedAt: now,

@@ -34,10 +34,10 @@ export const noJournal = () => ({
   readChanges: async ({ after }) => ({
     changes: [],
     hasMore: false,
-    readUntil: after ?? { epoch: 0, transaction: 0, seq: 0 },
+    endPosition: after ?? { epoch: 0, xid: 0, seq: 0 },
     isBehind: false,
   }),
-  newestChange: async () => ({ epoch: 0, transaction: 0, seq: 0 }),
+  newestChange: async () => ({ epoch: 0, xid: 0, seq: 0 }),
   purgeStep: none,
   checkWrite: nothing,
   readFenceState: async () => ({ fence: null, lastSequence: 0 }),

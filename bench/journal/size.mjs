@@ -132,7 +132,7 @@ async function timed(work) {
 }
 
 /** Starts the purge as a gateway does, but without its first delay. Returns a function that stops it. */
-function startPurge(journal, settledBefore) {
+function startPurge(journal, expiredBefore) {
   const { startRetentionJob } = require('../../dist/core/recovery/retention-job.js');
   const { systemClock } = require('../../dist/shared/clock.js');
   const { systemRuntime } = require('../../dist/shared/runtime.js');
@@ -141,7 +141,7 @@ function startPurge(journal, settledBefore) {
     now: () => Date.now(),
     after: (delayMs, work) => systemClock.after(delayMs >= 10_000 ? 0 : delayMs, work),
   };
-  const keepMs = Date.now() - settledBefore;
+  const keepMs = Date.now() - expiredBefore;
   const job = startRetentionJob({
     session: { journal, clock, runtime: systemRuntime, warn: () => {} },
     clockGuard: { isSteady: () => true },
@@ -151,7 +151,7 @@ function startPurge(journal, settledBefore) {
 }
 
 async function measurePurge(journal, { now, rows }) {
-  const settledBefore = now - 20 * DAY_MS + Math.round((PURGED_ROWS * 20 * DAY_MS) / rows);
+  const expiredBefore = now - 20 * DAY_MS + Math.round((PURGED_ROWS * 20 * DAY_MS) / rows);
   const before = await cycles(journal, 3 * ROUND_MS);
   const startedAt = performance.now();
   let lastDeletionAt = startedAt;
@@ -161,13 +161,13 @@ async function measurePurge(journal, { now, rows }) {
       if (name !== 'purgeStep') return Reflect.get(target, name).bind?.(target) ?? Reflect.get(target, name);
       return async (step) => {
         const progress = await target.purgeStep(step);
-        deleted += progress?.deleted ?? 0;
-        if (progress?.deleted) lastDeletionAt = performance.now();
+        deleted += progress?.deletedCount ?? 0;
+        if (progress?.deletedCount) lastDeletionAt = performance.now();
         return progress;
       };
     },
   });
-  const stop = startPurge(watched, settledBefore);
+  const stop = startPurge(watched, expiredBefore);
   const during = await cycles(journal, 3 * ROUND_MS);
   await stop();
   const seconds = (lastDeletionAt - startedAt) / 1000;

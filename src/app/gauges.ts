@@ -22,7 +22,7 @@ const readOncePerScrape = <T>(read: () => Promise<T>): (() => Promise<T | null>)
 export function registerServiceGauges({ registerScraped }: Metrics, transport: ServiceTransport): void {
   const { policy } = transport;
   const readLanes = (name: 'inFlight' | 'waiting') =>
-    Object.entries(policy.bulkheads()).map(([lane, load]) => [{ lane }, load[name]] as const);
+    Object.entries(policy.bulkheadLoads()).map(([lane, load]) => [{ lane }, load[name]] as const);
   registerScraped({
     paygraph_service_breaker_open: {
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',

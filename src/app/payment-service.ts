@@ -61,7 +61,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     /** Whether a circuit breaker is open or half open. */
     isDown: (): boolean => Object.values(transport.policy.isOpenByBreaker()).includes(true),
     /** Whether lookups are queued because the maximum number of concurrent lookups is in flight. */
-    isBusy: (): boolean => transport.policy.bulkheads().lookups.waiting > 0,
+    isBusy: (): boolean => transport.policy.bulkheadLoads().lookups.waiting > 0,
     /** Closes the client. Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {
       credentials.close();

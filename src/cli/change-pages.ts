@@ -23,7 +23,7 @@ export async function* changePages(
   let deadline: number | undefined;
   for (;;) {
     const page = await journal.readChanges({ ...range, after, limit: nextPageLimit() });
-    after = page.readUntil;
+    after = page.endPosition;
     yield page;
     if (page.hasMore) continue;
     deadline ??= performance.now() + MAX_CATCH_UP_MS;

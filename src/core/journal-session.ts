@@ -217,8 +217,8 @@ export class JournalSession {
   async #insertAgain(attempt: SentAttempt): Promise<boolean> {
     const { since: fenceSince } = this.fence;
     const leaseUntil = this.leaseUntil();
-    const insert = (reserve: boolean): Promise<InsertResult> =>
-      this.journal.insertAttempt({ ...attempt, leaseUntil, fenceSince, reserve });
+    const insert = (reservesExternalId: boolean): Promise<InsertResult> =>
+      this.journal.insertAttempt({ ...attempt, leaseUntil, fenceSince, reservesExternalId });
     const firstResult = await insert(attempt.kind === 'payout');
     const result = firstResult.kind === 'reserved' ? await insert(false) : firstResult;
     if (result.kind === 'fence_changed')

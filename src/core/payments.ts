@@ -68,7 +68,7 @@ export class PaymentOperations {
       errors: validateCreate(input, method, urlPolicy),
       publicDetails: {},
       matcher: new PaymentMatcher(payments, session, keepMs, method.secrets),
-      queue: payments.queue,
+      slots: payments.slots,
       send: ({ id, externalId }, options) => {
         const callbackUrl = callbacks.callbackUrlFor(id, input.callbackUrl);
         return payments.create({ input, method, externalId, callbackUrl }, options);

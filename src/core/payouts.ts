@@ -61,8 +61,8 @@ export class PayoutOperations {
    * its 404 may come from a proxy.
    */
   async #hasNoPayout(key: LookupKey): Promise<boolean> {
-    const { found, isFromService } = await this.options.payouts
-      .search(key, (transactionId) => this.#readDetails(key, transactionId))
+    const { transaction: found, isFromService } = await this.options.payouts
+      .lookUpWithOrigin(key, (transactionId) => this.#readDetails(key, transactionId))
       .catch((error: unknown) => {
         if (!(error instanceof ServiceError) || error.kind !== 'LOOKUP_REFUSED') throw error;
         throw new ServiceError('LOOKUP_REFUSED', `${PREFLIGHT_REJECTED_MESSAGE} ${error.message}`);
@@ -86,7 +86,7 @@ export class PayoutOperations {
       publicDetails: method.publicDetails,
       matcher: new PayoutMatcher(payouts, session, method.secrets),
       isExternalIdFree: preflight ? (externalId) => this.#hasNoPayout({ channel, externalId }) : undefined,
-      queue: payouts.queue,
+      slots: payouts.slots,
       send: ({ id, externalId }, options) => {
         const callbackUrl = callbacks.callbackUrlFor(id, input.callbackUrl);
         return payouts.create({ input, method, externalId, callbackUrl }, options);

@@ -64,10 +64,10 @@ export class ChangeResolver {
     first?: number | null,
   ): Promise<ChangePage> {
     const limit = checkedPageSize(first, CHANGES_PAGE_SIZE);
-    const { changes, readUntil, hasMore } = await context.changes.read(channel, after ?? null, limit);
+    const { changes, endPosition, hasMore } = await context.changes.read(channel, after ?? null, limit);
     return Object.assign(new ChangePage(), {
       changes: changes.map((change) => toChange(change, context)),
-      endCursor: encodeCursor(readUntil),
+      endCursor: encodeCursor(endPosition),
       hasMore,
     });
   }

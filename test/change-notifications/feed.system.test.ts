@@ -32,13 +32,13 @@ if (!noPostgres) {
 }
 
 const newChange = (): ChangeNotification => ({
-  name: randomBytes(16).toString('base64url'),
-  state: randomBytes(6).toString('base64url'),
+  subjectHash: randomBytes(16).toString('base64url'),
+  stateHash: randomBytes(6).toString('base64url'),
 });
 
 const newChanges = (count: number): ChangeNotification[] => Array.from({ length: count }, newChange);
 
-const textOf = ({ name, state }: ChangeNotification): string => name + state;
+const textOf = ({ subjectHash, stateHash }: ChangeNotification): string => subjectHash + stateHash;
 
 interface Instance {
   feed: ChangeNotifier;
@@ -57,7 +57,7 @@ function start(clock: Clock = systemClock, url = store.url): Instance {
   const names = new Set<string>();
   const onConnectionChange = (isConnected: boolean): number => reached.push(isConnected);
   const feed = createNotifier(url, clock, onConnectionChange)!;
-  feed.subscribe((change) => {
+  feed.setListener((change) => {
     received.push(change);
     names.add(textOf(change));
   });

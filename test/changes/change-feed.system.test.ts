@@ -37,7 +37,7 @@ class Instance {
     const journalClock = new JournalClock(journal, clock, new ClockGuard(clock, 0, () => undefined));
     const session = { clock: journalClock, runtime: systemRuntime, service };
     this.#signals = new ChangeSignals(session, notifier);
-    notifier?.subscribe((change) => {
+    notifier?.setListener((change) => {
       this.notified += 1;
       this.#signals.onRemoteChange(change);
     });
@@ -96,9 +96,9 @@ describeJournals('The change feed', (fixture) => {
     const instance = new Instance(fixture);
     const channel = randomUUID();
     await instance.pay(channel);
-    const end = { epoch: Number.MAX_SAFE_INTEGER, transaction: 5, seq: 5 };
+    const end = { epoch: Number.MAX_SAFE_INTEGER, xid: 5, seq: 5 };
     const page = await instance.feed.read(filterFor(channel), end, 10);
-    expect(page).toEqual({ changes: [], readUntil: end, hasMore: false });
+    expect(page).toEqual({ changes: [], endPosition: end, hasMore: false });
   });
 
   test('fails with UNAVAILABLE if the journal cannot be read', async () => {
@@ -124,7 +124,7 @@ describeJournals('A subscriber to the change feed', (fixture) => {
   test('shares its journal reads with other subscribers at the same position', async () => {
     const instance = new Instance(fixture);
     const channel = randomUUID();
-    const { readUntil: end } = await instance.feed.read(filterFor(channel), null, 1);
+    const { endPosition: end } = await instance.feed.read(filterFor(channel), null, 1);
     instance.reads.length = 0;
     const watchers = Array.from({ length: 50 }, () => instance.feed.watch(filterFor(channel), end));
     const firsts = watchers.map((watching) => watching.next());

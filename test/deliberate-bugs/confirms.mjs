@@ -62,7 +62,7 @@ export const bugs = [
     id: 'confirm-two-at-a-time',
     promise: 'Confirms of a payment go one at a time (SQLite).',
     file: 'src/datasources/journal/sql-journal.ts',
-    find: "WHERE ${hasEnded('confirms.lease_until')} RETURNING",
+    find: "WHERE ${leaseEndedCondition('confirms.lease_until')} RETURNING",
     replace: 'WHERE confirms.lease_until <> ? RETURNING',
     tests: ['test/journal/confirms.system.test.ts'],
   },

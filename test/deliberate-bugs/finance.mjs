@@ -4,8 +4,8 @@ export const bugs = [
     id: 'changes-cursor-of-page-start',
     promise: 'The next run of changes continues behind the last change printed.',
     file: 'src/cli/commands/changes.ts',
-    find: '      after = page.readUntil;\n',
-    replace: '      if (page.hasMore) after = page.readUntil;\n',
+    find: '      after = page.endPosition;\n',
+    replace: '      if (page.hasMore) after = page.endPosition;\n',
     tests: ['test/cli/changes.system.test.ts'],
   },
   {

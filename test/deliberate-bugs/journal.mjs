@@ -44,7 +44,7 @@ export const bugs = [
     id: 'journal-reservation-lost-sqlite',
     promise: 'The external id of a payout of unknown outcome stays reserved (SQLite).',
     file: 'src/datasources/journal/sqlite/statements.ts',
-    find: 'AND holder.id = reserved_external_ids.attempt_id AND holder.${HOLDS_EXTERNAL_ID})',
+    find: 'AND holder.id = reserved_external_ids.attempt_id AND holder.${HOLDS_EXTERNAL_ID_CONDITION})',
     replace: "AND holder.id = reserved_external_ids.attempt_id AND holder.state IN ('p', 's'))",
     tests: ['test/simulation/journal-model.system.test.ts'],
   },

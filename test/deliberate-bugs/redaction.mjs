@@ -36,7 +36,7 @@ export const bugs = [
     id: 'redact-refusal-text',
     promise: 'The message of a rejection contains no secret of the request.',
     file: 'src/datasources/payment-service/mapping/upstream-error-message.ts',
-    find: '  redactText(text) === text &&\n  remove(text) === text;',
+    find: '  redactText(text) === text &&\n  redact(text) === text;',
     replace: '  redactText(text) === text;',
     tests: ['test/gateway/secrets.system.test.ts'],
   },

@@ -11,7 +11,7 @@ const several = (count: number, given: Partial<NewAttempt> = {}): NewAttempt[] =
 };
 
 const SAME_KEY = { key: 'key-1' };
-const SAME_ORDER = { kind: 'payout', reserve: true, externalId: 'order-1' } as const;
+const SAME_ORDER = { kind: 'payout', reservesExternalId: true, externalId: 'order-1' } as const;
 
 /** Expects every `exists` result to name the attempt that was started. */
 function expectOneWinner(attempts: NewAttempt[], responses: InsertResult[]): void {

@@ -31,7 +31,7 @@ describeJournals('The recorded status changes', (fixture) => {
     await expect(observe({ status: 'MISPAID', received: '11.00' })).resolves.toBe('recorded');
     await expect(observe(COMPLETED)).resolves.toBe('recorded');
     await expect(observe(COMPLETED)).resolves.toBe('not_followed');
-    const { changes, hasMore, readUntil, isBehind } = await readPage(fixture.journal, rangeOf(payment));
+    const { changes, hasMore, endPosition, isBehind } = await readPage(fixture.journal, rangeOf(payment));
     const { transactionId, externalId } = payment;
     const common = { transactionId, externalId, method: 'upi', currency: 'INR', value: '12.50' };
     expect(changes).toMatchObject(
@@ -43,7 +43,7 @@ describeJournals('The recorded status changes', (fixture) => {
         { previousStatus: 'MISPAID', status: 'COMPLETED', recordedAt: 4_055 },
       ].map((change) => ({ state: null, received: null, ...common, ...change })),
     );
-    expect([hasMore, readUntil, isBehind]).toEqual([false, changes.at(-1)?.position, false]);
+    expect([hasMore, endPosition, isBehind]).toEqual([false, changes.at(-1)?.position, false]);
   });
 
   test('begin with the first lookup if the response to the create was lost', async () => {
@@ -108,7 +108,7 @@ describeJournals('The recorded status changes', (fixture) => {
       for (let after = given.after ?? null, hasMore = true; hasMore;) {
         const page = await readPage(fixture.journal, rangeOf(first, { limit: 1, ...given, after }));
         ids.push(...page.changes.map(({ transactionId }) => transactionId));
-        ({ readUntil: after, hasMore } = page);
+        ({ endPosition: after, hasMore } = page);
       }
       return ids;
     };
@@ -121,7 +121,7 @@ describeJournals('The recorded status changes', (fixture) => {
     await expect(read({ creators: {} })).resolves.toEqual([]);
     const page = await readPage(fixture.journal, rangeOf(first, { creators: { payment: 'nobody' } }));
     const newest = await fixture.journal.newestChange(service, channel);
-    expect(page).toMatchObject({ changes: [], hasMore: false, readUntil: newest });
+    expect(page).toMatchObject({ changes: [], hasMore: false, endPosition: newest });
     await expect(read({ after: newest })).resolves.toEqual([]);
   });
 
@@ -133,11 +133,11 @@ describeJournals('The recorded status changes', (fixture) => {
     const elsewhere = await created(fixture.journal, { service });
     const { changes } = await readPage(fixture.journal, rangeOf(first));
     const [oldest, newest] = changes.map(({ position }) => position);
-    const start = { epoch: 0, transaction: 0, seq: 0 };
+    const start = { epoch: 0, xid: 0, seq: 0 };
     const read = (given: object) => readPage(fixture.journal, rangeOf(first, given));
     await expect(read({ after: start })).resolves.toMatchObject({ changes });
-    const oneStep = { target: 'changes', settledBefore: 3_001, limit: 1, after: null } as const;
-    await expect(fixture.journal.purgeStep(oneStep)).resolves.toMatchObject({ deleted: 1 });
+    const oneStep = { target: 'changes', expiredBefore: 3_001, limit: 1, after: null } as const;
+    await expect(fixture.journal.purgeStep(oneStep)).resolves.toMatchObject({ deletedCount: 1 });
     await expect(read({ after: start })).rejects.toThrow(PositionExpired);
     await expect(read({ after: start })).rejects.toMatchObject({ oldest });
     await expect(read({ after: oldest })).resolves.toMatchObject({ changes: [changes[1]] });
@@ -147,7 +147,7 @@ describeJournals('The recorded status changes', (fixture) => {
     expect(untouched.changes).toHaveLength(1);
     await purgeAll(fixture.journal, 'changes', 3_001);
     await expect(read({ after: oldest })).rejects.toMatchObject({ oldest: newest });
-    await expect(read({ after: null })).resolves.toMatchObject({ changes: [], readUntil: newest });
+    await expect(read({ after: null })).resolves.toMatchObject({ changes: [], endPosition: newest });
     await expect(fixture.journal.newestChange(service, channel)).resolves.toEqual(newest);
   });
 });
@@ -213,13 +213,13 @@ describePostgresJournal('Reading status changes in order', (fixture) => {
       return behind;
     });
     const rest = await until(
-      () => other.readChanges({ ...rangeOf(late), after: behind.readUntil }),
+      () => other.readChanges({ ...rangeOf(late), after: behind.endPosition }),
       ({ changes }) => changes.length > 0,
     );
     expect(statusesOf(rest)).toEqual(['COMPLETED']);
     const rows = await fixture.store.rows('SELECT xid FROM changes ORDER BY seq DESC LIMIT 3');
     const xids = rows.map(({ xid }) => Number(xid));
-    expect(Math.min(...xids)).toBeLessThan(rest.changes[0]!.position.transaction);
+    expect(Math.min(...xids)).toBeLessThan(rest.changes[0]!.position.xid);
   });
 
   test('is not delayed by database transactions that write no changes', async () => {
@@ -229,7 +229,7 @@ describePostgresJournal('Reading status changes in order', (fixture) => {
       const page = await readPage(fixture.journal, rangeOf(payment));
       expect(statusesOf(page)).toEqual(['PENDING']);
       const newest = await fixture.journal.newestChange(payment.service, payment.channel);
-      expect(newest).toEqual(page.readUntil);
+      expect(newest).toEqual(page.endPosition);
     });
   });
 
@@ -241,10 +241,10 @@ describePostgresJournal('Reading status changes in order', (fixture) => {
     const before = await readPage(fixture.journal, rangeOf(first));
     expect(statusesOf(before)).toEqual(['PENDING']);
     await expect(fixture.journal.recordObservation(observationOf(first))).resolves.toBe('recorded');
-    const after = await readPage(fixture.journal, rangeOf(first, { after: before.readUntil }));
+    const after = await readPage(fixture.journal, rangeOf(first, { after: before.endPosition }));
     expect(statusesOf(after)).toEqual(['PROCESSING']);
-    expect(after.readUntil.epoch).toBeGreaterThan(before.readUntil.epoch);
-    expect(after.readUntil.transaction).toBeLessThan(before.readUntil.transaction);
+    expect(after.endPosition.epoch).toBeGreaterThan(before.endPosition.epoch);
+    expect(after.endPosition.xid).toBeLessThan(before.endPosition.xid);
     await fixture.store.rows("UPDATE change_epoch SET identity = 'another server'");
     await expect(fixture.journal.recordObservation(observationOf(second))).resolves.toBe('recorded');
   });

@@ -33,7 +33,7 @@ describeJournals('The fence of a journal that may have lost attempts', (fixture)
   });
 
   test('prevents only those inserts of a batch that are based on another state of the fence', async () => {
-    const attempts = [newAttempt(), newAttempt({ fenceSince: 1 }), newAttempt({ reserve: true })];
+    const attempts = [newAttempt(), newAttempt({ fenceSince: 1 }), newAttempt({ reservesExternalId: true })];
     const results = await Promise.all(attempts.map((attempt) => fixture.journal.insertAttempt(attempt)));
     expect(results.map(({ kind }) => kind)).toEqual(['started', 'fence_changed', 'started']);
   });

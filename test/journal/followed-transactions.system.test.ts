@@ -104,7 +104,7 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
 
   test('are purged after the retention time, in steps', async () => {
     const service = randomUUID();
-    const purge = (settledBefore: number) => purgeAll(fixture.journal, 'followed', settledBefore, 4);
+    const purge = (expiredBefore: number) => purgeAll(fixture.journal, 'followed', expiredBefore, 4);
     await purge(1e13);
     const payments = await dueAt(service, Array<number>(10).fill(9_000));
     await expect(purge(3_000)).resolves.toEqual([0]);

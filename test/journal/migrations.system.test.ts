@@ -3,7 +3,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import type { Journal, NewAttempt } from '../../src/datasources/journal/journal';
-import type { MigrationStore } from '../../src/datasources/journal/convert-attempts';
+import type { MigrationDatabase } from '../../src/datasources/journal/convert-attempts';
 import { migrate } from '../../src/datasources/journal/migrations';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import {
@@ -94,7 +94,7 @@ describeEmptyStores('A journal from before the first release', (store) => {
     await expect(begin({ key: 'paid' })).resolves.toMatchObject({ kind: 'exists' });
     await expect(begin({ key: 'refused' })).resolves.toEqual(STARTED);
     for (const externalId of ['order lost', 'order payout']) {
-      const { kind } = await begin({ kind: 'payout', reserve: true, externalId });
+      const { kind } = await begin({ kind: 'payout', reservesExternalId: true, externalId });
       expect(kind).toBe('reserved');
     }
     const due = (await journal.claimDue(newClaim(service), 10)).find(({ key }) => key === 'lost');
@@ -116,7 +116,7 @@ describePostgres('A journal from before the first release', () => {
       FROM generate_series(1, 2500) AS n`);
     let isLate = false;
     await withClient(store.url, async (client) => {
-      const execute: MigrationStore['execute'] = async (text, values = []) => {
+      const execute: MigrationDatabase['execute'] = async (text, values = []) => {
         let count = 0;
         const numbered = text.replaceAll('?', () => `$${(count += 1)}`);
         const { rows } = await client.query<Row>(numbered, [...values]);
@@ -129,7 +129,7 @@ describePostgres('A journal from before the first release', () => {
         }
         return rows;
       };
-      const transaction: MigrationStore['transaction'] = async (work) => {
+      const transaction: MigrationDatabase['transaction'] = async (work) => {
         await execute('BEGIN');
         const result = await work();
         await execute('COMMIT');

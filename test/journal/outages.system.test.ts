@@ -279,13 +279,13 @@ describeCluster('A journal on a PostgreSQL server', () => {
     await configure('wal_writer_delay', '10s');
     const [read, unread] = [await created(journal), await created(journal)];
     await expect(journal.recordObservation(observationOf(read, COMPLETED))).resolves.toBe('recorded');
-    const { changes, readUntil } = await readPage(journal, rangeOf(read));
+    const { changes, endPosition } = await readPage(journal, rangeOf(read));
     expect(changes).toHaveLength(2);
     await journal.recordObservation(observationOf(unread, COMPLETED));
     primary.stop();
     primary.start();
     const found = await until(() => journal.readChanges(rangeOf(read)).catch(() => undefined));
-    expect(found).toMatchObject({ changes, readUntil });
+    expect(found).toMatchObject({ changes, endPosition });
     // The crash lost the change that no reader had received; otherwise the test would prove nothing.
     expect(statusesOf(await readPage(journal, rangeOf(unread)))).toEqual(['PENDING']);
     await configure('wal_writer_delay', null);
@@ -342,8 +342,8 @@ describeCluster('A connection string with two hosts', () => {
   test('connects LISTEN and NOTIFY to the primary', async () => {
     const [listener, sender] = [0, 1].map(() => new ChangeNotifier(urlOf([standby, primary]), systemClock));
     const received: unknown[] = [];
-    listener!.subscribe((change) => received.push(change));
-    const change = { name: 'n'.repeat(22), state: 's'.repeat(8) };
+    listener!.setListener((change) => received.push(change));
+    const change = { subjectHash: 'n'.repeat(22), stateHash: 's'.repeat(8) };
     await until(() => {
       sender!.publish(change);
       return received.length > 0;

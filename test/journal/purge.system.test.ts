@@ -4,9 +4,9 @@ import { generateAttempts } from './support/generated';
 import { begunAs, confirmedBy, newConfirm, newPayout, purgeAll } from './support/samples';
 
 /** Purges attempts and their reservations. Returns the number of deleted rows of each step. */
-const purge = async (journal: Journal, settledBefore: number): Promise<number[]> => [
-  ...(await purgeAll(journal, 'attempts', settledBefore)),
-  ...(await purgeAll(journal, 'reservations', settledBefore)),
+const purge = async (journal: Journal, expiredBefore: number): Promise<number[]> => [
+  ...(await purgeAll(journal, 'attempts', expiredBefore)),
+  ...(await purgeAll(journal, 'reservations', expiredBefore)),
 ];
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
@@ -24,8 +24,8 @@ describeJournals('A purge of the journal', (fixture) => {
     await purge(fixture.journal, 1e13);
     const { service } = newPayout();
     await generateAttempts(fixture.store, { count: 25, service, settledFrom: 10_000 });
-    const step = { target: 'attempts', settledBefore: 20_000, limit: 10, after: null } as const;
-    await expect(fixture.journal.purgeStep(step)).resolves.toMatchObject({ deleted: 10 });
+    const step = { target: 'attempts', expiredBefore: 20_000, limit: 10, after: null } as const;
+    await expect(fixture.journal.purgeStep(step)).resolves.toMatchObject({ deletedCount: 10 });
     await expect(idsOf(service)).resolves.toHaveLength(15);
     const [oldest] = await fixture.store.rows('SELECT min(settled_at) AS settled_at FROM attempts');
     expect(Number(oldest?.['settled_at'])).toBe(10_011);

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { pageStatement, type AttemptsByStartQuery } from '../../src/datasources/journal/attempts-by-start';
-import { listStatement } from '../../src/datasources/journal/attempt-list';
+import {
+  attemptsByStartStatement,
+  type AttemptsByStartQuery,
+} from '../../src/datasources/journal/attempts-by-start';
+import { listAttemptsStatement } from '../../src/datasources/journal/attempt-list';
 import type {
   AttemptQuery,
   Creator,
@@ -63,7 +66,8 @@ describeJournals('The journal', (fixture) => {
     for (let place = 0; place < 20; place += 1) {
       const startedAt = 1_000 + Math.floor(place / 4);
       const given = { service, startedAt, externalId: `order-${place % 3}` };
-      const attempt = place % 2 === 0 ? newAttempt(given) : newPayout({ ...given, reserve: false });
+      const attempt =
+        place % 2 === 0 ? newAttempt(given) : newPayout({ ...given, reservesExternalId: false });
       const end = { transactionId: `tx-${place}` };
       attempts.push(await begunAs(fixture.journal, OUTCOMES[place % 5]!, attempt, end));
     }
@@ -227,7 +231,7 @@ describePostgresJournal('Query plans', (fixture) => {
 
   test('of a list read at most seven rows for each attempt of a page, whatever the filters', async () => {
     for (const filters of FILTERS) {
-      const { text, values } = listStatement({ ...PAGE, ...filters }, () => 'stored_attempts');
+      const { text, values } = listAttemptsStatement({ ...PAGE, ...filters }, () => 'stored_attempts');
       // For each attempt of a page, this reads an index entry, the row by its id, and four times its group.
       const { rows, sequentialScans } = await rowsRead(fixture.store, text, values);
       const isBounded = rows <= 7 * LIMIT;
@@ -249,7 +253,7 @@ describePostgresJournal('Query plans', (fixture) => {
 
   test('for a page of attempts by start time use no sequential scan', async () => {
     const values = [PAGE.service, 1000, 2000, 1000, 0];
-    const page = await rowsRead(fixture.store, pageStatement('postgres', false), values);
+    const page = await rowsRead(fixture.store, attemptsByStartStatement('postgres', false), values);
     expect(page).toMatchObject({ sequentialScans: 0 });
     // For each of the 500 attempts of the page: its place in the order, its columns, and four columns of its group.
     expect(page.rows).toBeLessThan(3100);
@@ -263,7 +267,7 @@ describeSqliteJournal('Query plans', (fixture) => {
   test('for a list read only an index range, in the order of the index, whatever the filters', async () => {
     for (const filters of FILTERS) {
       const page = { ...PAGE, ...filters };
-      const { text } = listStatement(page, (index) => `stored_attempts INDEXED BY stored_${index}`);
+      const { text } = listAttemptsStatement(page, (index) => `stored_attempts INDEXED BY stored_${index}`);
       const steps = await stepsOf(text);
       const reads = steps.filter((step) => /\bstored_attempts_by_(start|external_id)\b/.test(step));
       expect(reads.length).toBeGreaterThan(0);
@@ -277,7 +281,7 @@ describeSqliteJournal('Query plans', (fixture) => {
   test('for a purge step and for a page of attempts by start time read only an index range', async () => {
     const purge = await stepsOf(`SELECT seq ${FROM_EXPIRED_ATTEMPTS}`);
     expect(purge).toEqual([expect.stringMatching(/^SEARCH .*stored_attempts_settled .*settled_at/)]);
-    const page = await stepsOf(pageStatement('sqlite', true));
+    const page = await stepsOf(attemptsByStartStatement('sqlite', true));
     const search = /stored_attempts_by_start \(group_id=\? AND state=\? AND started_at>\?/;
     expect(page).toContainEqual(expect.stringMatching(search));
     expect(page.filter((step) => step.startsWith('SCAN') && step.includes('stored'))).toEqual([]);

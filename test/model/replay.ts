@@ -160,8 +160,8 @@ export class Replayer {
     fail_over: (lost, kind) => this.#failOver(lost, kind),
     purge: () => {
       const { model } = this.#database;
-      const step = { target: 'attempts', settledBefore: Infinity, limit: 1, after: null } as const;
-      return model.commit(this.#world.now, true, () => model.purgeStep(step)).deleted >= 0;
+      const step = { target: 'attempts', expiredBefore: Infinity, limit: 1, after: null } as const;
+      return model.commit(this.#world.now, true, () => model.purgeStep(step)).deletedCount >= 0;
     },
     succeed: (caller) => this.#passUntil(() => this.#succeeded.has(caller), SECOND),
     // Nothing to do: an instance responds by itself, and the model may respond at any time.

@@ -122,8 +122,8 @@ class History {
   }
 
   #purge(): Call {
-    const settledBefore = this.#now - this.random.one([0, 5000, 20_000]);
-    const step = { settledBefore, limit: 100, after: null };
+    const expiredBefore = this.#now - this.random.one([0, 5000, 20_000]);
+    const step = { expiredBefore, limit: 100, after: null };
     return async (journal) => {
       await journal.purgeStep({ target: 'attempts', ...step });
       await journal.purgeStep({ target: 'confirmed', ...step });

@@ -10,7 +10,7 @@ import {
   type ConfirmClaim,
   type ConfirmResult,
   type ConfirmedInput,
-  type ConfirmedPayment,
+  type PaymentRef,
   type NewAttempt,
   type Outcome,
   type PurgeProgress,
@@ -41,7 +41,7 @@ const OBSERVER_GRACE_MS = 5000;
 
 const text = (...parts: string[]): string => parts.join('\u0001');
 const keyOf = ({ service, client, key }: AttemptKey): string => text(service, client, key);
-const paymentKey = ({ service, channel, transactionId }: ConfirmedPayment): string =>
+const paymentKey = ({ service, channel, transactionId }: PaymentRef): string =>
   text(service, channel, transactionId);
 export const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progress' || outcome === 'unknown';
 const holdsExternalId = (attempt: Attempt): boolean => isOpen(attempt) || attempt.outcome === 'succeeded';
@@ -143,15 +143,15 @@ export class JournalModel {
 
   insertAttempt(attempt: NewAttempt): InsertResult {
     if (this.#state.identity !== this.#identity) this.readFenceState();
-    const { reserve, fenceSince, ...sent } = attempt;
+    const { reservesExternalId, fenceSince, ...sent } = attempt;
     const isFenceChanged = fenceSince !== (this.#state.fence?.since ?? 0);
     if (isFenceChanged) return this.#holderOf(attempt) ?? { kind: 'fence_changed' };
     const externalId = text(attempt.service, attempt.channel, attempt.externalId);
     const reserver = this.#byId(this.#reservations.get(externalId) ?? '');
-    if (reserve && !(reserver && holdsExternalId(reserver)))
+    if (reservesExternalId && !(reserver && holdsExternalId(reserver)))
       this.#set(this.#reservations, externalId, attempt.id);
     const before = this.find(attempt);
-    const isFree = !reserve || this.#reservations.get(externalId) === attempt.id;
+    const isFree = !reservesExternalId || this.#reservations.get(externalId) === attempt.id;
     if (isFree && (!before || (isReleased(before) && before.id !== attempt.id))) {
       const seq = this.#state.seq + 1;
       this.#setState({ seq });
@@ -286,21 +286,21 @@ export class JournalModel {
     }
   }
 
-  confirmedInputs(payment: ConfirmedPayment): ConfirmedInput[] {
+  confirmedInputs(payment: PaymentRef): ConfirmedInput[] {
     const wanted = paymentKey(payment);
     return [...this.#confirmed.values()].filter((input) => paymentKey(input) === wanted);
   }
 
-  purgeStep({ target, settledBefore, limit, after }: PurgeStep): PurgeProgress {
+  purgeStep({ target, expiredBefore, limit, after }: PurgeStep): PurgeProgress {
     const from = Number(after ?? 0);
     if (target === 'reservations') {
       const left = [...this.#reservations].filter(([, id]) => !this.#byId(id));
       for (const [key] of left) this.#set(this.#reservations, key, undefined);
-      return { deleted: left.length, after: null };
+      return { deletedCount: left.length, after: null };
     }
     if (target === 'confirmed') {
       const expired = [...this.#confirmed]
-        .filter(([, { confirmedAt }]) => confirmedAt >= from && confirmedAt < settledBefore)
+        .filter(([, { confirmedAt }]) => confirmedAt >= from && confirmedAt < expiredBefore)
         .sort(([, a], [, b]) => a.confirmedAt - b.confirmedAt)
         .slice(0, limit);
       for (const [key] of expired) this.#set(this.#confirmed, key, undefined);
@@ -308,7 +308,7 @@ export class JournalModel {
       return progress(times, limit);
     }
     const expired = this.attempts
-      .filter(({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < settledBefore)
+      .filter(({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < expiredBefore)
       .sort((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0) || a.seq - b.seq)
       .slice(0, limit);
     for (const attempt of expired) {
@@ -336,6 +336,6 @@ export class JournalModel {
 const newestFirst = (a: Attempt, b: Attempt): number => b.startedAt - a.startedAt || b.seq - a.seq;
 
 const progress = (times: readonly number[], limit: number): PurgeProgress => ({
-  deleted: times.length,
+  deletedCount: times.length,
   after: times.length < limit ? null : String(times.at(-1)),
 });

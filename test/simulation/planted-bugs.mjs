@@ -98,8 +98,8 @@ const own = [
     id: 'purged-at-once',
     promise: 'Attempts are kept for the retention period.',
     file: 'src/core/recovery/retention-job.ts',
-    find: 'const settledBefore = clock.now() - this.#keepMs(target);',
-    replace: 'const settledBefore = clock.now();',
+    find: 'const expiredBefore = clock.now() - this.#keepMs(target);',
+    replace: 'const expiredBefore = clock.now();',
   },
   {
     id: 'lease-ends-at-once',
@@ -154,15 +154,15 @@ const own = [
     id: 'journal-ignores-reservation',
     promise: 'Two open payouts never have one external id.',
     file: 'test/simulation/journal-model.ts',
-    find: 'const isFree = !reserve || ',
+    find: 'const isFree = !reservesExternalId || ',
     replace: 'const isFree = true || ',
   },
   {
     id: 'journal-purges-open-attempts',
     promise: 'An attempt of unknown outcome is never purged.',
     file: 'test/simulation/journal-model.ts',
-    find: '({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < settledBefore',
-    replace: '({ startedAt }) => startedAt >= from && startedAt < settledBefore',
+    find: '({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < expiredBefore',
+    replace: '({ startedAt }) => startedAt >= from && startedAt < expiredBefore',
   },
 ];
 

@@ -1,6 +1,6 @@
 import { decodeCursor, encodeCursor } from '../../core/changes/cursor';
 import {
-  FIRST_POSITION,
+  BEFORE_FIRST_CHANGE,
   PositionExpired,
   type ChangeRange,
   type RecordedChange,
@@ -44,13 +44,13 @@ export async function changes(
       text += page.changes.map(FORMATTERS[format]).join('');
       if (text !== '' && !(await terminal.printPart(text))) return;
       text = '';
-      after = page.readUntil;
+      after = page.endPosition;
       remaining -= page.changes.length;
       if (remaining === 0) break;
       isBehind = page.isBehind;
     }
     if (isBehind) terminal.printMessage(BEHIND_MESSAGE);
-    terminal.printMessage(`next cursor: ${encodeCursor(after ?? FIRST_POSITION)}`);
+    terminal.printMessage(`next cursor: ${encodeCursor(after ?? BEFORE_FIRST_CHANGE)}`);
   } catch (error) {
     if (!(error instanceof PositionExpired)) throw error;
     throw new InputError(
@@ -64,8 +64,8 @@ async function invalidCursorError(
   { journal }: Session,
   selection: Omit<ChangeRange, 'after' | 'limit'>,
 ): Promise<InputError> {
-  const oldest = await journal.readChanges({ ...selection, after: FIRST_POSITION, limit: 1 }).then(
-    () => FIRST_POSITION,
+  const oldest = await journal.readChanges({ ...selection, after: BEFORE_FIRST_CHANGE, limit: 1 }).then(
+    () => BEFORE_FIRST_CHANGE,
     (failure: unknown) => {
       if (failure instanceof PositionExpired) return failure.oldest;
       throw failure;

@@ -108,7 +108,10 @@ function checkMigrations({ pendingMigrations: pending, unknownMigrations: newer 
   return ok('All migrations of the journal are applied.');
 }
 
-function checkUnknownOutcomes({ unknown: { count, oldestStartedAt } }: JournalFacts, now: number): Finding {
+function checkUnknownOutcomes(
+  { unknownOutcomes: { count, oldestStartedAt } }: JournalFacts,
+  now: number,
+): Finding {
   if (count === 0 || oldestStartedAt === null) return ok('No attempt has an unknown outcome.');
   const hours = ((now - oldestStartedAt) / HOUR_MS).toFixed(1);
   return warning('unknown_outcomes', `Attempts of unknown outcome: ${count}; the oldest is ${hours} h old.`);

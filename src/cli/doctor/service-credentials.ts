@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { readTextFile } from '../../shared/json-text';
-import { lookupQuery } from '../../datasources/payment-service/client';
+import { lookupQueryString } from '../../datasources/payment-service/client';
 import { Credentials } from '../../datasources/payment-service/credentials';
 import { parseCredentialsFile } from '../../datasources/payment-service/credentials-file';
 import type { RawResponse } from '../../datasources/payment-service/http/http-exchange';
-import { ServiceTransport, serviceTime } from '../../datasources/payment-service/http/transport';
+import { ServiceTransport, dateHeaderMs } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { causeCode } from '../../shared/error-code';
 import { SKIPPED_WITH_SANDBOX, failed, ok, warning, type CheckContext, type Finding } from './check';
@@ -84,7 +84,7 @@ async function sendLookups(
   const checkEntry = async ([entry, channel]: [string, string]): Promise<void> => {
     try {
       const response = await lookUpUnknownPayment(transport, channel);
-      const time = serviceTime(response);
+      const time = dateHeaderMs(response);
       if (time !== undefined) skewMs ??= now() - time;
       findings.push(findingForStatus(entry, response.status, notFoundStatus));
     } catch (error) {
@@ -110,7 +110,7 @@ async function sendLookups(
 }
 
 const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Promise<RawResponse> => {
-  const query = lookupQuery({ channel, transactionId: randomUUID() });
+  const query = lookupQueryString({ channel, transactionId: randomUUID() });
   return transport.send({ channel, path: 'payment/', query }, { bulkhead: 'lookups' });
 };
 

@@ -67,13 +67,13 @@ export class LatestChanges implements Disposable {
     }
   }
 
-  #store({ changes, readUntil }: ChangeBatch): void {
+  #store({ changes, endPosition }: ChangeBatch): void {
     const earliest = this.selection.from - MAX_SKEW_MS;
     this.#copy.exec('BEGIN');
     for (const { kind, transactionId, status, received, recordedAt } of changes)
       if (recordedAt >= earliest) this.#writeStatement.run(kind, transactionId, status, received);
     this.#copy.exec('COMMIT');
-    this.#position = readUntil;
+    this.#position = endPosition;
   }
 
   [Symbol.dispose](): void {

@@ -74,7 +74,7 @@ export class ServiceLookups implements AsyncDisposable {
       await sleep(this.#limiter.reserveTurn(), undefined, { signal });
       try {
         const service = kind === 'payment' ? this.#payments : this.#payouts;
-        const { found, isFromService } = await service.search({ channel, ...id });
+        const { transaction: found, isFromService } = await service.lookUpWithOrigin({ channel, ...id });
         // The response of a proxy does not prove that the transaction does not exist.
         if (!isFromService) return { failure: 'not_found_by_proxy', isOutage: false };
         return { transaction: found };

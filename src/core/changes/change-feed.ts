@@ -1,5 +1,5 @@
 import {
-  FIRST_POSITION,
+  BEFORE_FIRST_CHANGE,
   PositionExpired,
   type ChangeJournal,
   type ChangePosition,
@@ -63,7 +63,7 @@ export class ChangeFeed {
   /**
    * Returns up to `limit` changes that the reader may see, oldest first. If all changes that were read within
    * READ_TIMEOUT_MS are invisible to the reader, returns none although `hasMore` is true. If it returns changes,
-   * `readUntil` is the position of the last one.
+   * `endPosition` is the position of the last one.
    * @param after position of the last change that the reader has; null: start with the oldest stored change
    * @throws PositionExpired if changes after `after` were deleted; ServiceError (UNAVAILABLE) if the first read fails
    */
@@ -83,13 +83,13 @@ export class ChangeFeed {
           throw error instanceof PositionExpired ? error : journalUnreadableError();
         // Earlier reads of this call have passed changes that the reader may not see. The next call continues after
         // them.
-        return { changes: [], hasMore: true, readUntil: readFrom };
+        return { changes: [], hasMore: true, endPosition: readFrom };
       });
-      const { changes, hasMore, readUntil } = page;
-      if (changes.length > 0 || !hasMore || readUntil === readFrom)
-        return { changes, hasMore, readUntil: changes.at(-1)?.position ?? readUntil };
+      const { changes, hasMore, endPosition } = page;
+      if (changes.length > 0 || !hasMore || endPosition === readFrom)
+        return { changes, hasMore, endPosition: changes.at(-1)?.position ?? endPosition };
       // This page had only changes that the reader may not see.
-      readFrom = readUntil;
+      readFrom = endPosition;
     }
   }
 
@@ -136,7 +136,7 @@ export class ChangeFeed {
           if (isLive) this.observer.onChangeDelivered(this.session.clock.now() - change.recordedAt);
           yield change;
         }
-        position = page.readUntil;
+        position = page.endPosition;
         if (page.changes.length > 0 || page.hasMore) behindWaitMs = FIRST_BEHIND_WAIT_MS;
         if (page.hasMore) continue;
         isLive = true;
@@ -163,11 +163,14 @@ export class ChangeFeed {
     });
   }
 
-  /** Reads the position of the channel's newest change; retries failures. FIRST_POSITION if the watcher was stopped. */
+  /**
+   * Reads the position of the channel's newest change; retries failures. BEFORE_FIRST_CHANGE if the watcher was
+   * stopped.
+   */
   async #readNewestPosition({ channel }: ChangeFilter, watcher: Watcher): Promise<ChangePosition> {
     const { journal, service } = this.session;
     const read = () => runOutsideRequests(() => journal.newestChange(service, channel));
-    return (await this.#retry(watcher, read)) ?? FIRST_POSITION;
+    return (await this.#retry(watcher, read)) ?? BEFORE_FIRST_CHANGE;
   }
 
   async #readPage(filter: ChangeFilter, after: ChangePosition | null, limit: number): Promise<ChangeBatch> {

@@ -122,15 +122,15 @@ export class ChangeSignals {
   signalChange(channel: string): void {
     const name = channelHash(this.session.service, channel);
     this.#channels.get(name)?.signal();
-    this.notifier?.publish({ name, state: CHANGE_SIGNAL });
+    this.notifier?.publish({ subjectHash: name, stateHash: CHANGE_SIGNAL });
   }
 
   /**
    * Handles a message from another instance. Returns false if the message is not a change signal (see CHANGE_SIGNAL).
    */
-  onRemoteChange({ name, state }: ChangeNotification): boolean {
-    if (state === CHANGE_SIGNAL) this.#channels.get(name)?.signal();
-    return state === CHANGE_SIGNAL;
+  onRemoteChange({ subjectHash, stateHash }: ChangeNotification): boolean {
+    if (stateHash === CHANGE_SIGNAL) this.#channels.get(subjectHash)?.signal();
+    return stateHash === CHANGE_SIGNAL;
   }
 
   /** Adds a watcher of a channel. The caller must stop it. */

@@ -50,7 +50,7 @@ export class ChangeTracking {
   /** Subscribes to other instances' messages. Starts the lookups of followed transactions, unless FOLLOW_DAYS is 0. */
   start({ feeds, ...options }: StartOptions): void {
     const { session, notifier, config, observer } = this.options;
-    notifier?.subscribe((change) => {
+    notifier?.setListener((change) => {
       if (this.#signals.onRemoteChange(change)) return;
       for (const feed of Object.values(feeds)) feed.onRemoteChange(change);
     });

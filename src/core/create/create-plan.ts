@@ -1,5 +1,5 @@
 import type { NewAttempt } from '../../datasources/journal/journal';
-import type { PostOptions, SendQueue } from '../../datasources/payment-service/client';
+import type { PostOptions, BulkheadSlots } from '../../datasources/payment-service/client';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { CreateFailure } from '../../schema/mutations';
 import { invalidInput, type FieldError, type InvalidInputError } from '../../schema/user-errors';
@@ -26,7 +26,7 @@ export interface CreatePlan<T extends Transaction> {
    * external id in the journal.
    */
   isExternalIdFree?: ((externalId: string) => Promise<boolean>) | undefined;
-  queue: SendQueue;
+  slots: BulkheadSlots;
   /** Sends the create. Repeats it only after a 401. Throws a ServiceError only if the service certainly did nothing. */
   send(attempt: Pick<NewAttempt, 'id' | 'externalId'>, options: PostOptions): Promise<MutationOutcome<T>>;
 }

@@ -80,7 +80,7 @@ class CreateCall<T extends Transaction> {
 
   async #try(): Promise<CreateResult<T> | undefined> {
     const { session } = this.options;
-    const { queue, input } = this.plan;
+    const { slots, input } = this.plan;
     await session.ensureClockSync();
     await session.ensureFenceRead();
     // If the fence is raised or lowered before the insert, the journal rejects the attempt (`fence_changed`).
@@ -89,14 +89,14 @@ class CreateCall<T extends Transaction> {
       const result = await this.#replayExistingOrLost();
       if (result !== null) return result;
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
-    if (!queue.hasFreeSlot()) {
+    if (!slots.hasFreeSlot()) {
       // A replay needs no slot for sending, so it must not wait for one.
       const existing = await this.#findKeyHolder();
       if (existing) return this.#replay(existing);
     }
     // Reserves the slot before the insert: if the process died while a recorded attempt waited for a slot, the outcome
     // would be unknown.
-    const slot = await queue.reserve(input.channel);
+    const slot = await slots.reserve(input.channel);
     let attempt: NewAttempt;
     let insertResult: InsertResult;
     let outcome: MutationOutcome<T> | undefined;
@@ -193,11 +193,11 @@ class CreateCall<T extends Transaction> {
       currency: input.amount.currency,
       value: input.amount.value,
       publicDetails: JSON.stringify(plan.publicDetails),
-      reserve: plan.isExternalIdFree !== undefined,
+      reservesExternalId: plan.isExternalIdFree !== undefined,
       owner: session.owner,
       leaseUntil: session.leaseUntil(),
       startedAt: now,
-      serviceStartedAt: plan.queue.serviceNow(),
+      serviceStartedAt: plan.slots.serviceNow(),
       sendUntil: now + session.timeoutMs + MAX_SEND_DELAY_MS + timeoutMs,
       fenceSince: this.#fenceSince,
     };

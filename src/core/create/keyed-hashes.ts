@@ -1,5 +1,5 @@
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import type { Attempt, AttemptKey, ConfirmedPayment } from '../../datasources/journal/journal';
+import type { Attempt, AttemptKey, PaymentRef } from '../../datasources/journal/journal';
 import { hexToUuid } from '../../shared/uuid';
 
 /** The input of a create, without the card's security code. Its keyed hash is the create's fingerprint. */
@@ -17,7 +17,7 @@ export interface CanonicalInput {
 }
 
 /** The payment, method and input (`fields`, with wire names) of a confirm. Their hash is the confirm's fingerprint. */
-type CanonicalConfirm = ConfirmedPayment & { method: string; fields: Record<string, unknown> };
+type CanonicalConfirm = PaymentRef & { method: string; fields: Record<string, unknown> };
 
 /** Returns canonical JSON: with sorted fields, and without fields that are null or undefined. */
 function canonicalJson(value: unknown): string {

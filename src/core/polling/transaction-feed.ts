@@ -94,7 +94,7 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   /** Handles the hash of a state that another instance has seen. Polls soon if subscribers here lack this state. */
-  onRemoteChange({ name, state }: ChangeNotification): void {
+  onRemoteChange({ subjectHash: name, stateHash: state }: ChangeNotification): void {
     this.#lastHashesOf(name).peer = state;
     const poller = this.#pollersByHash.get(name);
     if (poller && (!poller.latest || stateHash(poller.latest) !== state)) poller.pollSoon();
@@ -117,7 +117,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (hashes.own === state) return;
     hashes.own = state;
     // Does not publish a state that another instance has just published.
-    if (hashes.peer !== state) notifier.publish({ name, state });
+    if (hashes.peer !== state) notifier.publish({ subjectHash: name, stateHash: state });
     hashes.peer = undefined;
   }
 

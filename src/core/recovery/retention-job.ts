@@ -65,10 +65,10 @@ class Purger {
     const { journal, clock, runtime } = session;
     if (!clock.isSynchronized || !clockGuard.isSteady()) return POSTPONED_RUN_DELAY_MS;
     const target = PURGE_TARGETS[this.#targetIndex] ?? 'attempts';
-    const settledBefore = clock.now() - this.#keepMs(target);
+    const expiredBefore = clock.now() - this.#keepMs(target);
     const startedAt = runtime.monotonic();
     try {
-      const step = { target, settledBefore, limit: this.#stepRows, after: this.#after };
+      const step = { target, expiredBefore, limit: this.#stepRows, after: this.#after };
       const progress = await journal.purgeStep(step);
       this.#failureCount = 0;
       return this.#nextDelay(progress, runtime.monotonic() - startedAt);

@@ -83,7 +83,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   async find(attempt: SentAttempt, minCreatedAt?: number): Promise<LookupMatch<PaymentResource>> {
     const { channel, externalId } = attempt;
     const { journal, service } = this.session;
-    const { found, isFromService } = await this.payments.search({
+    const { transaction: found, isFromService } = await this.payments.lookUpWithOrigin({
       channel,
       externalId,
       secrets: this.secrets,
@@ -182,7 +182,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     const { channel, externalId } = attempt;
     const details = { ...knownPayoutFromJournal(attempt), isUnproven: true };
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
-    const { found, isFromService } = await this.payouts.search(key, () => details);
+    const { transaction: found, isFromService } = await this.payouts.lookUpWithOrigin(key, () => details);
     if (!found) return { kind: 'nothing', isFromService };
     if (found.wireType !== attempt.method) return { kind: 'mismatch' };
     const { journal, service } = this.session;

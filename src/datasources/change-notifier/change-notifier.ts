@@ -9,12 +9,12 @@ import { ListenConnection } from './postgres-listener';
  */
 export interface ChangeNotification {
   /** Hash that identifies the transaction or the channel: 22 characters of base64url. */
-  name: string;
+  subjectHash: string;
   /**
-   * If `name` identifies a transaction, the hash of its new state. If `name` identifies a channel, a constant. In both
-   * cases, 8 characters of base64url.
+   * If `subjectHash` identifies a transaction, the hash of its new state. If `subjectHash` identifies a channel, a
+   * constant. In both cases, 8 characters of base64url.
    */
-  state: string;
+  stateHash: string;
 }
 
 const NOTIFY_CHANNEL = 'paygraph_changes';
@@ -32,7 +32,7 @@ const MAX_RETRY_MS = 30_000;
 
 // A message holds the id of the sender and up to 250 changes. PostgreSQL allows less than 8000 bytes per message.
 const SENDER_ID_LENGTH = 16;
-const NAME_HASH_LENGTH = 22;
+const SUBJECT_HASH_LENGTH = 22;
 const CHANGE_LENGTH = 30;
 const MAX_CHANGES_PER_MESSAGE = 250;
 const MESSAGE_PATTERN = new RegExp(
@@ -44,8 +44,8 @@ function decodeMessage(message: string): ChangeNotification[] {
   if (!MESSAGE_PATTERN.test(message)) return [];
   const changes = message.slice(SENDER_ID_LENGTH).match(/.{30}/g) ?? [];
   return changes.map((text) => ({
-    name: text.slice(0, NAME_HASH_LENGTH),
-    state: text.slice(NAME_HASH_LENGTH),
+    subjectHash: text.slice(0, SUBJECT_HASH_LENGTH),
+    stateHash: text.slice(SUBJECT_HASH_LENGTH),
   }));
 }
 
@@ -87,9 +87,9 @@ export class ChangeNotifier {
   }
 
   /** Queues a change, to be sent to the other instances. Never throws. */
-  publish({ name, state }: ChangeNotification): void {
+  publish({ subjectHash, stateHash }: ChangeNotification): void {
     if (this.#isClosed) return;
-    const encoded = name + state;
+    const encoded = subjectHash + stateHash;
     // If the change is already queued, move it to the end of the queue.
     this.#queue.delete(encoded);
     this.#queue.add(encoded);
@@ -99,7 +99,7 @@ export class ChangeNotifier {
   }
 
   /** Sets the listener for changes of other instances. Replaces the previous listener. */
-  subscribe(onChange: (change: ChangeNotification) => void): void {
+  setListener(onChange: (change: ChangeNotification) => void): void {
     this.#onChange = onChange;
   }
 

@@ -1,23 +1,23 @@
 import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
 import { ATTEMPT_KINDS, ATTEMPT_OUTCOMES, type AttemptQuery } from './journal';
 import { ATTEMPT_GROUP_ID_SUBQUERY } from './rows';
-import { shortHash, toStoredText } from './stored-values';
+import { shortHash, toStoredBytes } from './stored-values';
 
-const ORDER_AND_LIMIT = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
+const NEWEST_FIRST_LIMIT_CLAUSE = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 
 /** Upper bound of all start times, sequence numbers and row counts in the journal. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns the SELECT for a page of a client's attempts on a channel, newest first. If `page.externalId` is a string,
+ * Returns the SELECT for a page of a client's attempts on a channel, newest first. If `query.externalId` is a string,
  * the database examines all attempts of the client with this external id, which are few. Otherwise, for each kind and
  * outcome, it examines at most `limit` entries of the index `attempts_by_start`. So even a list of a rare outcome is
  * fast.
  * @param table returns the FROM item for the table of attempts. In SQLite, the item has a hint to use the given index.
  */
-export function listStatement(page: AttemptQuery, table: (index: string) => string) {
-  const { service, client, channel, kinds = ATTEMPT_KINDS, outcome, externalId, limit } = page;
-  const { startedFrom, beforePosition: before } = page;
+export function listAttemptsStatement(query: AttemptQuery, table: (index: string) => string) {
+  const { service, client, channel, kinds = ATTEMPT_KINDS, outcome, externalId, limit } = query;
+  const { startedFrom, beforePosition: before } = query;
   const hasExternalId = typeof externalId === 'string';
   const from = table(hasExternalId ? 'attempts_by_external_id' : 'attempts_by_start');
   const outcomeCondition = outcome || !hasExternalId ? 'AND state = ?' : '';
@@ -26,8 +26,8 @@ export function listStatement(page: AttemptQuery, table: (index: string) => stri
   const selectRange = hasExternalId
     ? // This LIMIT omits no row. Without it, PostgreSQL may read all attempts of the group in the order of start times.
       `SELECT * FROM (${selectRows} AND external_id_hash = ? AND external_id = ? LIMIT ${MAX_INTEGER}) AS found`
-    : `SELECT * FROM (${selectRows} ${ORDER_AND_LIMIT}) AS found`;
-  const lastValues = hasExternalId ? [shortHash(externalId), toStoredText(externalId)] : [limit];
+    : `SELECT * FROM (${selectRows} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS found`;
+  const lastValues = hasExternalId ? [shortHash(externalId), toStoredBytes(externalId)] : [limit];
   const latestStart = before?.startedAt ?? MAX_INTEGER;
   const bounds = [startedFrom ?? 0, latestStart, latestStart, before?.seq ?? MAX_INTEGER, ...lastValues];
   const states = outcome
@@ -39,7 +39,7 @@ export function listStatement(page: AttemptQuery, table: (index: string) => stri
     states.map((state) => [service, client, channel, kind, ...state, ...bounds]),
   );
   return {
-    text: `SELECT attempts.* FROM (${ranges.map(() => selectRange).join(' UNION ALL ')} ${ORDER_AND_LIMIT}) AS page
+    text: `SELECT attempts.* FROM (${ranges.map(() => selectRange).join(' UNION ALL ')} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS page
       JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('page.id')}
       ORDER BY attempts.started_at DESC, attempts.seq DESC`,
     values: [...ranges.flat(), limit],

@@ -1,4 +1,4 @@
-import { COLUMN_TYPES, KEY_HASH_BYTES, STORED_TEXT_AS_SQL_TEXT, type Dialect } from './stored-values';
+import { COLUMN_TYPES, KEY_HASH_BYTES, STORED_BYTES_TO_SQL_TEXT, type Dialect } from './stored-values';
 
 /** Maps each outcome of an attempt to its one-letter code in the column `state`. */
 export const STATE_BY_OUTCOME = {
@@ -37,7 +37,7 @@ const ATTEMPT_INDEXES = [
  * attempts share are stored in `attempt_groups`. Columns that only open attempts need (see Attempt) are null in settled
  * attempts.
  */
-export function attemptTables(dialect: Dialect): string[] {
+export function createAttemptTablesStatements(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
   return [
     `CREATE TABLE attempt_groups (
@@ -99,13 +99,13 @@ const OUTCOME_COLUMN = `CASE state ${Object.entries(STATE_BY_OUTCOME)
   .map(([outcome, state]) => `WHEN '${state}' THEN '${outcome}'`)
   .join(' ')} END AS outcome`;
 
-const STORED_TEXT_COLUMNS = ['id', 'key', 'fingerprint', 'external_id', 'transaction_id'];
+const STORED_BYTES_COLUMNS = ['id', 'key', 'fingerprint', 'external_id', 'transaction_id'];
 
 const readableColumns = (dialect: Dialect): string =>
   [
     'seq',
     ...GROUP_COLUMNS,
-    ...STORED_TEXT_COLUMNS.map((name) => `${STORED_TEXT_AS_SQL_TEXT[dialect](name)} AS ${name}`),
+    ...STORED_BYTES_COLUMNS.map((name) => `${STORED_BYTES_TO_SQL_TEXT[dialect](name)} AS ${name}`),
     'method, currency, value, status, started_at, service_started_at, settled_at, next_check_at',
     OUTCOME_COLUMN,
     "COALESCE(public_details, '{}') AS public_details",
@@ -125,6 +125,6 @@ export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: r
  * last columns, from `stored_id` on, have their stored form. A condition on such a column can use an index. A condition
  * on a converted column, for example `id` or `outcome`, cannot.
  */
-export const attemptsView = (dialect: Dialect): string =>
+export const createAttemptsViewStatement = (dialect: Dialect): string =>
   `CREATE VIEW attempts AS SELECT ${READABLE_COLUMNS[dialect]},
      id AS stored_id, group_id, state, transaction_hash, external_id_hash FROM stored_attempts`;

@@ -22,12 +22,12 @@ const INITIAL_WINDOW_MS = 60_000;
 /** After a page with fewer attempts than this, the next time window is twice as long. */
 const SHORT_PAGE_SIZE = PAGE_SIZE / 4;
 
-const STATE_ROWS = Object.values(STATE_BY_OUTCOME)
+const STATE_VALUES = Object.values(STATE_BY_OUTCOME)
   .map((state) => `('${state}')`)
   .join(', ');
 
-const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) > (?, ?)';
-const ORDER_AND_LIMIT = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
+const WINDOW_CONDITION = 'started_at >= ? AND started_at < ? AND (started_at, seq) > (?, ?)';
+const OLDEST_FIRST_LIMIT_CLAUSE = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
 
 /**
  * For each dialect, a function that returns the SELECT of the attempts that started in a time window. `groupCondition`
@@ -38,25 +38,25 @@ const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (
     groupCondition,
   ) => `SELECT page.* FROM (SELECT id FROM attempt_groups WHERE ${groupCondition}) AS attempt_group
-    CROSS JOIN (VALUES ${STATE_ROWS}) AS states (of_attempt)
+    CROSS JOIN (VALUES ${STATE_VALUES}) AS states (of_attempt)
     CROSS JOIN LATERAL (
       SELECT id, started_at, seq FROM stored_attempts
       WHERE group_id = attempt_group.id AND state = states.of_attempt::"char"
-        AND ${IS_IN_WINDOW} ${ORDER_AND_LIMIT}) AS page`,
+        AND ${WINDOW_CONDITION} ${OLDEST_FIRST_LIMIT_CLAUSE}) AS page`,
   sqlite: (groupCondition) => `SELECT stored.id, started_at, seq
     FROM (SELECT id AS group_id FROM attempt_groups WHERE ${groupCondition}) AS attempt_group
-    CROSS JOIN (SELECT column1 AS of_attempt FROM (VALUES ${STATE_ROWS})) AS states
+    CROSS JOIN (SELECT column1 AS of_attempt FROM (VALUES ${STATE_VALUES})) AS states
     CROSS JOIN stored_attempts AS stored INDEXED BY stored_attempts_by_start
-    WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${IS_IN_WINDOW}`,
+    WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${WINDOW_CONDITION}`,
 };
 
 /**
  * Returns the SELECT for a page. SQL parameters: service, channel (only if `hasChannel`), start and end of the window,
  * then the position (start time and `seq`) after which the page begins.
  */
-export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
+export const attemptsByStartStatement = (dialect: Dialect, hasChannel: boolean): string =>
   `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
-     ${ORDER_AND_LIMIT}) AS found
+     ${OLDEST_FIRST_LIMIT_CLAUSE}) AS found
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
@@ -69,7 +69,7 @@ export async function* readAttemptsByStart(
   read: (text: string, values: SqlValue[]) => Promise<Row[]>,
   { service, channel, from, to, after }: AttemptsByStartQuery,
 ): AsyncGenerator<Attempt[], void> {
-  const text = pageStatement(dialect, channel !== null);
+  const text = attemptsByStartStatement(dialect, channel !== null);
   const groupValues = channel === null ? [service] : [service, channel];
   let position = after ?? { startedAt: from, seq: 0 };
   for (let windowMs = INITIAL_WINDOW_MS; position.startedAt < to;) {

@@ -8,7 +8,7 @@ import { JournalUnavailable } from './journal';
  */
 export type Priority = 'normal' | 'low';
 
-interface Queued<Op, Result> {
+interface QueuedOperation<Op, Result> {
   op: Op;
   priority: Priority;
   /** Deadline of the operation: a time by `monotonicMs`. */
@@ -43,7 +43,7 @@ interface BatcherOptions<Op, Result> {
  * and its disk sync.
  */
 export class Batcher<Op, Result> {
-  #queue: Queued<Op, Result>[] = [];
+  #queue: QueuedOperation<Op, Result>[] = [];
   #inFlight = 0;
   #closing: PromiseWithResolvers<void> | undefined;
 
@@ -80,7 +80,7 @@ export class Batcher<Op, Result> {
     return this.#closing.promise;
   }
 
-  #timeOut(queued: Queued<Op, Result>): void {
+  #timeOut(queued: QueuedOperation<Op, Result>): void {
     // If the operation is still queued, #startBatches() removes it from the queue before the next batch starts.
     queued.isTimedOut = true;
     queued.reject(new JournalUnavailable(new TimeoutError()));
@@ -110,11 +110,11 @@ export class Batcher<Op, Result> {
     if (this.#queue.length === 0 && this.#inFlight === 0) this.#closing?.resolve();
   }
 
-  #takeBatch(): Queued<Op, Result>[] {
+  #takeBatch(): QueuedOperation<Op, Result>[] {
     const { maxBatch, batchExclusion } = this.options;
     if (this.#queue.every(({ priority }) => priority === 'low')) return this.#queue.splice(0, 1);
     const owners = new Map<string, unknown>();
-    const canJoinBatch = ({ op, priority }: Queued<Op, Result>): boolean => {
+    const canJoinBatch = ({ op, priority }: QueuedOperation<Op, Result>): boolean => {
       if (priority === 'low') return false;
       const exclusion = batchExclusion?.(op);
       if (!exclusion) return true;
@@ -122,8 +122,8 @@ export class Batcher<Op, Result> {
       owners.set(exclusion.key, exclusion.owner);
       return true;
     };
-    const batch: Queued<Op, Result>[] = [];
-    const stillQueued: Queued<Op, Result>[] = [];
+    const batch: QueuedOperation<Op, Result>[] = [];
+    const stillQueued: QueuedOperation<Op, Result>[] = [];
     for (const queued of this.#queue)
       (batch.length < maxBatch && canJoinBatch(queued) ? batch : stillQueued).push(queued);
     this.#queue = stillQueued;

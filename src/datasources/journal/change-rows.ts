@@ -1,6 +1,6 @@
-import { STORED_TEXT_AS_SQL_TEXT, type Dialect } from './stored-values';
+import { STORED_BYTES_TO_SQL_TEXT, type Dialect } from './stored-values';
 import {
-  FIRST_POSITION,
+  BEFORE_FIRST_CHANGE,
   type ChangePosition,
   type ChangeRange,
   type ChangeBatch,
@@ -16,18 +16,18 @@ import { textOrNull, type Row, type SqlValue, type SqlWithValues } from './rows'
  * committed change is readable. `is_current` is false if the journal has moved to another database since the epoch
  * began. The parameter is a known lower bound of the horizon, or 0 if none is known.
  */
-const SELECT_EPOCH = {
+const SELECT_EPOCH_AND_HORIZON = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
   postgres: `SELECT epoch, GREATEST(txid_snapshot_xmin(txid_current_snapshot()), ?::bigint) AS horizon,
     identity = journal_identity() AS is_current FROM change_epoch`,
 };
 
-const IS_READABLE = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
-const IS_NOT_YET_READABLE = '(epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))';
-const IS_IN_CHANNEL_FEED = 'feed_id = (SELECT id FROM feed)';
+const READABLE_CONDITION = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
+const NOT_YET_READABLE_CONDITION = '(epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))';
+const CHANNEL_FEED_CONDITION = 'feed_id = (SELECT id FROM feed)';
 const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const POSITION_ORDER = POSITION_COLUMNS.join(', ');
-const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
+const NEWEST_FIRST_ORDER = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 
 /**
  * Columns that isEpochOfOtherDatabase(), purgedPosition() and lastExaminedPosition() read: `is_current`, the position
@@ -44,7 +44,7 @@ const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous
  * If a read covers all channels or is filtered by creator, it examines at most this many changes. If `limit + 1` is
  * greater, it examines at most `limit + 1`.
  */
-const MAX_EXAMINED = 1000;
+const MAX_EXAMINED_CHANGES = 1000;
 
 /** Returns the SQL condition that selects the rows of `attempt_groups` whose changes are read (see CreatorFilter). */
 function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
@@ -63,7 +63,7 @@ function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
 const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
   channel !== null && ATTEMPT_KINDS.every((kind) => creators[kind] === null)
     ? limit + 1
-    : Math.max(limit + 1, MAX_EXAMINED);
+    : Math.max(limit + 1, MAX_EXAMINED_CHANGES);
 
 /**
  * Returns the SELECT of a channel's row in `change_feeds`. If `channel` is null, the SELECT finds the service's row
@@ -77,30 +77,30 @@ const feedQuery = (channel: string | null): string =>
  * Returns the statement that reads a range of changes. The result has a row for each change, at most `limit + 1` rows.
  * If no change is found, the result is one row without a change. Every row also has SELECTED_POSITIONS, `horizon`,
  * `examined` (the number of changes that the statement examined) and `is_behind` (see ChangeBatch).
- * @param horizon known lower bound of the horizon (see SELECT_EPOCH); 0 if none is known
+ * @param horizon known lower bound of the horizon (see SELECT_EPOCH_AND_HORIZON); 0 if none is known
  */
 export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): SqlWithValues {
   const { service, channel, after, limit } = range;
-  const { epoch, transaction, seq } = after ?? FIRST_POSITION;
-  const readText = STORED_TEXT_AS_SQL_TEXT[dialect];
-  const feedCondition = channel === null ? '' : `${IS_IN_CHANNEL_FEED} AND`;
+  const { epoch, xid, seq } = after ?? BEFORE_FIRST_CHANGE;
+  const readText = STORED_BYTES_TO_SQL_TEXT[dialect];
+  const feedCondition = channel === null ? '' : `${CHANNEL_FEED_CONDITION} AND`;
   const creators = creatorsCondition(range);
-  const text = `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}),
+  const text = `WITH state AS MATERIALIZED (${SELECT_EPOCH_AND_HORIZON[dialect]}),
     feed AS MATERIALIZED (${feedQuery(channel)}),
     page AS MATERIALIZED (
-      SELECT * FROM changes WHERE ${feedCondition} (${POSITION_ORDER}) > (?, ?, ?) AND ${IS_READABLE} ORDER BY ${POSITION_ORDER} LIMIT ?),
-    page_end AS MATERIALIZED (SELECT ${POSITION_ORDER} FROM page ORDER BY ${NEWEST_FIRST} LIMIT 1),
+      SELECT * FROM changes WHERE ${feedCondition} (${POSITION_ORDER}) > (?, ?, ?) AND ${READABLE_CONDITION} ORDER BY ${POSITION_ORDER} LIMIT ?),
+    page_end AS MATERIALIZED (SELECT ${POSITION_ORDER} FROM page ORDER BY ${NEWEST_FIRST_ORDER} LIMIT 1),
     found AS MATERIALIZED (
       SELECT ${POSITION_ORDER}, ${CHANGE_COLUMNS}, client, channel, kind, ${readText('transaction_id')} AS transaction_id,
         ${readText('external_id')} AS external_id
       FROM page AS changes JOIN attempt_groups ON attempt_groups.id = group_id
       WHERE service = ? AND ${creators.text} ORDER BY ${POSITION_ORDER} LIMIT ?)
     SELECT ${SELECTED_POSITIONS}, state.horizon, (SELECT count(*) FROM page) AS examined,
-      EXISTS (SELECT 1 FROM changes WHERE ${feedCondition} ${IS_NOT_YET_READABLE}) AS is_behind, found.*
+      EXISTS (SELECT 1 FROM changes WHERE ${feedCondition} ${NOT_YET_READABLE_CONDITION}) AS is_behind, found.*
     FROM ${FROM_POSITIONS} LEFT JOIN found ON TRUE
     ORDER BY found.epoch, found.xid, found.seq`;
   const feedValues = channel === null ? [service] : [service, channel];
-  const pageValues = [epoch, transaction, seq, examinedLimit(range)];
+  const pageValues = [epoch, xid, seq, examinedLimit(range)];
   const foundValues = [service, ...creators.values, limit + 1];
   return { text, values: [horizon, ...feedValues, ...pageValues, ...foundValues] };
 }
@@ -108,16 +108,16 @@ export function readChangesStatement(dialect: Dialect, range: ChangeRange, horiz
 /**
  * Returns the statement that reads two positions of a channel: the position of its newest readable change, and the
  * position of its last purged change.
- * @param horizon known lower bound of the horizon (see SELECT_EPOCH); 0 if none is known
+ * @param horizon known lower bound of the horizon (see SELECT_EPOCH_AND_HORIZON); 0 if none is known
  */
 export const newestChangeStatement = (
   dialect: Dialect,
   [service, channel]: [string, string],
   horizon: number,
 ): SqlWithValues => ({
-  text: `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
+  text: `WITH state AS MATERIALIZED (${SELECT_EPOCH_AND_HORIZON[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
     page_end AS MATERIALIZED (
-      SELECT ${POSITION_ORDER} FROM changes WHERE ${IS_IN_CHANNEL_FEED} AND ${IS_READABLE} ORDER BY ${NEWEST_FIRST} LIMIT 1)
+      SELECT ${POSITION_ORDER} FROM changes WHERE ${CHANNEL_FEED_CONDITION} AND ${READABLE_CONDITION} ORDER BY ${NEWEST_FIRST_ORDER} LIMIT 1)
   SELECT ${SELECTED_POSITIONS} FROM ${FROM_POSITIONS}`,
   values: [horizon, service, channel],
 });
@@ -127,13 +127,13 @@ export const isEpochOfOtherDatabase = (row: Row | undefined): boolean => row?.['
 
 /** Returns the position in the columns `<prefix>epoch`, `<prefix>xid` and `<prefix>seq`; null if these are null. */
 function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition | null {
-  const [epoch, transaction, seq] = POSITION_COLUMNS.map((name) => row[`${prefix}${name}`] ?? null);
+  const [epoch, xid, seq] = POSITION_COLUMNS.map((name) => row[`${prefix}${name}`] ?? null);
   if (epoch === null) return null;
-  return { epoch: Number(epoch), transaction: Number(transaction), seq: Number(seq) };
+  return { epoch: Number(epoch), xid: Number(xid), seq: Number(seq) };
 }
 
-/** Returns the position of the last purged change; FIRST_POSITION if no change was purged. */
-export const purgedPosition = (row: Row): ChangePosition => positionIn(row, 'purged_') ?? FIRST_POSITION;
+/** Returns the position of the last purged change; BEFORE_FIRST_CHANGE if no change was purged. */
+export const purgedPosition = (row: Row): ChangePosition => positionIn(row, 'purged_') ?? BEFORE_FIRST_CHANGE;
 
 /**
  * Returns the position of the last change that readChangesStatement() examined, or of the newest change that
@@ -145,7 +145,7 @@ export const lastExaminedPosition = (row: Row): ChangePosition | null => positio
  * Compares two positions, for sorting. Negative: `a` is before `b`. Zero: they are equal. Positive: `a` is after `b`.
  */
 export const comparePositions = (a: ChangePosition, b: ChangePosition): number =>
-  a.epoch - b.epoch || a.transaction - b.transaction || a.seq - b.seq;
+  a.epoch - b.epoch || a.xid - b.xid || a.seq - b.seq;
 
 /** Converts the rows that readChangesStatement() returns for `range` to a page of changes. */
 export function changeBatchFromRows(rows: readonly Row[], range: ChangeRange): ChangeBatch {
@@ -156,10 +156,10 @@ export function changeBatchFromRows(rows: readonly Row[], range: ChangeRange): C
   const changes = foundChanges.slice(0, limit);
   const lastChange = changes.at(-1);
   if (foundChanges.length > limit && lastChange)
-    return { changes, hasMore: true, readUntil: lastChange.position, isBehind };
+    return { changes, hasMore: true, endPosition: lastChange.position, isBehind };
   const hasMore = Number(firstRow['examined']) === examinedLimit(range);
-  const readUntil = lastExaminedPosition(firstRow) ?? after ?? purgedPosition(firstRow);
-  return { changes, hasMore, readUntil, isBehind };
+  const endPosition = lastExaminedPosition(firstRow) ?? after ?? purgedPosition(firstRow);
+  return { changes, hasMore, endPosition, isBehind };
 }
 
 /** Converts a row to a change. Returns null if the row has only positions, because no change was found. */

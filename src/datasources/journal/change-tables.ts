@@ -28,7 +28,7 @@ const CHANGE_INDEXES = [
  * has a row for each channel of a service. The row contains the position of the channel's last purged change.
  * `changes.xid` is the id of the database transaction that recorded the change, or 0 in SQLite.
  */
-export function changeTables(dialect: Dialect): string[] {
+export function createChangeTablesStatements(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
   return [
     `CREATE TABLE change_feeds (
@@ -82,7 +82,7 @@ export function changeTables(dialect: Dialect): string[] {
        epoch BIGINT NOT NULL
      )`,
     // The first epoch is the current time. So positions from an earlier, deleted journal are before all new changes.
-    `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${INITIAL_DATABASE_IDENTITY[dialect]}, ${NOW[dialect]})`,
+    `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${INITIAL_DATABASE_IDENTITY[dialect]}, ${NOW_SQL[dialect]})`,
     ...CHANGE_INDEXES,
     ...CREATE_FUNCTIONS[dialect],
     'INSERT INTO change_feeds (service, channel) SELECT DISTINCT service, channel FROM attempt_groups',
@@ -90,7 +90,7 @@ export function changeTables(dialect: Dialect): string[] {
 }
 
 /** SQL expression for the time in ms since 1970, by the clock of the database. */
-export const NOW = {
+export const NOW_SQL = {
   sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   postgres: 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
 };
@@ -131,14 +131,14 @@ const CREATE_FUNCTIONS: Record<Dialect, string[]> = {
     `CREATE FUNCTION raise_change_epoch(always BOOLEAN) RETURNS VOID LANGUAGE plpgsql AS $$
      BEGIN
        LOCK TABLE changes IN SHARE ROW EXCLUSIVE MODE;
-       UPDATE change_epoch SET identity = journal_identity(), epoch = GREATEST(epoch + 1, ${NOW.postgres})
+       UPDATE change_epoch SET identity = journal_identity(), epoch = GREATEST(epoch + 1, ${NOW_SQL.postgres})
          WHERE always OR identity <> journal_identity();
      END $$`,
   ],
 };
 
 /** Columns that `changes` and `followed_transactions` copy from `stored_attempts`. */
-export const ATTEMPT_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
+export const COPIED_ATTEMPT_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
 
 /** Subquery for the id of a change's feed (row of change_feeds). Reads `group_id` of the surrounding SELECT. */
 export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_group
@@ -151,8 +151,8 @@ export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_gro
  * Returned column: `created_at`, the time when the attempt was settled.
  */
 export const followSettledStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
-    (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${ATTEMPT_COLUMNS})
-  SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${ATTEMPT_COLUMNS}
+    (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_ATTEMPT_COLUMNS})
+  SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${COPIED_ATTEMPT_COLUMNS}
   FROM stored_attempts AS own ${dialect === 'sqlite' ? 'INDEXED BY stored_attempts_settled' : ''}
   WHERE settled_at >= ? AND state = 's' AND transaction_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM followed_transactions AS f WHERE f.transaction_hash = own.transaction_hash

@@ -8,7 +8,7 @@
 import type { TransactionKind } from './attempt-kind';
 
 /**
- * Position in the record of changes. Positions are ordered by `epoch`, then `transaction`, then `seq`. Changes become
+ * Position in the record of changes. Positions are ordered by `epoch`, then `xid`, then `seq`. Changes become
  * readable in this order.
  */
 export interface ChangePosition {
@@ -19,13 +19,13 @@ export interface ChangePosition {
    */
   epoch: number;
   /** Id of the database transaction that recorded the change, not of a payment or payout. In SQLite, it is always 0. */
-  transaction: number;
+  xid: number;
   /** Sequence number of the row in the table `changes`. */
   seq: number;
 }
 
 /** The position before all changes. */
-export const FIRST_POSITION: ChangePosition = { epoch: 0, transaction: 0, seq: 0 };
+export const BEFORE_FIRST_CHANGE: ChangePosition = { epoch: 0, xid: 0, seq: 0 };
 
 /** Status and state of a transaction in a response of the payment service, and the due time of the next lookup. */
 export interface ObservedState {
@@ -167,7 +167,7 @@ export interface ChangeBatch {
   /** Whether more changes of this range may follow. */
   hasMore: boolean;
   /** Position to pass as `after` to the next read. `changes` has all changes of the range up to this position. */
-  readUntil: ChangePosition;
+  endPosition: ChangePosition;
   /**
    * Whether some committed changes are not readable yet, because an earlier database transaction is still in progress.
    */
@@ -211,7 +211,7 @@ export interface ChangeJournal {
   /**
    * Returns the position of a channel's newest readable change. A read after this position returns only later changes.
    * If the channel has no readable change, returns the position of its last purged change. If no change was purged
-   * either, returns FIRST_POSITION.
+   * either, returns BEFORE_FIRST_CHANGE.
    */
   newestChange(service: string, channel: string): Promise<ChangePosition>;
 }

@@ -1,12 +1,12 @@
 /** Identifies a payment that a client confirms. */
-export interface ConfirmedPayment {
+export interface PaymentRef {
   service: string;
   channel: string;
   transactionId: string;
 }
 
 /** Request for the exclusive right to confirm a payment. */
-export interface ConfirmClaim extends ConfirmedPayment {
+export interface ConfirmClaim extends PaymentRef {
   /** UUID of this confirm. */
   id: string;
   /** Id of the instance that sends the confirm. */
@@ -31,7 +31,7 @@ export interface ConfirmBeginResult {
 }
 
 /** An input with which a payment was confirmed. */
-export interface ConfirmedInput extends ConfirmedPayment {
+export interface ConfirmedInput extends PaymentRef {
   /** Keyed hash; the input itself is not stored. */
   inputHash: string;
   /** Wire status of the payment at `confirmedAt`. */

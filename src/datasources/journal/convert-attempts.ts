@@ -1,16 +1,16 @@
-import { attemptTables, keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
+import { createAttemptTablesStatements, keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
 import type { Attempt } from './journal';
 import {
   attemptFromRow,
   INSERT_COLUMNS,
   insertColumnsInJson,
-  IS_OPEN,
+  OPEN_CONDITION,
   COLUMNS_NULL_AT_INSERT,
   type Row,
   type SqlValue,
 } from './rows';
 import { hexToUuid } from '../../shared/uuid';
-import { toJsonValue, newAttemptId, shortHash, toStoredText, type Dialect } from './stored-values';
+import { toJsonValue, newAttemptId, shortHash, toStoredBytes, type Dialect } from './stored-values';
 
 /**
  * This module converts the attempts of a journal from before the first release: the table `attempts` becomes
@@ -18,7 +18,7 @@ import { toJsonValue, newAttemptId, shortHash, toStoredText, type Dialect } from
  */
 
 /** Access to the database that is migrated. */
-export interface MigrationStore {
+export interface MigrationDatabase {
   dialect: Dialect;
   execute(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
   /** Runs `work` in a database transaction, under a lock that only one process at a time holds. */
@@ -31,11 +31,14 @@ export interface MigrationStore {
  */
 export type RunMigrationStep = <T>(work: () => Promise<T>) => Promise<T | undefined>;
 
-export async function executeAll({ execute }: MigrationStore, statements: readonly string[]): Promise<void> {
+export async function executeAll(
+  { execute }: MigrationDatabase,
+  statements: readonly string[],
+): Promise<void> {
   for (const statement of statements) await execute(statement);
 }
 
-const BATCH_ROWS = 2000;
+const ROWS_PER_BATCH = 2000;
 
 const ATTEMPT_COLUMNS = ['seq', 'group_id', 'state', ...COLUMNS_NULL_AT_INSERT, ...INSERT_COLUMNS];
 const RESERVATION_COLUMNS = ['service', 'channel', 'external_id', 'attempt_id'];
@@ -43,9 +46,14 @@ const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'trans
 
 /**
  * Returns an upsert whose only parameter is a JSON array of rows.
- * @param unique the conflict target: columns or expressions of a unique index
+ * @param conflictTarget the conflict target: columns or expressions of a unique index
  */
-function upsertFromJson(dialect: Dialect, table: string, columns: readonly string[], unique: string): string {
+function upsertFromJson(
+  dialect: Dialect,
+  table: string,
+  columns: readonly string[],
+  conflictTarget: string,
+): string {
   const values = columns.map((name) =>
     BYTES_COLUMNS.has(name) ? `unhex(substr(value ->> '${name}', 3))` : `value ->> '${name}'`,
   );
@@ -54,7 +62,7 @@ function upsertFromJson(dialect: Dialect, table: string, columns: readonly strin
     sqlite: `SELECT ${values.join(', ')} FROM json_each(?) WHERE TRUE`,
   };
   return `INSERT INTO ${table} (${columns.join(', ')}) ${selectRows[dialect]}
-    ON CONFLICT (${unique}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+    ON CONFLICT (${conflictTarget}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
 /** Converts an old fingerprint (keyed hash of the input) to the new form, a UUID. Returns other texts unchanged. */
@@ -81,7 +89,7 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
     settled_at: attempt.settledAt,
     next_check_at: attempt.nextRecheckAt,
     transaction_hash: transactionId === null ? null : shortHash(transactionId),
-    transaction_id: transactionId === null ? null : toJsonValue(toStoredText(transactionId)),
+    transaction_id: transactionId === null ? null : toJsonValue(toStoredBytes(transactionId)),
     status: attempt.status,
     checks: attempt.recheckCount || null,
     absent_ms: isOpen ? absence.spanMs : null,
@@ -93,14 +101,14 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
 class AttemptCopier {
   readonly #groupIds = new Map<string, number>();
 
-  constructor(private readonly store: MigrationStore) {}
+  constructor(private readonly database: MigrationDatabase) {}
 
   /**
    * Copies rows of the old table `attempts`, and their reserved external ids, to the new tables. Replaces earlier
    * copies of the same rows.
    */
   async copy(rows: readonly Row[]): Promise<void> {
-    const { dialect, execute } = this.store;
+    const { dialect, execute } = this.database;
     const attempts = [];
     const reservations = [];
     for (const row of rows) {
@@ -112,8 +120,8 @@ class AttemptCopier {
     }
     const upsertAttempts = upsertFromJson(dialect, 'stored_attempts', ATTEMPT_COLUMNS, keyHashOf('id'));
     await execute(upsertAttempts, [JSON.stringify(attempts)]);
-    const [table, unique] = ['reserved_external_ids', 'service, channel, external_id'];
-    const upsertReservations = upsertFromJson(dialect, table, RESERVATION_COLUMNS, unique);
+    const [table, conflictTarget] = ['reserved_external_ids', 'service, channel, external_id'];
+    const upsertReservations = upsertFromJson(dialect, table, RESERVATION_COLUMNS, conflictTarget);
     await execute(upsertReservations, [JSON.stringify(reservations)]);
   }
 
@@ -124,20 +132,20 @@ class AttemptCopier {
     if (cachedId !== undefined) return cachedId;
     const group = 'INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?)';
     const conflict = 'ON CONFLICT (service, client, channel, kind) DO UPDATE SET kind = excluded.kind';
-    const [groupRow] = await this.store.execute(`INSERT ${group} ${conflict} RETURNING id`, values);
+    const [groupRow] = await this.database.execute(`INSERT ${group} ${conflict} RETURNING id`, values);
     const id = Number(groupRow?.['id']);
     this.#groupIds.set(groupKey, id);
     return id;
   }
 }
 
-const RESERVED_COLUMN = `EXISTS (SELECT 1 FROM reservations AS held WHERE held.service = attempts.service
+const IS_RESERVED_COLUMN = `EXISTS (SELECT 1 FROM reservations AS held WHERE held.service = attempts.service
   AND held.channel = attempts.channel AND held.external_id = attempts.external_id
   AND held.attempt_id = attempts.id) AS is_reserved`;
 
-const SELECT_NEXT_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts WHERE seq > ? ORDER BY seq LIMIT ${BATCH_ROWS}`;
-const SELECT_OPEN_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts
-  WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${IS_OPEN})`;
+const SELECT_NEXT_ROWS = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts WHERE seq > ? ORDER BY seq LIMIT ${ROWS_PER_BATCH}`;
+const SELECT_OPEN_ROWS = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts
+  WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${OPEN_CONDITION})`;
 
 /**
  * Statements that the final step runs `before` and `after` it copies the last rows. In PostgreSQL, `before` locks the
@@ -158,41 +166,41 @@ const FINAL_STEP_STATEMENTS = {
  * Copies attempts to the new tables in batches. Meanwhile, gateways of the previous version can use the journal. The
  * final step copies the attempts that were added meanwhile, and those that may have changed after they were copied. It
  * then drops the old tables. Several instances can call this function at the same time.
- * @param complete runs at the end of the final step. It must create the view `attempts`, the table `journal_state` and
- *   the functions of PostgreSQL, and mark the migration as applied.
+ * @param completeMigration runs at the end of the final step. It must create the view `attempts`, the table
+ *   `journal_state` and the functions of PostgreSQL, and mark the migration as applied.
  */
 export async function convertAttempts(
-  store: MigrationStore,
+  database: MigrationDatabase,
   runStep: RunMigrationStep,
-  complete: () => Promise<void>,
+  completeMigration: () => Promise<void>,
 ): Promise<void> {
-  const { dialect, execute } = store;
-  const copier = new AttemptCopier(store);
+  const { dialect, execute } = database;
+  const copier = new AttemptCopier(database);
   const copyNext = async (): Promise<boolean> => {
     const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
     const rows = await execute(SELECT_NEXT_ROWS, [Number(progress?.['copied_seq'])]);
     if (rows.length > 0) await copier.copy(rows);
     const lastRow = rows.at(-1);
     if (lastRow) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(lastRow['seq'])]);
-    return rows.length === BATCH_ROWS;
+    return rows.length === ROWS_PER_BATCH;
   };
   await runStep(async () => {
     await execute('CREATE TABLE IF NOT EXISTS attempt_conversion (copied_seq BIGINT NOT NULL)');
     if ((await execute('SELECT 1 FROM attempt_conversion')).length > 0) return;
-    await executeAll(store, attemptTables(dialect));
+    await executeAll(database, createAttemptTablesStatements(dialect));
     await execute('INSERT INTO attempt_conversion (copied_seq) VALUES (-1)');
   });
   while (await runStep(copyNext));
   await runStep(async () => {
-    await executeAll(store, FINAL_STEP_STATEMENTS[dialect].before);
+    await executeAll(database, FINAL_STEP_STATEMENTS[dialect].before);
     while (await copyNext());
     const openRows = await execute(SELECT_OPEN_ROWS);
     if (openRows.length > 0) await copier.copy(openRows);
-    await executeAll(store, FINAL_STEP_STATEMENTS[dialect].after);
+    await executeAll(database, FINAL_STEP_STATEMENTS[dialect].after);
     for (const table of ['attempts', 'reservations', 'attempt_conversion'])
       await execute(`DROP TABLE ${table}`);
     // Settlement proposals refer to the old ids of attempts, so all proposals are deleted.
     await execute('DELETE FROM settlement_proposals');
-    await complete();
+    await completeMigration();
   });
 }

@@ -4,9 +4,9 @@ import type { Client } from 'pg';
 import { withTimeout } from '../../shared/timeout';
 import { compareMigrations } from './migrations';
 import { PostgresHosts } from './postgres/hosts';
-import { CONNECTION_OPTIONS } from './postgres/pool';
-import { IS_DURABLE, MAY_WRITE } from './postgres/statements';
-import { IS_OPEN } from './rows';
+import { PLANNER_OPTIONS } from './postgres/pool';
+import { DURABILITY_CONDITION, WRITE_PRIVILEGES_CONDITION } from './postgres/statements';
+import { OPEN_CONDITION } from './rows';
 
 /** State of a journal, for `paygraph doctor` and warnings at start-up. Reading it creates no tables or rows. */
 export interface JournalFacts {
@@ -19,17 +19,17 @@ export interface JournalFacts {
    * time of the oldest of these attempts, in ms since 1970. If there are none, or if migrations are pending, the values
    * are 0 and null.
    */
-  unknown: { count: number; oldestStartedAt: number | null };
+  unknownOutcomes: { count: number; oldestStartedAt: number | null };
 }
 
 export interface PostgresFacts extends JournalFacts {
   /** Whether the current user can write the journal or, if migrations are pending, apply them. */
   isWritable: boolean;
   /** server_version_num of PostgreSQL; 160004 means 16.4. */
-  version: number;
+  serverVersionNumber: number;
   /** Whether LISTEN/NOTIFY works; null on a standby, which does not support LISTEN. */
   canListen: boolean | null;
-  /** Whether commits survive a crash of the server (see IS_DURABLE). */
+  /** Whether commits survive a crash of the server (see DURABILITY_CONDITION). */
   isDurable: boolean;
   /** Whether standbys are connected to the server, and all of them are asynchronous. */
   hasOnlyAsynchronousStandbys: boolean;
@@ -66,11 +66,11 @@ async function queryFacts(query: RunQuery, hasTables: boolean): Promise<JournalF
     migrations.pendingMigrations.length > 0
       ? []
       : await query(`SELECT count(*) AS count, min(started_at) AS oldest FROM stored_attempts
-          WHERE ${IS_OPEN} AND state = 'u'`);
+          WHERE ${OPEN_CONDITION} AND state = 'u'`);
   const count = Number(row?.['count'] ?? 0);
   return {
     ...migrations,
-    unknown: { count, oldestStartedAt: count > 0 ? Number(row?.['oldest']) : null },
+    unknownOutcomes: { count, oldestStartedAt: count > 0 ? Number(row?.['oldest']) : null },
   };
 }
 
@@ -101,14 +101,14 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
     query_timeout: timeLimitMs,
     application_name: 'paygraph doctor',
     // These are the gateway's options: if a connection pooler rejects them, inspectPostgres() fails too.
-    options: CONNECTION_OPTIONS,
+    options: PLANNER_OPTIONS,
   });
   const query = async (sql: string): Promise<Rows> => (await client.query<Rows[number]>(sql)).rows;
   try {
     await client.connect();
     const [server] = await query(`SELECT current_setting('server_version_num') AS version,
       current_setting('transaction_read_only') = 'on' OR pg_is_in_recovery() AS "readOnly",
-      pg_is_in_recovery() AS standby, ${IS_DURABLE} AS durable,
+      pg_is_in_recovery() AS standby, ${DURABILITY_CONDITION} AS durable,
       current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT 1 FROM pg_stat_replication
         WHERE state IS DISTINCT FROM 'backup') AS asynchronous,
       has_function_privilege('pg_control_system()', 'EXECUTE') AS control,
@@ -116,14 +116,16 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
     const clockDifferenceMs = Number(server?.['now']) - Date.now();
     const state = await queryFacts(query, server?.['hasTables'] === true);
     const privilege =
-      state.pendingMigrations.length > 0 ? "has_schema_privilege(current_schema(), 'CREATE')" : MAY_WRITE;
+      state.pendingMigrations.length > 0
+        ? "has_schema_privilege(current_schema(), 'CREATE')"
+        : WRITE_PRIVILEGES_CONDITION;
     const isWritable =
       server?.['readOnly'] !== true && (await query(`SELECT ${privilege} AS may`))[0]?.['may'] === true;
     const canListen = server?.['standby'] === true ? null : await canReceiveNotify(client);
     return {
       ...state,
       isWritable,
-      version: Number(server?.['version']),
+      serverVersionNumber: Number(server?.['version']),
       canListen,
       isDurable: server?.['durable'] === true,
       hasOnlyAsynchronousStandbys: server?.['asynchronous'] === true,

@@ -1,8 +1,8 @@
-import { followSettledStatement, NOW } from './change-tables';
-import type { RunMigrationStep, MigrationStore } from './convert-attempts';
+import { followSettledStatement, NOW_SQL } from './change-tables';
+import type { RunMigrationStep, MigrationDatabase } from './convert-attempts';
 
 /** Maximum age in ms of the transactions that the migration starts to follow. */
-const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
+const MAX_TRANSACTION_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 /**
  * The last step reads again the outcomes that were recorded within this time, in ms, before the start of the migration.
  * Some of them may have been committed only after an earlier step had already read this period.
@@ -24,21 +24,21 @@ const PLANNER_SETTINGS = {
  * up until their status is final (docs/changes.md). Earlier gateways did not follow transactions. Gateways of the
  * previous version can use the journal during the migration. After an interruption, the next call begins again, and
  * skips transactions that are already followed.
- * @param complete runs in the last step; marks the migration as applied
+ * @param completeMigration runs in the last step; marks the migration as applied
  */
 export async function followRecentTransactions(
-  { dialect, execute }: MigrationStore,
+  { dialect, execute }: MigrationDatabase,
   runStep: RunMigrationStep,
-  complete: () => Promise<void>,
+  completeMigration: () => Promise<void>,
 ): Promise<void> {
   const follow = async (from: number, limit: number): Promise<number[]> => {
     for (const statement of PLANNER_SETTINGS[dialect]) await execute(statement);
     const rows = await execute(followSettledStatement(dialect), [from, limit]);
     return rows.map((row) => Number(row['created_at']));
   };
-  const [row] = await execute(`SELECT ${NOW[dialect]} AS now`);
+  const [row] = await execute(`SELECT ${NOW_SQL[dialect]} AS now`);
   const now = Number(row?.['now']);
-  let from = now - MAX_AGE_MS;
+  let from = now - MAX_TRANSACTION_AGE_MS;
   for (let followedCount = MAX_STEP_ROWS; followedCount === MAX_STEP_ROWS;) {
     const start = from;
     const settledAt = await runStep(() => follow(start, MAX_STEP_ROWS));
@@ -48,6 +48,6 @@ export async function followRecentTransactions(
   }
   await runStep(async () => {
     await follow(now - LAST_STEP_REREAD_MS, Number.MAX_SAFE_INTEGER);
-    await complete();
+    await completeMigration();
   });
 }

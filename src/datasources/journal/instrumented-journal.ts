@@ -4,10 +4,10 @@ import { JournalBusy, type Journal } from './journal';
 import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
 /**
- * Called when a journal call has ended. `call`: name of the method. `fault`: the error; null if the call succeeded, or
- * if a working journal refused the call (see isRefusal). `ms`: duration of the call.
+ * Called when a journal call has ended. `methodName`: the called method. `fault`: the error; null if the call
+ * succeeded, or if a working journal refused the call (see isRefusal). `ms`: duration of the call.
  */
-export type JournalCallListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
+export type JournalCallListener = (methodName: string, fault: JournalErrorInfo | null, ms: number) => void;
 
 /** Runs a journal call, for tracing. `name` and `args`: name and arguments of the method that `call` calls. */
 type JournalCallRunner = <T>(name: string, args: readonly unknown[], call: () => Promise<T>) => Promise<T>;

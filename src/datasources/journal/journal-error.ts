@@ -8,7 +8,7 @@ import { TimeoutError } from '../../shared/timeout';
  * Each entry has the message, then the error codes with this reason: SQLSTATEs, system error codes and SQLite result
  * codes. reasonOfCode() also finds the reason of some codes by a pattern.
  */
-const REASONS = {
+const ERROR_REASONS = {
   connection_refused: ['PostgreSQL refuses connections', 'ECONNREFUSED'],
   host_unreachable: [
     'the host of PostgreSQL cannot be resolved or reached',
@@ -44,28 +44,28 @@ const REASONS = {
   other: ['the journal failed for an unknown reason'],
 } as const satisfies Record<string, readonly [message: string, ...codes: string[]]>;
 
-export type JournalReason = keyof typeof REASONS;
+export type JournalErrorReason = keyof typeof ERROR_REASONS;
 
 /** Description of a journal error. It is safe to log: it contains no values of settings and no driver messages. */
 export interface JournalErrorInfo {
-  reason: JournalReason;
+  reason: JournalErrorReason;
   /** Error code, such as a SQLSTATE, a system error code or a SQLite result code; null if the error has none. */
   code: string | null;
   /** Sentence for operators, without a full stop. */
   message: string;
 }
 
-const REASON_BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
-  (Object.keys(REASONS) as JournalReason[]).flatMap((reason) =>
-    REASONS[reason].slice(1).map((code): [string, JournalReason] => [code, reason]),
+const REASON_BY_CODE: ReadonlyMap<string, JournalErrorReason> = new Map(
+  (Object.keys(ERROR_REASONS) as JournalErrorReason[]).flatMap((reason) =>
+    ERROR_REASONS[reason].slice(1).map((code): [string, JournalErrorReason] => [code, reason]),
   ),
 );
 
-const CONNECTION_EXCEPTION = /^08\w{3}$/;
-const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
+const CONNECTION_EXCEPTION_PATTERN = /^08\w{3}$/;
+const TLS_CODE_PATTERN = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
 /** For driver errors without a code: pattern of the driver's text, reason, and optionally a more exact message. */
-const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
+const REASON_BY_MESSAGE: readonly [RegExp, JournalErrorReason, message?: string][] = [
   [
     /^SASL: .*password must be/,
     'authentication_failed',
@@ -87,12 +87,12 @@ export function describeJournalError(error: unknown): JournalErrorInfo {
     const code = inner instanceof TimeoutError ? 'ETIMEDOUT' : inner.code;
     if (typeof code !== 'string' || !/^\w{2,60}$/.test(code)) continue;
     const reason = reasonOfCode(code);
-    return { reason, code, message: REASONS[reason][0] };
+    return { reason, code, message: ERROR_REASONS[reason][0] };
   }
   const errorMessages = chain.map(({ message }) => String(message));
   const match = REASON_BY_MESSAGE.find(([pattern]) => errorMessages.some((message) => pattern.test(message)));
   const [, reason, message] = match ?? [null, 'other' as const];
-  return { reason, code: null, message: message ?? REASONS[reason][0] };
+  return { reason, code: null, message: message ?? ERROR_REASONS[reason][0] };
 }
 
 interface AnyError {
@@ -106,9 +106,9 @@ function* causeChain(error: unknown): Generator<AnyError> {
     yield inner;
 }
 
-function reasonOfCode(code: string): JournalReason {
-  if (TLS_CODE.test(code)) return 'tls_failed';
-  return REASON_BY_CODE.get(code) ?? (CONNECTION_EXCEPTION.test(code) ? 'connection_lost' : 'other');
+function reasonOfCode(code: string): JournalErrorReason {
+  if (TLS_CODE_PATTERN.test(code)) return 'tls_failed';
+  return REASON_BY_CODE.get(code) ?? (CONNECTION_EXCEPTION_PATTERN.test(code) ? 'connection_lost' : 'other');
 }
 
 /** A journal error whose description is already known. describeJournalError() returns this description. */
@@ -132,9 +132,9 @@ export const unclassifiedError = (message: string): DescribedError =>
 
 /** Returns the error for a PostgreSQL server that may lose commits (reason `not_durable`). */
 export const notDurableError = (): DescribedError =>
-  new DescribedError({ reason: 'not_durable', code: '01000', message: REASONS.not_durable[0] });
+  new DescribedError({ reason: 'not_durable', code: '01000', message: ERROR_REASONS.not_durable[0] });
 
-const PERMANENT_REASONS: ReadonlySet<JournalReason> = new Set([
+const PERMANENT_REASONS: ReadonlySet<JournalErrorReason> = new Set([
   'authentication_failed',
   'database_missing',
   'permission_denied',

@@ -3,7 +3,7 @@ import {
   describeJournalError,
   isPermanent,
   type JournalErrorInfo,
-  type JournalReason,
+  type JournalErrorReason,
 } from './journal-error';
 
 const CHECK_INTERVAL_MS = 5_000;
@@ -19,7 +19,7 @@ const LARGE_CHECK_INTERVAL_MS = 60_000;
  * If a check fails for one of these reasons, the journal becomes unavailable only if the previous check has failed too.
  * When the gateway starts, the first failed check already makes the journal unavailable.
  */
-const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
+const TRANSIENT_REASONS: ReadonlySet<JournalErrorReason> = new Set([
   'timeout',
   'locked',
   'connection_lost',
@@ -51,7 +51,7 @@ export class JournalMonitor {
   #lastCheckAt = -Infinity;
   #lastLargeCheckAt = -Infinity;
   /** Time of the last log line about a failed call, by reason. */
-  readonly #callLoggedAt = new Map<JournalReason, number>();
+  readonly #callLoggedAt = new Map<JournalErrorReason, number>();
   #timer: Timer | undefined;
   #currentCheck: Promise<void> | undefined;
   #isStopped = false;
@@ -76,19 +76,19 @@ export class JournalMonitor {
   }
 
   /**
-   * Must be called when a journal call has ended. `call`: name of the method. `fault`: the error; null if the call
+   * Must be called when a journal call has ended. `methodName`: the called method. `fault`: the error; null if the call
    * succeeded, or if a working journal refused the call.
    */
-  onCallEnd(call: string, fault: JournalErrorInfo | null): void {
-    if (call === 'checkWrite') return;
-    if (call === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
+  onCallEnd(methodName: string, fault: JournalErrorInfo | null): void {
+    if (methodName === 'checkWrite') return;
+    if (methodName === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
     if (!fault) return;
     const now = this.#now();
     if (!this.#fault && now - (this.#callLoggedAt.get(fault.reason) ?? -Infinity) >= LOG_INTERVAL_MS) {
       this.#callLoggedAt.set(fault.reason, now);
       const { reason, code, message } = fault;
-      const facts = { event: 'journal_operation_failed', operation: call, reason, code };
-      this.options.log.warn(facts, `journal call ${call} failed: ${message}`);
+      const facts = { event: 'journal_operation_failed', operation: methodName, reason, code };
+      this.options.log.warn(facts, `journal call ${methodName} failed: ${message}`);
     }
     if (fault.reason === 'disk_full') this.#lastLargeCheckAt = -Infinity;
     // The next check must not be skipped, because it finds out whether all writes fail.

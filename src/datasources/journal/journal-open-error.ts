@@ -32,11 +32,12 @@ export function describePathError(file: string): string | undefined {
   return problem && `${checkedFolder} ${problem} (${code}): ${remedy}`;
 }
 
-const MAKE_OWNER = 'make the user of the gateway the owner of the folder and of the files in it (chown)';
+const CHANGE_OWNER_REMEDY =
+  'make the user of the gateway the owner of the folder and of the files in it (chown)';
 
 const PATH_ERRORS: Readonly<Record<string, [problem: string, remedy: string]>> = {
-  EACCES: ['or a file in it cannot be written', MAKE_OWNER],
-  EPERM: ['or a file in it cannot be written', MAKE_OWNER],
+  EACCES: ['or a file in it cannot be written', CHANGE_OWNER_REMEDY],
+  EPERM: ['or a file in it cannot be written', CHANGE_OWNER_REMEDY],
   EROFS: ['is on a read-only file system', 'mount it for writing, or choose another folder'],
   ENOTDIR: ['is below a file', 'correct the path'],
 };

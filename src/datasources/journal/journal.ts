@@ -5,13 +5,7 @@
 
 import type { TransactionKind } from './attempt-kind';
 import type { ChangeJournal, ObservedState } from './changes';
-import type {
-  ConfirmBeginResult,
-  ConfirmClaim,
-  ConfirmedInput,
-  ConfirmedPayment,
-  ConfirmResult,
-} from './confirms';
+import type { ConfirmBeginResult, ConfirmClaim, ConfirmedInput, PaymentRef, ConfirmResult } from './confirms';
 import type { FenceReason, FenceState } from './fence';
 import type { PurgeProgress, PurgeStep } from './purge-step';
 
@@ -62,7 +56,7 @@ export interface NewAttempt extends AttemptKey {
    * Whether to reserve the external id on the channel. Until this attempt is `rejected` or `not_sent`, insertAttempt()
    * returns `reserved` for attempts with other keys that would reserve the same external id on the channel.
    */
-  reserve: boolean;
+  reservesExternalId: boolean;
   /** Id of the instance that sends the request. */
   owner: string;
   /** End of the lease of `owner`. Afterwards, other instances treat the owner as dead, and can claim the attempt. */
@@ -97,8 +91,8 @@ export interface AbsenceEvidence {
 
 export const NO_ABSENCE_EVIDENCE: AbsenceEvidence = { lookups: 0, spanMs: 0, observer: '' };
 
-/** The stored fields of a new attempt. `reserve` and `fenceSince` only control the insert. */
-export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
+/** The stored fields of a new attempt. `reservesExternalId` and `fenceSince` only control the insert. */
+export type SentAttempt = Omit<NewAttempt, 'reservesExternalId' | 'fenceSince'>;
 
 /**
  * A stored attempt. While `outcome` is `in_progress` or `unknown`, the attempt is open; afterwards, it is settled. A
@@ -228,7 +222,7 @@ export interface Journal extends ChangeJournal {
    */
   findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */
-  list(page: AttemptQuery): Promise<Attempt[]>;
+  list(query: AttemptQuery): Promise<Attempt[]>;
   /** Extends the leases of the owner's attempts with the outcome `in_progress`, and of its confirms in progress. */
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an attempt and marks it as `unknown`. Returns null if it is settled, missing, or still leased. */
@@ -240,7 +234,7 @@ export interface Journal extends ChangeJournal {
   /** Records the result of a confirm and releases its claim, atomically. Idempotent. */
   endConfirm(id: string, result: ConfirmResult): Promise<void>;
   /** Returns the hashes of the inputs with which a payment was confirmed. The inputs themselves are not stored. */
-  confirmedInputs(payment: ConfirmedPayment): Promise<ConfirmedInput[]>;
+  confirmedInputs(payment: PaymentRef): Promise<ConfirmedInput[]>;
   /** Returns the attempt with this id; null if there is none. */
   findById(service: string, id: string): Promise<Attempt | null>;
   /** For operators: finds an attempt by id or idempotency key. Null if not found, or several clients used the key. */

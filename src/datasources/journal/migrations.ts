@@ -1,8 +1,13 @@
-import { attemptsView, attemptTables, keyHashOf } from './attempt-tables';
-import { changeTables, INITIAL_DATABASE_IDENTITY } from './change-tables';
-import { convertAttempts, executeAll, type RunMigrationStep, type MigrationStore } from './convert-attempts';
+import { createAttemptsViewStatement, createAttemptTablesStatements, keyHashOf } from './attempt-tables';
+import { createChangeTablesStatements, INITIAL_DATABASE_IDENTITY } from './change-tables';
+import {
+  convertAttempts,
+  executeAll,
+  type RunMigrationStep,
+  type MigrationDatabase,
+} from './convert-attempts';
 import { followRecentTransactions } from './follow-recent';
-import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
+import { HOLDS_EXTERNAL_ID_CONDITION, OPEN_CONDITION } from './rows';
 import type { Dialect } from './stored-values';
 
 /**
@@ -67,7 +72,7 @@ const CREATE_JOURNAL_STATE = `CREATE TABLE journal_state (
        fence_reason TEXT NOT NULL
      )`;
 
-const insertFirstState = (dialect: Dialect): string =>
+const insertFirstStateStatement = (dialect: Dialect): string =>
   `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${INITIAL_DATABASE_IDENTITY[dialect]}, 0, '')`;
 
 /**
@@ -101,7 +106,7 @@ const POSTGRES_ONLY_STATEMENTS = [
   CREATE_IDENTITY_FUNCTION,
   `CREATE FUNCTION attempt_is_open(attempt BYTEA) RETURNS BOOLEAN LANGUAGE sql VOLATILE AS $$
      SELECT EXISTS (SELECT 1 FROM stored_attempts
-       WHERE ${keyHashOf('id')} = ${keyHashOf('attempt')} AND id = attempt AND ${HOLDS_EXTERNAL_ID})
+       WHERE ${keyHashOf('id')} = ${keyHashOf('attempt')} AND id = attempt AND ${HOLDS_EXTERNAL_ID_CONDITION})
    $$`,
   `CREATE FUNCTION attempts_created_by_another(candidates JSONB) RETURNS SETOF BYTEA
      LANGUAGE plpgsql VOLATILE AS $$
@@ -112,7 +117,7 @@ const POSTGRES_ONLY_STATEMENTS = [
      RETURN QUERY SELECT mine.id FROM (
        SELECT own.id, service, kind, x.transaction_id, x.transaction_hash, row_number() OVER (
            PARTITION BY service, kind, x.transaction_id
-           ORDER BY own.transaction_id IS NOT DISTINCT FROM x.transaction_id DESC, ${IS_OPEN} DESC, seq) AS place
+           ORDER BY own.transaction_id IS NOT DISTINCT FROM x.transaction_id DESC, ${OPEN_CONDITION} DESC, seq) AS place
        FROM jsonb_to_recordset(candidates) AS x(id BYTEA, transaction_id BYTEA, transaction_hash INTEGER)
        JOIN stored_attempts AS own ON ${keyHashOf('own.id')} = ${keyHashOf('x.id')} AND own.id = x.id
        JOIN attempt_groups ON attempt_groups.id = group_id
@@ -148,7 +153,7 @@ export function compareMigrations(applied: readonly string[]) {
   };
 }
 
-async function readPendingMigrations({ execute }: MigrationStore): Promise<string[]> {
+async function readPendingMigrations({ execute }: MigrationDatabase): Promise<string[]> {
   await execute('CREATE TABLE IF NOT EXISTS applied_migrations (name TEXT PRIMARY KEY)');
   const rows = await execute('SELECT name FROM applied_migrations');
   return compareMigrations(rows.map(({ name }) => String(name))).pendingMigrations;
@@ -158,45 +163,45 @@ async function readPendingMigrations({ execute }: MigrationStore): Promise<strin
  * Applies pending migrations. After an interruption, the next call continues. Gateways of the previous version can use
  * the journal during the migrations, until convertAttempts() drops the tables that they use.
  */
-export async function migrate(store: MigrationStore): Promise<void> {
-  const { dialect, execute, transaction } = store;
+export async function migrate(database: MigrationDatabase): Promise<void> {
+  const { dialect, execute, transaction } = database;
   const markApplied = async (names: readonly string[]): Promise<void> => {
     for (const name of names) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
   };
   const stepRunner =
     (name: string): RunMigrationStep =>
     (work) =>
-      transaction(async () => ((await readPendingMigrations(store)).includes(name) ? work() : undefined));
+      transaction(async () => ((await readPendingMigrations(database)).includes(name) ? work() : undefined));
   const stateSql = [
-    attemptsView(dialect),
+    createAttemptsViewStatement(dialect),
     CREATE_JOURNAL_STATE,
     ...(dialect === 'postgres' ? POSTGRES_ONLY_STATEMENTS : []),
-    insertFirstState(dialect),
+    insertFirstStateStatement(dialect),
   ];
   const pending = await transaction(async () => {
-    const names = await readPendingMigrations(store);
+    const names = await readPendingMigrations(database);
     if (!names.includes(FIRST_TABLES_MIGRATION)) return names;
-    await executeAll(store, [
+    await executeAll(database, [
       ...CREATE_FIRST_TABLES,
-      ...attemptTables(dialect),
+      ...createAttemptTablesStatements(dialect),
       ...stateSql,
-      ...changeTables(dialect),
+      ...createChangeTablesStatements(dialect),
     ]);
     await markApplied(names);
     return [];
   });
   if (pending.includes(STORED_ATTEMPTS_MIGRATION))
-    await convertAttempts(store, stepRunner(STORED_ATTEMPTS_MIGRATION), async () => {
-      await executeAll(store, stateSql);
+    await convertAttempts(database, stepRunner(STORED_ATTEMPTS_MIGRATION), async () => {
+      await executeAll(database, stateSql);
       await markApplied([STORED_ATTEMPTS_MIGRATION]);
     });
   if (pending.includes(CHANGES_MIGRATION))
     await stepRunner(CHANGES_MIGRATION)(async () => {
-      await executeAll(store, changeTables(dialect));
+      await executeAll(database, createChangeTablesStatements(dialect));
       await markApplied([CHANGES_MIGRATION]);
     });
   if (pending.includes(FOLLOWED_MIGRATION))
-    await followRecentTransactions(store, stepRunner(FOLLOWED_MIGRATION), () =>
+    await followRecentTransactions(database, stepRunner(FOLLOWED_MIGRATION), () =>
       markApplied([FOLLOWED_MIGRATION]),
     );
 }

@@ -15,7 +15,7 @@ export interface PurgeStep {
    * Rows whose time is before this have expired. The time is `settledAt` for `attempts`, `confirmedAt` for `confirmed`,
    * `recordedAt` for `changes`, and `createdAt` (see FollowedTransaction) for `followed`. Unused for `reservations`.
    */
-  settledBefore: number;
+  expiredBefore: number;
   /** Maximum number of rows to examine. */
   limit: number;
   /** `after` of the previous step's PurgeProgress; null for the first step. */
@@ -24,7 +24,7 @@ export interface PurgeStep {
 
 export interface PurgeProgress {
   /** Number of deleted rows, without the reserved external ids of deleted attempts. */
-  deleted: number;
+  deletedCount: number;
   /** Position where this step ended, for `after` of the next PurgeStep. Null if the target needs no further step. */
   after: string | null;
 }

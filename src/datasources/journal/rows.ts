@@ -1,6 +1,6 @@
 import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
 import { type Attempt, type TransactionKind, type AttemptOutcome, type SentAttempt } from './journal';
-import { attemptIdBytes, toJsonValue, KEY_HASH_BYTES, shortHash, toStoredText } from './stored-values';
+import { attemptIdBytes, toJsonValue, KEY_HASH_BYTES, shortHash, toStoredBytes } from './stored-values';
 
 /** A row of PostgreSQL or SQLite. PostgreSQL returns 64-bit integers as strings. */
 export type Row = Record<string, unknown>;
@@ -55,9 +55,9 @@ export const isKeyReleased = ({ outcome }: Attempt): boolean =>
 
 const VALUE_BY_COLUMN: Record<string, (attempt: SentAttempt) => SqlValue> = {
   id: ({ id }) => attemptIdBytes(id),
-  key: ({ key }) => toStoredText(key),
-  fingerprint: ({ fingerprint }) => toStoredText(fingerprint),
-  external_id: ({ externalId }) => toStoredText(externalId),
+  key: ({ key }) => toStoredBytes(key),
+  fingerprint: ({ fingerprint }) => toStoredBytes(fingerprint),
+  external_id: ({ externalId }) => toStoredBytes(externalId),
   external_id_hash: ({ externalId }) => shortHash(externalId),
   method: ({ method }) => method,
   currency: ({ currency }) => currency,
@@ -92,7 +92,7 @@ export const COLUMNS_NULL_AT_INSERT =
  * ON CONFLICT clause for the INSERT of an attempt whose idempotency key is already stored. If the stored attempt is
  * `rejected` or `not_sent` and has another id, the new attempt replaces it. Otherwise, nothing is inserted.
  */
-export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
+export const UPSERT_RELEASED_KEY_CLAUSE = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
   WHERE stored_attempts.state IN ('${STATE_BY_OUTCOME.rejected}', '${STATE_BY_OUTCOME.not_sent}') AND stored_attempts.id <> excluded.id`;
@@ -102,10 +102,10 @@ export const upsertReservationClause = (isFreeCondition: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFreeCondition}`;
 
 /** Condition for open attempts. SQLite uses the index stored_attempts_open only for exactly this SQL text. */
-export const IS_OPEN = "state IN ('p', 'u')";
+export const OPEN_CONDITION = "state IN ('p', 'u')";
 
 /** Condition for attempts that may have created a transaction and therefore keep their reserved external id. */
-export const HOLDS_EXTERNAL_ID = "state IN ('p', 's', 'u')";
+export const HOLDS_EXTERNAL_ID_CONDITION = "state IN ('p', 's', 'u')";
 
 /** Returns the condition that a column (`column`) has a given attempt id. SQL parameters: idValues(id). */
 export const idCondition = (column: string): string => `${keyHashOf(column)} = ? AND ${column} = ?`;

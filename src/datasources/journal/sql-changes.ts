@@ -7,9 +7,9 @@ import {
   changeBatchFromRows,
   readChangesStatement,
 } from './change-rows';
-import { NOW } from './change-tables';
+import { NOW_SQL } from './change-tables';
 import {
-  FIRST_POSITION,
+  BEFORE_FIRST_CHANGE,
   PositionExpired,
   type ChangeJournal,
   type ChangePosition,
@@ -24,18 +24,18 @@ import { monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import type { TransactionKind } from './journal';
 import { textOrNull, type Row, type SqlValue, type SqlWithValues } from './rows';
-import { STORED_TEXT_AS_SQL_TEXT, shortHash, type Dialect } from './stored-values';
+import { STORED_BYTES_TO_SQL_TEXT, shortHash, type Dialect } from './stored-values';
 
-const OF_SERVICE = 'group_id IN (SELECT id FROM attempt_groups WHERE service = ?)';
+const SERVICE_CONDITION = 'group_id IN (SELECT id FROM attempt_groups WHERE service = ?)';
 
 /**
  * Returns the SELECT that finds which hashes of transaction ids belong to followed transactions (see
  * FollowedTransaction). Parameter: JSON array of hashes.
  */
 function followedHashesStatement(dialect: Dialect): string {
-  const { isIn, jsonElements } = DIALECTS[dialect];
+  const { inClause, jsonElements } = DIALECTS[dialect];
   return `SELECT DISTINCT transaction_hash FROM followed_transactions
-    WHERE transaction_hash ${isIn(`SELECT CAST(value AS INTEGER) FROM ${jsonElements}`)}`;
+    WHERE transaction_hash ${inClause(`SELECT CAST(value AS INTEGER) FROM ${jsonElements}`)}`;
 }
 
 /**
@@ -44,21 +44,21 @@ function followedHashesStatement(dialect: Dialect): string {
  * `4 * limit` transactions that became due last.
  */
 function claimFollowedStatement(dialect: Dialect): string {
-  const { isIn, followedByDueTime, skipLocked } = DIALECTS[dialect];
-  const due = `FROM ${followedByDueTime} WHERE next_lookup_at <= ? AND ${OF_SERVICE}`;
+  const { inClause, followedTableByDueTime, skipLockedClause } = DIALECTS[dialect];
+  const due = `FROM ${followedTableByDueTime} WHERE next_lookup_at <= ? AND ${SERVICE_CONDITION}`;
   return `WITH due_last AS MATERIALIZED (
       SELECT id, changed_at ${due} ORDER BY next_lookup_at DESC LIMIT 4 * ?),
     young AS MATERIALIZED (
       SELECT id FROM followed_transactions
-      WHERE id ${isIn('SELECT id FROM due_last WHERE changed_at > ? LIMIT ?')} AND next_lookup_at <= ? ${skipLocked}),
-    longest AS MATERIALIZED (
-      SELECT id ${due} AND NOT id ${isIn('SELECT id FROM young')}
-      ORDER BY next_lookup_at LIMIT ? - (SELECT count(*) FROM young) ${skipLocked})
+      WHERE id ${inClause('SELECT id FROM due_last WHERE changed_at > ? LIMIT ?')} AND next_lookup_at <= ? ${skipLockedClause}),
+    most_overdue AS MATERIALIZED (
+      SELECT id ${due} AND NOT id ${inClause('SELECT id FROM young')}
+      ORDER BY next_lookup_at LIMIT ? - (SELECT count(*) FROM young) ${skipLockedClause})
     UPDATE followed_transactions SET next_lookup_at = ?
-    WHERE id ${isIn('SELECT id FROM young UNION ALL SELECT id FROM longest')}
+    WHERE id ${inClause('SELECT id FROM young UNION ALL SELECT id FROM most_overdue')}
     RETURNING id, (SELECT kind FROM attempt_groups WHERE attempt_groups.id = group_id) AS kind,
       (SELECT channel FROM attempt_groups WHERE attempt_groups.id = group_id) AS channel,
-      ${STORED_TEXT_AS_SQL_TEXT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
+      ${STORED_BYTES_TO_SQL_TEXT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
 }
 
 /**
@@ -66,23 +66,23 @@ function claimFollowedStatement(dialect: Dialect): string {
  * does, which prevents deadlocks. Parameter: JSON array of [id, due time of the next lookup, failures].
  */
 function scheduleFollowedStatement(dialect: Dialect): string {
-  const { isIn, jsonElements, lock } = DIALECTS[dialect];
+  const { inClause, jsonElements, lockClause } = DIALECTS[dialect];
   return `WITH input AS MATERIALIZED (
       SELECT CAST(value ->> 0 AS BIGINT) AS id, CAST(value ->> 1 AS BIGINT) AS next_lookup_at,
         CAST(value ->> 2 AS INTEGER) AS failures FROM ${jsonElements}),
     locked AS MATERIALIZED (
-      SELECT id FROM followed_transactions WHERE id ${isIn('SELECT id FROM input')} ORDER BY id ${lock})
+      SELECT id FROM followed_transactions WHERE id ${inClause('SELECT id FROM input')} ORDER BY id ${lockClause})
     UPDATE followed_transactions AS f SET (next_lookup_at, failures) =
       (SELECT input.next_lookup_at, input.failures FROM input WHERE input.id = f.id LIMIT 1)
-    WHERE f.id ${isIn('SELECT id FROM locked')}`;
+    WHERE f.id ${inClause('SELECT id FROM locked')}`;
 }
 
 /** Returns the SELECT for FollowedCounts. Parameter: the service. */
 const countFollowedStatement = (dialect: Dialect): string =>
-  `WITH clock AS MATERIALIZED (SELECT ${NOW[dialect]} AS now)
+  `WITH clock AS MATERIALIZED (SELECT ${NOW_SQL[dialect]} AS now)
   SELECT count(*) AS followed, count(*) FILTER (WHERE next_lookup_at <= (SELECT now FROM clock)) AS due,
     min(next_lookup_at) AS oldest
-  FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${OF_SERVICE}`;
+  FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${SERVICE_CONDITION}`;
 
 /**
  * If some changes are not readable, and the horizon has not moved for longer than this, in ms, readChanges() calls
@@ -97,11 +97,11 @@ const MAX_HORIZON_DELAY_MS = 50;
  */
 export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservation'> {
   /** Changes up to this position are known to be durable. */
-  #durableUntil: ChangePosition = FIRST_POSITION;
+  #durableUntil: ChangePosition = BEFORE_FIRST_CHANGE;
 
   /**
    * The horizon that was read last. Changes of the current epoch are readable only if their `xid` is below the horizon
-   * (see SELECT_EPOCH in change-rows.ts). `since`: when this horizon was read for the first time, by `monotonicMs`.
+   * (see SELECT_EPOCH_AND_HORIZON in change-rows.ts). `since`: when this horizon was first read, by `monotonicMs`.
    */
   #lastHorizon = { horizon: 0, since: 0 };
 

@@ -1,6 +1,6 @@
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { growingCache } from '../../shared/growing-cache';
-import { listStatement } from './attempt-list';
+import { listAttemptsStatement } from './attempt-list';
 import { readAttemptsByStart, type AttemptsByStartQuery } from './attempts-by-start';
 import { backgroundTimeLimitMs, monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
@@ -18,7 +18,7 @@ import {
   type ConfirmClaim,
   type ConfirmResult,
   type ConfirmedInput,
-  type ConfirmedPayment,
+  type PaymentRef,
   type Creator,
   type Journal,
   type NewAttempt,
@@ -30,7 +30,7 @@ import { keyHashOf, READABLE_COLUMNS } from './attempt-tables';
 import {
   FIND_BY_KEY,
   ATTEMPT_GROUP_ID_SUBQUERY,
-  IS_OPEN,
+  OPEN_CONDITION,
   attemptFromRow,
   idCondition,
   idValues,
@@ -39,21 +39,21 @@ import {
 } from './rows';
 import { settlementProposals } from './settlement-proposals';
 import { SqlChanges } from './sql-changes';
-import { keyHash, shortHash, toStoredText, type Dialect } from './stored-values';
+import { keyHash, shortHash, toStoredBytes, type Dialect } from './stored-values';
 
 const MAX_QUEUED_LISTS = 16;
 const MAX_KNOWN_GROUPS = 10_000;
 
 const FIND_BY_ID = `SELECT * FROM attempts WHERE ${idCondition('stored_id')} AND service = ?`;
 
-const IS_UNKNOWN_OF_SERVICE = `${IS_OPEN} AND state = 'u' AND service = ?`;
+const UNKNOWN_OF_SERVICE_CONDITION = `${OPEN_CONDITION} AND state = 'u' AND service = ?`;
 
 /** Returns the condition for a lease that has ended, or is void (see MAX_LEASE_MS). Parameter: now. */
-const hasEnded = (leaseUntil: string): string =>
+const leaseEndedCondition = (leaseUntil: string): string =>
   `abs(${leaseUntil} - ? - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
 
 /** Condition for open attempts without a valid lease. Parameter: now. */
-const IS_CLAIMABLE = `${IS_OPEN} AND ${hasEnded('lease_until')}`;
+const CLAIMABLE_CONDITION = `${OPEN_CONDITION} AND ${leaseEndedCondition('lease_until')}`;
 
 const ORDER_BY_NEWEST_LIMIT_1 = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
 const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
@@ -84,7 +84,7 @@ const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, i
       WHEN confirms.suspect_hashes LIKE '%' || confirms.input_hash || '%' THEN confirms.suspect_hashes
       WHEN length(confirms.suspect_hashes) > ${MAX_SUSPECT_HASHES_LENGTH} THEN 'unknown'
       ELSE trim(confirms.suspect_hashes || ' ' || confirms.input_hash) END
-    WHERE ${hasEnded('confirms.lease_until')} RETURNING suspect, suspect_hashes`;
+    WHERE ${leaseEndedCondition('confirms.lease_until')} RETURNING suspect, suspect_hashes`;
 
 /** For each outcome of a confirm, the statement that records it and releases the claim. Parameter: id of the claim. */
 export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
@@ -100,7 +100,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
    * group. If a failover of PostgreSQL loses one, insertAttempt() creates it again.
    */
   protected readonly knownGroups = growingCache<string, true>(MAX_KNOWN_GROUPS);
-  readonly #lists;
+  readonly #listBulkhead;
   /** For operators: the outcomes that wait for the approval of a second operator. */
   readonly proposals = settlementProposals((text, ...values) => this.write(text, ...values));
 
@@ -109,7 +109,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     dialect: Dialect,
   ) {
     super(dialect);
-    this.#lists = bulkhead(DIALECTS[dialect].maxConcurrentLists, MAX_QUEUED_LISTS);
+    this.#listBulkhead = bulkhead(DIALECTS[dialect].maxConcurrentLists, MAX_QUEUED_LISTS);
   }
 
   /**
@@ -163,7 +163,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
   async hasRival(attempt: SentAttempt): Promise<boolean> {
     const { service, channel, externalId, kind, method, currency, value, id } = attempt;
     const text = `SELECT 1 FROM attempts WHERE external_id_hash = ? AND external_id = ? AND service = ? AND channel = ?
-      AND kind = ? AND method = ? AND (kind = 'payout' OR (currency = ? AND value = ?)) AND id <> ? AND ${IS_OPEN} LIMIT 1`;
+      AND kind = ? AND method = ? AND (kind = 'payout' OR (currency = ? AND value = ?)) AND id <> ? AND ${OPEN_CONDITION} LIMIT 1`;
     const values = [shortHash(externalId), externalId, service, channel, kind, method, currency, value, id];
     return (await this.read(text, ...values)).length > 0;
   }
@@ -174,11 +174,11 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     return row ? String(row['transaction_id']) : null;
   }
 
-  async list(page: AttemptQuery): Promise<Attempt[]> {
-    const { text, values } = listStatement(page, DIALECTS[this.dialect].attemptsTable);
+  async list(query: AttemptQuery): Promise<Attempt[]> {
+    const { text, values } = listAttemptsStatement(query, DIALECTS[this.dialect].attemptsTable);
     const until = monotonicMs() + backgroundTimeLimitMs(this.timeLimitMs);
     try {
-      const rows = await this.#lists.execute(() => this.readInBackground(text, values, until));
+      const rows = await this.#listBulkhead.execute(() => this.readInBackground(text, values, until));
       return rows.map(attemptFromRow);
     } catch (error) {
       throw error instanceof BulkheadRejectedError ? new JournalBusy(error) : error;
@@ -201,13 +201,13 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
 
   async unknown(service: string, limit: number): Promise<Attempt[]> {
     // MATERIALIZED makes the planner select the unknown attempts first, by their index, and sort only these.
-    const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${IS_UNKNOWN_OF_SERVICE})
+    const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${UNKNOWN_OF_SERVICE_CONDITION})
       SELECT * FROM unknown ORDER BY seq LIMIT ?`;
     return (await this.readInBackground(text, [service, limit])).map(attemptFromRow);
   }
 
   async countUnknown(service: string): Promise<UnknownOutcomeCount[]> {
-    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts WHERE ${IS_UNKNOWN_OF_SERVICE} GROUP BY kind`;
+    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts WHERE ${UNKNOWN_OF_SERVICE_CONDITION} GROUP BY kind`;
     const rows = await this.readInBackground(text, [service]);
     return ATTEMPT_KINDS.map((kind) => {
       const row = rows.find((candidate) => candidate['kind'] === kind);
@@ -219,24 +219,24 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     // Locked rows are skipped: their outcomes are being recorded, so their leases are not needed any more.
     const attempts = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashOf('id')} IN (
       SELECT ${keyHashOf('id')} FROM stored_attempts
-      WHERE owner = ? AND ${IS_OPEN} AND state = 'p' ${DIALECTS[this.dialect].skipLocked})`;
+      WHERE owner = ? AND ${OPEN_CONDITION} AND state = 'p' ${DIALECTS[this.dialect].skipLockedClause})`;
     const confirms = 'UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0';
     await Promise.all([this.write(attempts, leaseUntil, owner), this.write(confirms, leaseUntil, owner)]);
   }
 
   async claim(id: string, { owner, now, leaseUntil }: AttemptClaim): Promise<Attempt | null> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ?
-      WHERE ${idCondition('id')} AND ${IS_CLAIMABLE} RETURNING ${READABLE_COLUMNS[this.dialect]}`;
+      WHERE ${idCondition('id')} AND ${CLAIMABLE_CONDITION} RETURNING ${READABLE_COLUMNS[this.dialect]}`;
     return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(id), now));
   }
 
   async claimDue({ service, owner, now, leaseUntil }: AttemptClaim, limit: number): Promise<Attempt[]> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ? WHERE ${keyHashOf('id')} IN (
-      SELECT ${keyHashOf('id')} FROM stored_attempts WHERE ${IS_CLAIMABLE}
+      SELECT ${keyHashOf('id')} FROM stored_attempts WHERE ${CLAIMABLE_CONDITION}
         AND group_id IN (SELECT id FROM attempt_groups WHERE service = ?)
         AND (next_check_at IS NULL OR next_check_at <=
           CAST(? AS BIGINT) - CASE WHEN COALESCE(absent_observer, '') IN ('', ?) THEN 0 ELSE ${OBSERVER_GRACE_MS} END)
-      ORDER BY next_check_at NULLS FIRST LIMIT ? ${DIALECTS[this.dialect].skipLocked}) RETURNING ${READABLE_COLUMNS[this.dialect]}`;
+      ORDER BY next_check_at NULLS FIRST LIMIT ? ${DIALECTS[this.dialect].skipLockedClause}) RETURNING ${READABLE_COLUMNS[this.dialect]}`;
     return (await this.write(text, owner, leaseUntil, now, service, now, owner, limit)).map(attemptFromRow);
   }
 
@@ -249,7 +249,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     return { previousOutcomeUnknown: Number(row['suspect']) === 1, unresolvedInputHashes };
   }
 
-  async confirmedInputs({ service, channel, transactionId }: ConfirmedPayment): Promise<ConfirmedInput[]> {
+  async confirmedInputs({ service, channel, transactionId }: PaymentRef): Promise<ConfirmedInput[]> {
     const text = 'SELECT * FROM confirmed WHERE service = ? AND channel = ? AND transaction_id = ?';
     const rows = await this.read(text, service, channel, transactionId);
     return rows.map((row) => ({
@@ -272,6 +272,6 @@ export const groupKey = ({ service, client, channel, kind }: NewAttempt): string
   JSON.stringify([service, client, channel, kind]);
 
 const hexAndHash = (text: string | undefined): [string, number] | [null, null] =>
-  text === undefined ? [null, null] : [Buffer.from(toStoredText(text)).toString('hex'), shortHash(text)];
+  text === undefined ? [null, null] : [Buffer.from(toStoredBytes(text)).toString('hex'), shortHash(text)];
 
 const firstAttempt = (rows: readonly Row[]): Attempt | null => (rows[0] ? attemptFromRow(rows[0]) : null);

@@ -12,17 +12,17 @@ import {
   type NotFoundResponse,
 } from './mapping/responses';
 import type { BulkheadName } from './http/resilience';
-import { LookupRetries } from './http/retry-budget';
+import { LookupRetrier } from './http/retry-budget';
 import type { Runtime } from '../../shared/runtime';
 import {
-  METRIC_NAMES,
+  REQUEST_LABELS,
   resultOfFailure,
   resultOfStatus,
   type RequestObserver,
   type ResultForMetrics,
 } from './request-observer';
 import type { RawResponse } from './http/http-exchange';
-import { serviceTime, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
+import { dateHeaderMs, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
 
 /**
  * The transaction to look up. The values in `secrets` are redacted in the response. If the response contradicts one of
@@ -55,7 +55,7 @@ export interface ReservedSlot {
 }
 
 /** Reserves a slot for each create. Payments and payouts have a bulkhead (concurrency limit) each. */
-export interface SendQueue {
+export interface BulkheadSlots {
   hasFreeSlot(): boolean;
   /**
    * Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if no slot becomes free in time, the queue is full, or
@@ -76,27 +76,31 @@ export interface PostOptions {
 /** Client of the payment service: sends lookups, creates and confirms, and checks and redacts the responses. */
 export class ServiceClient {
   readonly runtime: Runtime;
-  readonly #retries: LookupRetries;
+  readonly #retries: LookupRetrier;
 
   constructor(
     private readonly transport: ServiceTransport,
-    private readonly notFound: NotFoundResponse,
+    private readonly notFoundResponse: NotFoundResponse,
     /** Returns the gateway's own secrets, which are redacted in responses. */
     private readonly gatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isCallbackToken'>,
     private readonly observer: RequestObserver,
   ) {
     this.runtime = transport.runtime;
-    this.#retries = new LookupRetries(this.runtime, () => observer.onRetry());
+    this.#retries = new LookupRetrier(this.runtime, () => observer.onRetry());
   }
 
   /** Looks a transaction up, with at most three tries within one deadline. Throws a ServiceError on failure. */
   lookUp(path: string, key: LookupKey): Promise<LookupResponse> {
-    const call = { channel: key.channel, path, query: lookupQuery(key) };
+    const call = { channel: key.channel, path, query: lookupQueryString(key) };
     const read = (raw: RawResponse): LookupResponse => {
-      const json = readLookupResponse(raw, { ...key, ...this.gatewaySecrets() }, this.notFound.status);
+      const json = readLookupResponse(
+        raw,
+        { ...key, ...this.gatewaySecrets() },
+        this.notFoundResponse.status,
+      );
       if (json) this.transport.recordServiceTime(raw);
-      const isFromService = json !== null || isNotFoundOfService(raw, this.notFound);
-      return { transaction: json, isFromService, serviceTime: serviceTime(raw) };
+      const isFromService = json !== null || isNotFoundOfService(raw, this.notFoundResponse);
+      return { transaction: json, isFromService, serviceTime: dateHeaderMs(raw) };
     };
     return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
       this.#send(call, { bulkhead: 'lookups', timeoutMs }).then(read, (failure: unknown) => {
@@ -126,7 +130,7 @@ export class ServiceClient {
     }, outcomeOfFailure);
   }
 
-  sendQueue(path: string, bulkhead: BulkheadName): SendQueue {
+  bulkheadSlots(path: string, bulkhead: BulkheadName): BulkheadSlots {
     const { transport, runtime } = this;
     return {
       hasFreeSlot: () => transport.policy.hasFreeSlot(bulkhead),
@@ -147,7 +151,7 @@ export class ServiceClient {
     const startedAt = this.runtime.monotonic();
     return this.transport.send(call, options).then(
       (raw) => {
-        this.#report(call, startedAt, resultOfStatus(raw.status, this.notFound.status));
+        this.#report(call, startedAt, resultOfStatus(raw.status, this.notFoundResponse.status));
         return raw;
       },
       (failure: unknown) => {
@@ -160,7 +164,7 @@ export class ServiceClient {
   #report(call: ApiCall, startedAt: number, { result, ...facts }: ResultForMetrics): void {
     const ms = this.runtime.monotonic() - startedAt;
     const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;
-    this.observer.onEnd(METRIC_NAMES[name] ?? 'other', result, ms);
+    this.observer.onEnd(REQUEST_LABELS[name] ?? 'other', result, ms);
     if (result === 'ok' || result === 'not_found') return;
     const isChannelError = result === 'unauthorized' || result === 'no_credentials';
     const channel = isChannelError ? { channel: call.channel } : {};
@@ -169,7 +173,7 @@ export class ServiceClient {
 }
 
 /** Returns the query string of a lookup, which is signed and sent unchanged. */
-export function lookupQuery({ channel, transactionId, externalId }: LookupKey): string {
+export function lookupQueryString({ channel, transactionId, externalId }: LookupKey): string {
   const parts = [`channel=${encodeURIComponent(channel)}`];
   if (transactionId !== undefined) parts.push(`transaction_id=${encodeURIComponent(transactionId)}`);
   if (externalId !== undefined) parts.push(`external_id=${encodeURIComponent(externalId)}`);

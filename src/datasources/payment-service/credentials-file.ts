@@ -21,12 +21,12 @@ export interface CredentialTable {
 /** Returns the content of a file that the credentials file names, for example in `apiKeyFile`. */
 type ReadFile = (path: string) => string;
 
-const ENTRY_RULE = 'an object with apiKey or apiKeyFile, and secretKeys or secretKeyFiles';
+const ENTRY_DESCRIPTION = 'an object with apiKey or apiKeyFile, and secretKeys or secretKeyFiles';
 const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 
 /** Matches API keys and secret keys. API keys are sent in an HTTP header, which allows only printable ASCII. */
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
-const CREDENTIAL_RULE = '1 to 1024 printable ASCII characters without spaces';
+const CREDENTIAL_DESCRIPTION = '1 to 1024 printable ASCII characters without spaces';
 
 /**
  * A field of an entry, or an element of a field that is a list. `value` is a credential, or a list of credentials. If
@@ -41,7 +41,7 @@ interface CredentialField {
 function readCredential({ name, value, readFile }: CredentialField): Secret {
   const text = readFile ? readCredentialFile(name, value, readFile) : value;
   if (typeof text !== 'string' || !CREDENTIAL_PATTERN.test(text))
-    throw new Error(`${name}: expected ${readFile ? 'a file of ' : ''}${CREDENTIAL_RULE}`);
+    throw new Error(`${name}: expected ${readFile ? 'a file of ' : ''}${CREDENTIAL_DESCRIPTION}`);
   return new Secret(text);
 }
 
@@ -66,9 +66,9 @@ function readSecretKeys({ name, value, readFile }: CredentialField): Secret[] {
 }
 
 function readEntry(name: string, entry: unknown, readFile: ReadFile): CredentialEntry {
-  if (!isObject(entry)) throw new Error(`${name}: expected ${ENTRY_RULE}`);
+  if (!isObject(entry)) throw new Error(`${name}: expected ${ENTRY_DESCRIPTION}`);
   if (Object.keys(entry).some((field) => !ENTRY_FIELDS.includes(field)))
-    throw new Error(`${name}: has an unknown field; expected ${ENTRY_RULE}`);
+    throw new Error(`${name}: has an unknown field; expected ${ENTRY_DESCRIPTION}`);
   const chooseField = (inline: string, file: string): CredentialField => {
     const [field, extraField] = [inline, file].filter((option) => Object.hasOwn(entry, option));
     if (field === undefined || extraField !== undefined)

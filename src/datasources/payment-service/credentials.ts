@@ -55,7 +55,7 @@ export class Credentials {
   /** Reads `options.file`, if set. Throws an Error if it cannot be read or is invalid. */
   constructor(private readonly options: CredentialsOptions) {
     const { file, log } = options;
-    this.#fromSettings = this.#activate({ default: undefined, channels: new Map() });
+    this.#fromSettings = this.#toActiveCredentials({ default: undefined, channels: new Map() });
     if (file === null) return;
     const folder = path.dirname(file);
     this.#file = new HotReloadedFile({
@@ -66,7 +66,7 @@ export class Credentials {
           throw new Error(
             'expected credentials in its field "default" or "channels", or in SERVICE_API_KEY and SERVICE_SECRET_KEY',
           );
-        return this.#activate(table);
+        return this.#toActiveCredentials(table);
       },
       onReload: (event) =>
         event.applied
@@ -110,7 +110,7 @@ export class Credentials {
     return this.#file?.value ?? this.#fromSettings;
   }
 
-  #activate(table: CredentialTable): ActiveCredentials {
+  #toActiveCredentials(table: CredentialTable): ActiveCredentials {
     const { settings } = this.options;
     const previous = this.#file?.value;
     const defaultEntry = table.default ?? settings;

@@ -4,7 +4,13 @@ import type { CreatePaymentInput } from '../../schema/mutations';
 import { MIN_CALLER_POLL_MS, type CallerPollIntervals, type PaymentResource } from '../../schema/payment';
 import type { WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
-import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type ServiceClient } from './client';
+import {
+  mapAccepted,
+  type LookupKey,
+  type PostOptions,
+  type BulkheadSlots,
+  type ServiceClient,
+} from './client';
 import { addLazyFields, isPartialResponse, readPayment, type KnownPayment } from './mapping/read-payment';
 
 /** A create to send: the input of the mutation, and what the gateway has derived from it. */
@@ -30,8 +36,11 @@ export interface ConfirmRequest {
 
 export interface LookupResult<T> {
   /** The transaction; null if the response is "not found". */
-  found: T | null;
-  /** Whether the response is certainly from the service. If not, the transaction may exist although `found` is null. */
+  transaction: T | null;
+  /**
+   * Whether the response is certainly from the service. If not, the transaction may exist although `transaction` is
+   * null.
+   */
   isFromService: boolean;
 }
 
@@ -44,7 +53,7 @@ export type FoundListener<T> = (transaction: T, requestedAt: number) => void;
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
 export class PaymentService {
   onFound: FoundListener<PaymentResource> = () => undefined;
-  readonly queue: SendQueue;
+  readonly slots: BulkheadSlots;
 
   /** @param pollAfter poll intervals that each payment recommends to callers */
   constructor(
@@ -54,7 +63,7 @@ export class PaymentService {
       provider: MIN_CALLER_POLL_MS,
     },
   ) {
-    this.queue = client.sendQueue('payment/', 'payments');
+    this.slots = client.bulkheadSlots('payment/', 'payments');
   }
 
   /** POST payment/ (spec 4.4). */
@@ -90,14 +99,14 @@ export class PaymentService {
 
   /** GET payment/ (spec 4.3). Returns null after a "not found" response. Throws a ServiceError if the lookup fails. */
   async lookUp(key: LookupKey): Promise<PaymentResource | null> {
-    return (await this.search(key)).found;
+    return (await this.lookUpWithOrigin(key)).transaction;
   }
 
   /** Like `lookUp`, but also returns whether the response is certainly from the service. */
-  async search(key: LookupKey): Promise<LookupResult<PaymentResource>> {
+  async lookUpWithOrigin(key: LookupKey): Promise<LookupResult<PaymentResource>> {
     const requestedAt = this.client.runtime.monotonic();
     const { transaction: json, serviceTime, isFromService } = await this.client.lookUp('payment/', key);
-    if (!json) return { found: null, isFromService };
+    if (!json) return { transaction: null, isFromService };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
     // If the response has no external id, the listener gets none, because the response does not prove that the external
     // id in `key` is that of the payment.
@@ -105,7 +114,7 @@ export class PaymentService {
     const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);
     this.onFound(paymentForListener, requestedAt);
-    return { found: payment, isFromService };
+    return { transaction: payment, isFromService };
   }
 
   /** Builds a payment from journal data. The first access to a field that is not in the journal starts a lookup. */

@@ -7,9 +7,15 @@ import { toEnumValue } from '../../schema/register-enum';
 import { passThrough, readEnumValue, readStatus } from '../../redaction/text';
 import { scalarToText, type WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
-import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type ServiceClient } from './client';
+import {
+  mapAccepted,
+  type LookupKey,
+  type PostOptions,
+  type BulkheadSlots,
+  type ServiceClient,
+} from './client';
 import type { CreateRequest, FoundListener, LookupResult } from './payments';
-import { requestedAmount, readError } from './mapping/read-payment';
+import { requestedAmount, readTransactionError } from './mapping/read-payment';
 
 type PayoutRequest = CreateRequest<CreatePayoutInput, ReturnType<typeof selectedPayoutMethod>>;
 
@@ -33,10 +39,10 @@ type FindKnownPayout = (transactionId: string) => KnownPayout | Promise<KnownPay
 /** The payouts of the payment service (spec 4.1, 4.2). */
 export class PayoutService {
   onFound: FoundListener<PayoutResource> = () => undefined;
-  readonly queue: SendQueue;
+  readonly slots: BulkheadSlots;
 
   constructor(private readonly client: ServiceClient) {
-    this.queue = client.sendQueue('payout/', 'payouts');
+    this.slots = client.bulkheadSlots('payout/', 'payouts');
   }
 
   /** POST payout/ (spec 4.2). */
@@ -65,17 +71,17 @@ export class PayoutService {
    * @param findKnown returns the details that the response lacks. Default: returns `key`.
    */
   async lookUp(key: LookupKey, findKnown?: FindKnownPayout): Promise<PayoutResource | null> {
-    return (await this.search(key, findKnown)).found;
+    return (await this.lookUpWithOrigin(key, findKnown)).transaction;
   }
 
   /** Like `lookUp`, but also returns whether the response is certainly from the service. */
-  async search(
+  async lookUpWithOrigin(
     key: LookupKey,
     findKnown: FindKnownPayout = () => key,
   ): Promise<LookupResult<PayoutResource>> {
     const requestedAt = this.client.runtime.monotonic();
     const { transaction: json, isFromService } = await this.client.lookUp('payout/', key);
-    if (!json) return { found: null, isFromService };
+    if (!json) return { transaction: null, isFromService };
     const transactionId = String(json['transaction_id']).toLowerCase();
     const known = await findKnown(transactionId);
     const payout = readPayout(json, known);
@@ -84,7 +90,7 @@ export class PayoutService {
       ? readPayout(json, { channel: known.channel, isPartial: true })
       : payout;
     this.onFound(payoutForListener, requestedAt);
-    return { found: payout, isFromService };
+    return { transaction: payout, isFromService };
   }
 
   /** Builds a payout from journal data, without a lookup. */
@@ -108,7 +114,7 @@ function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
     status: toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, status),
     rawStatus: readStatus(status),
     amount: requestedAmount(known.amount),
-    error: readError(json['error']),
+    error: readTransactionError(json['error']),
     ...(known.isPartial && { isPartial: true }),
   });
 }

@@ -25,7 +25,7 @@ export interface RequestObserver {
 }
 
 /** Names of requests in metrics, by HTTP method and path. Other requests have the name `other`. */
-export const METRIC_NAMES: Readonly<Record<string, string>> = {
+export const REQUEST_LABELS: Readonly<Record<string, string>> = {
   'GET payment/': 'lookup_payment',
   'GET payout/': 'lookup_payout',
   'POST payment/': 'create_payment',

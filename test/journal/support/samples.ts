@@ -28,7 +28,7 @@ export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => {
     currency: 'EUR',
     value: '10.00',
     publicDetails: '{"last4":"1111"}',
-    reserve: false,
+    reservesExternalId: false,
     owner: 'instance-1',
     leaseUntil: 5_000,
     startedAt: 1_000,
@@ -40,7 +40,7 @@ export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => {
 };
 
 export const newPayout = (given: Partial<NewAttempt> = {}): NewAttempt =>
-  newAttempt({ kind: 'payout', reserve: true, ...given });
+  newAttempt({ kind: 'payout', reservesExternalId: true, ...given });
 
 export const newClaim = (service: string, given: Partial<AttemptClaim> = {}): AttemptClaim => ({
   service,
@@ -81,7 +81,11 @@ export const confirmedBy = (
 });
 
 /** Returns the journal's record of an attempt that has no outcome yet. */
-export const asBegun = ({ reserve: _, fenceSince: __, ...attempt }: NewAttempt): Omit<Attempt, 'seq'> => ({
+export const asBegun = ({
+  reservesExternalId: _,
+  fenceSince: __,
+  ...attempt
+}: NewAttempt): Omit<Attempt, 'seq'> => ({
   ...attempt,
   ...BEGUN,
 });
@@ -115,13 +119,13 @@ export function tally(responses: readonly { kind: string }[]): Record<string, nu
 export async function purgeAll(
   journal: Journal,
   target: PurgeTarget,
-  settledBefore: number,
+  expiredBefore: number,
   limit = 100,
 ): Promise<number[]> {
   const deleted: number[] = [];
   for (let after: string | null = null; ;) {
-    const progress = await journal.purgeStep({ target, settledBefore, limit, after });
-    deleted.push(progress?.deleted ?? 0);
+    const progress = await journal.purgeStep({ target, expiredBefore, limit, after });
+    deleted.push(progress?.deletedCount ?? 0);
     after = progress?.after ?? null;
     if (after === null) return deleted;
   }

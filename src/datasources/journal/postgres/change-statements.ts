@@ -1,10 +1,10 @@
-import { FEED_ID_SUBQUERY, ATTEMPT_COLUMNS } from '../change-tables';
+import { FEED_ID_SUBQUERY, COPIED_ATTEMPT_COLUMNS } from '../change-tables';
 
 /**
  * SELECT of the current epoch of changes (see ChangePosition). It returns no row if the journal has moved to another
  * database since the epoch began.
  */
-const CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
+const SELECT_CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
 
 /**
  * Column definitions for reading an ObservedState from JSON. In RECORD_OUTCOMES, the columns are null if the outcome
@@ -15,38 +15,38 @@ export const OBSERVED_STATE_COLUMNS =
 
 /**
  * CTEs of RECORD_OUTCOMES that record the first change of each created transaction. Unless the recorded status is
- * final, they also start to follow the transaction. If CURRENT_EPOCH returns no row, or if the outcome has no observed
- * state, they record no change. The first lookup is then due immediately, and its result is recorded as the first
- * change.
+ * final, they also start to follow the transaction. If SELECT_CURRENT_EPOCH returns no row, or if the outcome has no
+ * observed state, they record no change. The first lookup is then due immediately, and its result is recorded as the
+ * first change.
  */
-export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
+export const RECORD_FIRST_CHANGES_CTES = `current_epoch AS MATERIALIZED (${SELECT_CURRENT_EPOCH}),
   created AS MATERIALIZED (
     SELECT settled.*, epoch, observed_status IS NOT NULL AND epoch IS NOT NULL AS is_recorded
     FROM settled LEFT JOIN current_epoch ON TRUE WHERE transaction_id IS NOT NULL),
   first_changes AS (
-    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${ATTEMPT_COLUMNS}, status, state, received)
-    SELECT epoch, txid_current(), settled_at, ${FEED_ID_SUBQUERY}, ${ATTEMPT_COLUMNS}, observed_status, observed_state, received
+    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMNS}, status, state, received)
+    SELECT epoch, txid_current(), settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMNS}, observed_status, observed_state, received
     FROM created WHERE is_recorded),
   followed AS (
-    INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${ATTEMPT_COLUMNS},
+    INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_ATTEMPT_COLUMNS},
       transaction_hash, status, state)
     SELECT settled_at, settled_at, CASE WHEN is_recorded THEN settled_at ELSE 0 END,
-      CASE WHEN is_recorded THEN next_lookup_at ELSE settled_at END, ${ATTEMPT_COLUMNS}, transaction_hash,
+      CASE WHEN is_recorded THEN next_lookup_at ELSE settled_at END, ${COPIED_ATTEMPT_COLUMNS}, transaction_hash,
       CASE WHEN is_recorded THEN observed_status END, CASE WHEN is_recorded THEN observed_state END
     FROM created WHERE NOT (is_recorded AND is_final))`;
 
-/** Columns that the CTE `settled` must return, because RECORD_FIRST_CHANGES reads them. */
+/** Columns that the CTE `settled` must return, because RECORD_FIRST_CHANGES_CTES reads them. */
 export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_id, own.method, own.currency, own.value,
   own.transaction_hash, own.settled_at, observed_status, observed_state, received, is_final, next_lookup_at`;
 
 /**
  * Records a batch of observations of different transactions. Parameter: the observations as a JSON array. Returns one
  * row for each observation whose transaction is followed: `place`, its index in the array, and `result`. If
- * CURRENT_EPOCH has no row, records nothing and returns one row whose `place` is null. Rows are locked by id, as in
- * scheduleFollowed(), so that the two cannot deadlock. After waiting for a lock, the statement sees what the previous
- * holder has committed.
+ * SELECT_CURRENT_EPOCH has no row, records nothing and returns one row whose `place` is null. Rows are locked by id, as
+ * in scheduleFollowed(), so that the two cannot deadlock. After waiting for a lock, the statement sees what the
+ * previous holder has committed.
  */
-export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
+export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${SELECT_CURRENT_EPOCH}),
   input AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(place INTEGER, service TEXT, kind TEXT, channel TEXT,
       transaction_hash INTEGER, transaction_id BYTEA, requested_at BIGINT, observed_at BIGINT, ${OBSERVED_STATE_COLUMNS})),
@@ -71,8 +71,8 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
         ELSE 'recorded' END AS result
     FROM locked CROSS JOIN current_epoch),
   recorded AS (
-    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${ATTEMPT_COLUMNS}, status, state, previous_status, received)
-    SELECT epoch, txid_current(), observed_at, ${FEED_ID_SUBQUERY}, ${ATTEMPT_COLUMNS}, observed_status, observed_state, status, received
+    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMNS}, status, state, previous_status, received)
+    SELECT epoch, txid_current(), observed_at, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMNS}, observed_status, observed_state, status, received
     FROM decided WHERE result = 'recorded'),
   ended AS (
     DELETE FROM followed_transactions AS f USING decided
@@ -92,15 +92,15 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
   SELECT NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM current_epoch)`;
 
 /** Makes all earlier commits durable: the commit of this message waits until the write-ahead log is durable. */
-export const SYNC = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
+export const SYNC_COMMITS = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
 
 /** Begins a new epoch if the journal has moved to another database. */
 export const RAISE_EPOCH_IF_MOVED = 'SELECT raise_change_epoch(FALSE)';
 
 /**
- * Returns a horizon (see SELECT_EPOCH): the id below which all database transactions that write changes have ended.
- * Unlike txid_snapshot_xmin, this horizon does not depend on database transactions that write no changes. It is 0 if
- * this database user may not see all database transactions that write changes.
+ * Returns a horizon (see SELECT_EPOCH_AND_HORIZON): the id below which all database transactions that write changes
+ * have ended. Unlike txid_snapshot_xmin, this horizon does not depend on database transactions that write no changes.
+ * It is 0 if this database user may not see all database transactions that write changes.
  *
  * A database transaction that writes changes locks the table `changes` before it gets an id. It keeps the lock until
  * its changes are visible. The locks are read after the snapshot. So each writing transaction with an id below `xmax`

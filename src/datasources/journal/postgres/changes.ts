@@ -2,7 +2,7 @@ import type { Observation, ObservationResult, ObservedState } from '../changes';
 import { JournalUnavailable } from '../journal';
 import { unclassifiedError } from '../journal-error';
 import type { Row } from '../rows';
-import { toJsonValue, shortHash, toStorableText, toStoredText } from '../stored-values';
+import { toJsonValue, shortHash, toStorableText, toStoredBytes } from '../stored-values';
 
 /**
  * Records a batch of observations of different transactions, and returns their results. If the journal has moved to
@@ -39,7 +39,7 @@ const observationValues = (observation: Observation, place: number) => ({
   kind: observation.kind,
   channel: observation.channel,
   transaction_hash: shortHash(observation.transactionId),
-  transaction_id: toJsonValue(toStoredText(observation.transactionId)),
+  transaction_id: toJsonValue(toStoredBytes(observation.transactionId)),
   requested_at: observation.requestedAt,
   observed_at: observation.observedAt,
   ...observedStateValues(observation),

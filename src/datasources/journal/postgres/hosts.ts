@@ -14,7 +14,7 @@ export class PostgresHosts {
   /** Hosts in the order in which a search tries them; empty if the connection string has only one host. */
   #searchOrder: readonly PostgresHost[];
   /** The chosen host. Undefined before the first search, after the host has failed, and if there is only one host. */
-  #current: PostgresHost | undefined;
+  #chosenHost: PostgresHost | undefined;
   readonly #search = singleFlight(() => this.#searchHost());
 
   /** @throws PostgresUrlError if the connection string is invalid */
@@ -48,7 +48,7 @@ export class PostgresHosts {
    * host. Rejects with a DescribedError if no host is suitable.
    */
   chooseHost(): Promise<PostgresHost | undefined> {
-    if (this.#current || this.#searchOrder.length === 0) return Promise.resolve(this.#current);
+    if (this.#chosenHost || this.#searchOrder.length === 0) return Promise.resolve(this.#chosenHost);
     return this.#search();
   }
 
@@ -63,10 +63,10 @@ export class PostgresHosts {
 
   /** Must be called when a host has failed or is read-only. If it is the chosen host, the next search tries it last. */
   reportFailure({ host, port }: PostgresHost): void {
-    const current = this.#current;
+    const current = this.#chosenHost;
     // A failure of any other host changes nothing.
     if (current?.host !== host || current.port !== port) return;
-    this.#current = undefined;
+    this.#chosenHost = undefined;
     this.#searchOrder = [...this.#searchOrder.filter((candidate) => candidate !== current), current];
   }
 
@@ -80,7 +80,7 @@ export class PostgresHosts {
       try {
         await Object.assign(client, host).connect();
         await this.checkSession(client);
-        this.#current = host;
+        this.#chosenHost = host;
         return host;
       } catch (error) {
         faults.set(host, describeJournalError(error));

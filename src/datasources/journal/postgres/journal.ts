@@ -26,11 +26,16 @@ import {
 } from '../rows';
 import { END_CONFIRM, groupKey, SqlJournal } from '../sql-journal';
 import { keyHash, toStorableText } from '../stored-values';
-import { RAISE_EPOCH_IF_MOVED, READ_WRITERS_HORIZON, RECORD_OBSERVATIONS, SYNC } from './change-statements';
+import {
+  RAISE_EPOCH_IF_MOVED,
+  READ_WRITERS_HORIZON,
+  RECORD_OBSERVATIONS,
+  SYNC_COMMITS,
+} from './change-statements';
 import { recordObservations } from './changes';
 import { PostgresHosts } from './hosts';
 import { recordOutcomes, type IdentifiedOutcome } from './outcomes';
-import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
+import { PLANNER_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
@@ -39,8 +44,8 @@ import {
   INSERT_ATTEMPTS,
   LOWER_FENCE,
   RAISE_FENCE,
-  READ_STATE,
-  RECORD_CONFIRMED,
+  RAISE_FENCE_IF_MOVED_RETURNING_STATE,
+  RECORD_CONFIRMED_INPUTS_CTE,
   RECORD_OUTCOMES,
 } from './statements';
 
@@ -58,22 +63,24 @@ const MAX_OUTCOME_CONNECTIONS = 2;
 export class PostgresJournal extends SqlJournal implements Journal {
   protected readonly findCreatedStatement = FIND_CREATED;
   /** Connections whose commits wait until they are durable. */
-  readonly #pool: PostgresPool;
-  /** Like `#pool`, but commits do not wait until they are durable. */
+  readonly #mainPool: PostgresPool;
+  /** Like `#mainPool`, but commits do not wait until they are durable. */
   readonly #outcomePool: PostgresPool;
   /** Connections for work that must not delay creates. Their commits do not wait until they are durable. */
   readonly #backgroundPool: PostgresPool;
-  readonly #inserts = new Batcher<NewAttempt, InsertResult | null>({
+  readonly #insertBatcher = new Batcher<NewAttempt, InsertResult | null>({
     flush: (attempts, until) => this.#insertAll(attempts, until),
     maxBatch: MAX_BATCH,
     concurrency: 2,
     timeLimitMs: this.timeLimitMs,
     batchExclusion: (attempt) => {
-      const { service, channel, externalId, reserve } = attempt;
-      return reserve ? { key: JSON.stringify([service, channel, externalId]), owner: keyOf(attempt) } : null;
+      const { service, channel, externalId, reservesExternalId } = attempt;
+      return reservesExternalId
+        ? { key: JSON.stringify([service, channel, externalId]), owner: keyOf(attempt) }
+        : null;
     },
   });
-  readonly #outcomes = new Batcher<IdentifiedOutcome, boolean | 'missing'>({
+  readonly #outcomeBatcher = new Batcher<IdentifiedOutcome, boolean | 'missing'>({
     flush: (outcomes, until) =>
       recordOutcomes(outcomes, (json) => this.#outcomePool.query(RECORD_OUTCOMES, [json], until)),
     maxBatch: MAX_BATCH,
@@ -81,7 +88,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     timeLimitMs: this.timeLimitMs,
     batchExclusion: (outcome) => ({ key: outcome.id, owner: outcome }),
   });
-  readonly #observations = new Batcher<Observation, ObservationResult>({
+  readonly #observationBatcher = new Batcher<Observation, ObservationResult>({
     flush: (observations, until) =>
       recordObservations(
         observations,
@@ -97,9 +104,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
       return { key: JSON.stringify([service, kind, channel, transactionId]), owner: observation };
     },
   });
-  readonly #syncs = new Batcher<null, null>({
+  readonly #syncBatcher = new Batcher<null, null>({
     flush: async (requests, until) => {
-      await this.#pool.queryDurably(SYNC, [], until);
+      await this.#mainPool.queryDurably(SYNC_COMMITS, [], until);
       return requests;
     },
     maxBatch: Number.MAX_SAFE_INTEGER,
@@ -110,15 +117,15 @@ export class PostgresJournal extends SqlJournal implements Journal {
   constructor(url: string, timeLimitMs: number) {
     super(timeLimitMs, 'postgres');
     const hosts = new PostgresHosts(url);
-    this.#pool = new PostgresPool(hosts, {
+    this.#mainPool = new PostgresPool(hosts, {
       timeLimitMs,
       maxConnections: MAX_MAIN_CONNECTIONS,
-      connectionOptions: CONNECTION_OPTIONS,
+      connectionOptions: PLANNER_OPTIONS,
     });
     this.#outcomePool = new PostgresPool(hosts, {
       timeLimitMs,
       maxConnections: MAX_OUTCOME_CONNECTIONS,
-      connectionOptions: `${CONNECTION_OPTIONS} ${ASYNC_COMMIT_OPTION}`,
+      connectionOptions: `${PLANNER_OPTIONS} ${ASYNC_COMMIT_OPTION}`,
       migrate: () => this.migrate(),
     });
     this.#backgroundPool = new PostgresPool(hosts, {
@@ -131,38 +138,41 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   /** Applies pending migrations, without a time limit. */
   migrate(): Promise<void> {
-    return this.#pool.migrate();
+    return this.#mainPool.migrate();
   }
 
   async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
     const until = monotonicMs() + this.timeLimitMs;
-    const result = await this.#inserts.add(attempt);
+    const result = await this.#insertBatcher.add(attempt);
     if (result) return result;
     const { fence } = await this.readFenceState(until);
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
     // Another instance may have taken or released the idempotency key while the INSERT ran.
-    const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
+    const [row] = await this.#mainPool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const holder = row && attemptFromRow(row);
     if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
     // A failover may have lost the group, although knownGroups contains it.
     const wasGroupMissing = await this.#createGroups([attempt], until);
     if (wasGroupMissing) return this.insertAttempt(attempt);
-    return attempt.reserve ? { kind: 'reserved' } : this.insertAttempt(attempt);
+    return attempt.reservesExternalId ? { kind: 'reserved' } : this.insertAttempt(attempt);
   }
 
   async recordOutcome(id: string, outcome: Outcome): Promise<boolean> {
-    const result = await this.#outcomes.add({ id, outcome });
+    const result = await this.#outcomeBatcher.add({ id, outcome });
     if (result === 'missing') throw new AttemptMissing();
     return result;
   }
 
   recordObservation(observation: Observation): Promise<ObservationResult> {
-    return this.#observations.add(observation);
+    return this.#observationBatcher.add(observation);
   }
 
-  /** As Journal.readFenceState(). Also rejects with JournalUnavailable if a crash could lose commits (see IS_DURABLE). */
+  /**
+   * As Journal.readFenceState(). Also rejects with JournalUnavailable if a crash could lose commits (see
+   * DURABILITY_CONDITION).
+   */
   async readFenceState(until?: number): Promise<FenceState> {
-    const [row = {}] = await this.#pool.query(READ_STATE, [], until);
+    const [row = {}] = await this.#mainPool.query(RAISE_FENCE_IF_MOVED_RETURNING_STATE, [], until);
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
     return fenceStateFromRow(row);
   }
@@ -173,7 +183,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
     const rows = confirmed.map((input) => toWireFields({ ...input, status: toStorableText(input.status) }));
-    await this.write(`${RECORD_CONFIRMED} ${END_CONFIRM[outcome]}`, JSON.stringify(rows), id);
+    await this.write(`${RECORD_CONFIRMED_INPUTS_CTE} ${END_CONFIRM[outcome]}`, JSON.stringify(rows), id);
   }
 
   async time(): Promise<number> {
@@ -187,7 +197,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   async checkWrite(bytes: number): Promise<void> {
     const until = monotonicMs() + this.timeLimitMs;
-    const [row] = await this.#pool.queryDurably(CHECK_WRITE, [Date.now(), bytes], until);
+    const [row] = await this.#mainPool.queryDurably(CHECK_WRITE, [Date.now(), bytes], until);
     if (row?.['may'] !== true) {
       const message = 'The database user lacks privileges on the tables or sequences of the journal.';
       throw new JournalUnavailable(Object.assign(new Error(message), { code: '42501' }));
@@ -197,17 +207,17 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   /** Completes queued attempts, outcomes, observations and syncs, then closes the connections. */
   async close(): Promise<void> {
-    const queues = [this.#inserts, this.#outcomes, this.#observations, this.#syncs];
+    const queues = [this.#insertBatcher, this.#outcomeBatcher, this.#observationBatcher, this.#syncBatcher];
     await Promise.all(queues.map((queue) => queue.close()));
-    await Promise.all([this.#pool, this.#outcomePool, this.#backgroundPool].map((pool) => pool.close()));
+    await Promise.all([this.#mainPool, this.#outcomePool, this.#backgroundPool].map((pool) => pool.close()));
   }
 
   protected read(text: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.#pool.query(text, values);
+    return this.#mainPool.query(text, values);
   }
 
   protected write(text: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.#pool.query(text, values);
+    return this.#mainPool.query(text, values);
   }
 
   protected readInBackground(text: string, values: SqlValue[], until?: number): Promise<Row[]> {
@@ -219,11 +229,11 @@ export class PostgresJournal extends SqlJournal implements Journal {
   }
 
   protected async sync(): Promise<void> {
-    await this.#syncs.add(null);
+    await this.#syncBatcher.add(null);
   }
 
   protected async raiseEpochIfMoved(until?: number): Promise<void> {
-    await this.#pool.query(RAISE_EPOCH_IF_MOVED, [], until);
+    await this.#mainPool.query(RAISE_EPOCH_IF_MOVED, [], until);
   }
 
   protected override async readWritersHorizon(): Promise<number> {
@@ -236,13 +246,18 @@ export class PostgresJournal extends SqlJournal implements Journal {
     // One statement cannot write a row twice. So of attempts with the same key, only the first is inserted.
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
     const records = [...byKey.values()].map((attempt) => {
-      const { service, client, channel, kind, reserve, fenceSince } = attempt;
+      const { service, client, channel, kind, reservesExternalId, fenceSince } = attempt;
       const group = { service, client, channel, kind };
-      return { ...insertColumnsInJson(attempt), ...group, reserve, fence_since: fenceSince };
+      return {
+        ...insertColumnsInJson(attempt),
+        ...group,
+        reserve: reservesExternalId,
+        fence_since: fenceSince,
+      };
     });
     const withUnknownGroup = attempts.filter((attempt) => !this.knownGroups.has(groupKey(attempt)));
     if (withUnknownGroup.length > 0) await this.#createGroups(withUnknownGroup, until);
-    const rows = await this.#pool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
+    const rows = await this.#mainPool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
     const insertedIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
     const foundAttempts = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
     const startedIds = new Set([...insertedIds, ...foundAttempts.map(({ id }) => id)]);

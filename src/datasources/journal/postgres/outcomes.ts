@@ -2,7 +2,7 @@ import { bytesToUuid } from '../../../shared/uuid';
 import { STATE_BY_OUTCOME } from '../attempt-tables';
 import type { Outcome } from '../journal';
 import type { Row } from '../rows';
-import { attemptIdBytes, shortHash, toJsonValue, toStorableText, toStoredText } from '../stored-values';
+import { attemptIdBytes, shortHash, toJsonValue, toStorableText, toStoredBytes } from '../stored-values';
 import { observedStateValues } from './changes';
 
 /** An outcome, and the id of its attempt. */
@@ -37,7 +37,7 @@ const outcomeValues = ({ id, outcome: { outcome, ...facts } }: IdentifiedOutcome
   state: STATE_BY_OUTCOME[outcome],
   settled_at: 'settledAt' in facts ? facts.settledAt : null,
   ...('transactionId' in facts && {
-    transaction_id: toJsonValue(toStoredText(facts.transactionId)),
+    transaction_id: toJsonValue(toStoredBytes(facts.transactionId)),
     transaction_hash: shortHash(facts.transactionId),
   }),
   status: 'status' in facts ? toStorableText(facts.status) : null,

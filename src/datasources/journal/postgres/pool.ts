@@ -12,17 +12,17 @@ import type { Row, SqlValue } from '../rows';
  * Planner settings of connections. Tables grow faster than PostgreSQL updates its statistics. So PostgreSQL must plan
  * each execution anew, and avoid plans that read whole tables (sequential scans, merge joins).
  */
-export const CONNECTION_OPTIONS =
+export const PLANNER_OPTIONS =
   '-c plan_cache_mode=force_custom_plan -c enable_seqscan=off -c enable_mergejoin=off -c jit=off';
 
 /**
  * Planner settings for statements that must read an index in its order. Without them, PostgreSQL could read and sort
  * a whole table if the table has just grown, or if few of its rows match the condition.
  */
-export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_bitmapscan=off -c enable_sort=off`;
+export const INDEX_ORDER_OPTIONS = `${PLANNER_OPTIONS} -c enable_bitmapscan=off -c enable_sort=off`;
 
 /** Key of the advisory lock that lets only one instance at a time run migrations. */
-const MIGRATION_LOCK = 7_215_044;
+const MIGRATION_LOCK_KEY = 7_215_044;
 
 interface PostgresPoolOptions {
   /** Time limit of a query in ms, including the wait for a connection and for migrations. */
@@ -160,7 +160,7 @@ export class PostgresPool {
         transaction: async (work) => {
           await execute('BEGIN');
           await execute('SET LOCAL statement_timeout = 0');
-          await execute(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+          await execute(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`);
           const result = await work();
           await execute('COMMIT');
           return result;

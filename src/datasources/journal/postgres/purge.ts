@@ -3,23 +3,26 @@ import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { PostgresPool } from './pool';
 
 /** Key of the advisory lock that lets only one instance at a time purge. */
-const PURGE_LOCK = 7_215_045;
+const PURGE_LOCK_KEY = 7_215_045;
 
-/** CTE that takes the purge lock if it is free. Column: `mine`, whether this database transaction has the lock. */
-const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
+/** CTE that takes the purge lock if it is free. Column: `is_acquired`, whether this database transaction has it. */
+const TRY_PURGE_LOCK = `purge_lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK_KEY}) AS is_acquired)`;
 
 /**
- * Returns the SELECT at the end of a step, with the columns `mine` (see TRY_PURGE_LOCK), `found` (number of rows in the
- * CTE that `examinedCte` names), `deleted` (number of deleted rows) and `last` (where the next step begins).
+ * Returns the SELECT at the end of a step, with the columns `is_acquired` (see TRY_PURGE_LOCK), `found` (number of rows
+ * in the CTE that `examinedCte` names), `deleted` (number of deleted rows) and `last` (where the next step begins).
  */
-const selectProgress = (examinedCte: string, last: string): string => `SELECT (SELECT mine FROM turn) AS mine,
+const progressSelect = (
+  examinedCte: string,
+  last: string,
+): string => `SELECT (SELECT is_acquired FROM purge_lock) AS is_acquired,
   (SELECT count(*) FROM ${examinedCte}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${last}) AS last`;
 
 /** Deletes expired attempts and their reserved external ids. Skips locked rows, because waiting could deadlock. */
 export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
   expired AS MATERIALIZED (
     SELECT ctid, id, group_id, external_id FROM stored_attempts
-    WHERE (SELECT mine FROM turn) AND settled_at >= $1 AND settled_at < $2
+    WHERE (SELECT is_acquired FROM purge_lock) AND settled_at >= $1 AND settled_at < $2
     ORDER BY settled_at LIMIT $3 FOR UPDATE SKIP LOCKED),
   released AS MATERIALIZED (
     SELECT held.ctid FROM expired JOIN attempt_groups ON attempt_groups.id = expired.group_id
@@ -31,7 +34,7 @@ export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM reserved_external_ids WHERE ctid = ANY (ARRAY (SELECT ctid FROM released))),
   deleted AS (
     DELETE FROM stored_attempts WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING settled_at)
-  ${selectProgress('expired', 'SELECT max(settled_at)::text FROM deleted')}`;
+  ${progressSelect('expired', 'SELECT max(settled_at)::text FROM deleted')}`;
 
 /**
  * Deletes reserved external ids whose attempt does not exist. Keeps a row that a new attempt is taking over: the row
@@ -40,10 +43,10 @@ export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
 export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT service, channel, external_id, attempt_id FROM reserved_external_ids
-    WHERE (SELECT mine FROM turn)
+    WHERE (SELECT is_acquired FROM purge_lock)
       AND (external_id, channel, service) > (($1::jsonb ->> 0)::bytea, $1::jsonb ->> 1, $1::jsonb ->> 2)
     ORDER BY external_id, channel, service LIMIT $2),
-  left_over AS MATERIALIZED (
+  orphaned AS MATERIALIZED (
     SELECT held.service, held.channel, held.external_id FROM page JOIN reserved_external_ids AS held
       USING (service, channel, external_id)
     WHERE held.attempt_id = page.attempt_id
@@ -51,11 +54,11 @@ export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
         WHERE ${keyHashOf('id')} = ${keyHashOf('page.attempt_id')} AND id = page.attempt_id) = 0
     FOR UPDATE OF held SKIP LOCKED),
   deleted AS (
-    DELETE FROM reserved_external_ids AS held USING left_over
-    WHERE held.service = left_over.service AND held.channel = left_over.channel
-      AND held.external_id = left_over.external_id
+    DELETE FROM reserved_external_ids AS held USING orphaned
+    WHERE held.service = orphaned.service AND held.channel = orphaned.channel
+      AND held.external_id = orphaned.external_id
     RETURNING 1)
-  ${selectProgress(
+  ${progressSelect(
     'page',
     `SELECT jsonb_build_array(external_id, channel, service)::text FROM page
       ORDER BY external_id DESC, channel DESC, service DESC LIMIT 1`,
@@ -64,11 +67,11 @@ export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
 export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
   expired AS MATERIALIZED (
     SELECT ctid, confirmed_at FROM confirmed
-    WHERE (SELECT mine FROM turn) AND confirmed_at >= $1 AND confirmed_at < $2
+    WHERE (SELECT is_acquired FROM purge_lock) AND confirmed_at >= $1 AND confirmed_at < $2
     ORDER BY confirmed_at LIMIT $3 FOR UPDATE SKIP LOCKED),
   deleted AS (
     DELETE FROM confirmed WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING confirmed_at)
-  ${selectProgress('expired', 'SELECT max(confirmed_at)::text FROM deleted')}`;
+  ${progressSelect('expired', 'SELECT max(confirmed_at)::text FROM deleted')}`;
 
 /**
  * Deletes expired changes in the order of positions. Stores the position of the last deleted change of each channel in
@@ -77,7 +80,7 @@ export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
 export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT ctid, epoch, xid, seq, feed_id, recorded_at FROM changes
-    WHERE (SELECT mine FROM turn) AND (epoch, xid, seq) >
+    WHERE (SELECT is_acquired FROM purge_lock) AND (epoch, xid, seq) >
       (($1::jsonb ->> 0)::bigint, ($1::jsonb ->> 1)::bigint, ($1::jsonb ->> 2)::bigint)
     ORDER BY epoch, xid, seq LIMIT $3),
   expired AS MATERIALIZED (SELECT * FROM page WHERE recorded_at < $2),
@@ -88,7 +91,7 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
       AND (newest.epoch, newest.xid, newest.seq) > (purged_epoch, purged_xid, purged_seq)),
   deleted AS (
     DELETE FROM changes WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING 1)
-  ${selectProgress(
+  ${progressSelect(
     'page',
     `SELECT jsonb_build_array(epoch, xid, seq)::text FROM page
       ORDER BY epoch DESC, xid DESC, seq DESC LIMIT 1`,
@@ -100,14 +103,14 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
  */
 export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
-    SELECT id, created_at FROM followed_transactions WHERE (SELECT mine FROM turn) AND id > $1::bigint
+    SELECT id, created_at FROM followed_transactions WHERE (SELECT is_acquired FROM purge_lock) AND id > $1::bigint
     ORDER BY id LIMIT $3),
   expired AS MATERIALIZED (
     SELECT id FROM followed_transactions
     WHERE id = ANY (ARRAY (SELECT id FROM page WHERE created_at < $2)) FOR UPDATE SKIP LOCKED),
   deleted AS (
     DELETE FROM followed_transactions WHERE id = ANY (ARRAY (SELECT id FROM expired)) RETURNING 1)
-  ${selectProgress('page', 'SELECT max(id)::text FROM page')}`;
+  ${progressSelect('page', 'SELECT max(id)::text FROM page')}`;
 
 /** Value of `after` for the first step of the purge target `reservations`. */
 export const BEFORE_FIRST_RESERVATION = JSON.stringify(['', '', '']);
@@ -125,16 +128,16 @@ const START_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', follo
 /** Executes a step of the purge (see PurgeStep). Returns null if another instance is purging. */
 export async function purgeStep(
   pool: PostgresPool,
-  { target, settledBefore, limit, after }: PurgeStep,
+  { target, expiredBefore, limit, after }: PurgeStep,
 ): Promise<PurgeProgress | null> {
   const [row] =
     target === 'reservations'
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
-      : await pool.query(PURGE_STATEMENTS[target], [after ?? START_POSITIONS[target], settledBefore, limit]);
-  if (row?.['mine'] !== true) return null;
+      : await pool.query(PURGE_STATEMENTS[target], [after ?? START_POSITIONS[target], expiredBefore, limit]);
+  if (row?.['is_acquired'] !== true) return null;
   // Changes and followed transactions are read oldest first. If nothing in a page has expired, nothing after the page
   // has expired either.
   const isOldestFirst = target === 'changes' || target === 'followed';
   const isLast = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
-  return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };
+  return { deletedCount: Number(row['deleted']), after: isLast ? null : String(row['last']) };
 }

@@ -1,13 +1,13 @@
 import { keyHashOf } from '../attempt-tables';
-import { NOW } from '../change-tables';
-import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '../rows';
-import { OBSERVED_STATE_COLUMNS, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
+import { NOW_SQL } from '../change-tables';
+import { INSERT_COLUMNS, UPSERT_RELEASED_KEY_CLAUSE, upsertReservationClause } from '../rows';
+import { OBSERVED_STATE_COLUMNS, RECORD_FIRST_CHANGES_CTES, SETTLED_COLUMNS } from './change-statements';
 
 /**
  * SQL condition: commits of this session survive a crash of the server and, if there is a synchronous standby, the loss
  * of the server. Without a synchronous standby, `synchronous_commit` = `local` or `remote_write` is as durable as `on`.
  */
-export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
+export const DURABILITY_CONDITION = `(current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
   AND (current_setting('synchronous_commit') IN ('on', 'remote_apply')
     OR current_setting('synchronous_commit') <> 'off' AND current_setting('synchronous_standby_names') = ''))`;
 
@@ -23,7 +23,7 @@ export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting(
  * order, which prevents deadlocks.
  */
 export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
-    SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${IS_DURABLE}),
+    SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${DURABILITY_CONDITION}),
   input AS MATERIALIZED (
     SELECT x.*, service, channel, attempt_groups.id AS own_group, reserve,
       fence_since IN (SELECT fence_since FROM state) AS may_insert
@@ -43,7 +43,7 @@ export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT ${INSERT_COLUMNS.join(', ')}, own_group, 'p' FROM input
     WHERE may_insert AND own_group IS NOT NULL AND (NOT reserve OR id IN (SELECT attempt_id FROM reserved))
     ORDER BY id
-    ${UPSERT_RELEASED_KEY}
+    ${UPSERT_RELEASED_KEY_CLAUSE}
     RETURNING id)
   SELECT begun.id AS begun_id, found.* FROM input LEFT JOIN begun ON begun.id = input.id
   LEFT JOIN LATERAL (
@@ -59,12 +59,12 @@ export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, chann
  * Returns the state of the journal (see FenceState). If the journal has moved to another database after a failover or
  * restore, first raises the fence (see Fence).
  */
-export const READ_STATE = `WITH raised AS (
-    UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW.postgres},
+export const RAISE_FENCE_IF_MOVED_RETURNING_STATE = `WITH raised AS (
+    UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW_SQL.postgres},
       fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)
         AND split_part(identity, '/', 3) = split_part(journal_identity(), '/', 3) THEN 'failover' ELSE 'restored' END
     WHERE identity <> journal_identity() RETURNING *)
-  SELECT state.*, ${IS_DURABLE} AS is_durable, (SELECT last_value FROM stored_attempts_seq_seq) AS last_sequence
+  SELECT state.*, ${DURABILITY_CONDITION} AS is_durable, (SELECT last_value FROM stored_attempts_seq_seq) AS last_sequence
   FROM (SELECT * FROM raised UNION ALL SELECT * FROM journal_state ORDER BY fence_since DESC LIMIT 1) AS state`;
 
 /**
@@ -72,7 +72,7 @@ export const READ_STATE = `WITH raised AS (
  * transactions may repeat. Parameter: the reason.
  */
 export const RAISE_FENCE = `WITH raised AS (
-    UPDATE journal_state SET fence_reason = $1::text, fence_since = ${NOW.postgres})
+    UPDATE journal_state SET fence_reason = $1::text, fence_since = ${NOW_SQL.postgres})
   SELECT raise_change_epoch(TRUE)`;
 
 export const LOWER_FENCE = "UPDATE journal_state SET fence_reason = '', fence_since = 0";
@@ -112,7 +112,7 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
   FROM input JOIN locked USING (id)
   WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id
   RETURNING ${SETTLED_COLUMNS}),
-  ${RECORD_FIRST_CHANGES}
+  ${RECORD_FIRST_CHANGES_CTES}
   SELECT id, FALSE AS is_missing FROM held
   UNION ALL
   SELECT id, TRUE FROM input WHERE NOT EXISTS (
@@ -150,7 +150,7 @@ export const FIND_CREATED = `SELECT input.place - 1 AS place, attempts.*
  * WITH clause that precedes END_CONFIRM. It records the hashes of confirmed inputs in the same statement that ends the
  * confirm. Parameter: the confirmed inputs as JSON.
  */
-export const RECORD_CONFIRMED = `WITH recorded AS (
+export const RECORD_CONFIRMED_INPUTS_CTE = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
   SELECT service, channel, transaction_id, input_hash, status, confirmed_at FROM jsonb_to_recordset(?::jsonb)
     AS x(service text, channel text, transaction_id text, input_hash text, status text, confirmed_at bigint)
@@ -173,7 +173,7 @@ const TABLE_NAMES = [
 ];
 
 /** SQL condition: the database user has all privileges that the gateway needs on the journal's tables and sequence. */
-export const MAY_WRITE = TABLE_NAMES.flatMap((table) =>
+export const WRITE_PRIVILEGES_CONDITION = TABLE_NAMES.flatMap((table) =>
   (table === 'attempts' ? ['SELECT'] : ['SELECT', 'INSERT', 'UPDATE', 'DELETE']).map(
     (privilege) => `has_table_privilege('${table}', '${privilege}')`,
   ),
@@ -181,7 +181,10 @@ export const MAY_WRITE = TABLE_NAMES.flatMap((table) =>
   .concat("has_sequence_privilege('stored_attempts_seq_seq', 'SELECT')")
   .join(' AND ');
 
-/** Writes a test row, and returns MAY_WRITE and IS_DURABLE. Parameters: time in ms, size of the filler in bytes. */
+/**
+ * Writes a test row, and returns WRITE_PRIVILEGES_CONDITION and DURABILITY_CONDITION. Parameters: time in ms, size of
+ * the filler in bytes.
+ */
 export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, repeat('0', ?::int))
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler
-  RETURNING ${MAY_WRITE} AS may, ${IS_DURABLE} AS is_durable`;
+  RETURNING ${WRITE_PRIVILEGES_CONDITION} AS may, ${DURABILITY_CONDITION} AS is_durable`;

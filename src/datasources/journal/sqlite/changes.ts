@@ -1,26 +1,26 @@
-import { FEED_ID_SUBQUERY, ATTEMPT_COLUMNS, NOW } from '../change-tables';
+import { FEED_ID_SUBQUERY, COPIED_ATTEMPT_COLUMNS, NOW_SQL } from '../change-tables';
 import type { Observation, ObservedState } from '../changes';
 import { idCondition, type SqlValue, type SqlWithValues } from '../rows';
-import { shortHash, toStoredText } from '../stored-values';
+import { shortHash, toStoredBytes } from '../stored-values';
 import { sql } from './thread';
 
-const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
+const CURRENT_EPOCH_SUBQUERY = '(SELECT epoch FROM change_epoch)';
 
 /**
  * Records the first change of a transaction. Must run directly after SETTLE_ATTEMPT. The function changes() of SQLite
  * returns the number of rows that the previous statement wrote: 1 if SETTLE_ATTEMPT settled the attempt, 0 if not.
  */
-const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${ATTEMPT_COLUMNS}, status, state, received)
-  SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_ID_SUBQUERY}, ${ATTEMPT_COLUMNS}, ?, ?, ?
+const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMNS}, status, state, received)
+  SELECT ${CURRENT_EPOCH_SUBQUERY}, 0, settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
 /**
  * Starts to follow a transaction. Must run directly after RECORD_FIRST_CHANGE or, if no change is recorded, directly
  * after SETTLE_ATTEMPT. Inserts nothing if that statement wrote no row (see changes() above).
  */
-const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${ATTEMPT_COLUMNS},
+const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_ATTEMPT_COLUMNS},
     transaction_hash, status, state)
-  SELECT settled_at, settled_at, ?, ?, ${ATTEMPT_COLUMNS}, transaction_hash, ?, ?
+  SELECT settled_at, settled_at, ?, ?, ${COPIED_ATTEMPT_COLUMNS}, transaction_hash, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
 /**
@@ -46,28 +46,28 @@ export function firstChangeStatements(
  * Subquery for the id of a row in followed_transactions. Parameters: hash and id of the transaction, service, kind,
  * channel.
  */
-const FOLLOWED_ID = `(SELECT f.id FROM followed_transactions AS f INDEXED BY followed_by_transaction
+const FOLLOWED_ID_SUBQUERY = `(SELECT f.id FROM followed_transactions AS f INDEXED BY followed_by_transaction
   JOIN attempt_groups AS own ON own.id = f.group_id
   WHERE f.transaction_hash = ? AND f.transaction_id = ? AND own.service = ? AND own.kind = ? AND own.channel = ?)`;
 
-const SELECT_IF_NOT_FOLLOWED = `SELECT 'not_followed' AS result WHERE ${FOLLOWED_ID} IS NULL`;
+const SELECT_IF_NOT_FOLLOWED = `SELECT 'not_followed' AS result WHERE ${FOLLOWED_ID_SUBQUERY} IS NULL`;
 
 const UPDATE_IF_UNCHANGED = `UPDATE followed_transactions
   SET failures = 0, next_lookup_at = ?, observed_at = max(observed_at, ?)
-  WHERE id = ${FOLLOWED_ID} AND status = ? AND state IS ? RETURNING 'unchanged' AS result`;
+  WHERE id = ${FOLLOWED_ID_SUBQUERY} AND status = ? AND state IS ? RETURNING 'unchanged' AS result`;
 
 const RESCHEDULE_IF_OUTDATED = `UPDATE followed_transactions SET failures = 0, next_lookup_at = ?
-  WHERE id = ${FOLLOWED_ID} AND observed_at > ? RETURNING 'outdated' AS result`;
+  WHERE id = ${FOLLOWED_ID_SUBQUERY} AND observed_at > ? RETURNING 'outdated' AS result`;
 
-const RECORD_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${ATTEMPT_COLUMNS}, previous_status, status, state, received)
-  SELECT ${CURRENT_EPOCH}, 0, ?, ${FEED_ID_SUBQUERY}, ${ATTEMPT_COLUMNS}, status, ?, ?, ?
-  FROM followed_transactions WHERE id = ${FOLLOWED_ID}`;
+const RECORD_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMNS}, previous_status, status, state, received)
+  SELECT ${CURRENT_EPOCH_SUBQUERY}, 0, ?, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMNS}, status, ?, ?, ?
+  FROM followed_transactions WHERE id = ${FOLLOWED_ID_SUBQUERY}`;
 
-const STOP_FOLLOWING = `DELETE FROM followed_transactions WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;
+const STOP_FOLLOWING = `DELETE FROM followed_transactions WHERE id = ${FOLLOWED_ID_SUBQUERY} RETURNING 'recorded' AS result`;
 
 const UPDATE_FOLLOWED = `UPDATE followed_transactions
   SET failures = 0, status = ?, state = ?, changed_at = ?, observed_at = max(observed_at, ?), next_lookup_at = ?
-  WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;
+  WHERE id = ${FOLLOWED_ID_SUBQUERY} RETURNING 'recorded' AS result`;
 
 /**
  * Returns the statements that record an observation. They run in order until one returns a row, which contains the
@@ -76,7 +76,7 @@ const UPDATE_FOLLOWED = `UPDATE followed_transactions
 export function observationStatements(observation: Observation): SqlWithValues[] {
   const { service, kind, channel, transactionId, requestedAt, observedAt } = observation;
   const { status, state, received, isFinal, nextLookupAt } = observation;
-  const idParams = [shortHash(transactionId), toStoredText(transactionId), service, kind, channel];
+  const idParams = [shortHash(transactionId), toStoredBytes(transactionId), service, kind, channel];
   const repeatedLookupAt = nextLookupAt === null ? null : observedAt;
   return [
     sql(SELECT_IF_NOT_FOLLOWED, ...idParams),
@@ -93,8 +93,8 @@ export function observationStatements(observation: Observation): SqlWithValues[]
  * Makes all earlier commits durable. The statement always writes a new value, because SQLite does not sync if nothing
  * is written.
  */
-export const SYNC = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
+export const SYNC_COMMITS = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
   ON CONFLICT (id) DO UPDATE SET checked_at = checked_at + 1`;
 
 /** Begins a new epoch (see ChangePosition), whose positions are after those of all earlier epochs. */
-export const RAISE_EPOCH = `UPDATE change_epoch SET epoch = max(epoch + 1, ${NOW.sqlite})`;
+export const RAISE_EPOCH = `UPDATE change_epoch SET epoch = max(epoch + 1, ${NOW_SQL.sqlite})`;

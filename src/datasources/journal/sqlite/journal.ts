@@ -25,15 +25,15 @@ import {
   type SqlWithValues,
 } from '../rows';
 import { END_CONFIRM, groupKey, SqlJournal } from '../sql-journal';
-import { shortHash, toStoredText } from '../stored-values';
-import { firstChangeStatements, observationStatements, RAISE_EPOCH, SYNC } from './changes';
+import { shortHash, toStoredBytes } from '../stored-values';
+import { firstChangeStatements, observationStatements, RAISE_EPOCH, SYNC_COMMITS } from './changes';
 import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
   CREATE_GROUP,
   FIND_CREATED,
   INSERT_ATTEMPT,
-  RECORD_CONFIRMED,
+  RECORD_CONFIRMED_INPUT,
   RESERVE_EXTERNAL_ID,
   SELECT_IF_FENCE_CHANGED,
   SELECT_IF_MISSING,
@@ -101,14 +101,14 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
-    const { service, client, channel, kind, externalId, id, reserve, fenceSince } = attempt;
+    const { service, client, channel, kind, externalId, id, reservesExternalId, fenceSince } = attempt;
     const [idHash, idBytes] = idValues(id);
-    const reservation = [service, channel, toStoredText(externalId), idBytes];
+    const reservation = [service, channel, toStoredBytes(externalId), idBytes];
     const group = [service, client, channel, kind];
-    const conditions = [fenceSince, reserve ? 1 : 0, ...reservation];
+    const conditions = [fenceSince, reservesExternalId ? 1 : 0, ...reservation];
     const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, fenceSince);
     const [row] = await this.#writeAll(
-      ...(reserve ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...reservation)] : []),
+      ...(reservesExternalId ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...reservation)] : []),
       ...(this.knownGroups.has(groupKey(attempt)) ? [] : [sql(CREATE_GROUP, ...group)]),
       sql(INSERT_ATTEMPT, ...insertColumnValues(attempt), ...group, ...conditions),
       selectIfFenceChanged,
@@ -146,7 +146,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const hash = shortHash(transactionId);
     const otherCreators = await this.#writeOutcome(
       sql(SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING, ...attemptIdValues, hash, transactionId),
-      sql(SETTLE_ATTEMPT, state, settledAt, hash, toStoredText(transactionId), status, ...attemptIdValues),
+      sql(SETTLE_ATTEMPT, state, settledAt, hash, toStoredBytes(transactionId), status, ...attemptIdValues),
       ...firstChangeStatements(attemptIdValues, settledAt, observed),
     );
     return otherCreators.length === 0;
@@ -171,7 +171,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
     const records = confirmed.map(({ service, channel, transactionId, inputHash, status, confirmedAt }) =>
-      sql(RECORD_CONFIRMED, service, channel, transactionId, inputHash, status, confirmedAt),
+      sql(RECORD_CONFIRMED_INPUT, service, channel, transactionId, inputHash, status, confirmedAt),
     );
     await this.#writeAll(...records, sql(END_CONFIRM[outcome], id));
   }
@@ -186,7 +186,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async checkWrite(bytes: number): Promise<void> {
-    await this.thread.run({ write: true, statements: [sql(CHECK_WRITE, Date.now(), bytes)] }, 'low');
+    await this.thread.run({ isWrite: true, statements: [sql(CHECK_WRITE, Date.now(), bytes)] }, 'low');
   }
 
   async close(): Promise<void> {
@@ -212,7 +212,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   protected async sync(): Promise<void> {
-    await this.write(SYNC);
+    await this.write(SYNC_COMMITS);
   }
 
   /** Does nothing, because open() already begins a new epoch if the file was replaced. */
@@ -226,11 +226,11 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   #writeAll(...statements: SqlWithValues[]): Promise<Row[]> {
-    return this.thread.run({ write: true, statements });
+    return this.thread.run({ isWrite: true, statements });
   }
 
   /** Like #writeAll(), but does not wait until the writes are durable. */
   #writeAllUnsynced(...statements: SqlWithValues[]): Promise<Row[]> {
-    return this.thread.run({ write: true, isUnsynced: true, statements });
+    return this.thread.run({ isWrite: true, isUnsynced: true, statements });
   }
 }

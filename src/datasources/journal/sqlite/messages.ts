@@ -6,7 +6,7 @@ import type { SqlWithValues } from '../rows.js';
  */
 export interface Job {
   /** Whether the job writes. The thread executes all writes of a batch in one database transaction. */
-  write: boolean;
+  isWrite: boolean;
   /** Whether a crash may lose the write. No effect if another write of the batch must be durable. */
   isUnsynced?: boolean;
   statements: SqlWithValues[];
@@ -24,7 +24,7 @@ export interface NumberedJob extends Omit<Job, 'statements'> {
 export interface BatchMessage {
   batch: number;
   /** NumberedJob[] as JSON text. A text is several times cheaper to pass to a thread than objects with byte arrays. */
-  jobs: string;
+  jobsJson: string;
   /** SQL texts that were not sent to the thread before, in the order of their numbers. */
   newStatements: string[];
   /** Latest time at which the batch may start or obtain the lock of the file, by `monotonicMs`. */

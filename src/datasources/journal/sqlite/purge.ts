@@ -20,14 +20,14 @@ const PURGE_CONFIRMED_INPUTS = `DELETE FROM confirmed WHERE rowid IN (
   SELECT rowid FROM confirmed INDEXED BY confirmed_by_time WHERE confirmed_at >= ? AND confirmed_at < ?
   ORDER BY confirmed_at LIMIT ?) RETURNING confirmed_at AS time`;
 
-const IS_LEFT_OVER = `NOT EXISTS (SELECT 1 FROM stored_attempts AS holder
+const ORPHANED_CONDITION = `NOT EXISTS (SELECT 1 FROM stored_attempts AS holder
   WHERE ${keyHashOf('holder.id')} = ${keyHashOf('held.attempt_id')} AND holder.id = held.attempt_id)`;
 
-const RESERVATION_PAGE = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left_over
+const SELECT_RESERVATION_PAGE = `SELECT held.rowid AS place, ${ORPHANED_CONDITION} AS is_orphaned
   FROM reserved_external_ids AS held WHERE held.rowid > ? ORDER BY held.rowid LIMIT ?`;
 
-const PURGE_LEFT_OVER = `DELETE FROM reserved_external_ids AS held
-  WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${IS_LEFT_OVER} RETURNING 1`;
+const PURGE_ORPHANED_RESERVATIONS = `DELETE FROM reserved_external_ids AS held
+  WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${ORPHANED_CONDITION} RETURNING 1`;
 
 /**
  * FROM clause for the expired changes among the oldest changes. Parameters: number of oldest changes to examine, and
@@ -65,21 +65,23 @@ const PURGE_STATEMENTS = {
 
 /** Executes a step of the purge (see PurgeStep) with low priority: queued creates come first. */
 export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
-  const { target, settledBefore, limit, after } = step;
-  const deleteRows = (statements: SqlWithValues[]) => thread.run({ write: true, statements }, 'low');
+  const { target, expiredBefore, limit, after } = step;
+  const deleteRows = (statements: SqlWithValues[]) => thread.run({ isWrite: true, statements }, 'low');
   const start = Number(after ?? 0);
   if (target === 'reservations') {
-    const page = await thread.read(RESERVATION_PAGE, [start, limit], 'low');
-    const leftOver = page.filter((row) => row['is_left_over'] === 1).map((row) => Number(row['place']));
+    const page = await thread.read(SELECT_RESERVATION_PAGE, [start, limit], 'low');
+    const orphanedIds = page.filter((row) => row['is_orphaned'] === 1).map((row) => Number(row['place']));
     const rows =
-      leftOver.length > 0 ? await deleteRows([sql(PURGE_LEFT_OVER, JSON.stringify(leftOver))]) : [];
-    return { deleted: rows.length, after: page.length < limit ? null : String(page.at(-1)?.['place']) };
+      orphanedIds.length > 0
+        ? await deleteRows([sql(PURGE_ORPHANED_RESERVATIONS, JSON.stringify(orphanedIds))])
+        : [];
+    return { deletedCount: rows.length, after: page.length < limit ? null : String(page.at(-1)?.['place']) };
   }
   // Steps for changes and followed transactions always begin with the oldest row. So their statements have no parameter
   // for a start position.
   const parameters =
-    target === 'attempts' || target === 'confirmed' ? [start, settledBefore, limit] : [limit, settledBefore];
+    target === 'attempts' || target === 'confirmed' ? [start, expiredBefore, limit] : [limit, expiredBefore];
   const rows = await deleteRows(PURGE_STATEMENTS[target].map((text) => sql(text, ...parameters)));
   const lastTime = Math.max(...rows.map((row) => Number(row['time'] ?? 0)));
-  return { deleted: rows.length, after: rows.length < limit ? null : String(lastTime) };
+  return { deletedCount: rows.length, after: rows.length < limit ? null : String(lastTime) };
 }

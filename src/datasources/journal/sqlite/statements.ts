@@ -1,10 +1,10 @@
 import { keyHashOf } from '../attempt-tables';
 import {
   ATTEMPT_GROUP_ID_SUBQUERY,
-  HOLDS_EXTERNAL_ID,
+  HOLDS_EXTERNAL_ID_CONDITION,
   INSERT_COLUMNS,
-  IS_OPEN,
-  UPSERT_RELEASED_KEY,
+  OPEN_CONDITION,
+  UPSERT_RELEASED_KEY_CLAUSE,
   idCondition,
   upsertReservationClause,
 } from '../rows';
@@ -13,7 +13,7 @@ export const RESERVE_EXTERNAL_ID = `INSERT INTO reserved_external_ids (service, 
   ${upsertReservationClause(`NOT EXISTS (
     SELECT 1 FROM stored_attempts AS holder
     WHERE ${keyHashOf('holder.id')} = ${keyHashOf('reserved_external_ids.attempt_id')}
-      AND holder.id = reserved_external_ids.attempt_id AND holder.${HOLDS_EXTERNAL_ID})`)}`;
+      AND holder.id = reserved_external_ids.attempt_id AND holder.${HOLDS_EXTERNAL_ID_CONDITION})`)}`;
 
 export const CREATE_GROUP =
   'INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
@@ -23,7 +23,7 @@ export const INSERT_ATTEMPT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.joi
   WHERE (SELECT fence_since FROM journal_state) = ? AND (? = 0 OR EXISTS (
     SELECT 1 FROM reserved_external_ids
     WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?))
-  ${UPSERT_RELEASED_KEY} RETURNING 1 AS is_started`;
+  ${UPSERT_RELEASED_KEY_CLAUSE} RETURNING 1 AS is_started`;
 
 /**
  * Returns a row if the fence (see Fence) was raised or lowered after `fenceSince` was read. Parameter:
@@ -50,13 +50,13 @@ export const SETTLE_ATTEMPT = `UPDATE stored_attempts
   SET state = ?, settled_at = ?, transaction_hash = ?, transaction_id = ?, status = ?, lease_until = NULL,
     next_check_at = NULL, owner = NULL, service_started_at = NULL, send_until = NULL, absent_lookups = NULL,
     absent_ms = NULL, absent_observer = NULL
-  WHERE ${idCondition('id')} AND ${IS_OPEN}`;
+  WHERE ${idCondition('id')} AND ${OPEN_CONDITION}`;
 
 export const RECORD_UNKNOWN_OUTCOME = `UPDATE stored_attempts
   SET state = 'u', lease_until = 0, next_check_at = ?, checks = COALESCE(checks, 0) + 1,
     absent_lookups = COALESCE(?, absent_lookups), absent_ms = COALESCE(?, absent_ms),
     absent_observer = COALESCE(?, absent_observer)
-  WHERE ${idCondition('id')} AND ${IS_OPEN}`;
+  WHERE ${idCondition('id')} AND ${OPEN_CONDITION}`;
 
 /**
  * SELECT of Journal.findCreated(). It reads no row of another client, because its indexes include `group_id`.
@@ -82,7 +82,7 @@ export const FIND_CREATED = `WITH creator AS (SELECT ? AS service, ? AS client, 
       ORDER BY seq DESC LIMIT 1)
     END`;
 
-export const RECORD_CONFIRMED = `INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
+export const RECORD_CONFIRMED_INPUT = `INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
   VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
 export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, zeroblob(?))

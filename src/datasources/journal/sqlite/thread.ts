@@ -19,7 +19,7 @@ const WRITING_RESERVE_MS = 50;
 /** Maximum wait in ms for a lock while the file is opened. Another process may be creating the tables. */
 const OPEN_LOCK_TIMEOUT_MS = 10_000;
 
-const THREAD_STOPPED = 'the SQLite thread of the gateway has stopped; restart the gateway';
+const THREAD_STOPPED_MESSAGE = 'the SQLite thread of the gateway has stopped; restart the gateway';
 
 /** Sends jobs to a worker thread (worker.mts) that has a connection to the SQLite file, and receives the results. */
 export class SqliteThread {
@@ -44,7 +44,7 @@ export class SqliteThread {
     });
     worker.on('message', (result: BatchResult) => this.#onResult(result));
     worker.on('error', (error) => this.#onExit(error));
-    worker.on('exit', () => this.#onExit(unclassifiedError(THREAD_STOPPED)));
+    worker.on('exit', () => this.#onExit(unclassifiedError(THREAD_STOPPED_MESSAGE)));
     worker.unref();
   }
 
@@ -77,7 +77,7 @@ export class SqliteThread {
 
   /** As run(), for one statement that only reads. */
   read(text: string, values: readonly SqlValue[], priority?: Priority): Promise<Row[]> {
-    return this.run({ write: false, statements: [sql(text, ...values)] }, priority);
+    return this.run({ isWrite: false, statements: [sql(text, ...values)] }, priority);
   }
 
   /**
@@ -86,7 +86,7 @@ export class SqliteThread {
    */
   async runWhileOpening(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     const statements = [sql(text, ...values)];
-    const [rows] = await this.#send([{ write: false, statements }], monotonicMs() + OPEN_LOCK_TIMEOUT_MS);
+    const [rows] = await this.#send([{ isWrite: false, statements }], monotonicMs() + OPEN_LOCK_TIMEOUT_MS);
     return rows ?? [];
   }
 
@@ -116,7 +116,7 @@ export class SqliteThread {
     return inFlight.promise;
   }
 
-  #encodeJobs(jobs: readonly Job[]): Pick<BatchMessage, 'jobs' | 'newStatements'> {
+  #encodeJobs(jobs: readonly Job[]): Pick<BatchMessage, 'jobsJson' | 'newStatements'> {
     const newStatements: string[] = [];
     const numberOf = (text: string): number => {
       const known = this.#statementNumbers.get(text);
@@ -130,7 +130,7 @@ export class SqliteThread {
       ...job,
       statements: statements.map(({ text, values }) => [numberOf(text), values.map(toJsonParameter)]),
     }));
-    return { jobs: JSON.stringify(numberedJobs), newStatements };
+    return { jobsJson: JSON.stringify(numberedJobs), newStatements };
   }
 
   #onResult(result: BatchResult): void {
@@ -165,7 +165,7 @@ async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
 }
 
 /** Mode of the journal file. SQLite gives the files -wal and -shm the same mode. */
-const PRIVATE_MODE = 0o600;
+const PRIVATE_FILE_MODE = 0o600;
 const WORLD_MODE_BITS = 0o007;
 
 /**
@@ -176,9 +176,9 @@ const WORLD_MODE_BITS = 0o007;
 function restrictFileMode(file: string): void {
   try {
     // Do not open an existing file: closing it would release the locks that SQLite in this process has on it (fcntl).
-    if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_MODE));
+    if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_FILE_MODE));
     for (const name of [file, `${file}-wal`, `${file}-shm`])
-      if (((modeOf(name) ?? 0) & WORLD_MODE_BITS) !== 0) chmodSync(name, PRIVATE_MODE);
+      if (((modeOf(name) ?? 0) & WORLD_MODE_BITS) !== 0) chmodSync(name, PRIVATE_FILE_MODE);
   } catch {
     // Ignore errors of this function. If SQLite cannot open the file either, it reports why.
   }

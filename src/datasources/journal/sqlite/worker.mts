@@ -72,15 +72,15 @@ type Rows = Record<string, unknown>[];
 const sqlTexts: string[] = [];
 const preparedStatements: StatementSync[] = [];
 
-const prepared = (number: number): StatementSync =>
+const preparedStatement = (number: number): StatementSync =>
   (preparedStatements[number] ??= database.prepare(sqlTexts[number] ?? ''));
 
-const fromJson = (value: JsonParameter): SQLInputValue =>
+const fromJsonParameter = (value: JsonParameter): SQLInputValue =>
   Array.isArray(value) ? Buffer.from(value[0], 'hex') : value;
 
 function runJob({ statements }: NumberedJob): Rows {
   for (const [number, params] of statements) {
-    const rows = prepared(number).all(...params.map(fromJson));
+    const rows = preparedStatement(number).all(...params.map(fromJsonParameter));
     if (rows.length > 0) return rows;
   }
   return [];
@@ -95,13 +95,13 @@ function runBatch(jobs: readonly NumberedJob[], until: number): Rows[] {
   if (monotonicMs() >= until) throw new Error('The time limit of the batch passed before it could start.');
   database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
   const results: Rows[] = [];
-  if (jobs.some(({ write }) => write)) {
-    setSynchronous(jobs.some(({ write, isUnsynced }) => write && !isUnsynced) ? 'FULL' : 'NORMAL');
+  if (jobs.some(({ isWrite }) => isWrite)) {
+    setSynchronous(jobs.some(({ isWrite, isUnsynced }) => isWrite && !isUnsynced) ? 'FULL' : 'NORMAL');
     database.exec('BEGIN IMMEDIATE');
     try {
       assertFileNotReplaced();
       jobs.forEach((job, index) => {
-        if (job.write) results[index] = runJob(job);
+        if (job.isWrite) results[index] = runJob(job);
       });
       database.exec('COMMIT');
     } catch (error) {
@@ -110,7 +110,7 @@ function runBatch(jobs: readonly NumberedJob[], until: number): Rows[] {
     }
   }
   jobs.forEach((job, index) => {
-    if (!job.write) results[index] = runJob(job);
+    if (!job.isWrite) results[index] = runJob(job);
   });
   return results;
 }
@@ -121,10 +121,10 @@ parentPort?.on('message', (message: BatchMessage | 'close') => {
     parentPort?.close();
     return;
   }
-  const { batch, jobs, newStatements, until } = message;
+  const { batch, jobsJson, newStatements, until } = message;
   sqlTexts.push(...newStatements);
   try {
-    const results = runBatch(JSON.parse(jobs) as NumberedJob[], until);
+    const results = runBatch(JSON.parse(jobsJson) as NumberedJob[], until);
     parentPort?.postMessage({ batch, results } satisfies BatchResult);
   } catch (error) {
     const { errcode, code } = error as { errcode?: number; code?: string };

@@ -27,7 +27,7 @@ const isTimeout = (outcome: unknown): boolean =>
   outcome instanceof RequestFailure && outcome.reason === 'timeout';
 
 /** Whether a request got a 5xx response, or failed otherwise than by a timeout. False if the request got no slot. */
-function isOtherFailure(outcome: unknown): boolean {
+function isNonTimeoutFailure(outcome: unknown): boolean {
   if (outcome instanceof RequestFailure) return outcome.reason !== 'timeout';
   return !(outcome instanceof Error) && (outcome as RawResponse).status >= 500;
 }
@@ -46,7 +46,7 @@ export class ResiliencePolicy {
     const breaker = (threshold: number, isFailure: (outcome: unknown) => boolean): CircuitBreaker =>
       new CircuitBreaker({ threshold, isFailure, runtime });
     this.#timeoutBreaker = breaker(TIMEOUT_THRESHOLD, isTimeout);
-    this.#failureBreaker = breaker(FAILURE_THRESHOLD, isOtherFailure);
+    this.#failureBreaker = breaker(FAILURE_THRESHOLD, isNonTimeoutFailure);
   }
 
   /**
@@ -98,7 +98,7 @@ export class ResiliencePolicy {
   }
 
   /** Returns for each bulkhead the number of slots in use (`inFlight`) and of queued requests (`waiting`). */
-  bulkheads(): Record<BulkheadName, { inFlight: number; waiting: number }> {
+  bulkheadLoads(): Record<BulkheadName, { inFlight: number; waiting: number }> {
     const load = (name: BulkheadName) => ({
       inFlight: MAX_IN_FLIGHT[name] - this.#bulkheads[name].executionSlots,
       waiting: MAX_QUEUED - this.#bulkheads[name].queueSlots,

@@ -18,7 +18,7 @@ const hasRetryAfter = (error: unknown): boolean =>
 const isTimeout = (error: unknown): boolean => error instanceof ServiceError && error.kind === 'TIMEOUT';
 
 /** Retries lookups within their deadline and a retry budget, with exponential backoff and jitter. */
-export class LookupRetries {
+export class LookupRetrier {
   #budget = MAX_BUDGET;
 
   constructor(

@@ -5,16 +5,16 @@ import type { buildConnector } from 'undici';
  * Maximum age in ms of a connection that was opened in advance. Most services keep idle connections for longer. The
  * number of calls of take() within this time determines how many connections are opened.
  */
-const MAX_AGE_MS = 5000;
-const MAX_STANDBY = 16;
+const MAX_STANDBY_AGE_MS = 5000;
+const MAX_STANDBY_CONNECTIONS = 16;
 
-interface Standby {
+interface StandbyConnection {
   socket: Socket;
   connectedAt: number;
 }
 
 /** Socket events after which a standby connection is closed: unrequested data, end by the service, error. */
-const UNUSABLE_EVENTS = ['data', 'end', 'error'];
+const CLOSING_EVENTS = ['data', 'end', 'error'];
 
 function destroy(this: Socket): void {
   this.destroy();
@@ -22,11 +22,11 @@ function destroy(this: Socket): void {
 
 /** Connections opened in advance: one for each call of take() in the last five seconds, but at most 16. */
 export class StandbyConnections {
-  #ready: Standby[] = [];
-  /** Times of the last calls of take() in ms by the monotonic clock, oldest first; at most MAX_STANDBY. */
+  #ready: StandbyConnection[] = [];
+  /** Times of the last calls of take() in ms by the monotonic clock, oldest first; at most MAX_STANDBY_CONNECTIONS. */
   #recentTakes: number[] = [];
   #connectingCount = 0;
-  readonly #timer = setInterval(() => this.#refill(), MAX_AGE_MS / 4).unref();
+  readonly #timer = setInterval(() => this.#refill(), MAX_STANDBY_AGE_MS / 4).unref();
   #isClosed = false;
 
   /** @param connect opens a connection and calls back when it is ready for a request or has failed */
@@ -34,10 +34,10 @@ export class StandbyConnections {
 
   /** Removes and returns the newest connection; undefined if there is none. Then opens connections for later calls. */
   take(): Socket | undefined {
-    this.#recentTakes = [...this.#recentTakes, performance.now()].slice(-MAX_STANDBY);
+    this.#recentTakes = [...this.#recentTakes, performance.now()].slice(-MAX_STANDBY_CONNECTIONS);
     this.#dropExpired();
     const socket = this.#ready.pop()?.socket;
-    for (const event of UNUSABLE_EVENTS) socket?.off(event, destroy);
+    for (const event of CLOSING_EVENTS) socket?.off(event, destroy);
     socket?.ref();
     // Connect only after the current request has been sent.
     setImmediate(() => this.#refill());
@@ -64,14 +64,14 @@ export class StandbyConnections {
 
   #add(socket: Socket): void {
     if (this.#isClosed) return void socket.destroy();
-    for (const event of UNUSABLE_EVENTS) socket.on(event, destroy);
+    for (const event of CLOSING_EVENTS) socket.on(event, destroy);
     // A standby connection must not keep the process running.
     socket.unref();
     this.#ready.push({ socket, connectedAt: performance.now() });
   }
 
   #dropExpired(): void {
-    const expiry = performance.now() - MAX_AGE_MS;
+    const expiry = performance.now() - MAX_STANDBY_AGE_MS;
     this.#recentTakes = this.#recentTakes.filter((time) => time > expiry);
     for (const { socket, connectedAt } of this.#ready) if (connectedAt <= expiry) socket.destroy();
     this.#ready = this.#ready.filter(({ socket }) => !socket.destroyed);

@@ -21,7 +21,7 @@ export interface SendOptions {
 }
 
 /** Parameters of one signature. `skewMs` is added to the timestamp, to correct the gateway's clock. */
-type Signing = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signatureTime'>;
+type SigningParameters = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signatureTime'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
 type RequestInterceptor = (call: ApiCall, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
@@ -49,7 +49,7 @@ const MAX_SERVICE_CLOCK_STEP_MS = 60_000;
 const MAX_CLOCK_DRIFT_RATIO = 0.0002;
 
 /** Returns the Date header in milliseconds since 1970; undefined if it is missing or invalid. */
-export function serviceTime({ headers }: RawResponse): number | undefined {
+export function dateHeaderMs({ headers }: RawResponse): number | undefined {
   const time = Date.parse(String(headers['date'] ?? ''));
   return Number.isNaN(time) ? undefined : time;
 }
@@ -127,7 +127,7 @@ export class ServiceTransport {
     const [signer, otherSigner] = signers?.byPreference ?? [];
     if (!signers || !signer) throw noCredentialsError();
     const deadline = this.runtime.monotonic() + timeoutMs;
-    const exchange = (signing: Signing) => this.#exchange(call, options, deadline, signing);
+    const exchange = (signing: SigningParameters) => this.#exchange(call, options, deadline, signing);
     // Returns the timestamp for a retry; undefined if the request must not be retried. Reads the clock before it calls
     // mayRepeat(): if mayRepeat() takes too long, the service rejects the retry as too old.
     const repeatAt = async (): Promise<number | undefined> => {
@@ -138,7 +138,7 @@ export class ServiceTransport {
     let skewMs = this.#skewMs;
     let response = await exchange({ signer, skewMs, signatureTime });
     if (response.status !== 401) return response;
-    const newSkewMs = this.#newSkew(response, skewMs);
+    const newSkewMs = this.#remeasureSkew(response, skewMs);
     const clockRetryAt = newSkewMs === undefined ? undefined : await repeatAt();
     if (newSkewMs !== undefined && clockRetryAt !== undefined) {
       skewMs = newSkewMs;
@@ -156,7 +156,12 @@ export class ServiceTransport {
     return response;
   }
 
-  #exchange(call: ApiCall, options: SendOptions, deadline: number, signing: Signing): Promise<RawResponse> {
+  #exchange(
+    call: ApiCall,
+    options: SendOptions,
+    deadline: number,
+    signing: SigningParameters,
+  ): Promise<RawResponse> {
     const run = (): Promise<RawResponse> => {
       const current = new Exchange(deadline - this.runtime.monotonic(), this.runtime);
       const start = () => current.start(() => this.#dispatch(call, signing, current));
@@ -174,8 +179,8 @@ export class ServiceTransport {
    * - Otherwise, resets #skewMs to 0. Returns the measured skew in ms, with which to sign the retry. If the skew is
    *   unknown or too large, returns undefined.
    */
-  #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
-    const skewMs = (serviceTime(response) ?? NaN) - this.options.now();
+  #remeasureSkew(response: RawResponse, usedSkewMs: number): number | undefined {
+    const skewMs = (dateHeaderMs(response) ?? NaN) - this.options.now();
     if (Math.abs(skewMs - usedSkewMs) <= MIN_SKEW_CHANGE_MS) return undefined;
     this.#skewMs = 0;
     return Math.abs(skewMs) < MAX_SKEW_MS ? skewMs : undefined;
@@ -187,7 +192,7 @@ export class ServiceTransport {
   }
 
   /** Signs and dispatches the request. Sends exactly the text that was signed. */
-  #dispatch(call: ApiCall, { signer, skewMs, signatureTime }: Signing, exchange: Exchange): void {
+  #dispatch(call: ApiCall, { signer, skewMs, signatureTime }: SigningParameters, exchange: Exchange): void {
     const data = 'query' in call ? call.query : call.body;
     const path = this.#pathPrefix + call.path;
     const { now } = this.options;

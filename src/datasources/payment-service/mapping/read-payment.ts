@@ -54,7 +54,7 @@ export function readPayment(
     amount: readAmount(json['amount']) ?? requestedAmount(known.amount),
     redirectUrl: readRedirectUrl(json['redirect_url']),
     createDate: redactUnlessTime(json['create_date']) ?? undefined,
-    error: readError(json['error']),
+    error: readTransactionError(json['error']),
     pollAfter,
   });
   const sentFields = known.fields ?? {};
@@ -87,7 +87,7 @@ export const requestedAmount = (requested: KnownPayment['amount']): Amount | und
   Object.assign(new Amount(), { currency: requested.currency, value: requested.value, received: null });
 
 /** Reads the error object of a failed transaction (spec 7.2), redacted; undefined if it is absent. */
-export function readError(value: unknown): TransactionError | undefined {
+export function readTransactionError(value: unknown): TransactionError | undefined {
   if (!isObject(value)) return undefined;
   return transactionError(readEnumValue(value['code']) ?? '', readMessage(value['message']) ?? '');
 }
@@ -97,7 +97,7 @@ export const isPartialResponse = (json: WireObject): boolean =>
   !isObject(json['payment_method']) || json['create_date'] === undefined || json['amount'] === undefined;
 
 /** Fields that a partial response may lack, whatever the payment method. */
-const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
+const COMMON_LAZY_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
 /**
  * Adds a getter for each field that a payment lacks and a lookup may return. The first access to any of these fields
@@ -108,7 +108,7 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
   let lookup: Promise<PaymentResource | null> | undefined;
   const complete = (): Promise<PaymentResource | null> => (lookup ??= lookUp().catch(() => null));
   const methodFields = serviceFieldsOf(Object.getPrototypeOf(payment)).map(({ name }) => name);
-  const missing = [...COMMON_FIELDS, ...methodFields].filter((name) => isLazyField(payment, name));
+  const missing = [...COMMON_LAZY_FIELDS, ...methodFields].filter((name) => isLazyField(payment, name));
   for (const name of missing) {
     Object.defineProperty(payment, name, {
       enumerable: true,

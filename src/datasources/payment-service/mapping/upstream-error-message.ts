@@ -4,8 +4,8 @@ import { isObject } from '../../../shared/wire-object';
 import { createRedactor, type SensitiveValues } from '../../../redaction/service-response';
 import { readJson, type RawResponse } from '../http/http-exchange';
 
-const MAX_LENGTH = 500;
-const MAX_PARTS = 10;
+const MAX_MESSAGE_LENGTH = 500;
+const MAX_MESSAGE_PARTS = 10;
 const DEFAULT_MESSAGE = 'The payment service rejected the request without a reason that can be shown.';
 
 /** Returns the error messages in a JSON value, from the usual fields such as `message` and `errors`. */
@@ -25,13 +25,13 @@ function errorTextsIn(value: unknown, depth = 0): string[] {
   );
 }
 
-const isSafeToExpose = (text: string, remove: (text: string) => string): boolean =>
+const isSafeToExpose = (text: string, redact: (text: string) => string): boolean =>
   text.trim() !== '' &&
-  text.length <= MAX_LENGTH &&
+  text.length <= MAX_MESSAGE_LENGTH &&
   isPrintable(text) &&
   !/<[a-z!/]/i.test(text) &&
   redactText(text) === text &&
-  remove(text) === text;
+  redact(text) === text;
 
 const plainTexts = ({ headers, body }: RawResponse): string[] =>
   /^text\/plain\b/i.test(String(headers['content-type'])) ? [body.toString('utf8')] : [];
@@ -42,12 +42,12 @@ const plainTexts = ({ headers, body }: RawResponse): string[] =>
  * too long or not printable, or contain HTML, card numbers, tokens or `sensitive` values.
  */
 export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
-  const remove = createRedactor(sensitive);
+  const redact = createRedactor(sensitive);
   const json = readJson(raw);
   const texts = (json === undefined ? plainTexts(raw) : errorTextsIn(json))
     .map((text) => text.trim())
-    .filter((text) => isSafeToExpose(text, remove));
-  const joined = [...new Set(texts)].slice(0, MAX_PARTS).join('; ').slice(0, MAX_LENGTH);
+    .filter((text) => isSafeToExpose(text, redact));
+  const joined = [...new Set(texts)].slice(0, MAX_MESSAGE_PARTS).join('; ').slice(0, MAX_MESSAGE_LENGTH);
   // Check again, because texts that are safe alone may form a card number when joined.
-  return isSafeToExpose(joined, remove) ? (readMessage(joined) ?? DEFAULT_MESSAGE) : DEFAULT_MESSAGE;
+  return isSafeToExpose(joined, redact) ? (readMessage(joined) ?? DEFAULT_MESSAGE) : DEFAULT_MESSAGE;
 }
