@@ -24,7 +24,7 @@ const upper = type.toUpperCase();
 const definition = `import { InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
-import { passThrough } from '../../redaction/text';
+import { readVerbatim } from '../../redaction/text';
 import { IsText, TextField } from '../rules';
 import { ServiceField } from '../lazy-field';
 import { defineMethod, maskAllButLastFour } from './method-definition';
@@ -44,7 +44,7 @@ export class ${pascal}PayoutInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by ${pascal}.' })
 export class ${pascal}Payment extends PaymentResource {
-  @ServiceField("The payer's account number; null in the redirect flow.", { read: passThrough })
+  @ServiceField("The payer's account number; null in the redirect flow.", { read: readVerbatim })
   account?: string;
 }
 
@@ -57,15 +57,20 @@ export class ${pascal}Payout extends PayoutResource {
 export const ${camel} = defineMethod('${type}', {
   payment: {
     description: '${pascal}.',
-    payment: ${pascal}Payment,
-    redirect: 'The payer finishes on the hosted page.',
-    input: { input: ${pascal}PaymentInput, description: '${pascal}, with the account number.' },
-    sandbox: { type: '${type}', redirect: [], direct: { required: ['account'] }, echo: ['account'] },
+    paymentClass: ${pascal}Payment,
+    redirectDescription: 'The payer finishes on the hosted page.',
+    input: { inputType: ${pascal}PaymentInput, description: '${pascal}, with the account number.' },
+    sandbox: {
+      type: '${type}',
+      redirectFields: [],
+      direct: { required: ['account'] },
+      echoedFields: ['account'],
+    },
   },
   payout: {
     description: '${pascal}.',
-    payout: ${pascal}Payout,
-    input: { input: ${pascal}PayoutInput, description: 'To an account at ${pascal}.' },
+    payoutClass: ${pascal}Payout,
+    input: { inputType: ${pascal}PayoutInput, description: 'To an account at ${pascal}.' },
     publicDetails: (input: ${pascal}PayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
     sandbox: { type: '${type}', required: ['account_number'] },
   },

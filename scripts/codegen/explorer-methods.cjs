@@ -33,7 +33,7 @@ function samplesOf(creates, confirmed) {
 
 const payments = paymentMethods.map((definition) => {
   const { create, confirm = [] } = golden(definition.type).payment;
-  const type = definition.payment.name;
+  const type = definition.paymentClass.name;
   const confirmation = definition.confirmation && confirm[0].input.confirmation;
   return {
     type,
@@ -45,9 +45,9 @@ const payments = paymentMethods.map((definition) => {
 });
 
 const payouts = payoutMethods.map((definition) => ({
-  type: definition.payout.name,
+  type: definition.payoutClass.name,
   about: definition.description,
-  fields: ownFields(definition.payout.name, 'PayoutResource'),
+  fields: ownFields(definition.payoutClass.name, 'PayoutResource'),
   samples: samplesOf(golden(definition.type).payout.create).map(({ currency, method }) => ({
     currency,
     method,

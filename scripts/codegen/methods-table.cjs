@@ -8,8 +8,8 @@ const code = (text) => `\`${text}\``;
 const list = (texts) => (texts.length > 0 ? texts.map(code).join(', ') : '–');
 const row = (cells) => `| ${cells.join(' | ')} |`;
 
-const inputFields = ({ input, toWire }) => {
-  const fields = Object.values(schema.getType(input.name).getFields());
+const inputFields = ({ inputType, toWire }) => {
+  const fields = Object.values(schema.getType(inputType.name).getFields());
   if (toWire && fields.some(({ name }) => name === 'fields')) return ['type', 'any fields given'];
   return [
     'type',
@@ -18,14 +18,14 @@ const inputFields = ({ input, toWire }) => {
 };
 
 const ownFields = (definition) =>
-  serviceFieldsOf(definition.payment.prototype).map(({ name, wireName }) => `${name} ← ${wireName}`);
+  serviceFieldsOf(definition.paymentClass.prototype).map(({ name, wireName }) => `${name} ← ${wireName}`);
 
 const confirmFields = ({ confirmation }) =>
   confirmation ? ['id', ...Object.keys(confirmation.toWire({ utr: '', code: '' }))] : [];
 
 function paymentRows() {
   return paymentMethods.map((definition) => {
-    const redirect = definition.redirect
+    const redirect = definition.redirectDescription
       ? `${code(`redirect: ${definition.name}`)} sends ${list(['type'])}`
       : '';
     const direct = definition.input
@@ -36,17 +36,17 @@ function paymentRows() {
       definition.currency ?? 'any',
       [redirect, direct].filter(Boolean).join('<br>'),
       definition.confirmation ? `${code(definition.field)} sends ${list(confirmFields(definition))}` : '–',
-      `${code(definition.payment.name)}: ${list(ownFields(definition))}`,
+      `${code(definition.paymentClass.name)}: ${list(ownFields(definition))}`,
     ]);
   });
 }
 
 function payoutRows() {
   return payoutMethods.map((definition) => {
-    const input = definition.typeOnly
+    const input = definition.typeOnlyDescription
       ? `${code(`typeOnly: ${definition.name}`)} sends ${list(['type'])}`
       : `${code(definition.field)} sends ${list(inputFields(definition.input))}`;
-    const type = schema.getType(definition.payout.name);
+    const type = schema.getType(definition.payoutClass.name);
     const common = Object.keys(schema.getType('PayoutResource').getFields());
     const own = Object.keys(type.getFields()).filter((name) => !common.includes(name));
     return row([

@@ -5,7 +5,7 @@ import type { Journal, UnknownOutcomeCount } from '../datasources/journal/journa
 import type { ServiceTransport } from '../datasources/payment-service/http/transport';
 import type { CompiledOperationCache } from '../http/compiled/compiled-operation-cache';
 import type { Connections } from '../http/server/connections';
-import type { UnreadResponses } from '../http/server/unread-responses';
+import type { UnreadResponseLimiter } from '../http/server/unread-response-limiter';
 import type { startSubscriptions } from '../http/subscriptions';
 import type { AuditLog } from '../observability/audit/audit-log';
 import type { Metrics } from '../observability/metrics/metrics';
@@ -145,7 +145,7 @@ interface ServerParts {
   subscriptions: ReturnType<typeof startSubscriptions>;
   maxSubscriptions: number;
   connections: Connections;
-  unreadResponses: UnreadResponses;
+  unreadResponses: UnreadResponseLimiter;
   compiled: CompiledOperationCache;
 }
 
@@ -156,7 +156,7 @@ export function registerServerGauges(
 ): void {
   const { service, sse, webSockets } = subscriptions;
   registerScraped({
-    paygraph_subscriptions: { help: 'Open subscriptions.', read: () => service.quota.openCount },
+    paygraph_subscriptions: { help: 'Open subscriptions.', read: () => service.quotaLimiter.openCount },
     paygraph_subscriptions_max: {
       help: 'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',
       read: () => maxSubscriptions,
@@ -176,7 +176,7 @@ export function registerServerGauges(
     },
     paygraph_unread_response_bytes: {
       help: 'Response bytes that are buffered because clients have not read them.',
-      read: () => unreadResponses.bytes,
+      read: () => unreadResponses.unreadBytes,
     },
     paygraph_compiled_operations_total: {
       help: 'Operations executed by compiled code. Apollo Server executes all others, which takes more CPU time: if the share of compiled operations falls, CPU usage rises.',

@@ -9,18 +9,18 @@ import type { GraphqlDependencies } from '../http/graphql/dependencies';
 import { maxClientConnections, fileDescriptorLimit } from '../shared/file-descriptors';
 import { createApp } from '../http/server/app';
 import { addCallbackRoute } from '../http/server/callback-route';
-import { connectionLog } from '../http/server/connection-log';
+import { loggingConnectionObserver } from '../http/server/connection-log';
 import { Connections } from '../http/server/connections';
 import { EventLoopLagGuard } from '../http/server/event-loop-lag';
 import { addExplorer } from '../http/server/explorer';
 import { GracefulShutdown } from '../http/server/graceful-shutdown';
 import { addGraphqlEndpoints } from '../http/graphql/graphql-route';
 import { startSubscriptions } from '../http/subscriptions';
-import { operationLog } from '../http/graphql/operation-log';
+import { createOperationLogger } from '../http/graphql/operation-log';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
 import { CompiledOperationCache } from '../http/compiled/compiled-operation-cache';
 import { RateLimit } from '../http/limits/rate-limit';
-import { UnreadResponses } from '../http/server/unread-responses';
+import { UnreadResponseLimiter } from '../http/server/unread-response-limiter';
 import type { Operations } from '../core';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { OperationContext } from '../resolvers/context';
@@ -63,7 +63,7 @@ export async function startWebServer(
   const { operations, journalFailure, isServiceDown } = dependencies;
   const server = await createServerWithoutRoutes(parts, dependencies);
   const { app, apollo, compiled, graphql, unreadResponses } = server;
-  const { authenticator, connections, eventLoopLag } = graphql;
+  const { authenticator, connections, eventLoopLagGuard } = graphql;
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
   addCallbackRoute(app, (token) => operations.callbacks.onCallback(token));
@@ -91,7 +91,7 @@ export async function startWebServer(
     await apollo.stop();
     await metricsServer?.close();
     unreadResponses.stop();
-    eventLoopLag.stop();
+    eventLoopLagGuard.stop();
     authenticator.close();
   };
   const closeAllConnections = (): void => {
@@ -114,7 +114,7 @@ async function createServerWithoutRoutes(
     return new Authenticator({ clientKeysFile, tokens, clock, log });
   });
   registerClientKeyGauges(metrics, authenticator);
-  const rate = new RateLimit(limits.ratePerMinute, () => metrics.server.requestRejected('rate_limited'));
+  const rateLimit = new RateLimit(limits.ratePerMinute, () => metrics.server.requestRejected('rate_limited'));
   const onUnlisted = (name: string | null): void =>
     log.warn(
       { event: 'operation_not_persisted', name },
@@ -123,10 +123,10 @@ async function createServerWithoutRoutes(
   const persisted = readSettingFile('PERSISTED_OPERATIONS', () => {
     return new PersistedOperations({ settings: limits.persisted, schema, onUnlisted });
   });
-  const { apollo, compiled } = await startApollo(parts, schema, rate);
+  const { apollo, compiled } = await startApollo(parts, schema, rateLimit);
   const connections = createConnections(parts);
-  const unreadResponses = new UnreadResponses(connections, limits);
-  const eventLoopLag = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
+  const unreadResponses = new UnreadResponseLimiter(connections, limits);
+  const eventLoopLagGuard = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
     metrics.server.requestRejected('overloaded'),
   );
   const { trustedProxies, clientTimeoutMs, corsOrigins } = limits;
@@ -138,9 +138,9 @@ async function createServerWithoutRoutes(
   const graphql: GraphqlDependencies = {
     schema,
     authenticator,
-    admission: new Admission(rate, persisted),
+    admission: new Admission(rateLimit, persisted),
     contextFor: (request) => new OperationContext(operations, record, request),
-    eventLoopLag,
+    eventLoopLagGuard,
     connections,
     corsOrigins,
     onUnauthenticated: () => metrics.server.requestRejected('unauthenticated'),
@@ -157,8 +157,8 @@ async function addGraphqlRoutes(
   const subscriptions = startSubscriptions(app, graphql, {
     introspection: config.introspection,
     limits: {
-      total: maxSubscriptions,
-      perCaller: maxSubscriptionsPerClient,
+      maxTotal: maxSubscriptions,
+      maxPerCaller: maxSubscriptionsPerClient,
       onRejected: () => metrics.server.requestRejected('subscription_limit'),
     },
     heartbeatMs,
@@ -208,21 +208,21 @@ function createConnections({ config, metrics, log, clock }: SharedDependencies):
     maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_CONNECTION_FRACTION_PER_ADDRESS);
   return new Connections(
     { maxConnections, maxConnectionsPerAddress: perAddress, trustedProxies },
-    connectionLog(log, clock, metrics.server),
+    loggingConnectionObserver(log, clock, metrics.server),
   );
 }
 
 async function startApollo(
   { config, log, metrics, tracing }: SharedDependencies,
   schema: GraphQLSchema,
-  rate: RateLimit,
+  rateLimit: RateLimit,
 ) {
-  const logOperation = operationLog(log, ({ operation: type, name, codes, ms }) => {
-    metrics.operationEnded(type, name, codes[0], ms / 1000);
+  const logOperation = createOperationLogger(log, ({ type, name, codes, durationMs }) => {
+    metrics.operationEnded(type, name, codes[0], durationMs / 1000);
     tracing?.operationEnded({ type, name, codes });
   });
   const formatError = createErrorFormatter(log);
-  const compiled = new CompiledOperationCache({ rate, operationLog: logOperation, formatError });
+  const compiled = new CompiledOperationCache({ rateLimit, logOperation, formatError });
   const apollo = createApolloServer({
     schema,
     introspection: config.introspection,
@@ -231,8 +231,8 @@ async function startApollo(
     log,
     logOperation,
     formatError,
-    rate,
-    compilePlugin: compiled.compileRepeatedOperations,
+    rateLimit,
+    compilePlugin: compiled.compilePlugin,
   });
   await apollo.start();
   return { apollo, compiled };

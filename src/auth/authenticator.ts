@@ -37,7 +37,7 @@ export class Authenticator {
     if (clientKeysFile !== null) {
       this.#keys = new HotReloadedFile({
         path: clientKeysFile,
-        read: (text) => new ClientKeyStore(text),
+        parse: (text) => new ClientKeyStore(text),
         onReload: (event) =>
           event.applied
             ? log.info({ event: 'client_keys_reloaded' }, 'CLIENT_KEYS_FILE reloaded')

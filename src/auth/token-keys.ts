@@ -7,7 +7,7 @@ import {
 } from 'jose';
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock';
-import { causeCode } from '../shared/error-code';
+import { errorOrCauseCode } from '../shared/error-code';
 import { decodeUtf8, StrictJsonError, parseJson } from '../shared/json-text';
 import { TimeoutError, withTimeout } from '../shared/timeout';
 import { AccessError } from './caller';
@@ -196,5 +196,7 @@ async function readText({ body }: Response): Promise<string> {
 /** Describes an error of fetchJwks() for the log, without text from the URL or the response. */
 export function describeJwksError(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
-  return error instanceof KeySetError || error instanceof StrictJsonError ? error.message : causeCode(error);
+  return error instanceof KeySetError || error instanceof StrictJsonError
+    ? error.message
+    : errorOrCauseCode(error);
 }

@@ -22,7 +22,7 @@ import {
 import { validateDocument } from '../http/persisted/manifest';
 import { redactGraphqlMessage } from '../redaction/graphql-message';
 import { InputError } from './context';
-import { causeCode } from '../shared/error-code';
+import { errorOrCauseCode } from '../shared/error-code';
 
 /** Changes that a GraphQL client library makes to documents before it sends them. */
 interface ClientBehavior {
@@ -79,7 +79,7 @@ export function findDocumentFiles(paths: readonly string[]): string[] {
     try {
       if (!statSync(fileOrFolder).isDirectory()) return [fileOrFolder];
     } catch (error) {
-      throw new InputError(`${fileOrFolder} cannot be read (${causeCode(error)}).`);
+      throw new InputError(`${fileOrFolder} cannot be read (${errorOrCauseCode(error)}).`);
     }
     const names = globSync('**/*.{graphql,gql}', { cwd: fileOrFolder, exclude: ['**/node_modules/**'] });
     return names.map((name) => path.join(fileOrFolder, name));
@@ -92,7 +92,7 @@ function readDefinitions(file: string): readonly DefinitionNode[] {
     return parse(new Source(readFileSync(file, 'utf8'), file)).definitions;
   } catch (error) {
     if (!(error instanceof GraphQLError))
-      throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
+      throw new InputError(`${file} cannot be read (${errorOrCauseCode(error)}).`);
     const line = error.locations?.[0]?.line ?? 1;
     const message = redactGraphqlMessage(error.message) ?? 'Syntax Error.';
     throw new Error(`${file}:${line}: ${message}`, { cause: error });

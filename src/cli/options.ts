@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { parseCalendarTime } from '../shared/calendar-time';
 import { isUuid } from '../shared/uuid';
 import { InputError } from './context';
-import { causeCode } from '../shared/error-code';
+import { errorOrCauseCode } from '../shared/error-code';
 
 // Commander calls the parse functions of this file, and adds the name of the option to their error messages.
 
@@ -55,7 +55,7 @@ export function replaceFile(file: string, text: string, mode = 0o666): void {
     writeFileSync(temporaryFile, text, { mode, flush: true });
     renameSync(temporaryFile, file);
   } catch (error) {
-    throw new InputError(`${file} cannot be written (${causeCode(error)}).`);
+    throw new InputError(`${file} cannot be written (${errorOrCauseCode(error)}).`);
   } finally {
     rmSync(temporaryFile, { force: true });
   }

@@ -18,10 +18,10 @@ function escapedLength(character: string): number {
 }
 
 /** Matches a text without characters that are escaped in the audit log. */
-const UNESCAPED = /^[ !#-[\]-~]*$/;
+const UNESCAPED_TEXT = /^[ !#-[\]-~]*$/;
 
 function truncate(text: string, maxBytes: number): string {
-  if (text.length <= maxBytes && UNESCAPED.test(text)) return text;
+  if (text.length <= maxBytes && UNESCAPED_TEXT.test(text)) return text;
   let byteCount = 0;
   let kept = '';
   for (const character of text) {
@@ -32,25 +32,25 @@ function truncate(text: string, maxBytes: number): string {
   return kept;
 }
 
-const createRedactor =
-  (containsNumber: (text: string) => boolean) =>
+const createAuditRedactor =
+  (containsPan: (text: string) => boolean) =>
   <T extends string | null | undefined>(text: T, maxBytes: number): T | string => {
     if (text === null || text === undefined) return text;
     const start = String(text).slice(0, MAX_SEARCHED_CHARACTERS);
-    return containsToken(start) || containsNumber(start) ? REDACTED : truncate(start, maxBytes);
+    return containsToken(start) || containsPan(start) ? REDACTED : truncate(start, maxBytes);
   };
 
 /**
  * Prepares a text for the audit log. Returns [redacted] if the text contains a card number or token; otherwise the
  * text, truncated to `maxBytes`. Returns null and undefined unchanged.
  */
-export const redactForAudit = createRedactor(containsCardNumber);
+export const redactForAudit = createAuditRedactor(containsCardNumber);
 
 /**
  * Redacts or truncates an idempotency key, or the name of a caller or operator. Unlike redactForAudit(), ignores card
  * numbers of unknown schemes, because one numeric name in ten passes the Luhn check by chance.
  */
-export const redactNameForAudit = createRedactor(containsKnownSchemePan);
+export const redactIdentifierForAudit = createAuditRedactor(containsKnownSchemePan);
 
 /**
  * Redacts an amount if it contains a card number. If the amount has at most 15 digits before the decimal point and two

@@ -45,7 +45,7 @@ const INVISIBLE_CHARACTER = /[\p{Cf}\p{Mn}\p{Me}]/u;
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
 /** Named HTML entities that may be part of a token or a nested encoding. All others are replaced by a space. */
-const ENTITIES: Readonly<Record<string, string>> = {
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
   '&bsol;': '\\',
   '&dash;': '-',
@@ -75,7 +75,7 @@ function decodeCharacter(encoded: string): string {
   }
   if (code.startsWith('&#x')) return fromCodePoint(parseInt(code.slice(3), 16));
   if (code.startsWith('&#')) return fromCodePoint(parseInt(code.slice(2), 10));
-  if (code.startsWith('&')) return ENTITIES[code] ?? ' ';
+  if (code.startsWith('&')) return HTML_ENTITIES[code] ?? ' ';
   return fromCodePoint(parseInt(code.replace(/[^\da-f]/g, ''), 16));
 }
 
@@ -99,14 +99,17 @@ function computeNormalizedCharacter(character: string): string {
   return form.length <= MAX_NFKC_LENGTH ? form : character;
 }
 
-const normalizedCache = new LRUCache<string, string>({ max: 4096, memoMethod: computeNormalizedCharacter });
+const normalizedCharacterCache = new LRUCache<string, string>({
+  max: 4096,
+  memoMethod: computeNormalizedCharacter,
+});
 
 /**
  * Returns the NFKC form of a character, for example 1 for a fullwidth or circled 1. Digits of all scripts become ASCII
  * digits. Returns '' for an invisible character, and the character itself if its NFKC form is too long.
  */
 const normalizeCharacter = (character: string): string =>
-  character <= '\x7f' ? character : normalizedCache.memo(character);
+  character <= '\x7f' ? character : normalizedCharacterCache.memo(character);
 
 function decodeOnce(source: DecodedText): DecodedText {
   let text = '';

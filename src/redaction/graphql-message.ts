@@ -24,12 +24,12 @@ const UNQUOTED_TEXT = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
  * Redacts the quoted parts of a message that are no GraphQL names. Returns undefined if the message is too long or may
  * have unquoted values.
  */
-function rebuildSentence(message: string): string | undefined {
+function redactQuotedParts(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
-  const outside = parts.filter((_, place) => place % 2 === 0);
+  const outside = parts.filter((_, index) => index % 2 === 0);
   if (!outside.every((text) => UNQUOTED_TEXT.test(text) && !MANY_DIGITS.test(text))) return undefined;
-  return parts.map((text, place) => (place % 2 === 0 ? text : redactGraphqlName(text))).join('"');
+  return parts.map((text, index) => (index % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 
 /**
@@ -60,7 +60,7 @@ export function redactGraphqlMessage(message: string): string | undefined {
     if (match !== undefined)
       return template.replace('{name}', () => redactGraphqlName(captured)).replace('{text}', () => captured);
   }
-  return rebuildSentence(message);
+  return redactQuotedParts(message);
 }
 
 /**

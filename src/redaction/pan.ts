@@ -15,7 +15,7 @@ const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text)
  */
 const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
-const hasCardNumberForm = (digits: string): boolean =>
+const isValidPan = (digits: string): boolean =>
   digits.length >= MIN_PAN_DIGITS && digits.length <= MAX_PAN_DIGITS && passesLuhn(digits);
 
 /**
@@ -54,7 +54,7 @@ function spansInRun(run: string, start: number, test: DigitTest): Span[] {
     for (const { 0: group, index } of groups.slice(first, first + MAX_PAN_DIGITS)) {
       digits += group;
       if (digits.length > MAX_PAN_DIGITS) return;
-      if (hasCardNumberForm(digits) && test(digits)) spans.push([start + from, start + index + group.length]);
+      if (isValidPan(digits) && test(digits)) spans.push([start + from, start + index + group.length]);
     }
   });
   return spans;
@@ -73,7 +73,7 @@ const maskUuids = (text: string): string =>
 function findCardNumbersPassing(text: string, test: DigitTest): readonly Span[] {
   if (!hasEnoughPanDigits(text)) return NO_SPANS;
   // Fast path for texts of digits only, such as bank account numbers.
-  if (/^\d+$/.test(text)) return hasCardNumberForm(text) && test(text) ? [[0, text.length]] : NO_SPANS;
+  if (/^\d+$/.test(text)) return isValidPan(text) && test(text) ? [[0, text.length]] : NO_SPANS;
   const runs = [...maskUuids(text).matchAll(DIGIT_RUNS)];
   return runs.flatMap(({ 0: run, index }) => spansInRun(run, index, test));
 }
@@ -86,7 +86,7 @@ export const containsCardNumber = (text: string): boolean =>
   findInDecodings(text, findCardNumbers).length > 0;
 
 /** Prefixes and lengths of the card numbers of known schemes, such as Visa and Mastercard (ISO/IEC 7812). */
-const CARD_SCHEMES: readonly RegExp[] = [
+const CARD_SCHEME_PATTERNS: readonly RegExp[] = [
   /^4(\d{12}|\d{15}|\d{18})$/,
   /^(5\d|6\d|81|82)\d{14,17}$/,
   /^(22[0-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}$/,
@@ -96,15 +96,15 @@ const CARD_SCHEMES: readonly RegExp[] = [
   /^(8600|9112|9417|9792|9860)\d{12}$/,
 ];
 
-const isSchemeNumber: DigitTest = (digits) => CARD_SCHEMES.some((scheme) => scheme.test(digits));
+const isKnownSchemePan: DigitTest = (digits) => CARD_SCHEME_PATTERNS.some((scheme) => scheme.test(digits));
 
 /**
  * Whether a text, as written or decoded, contains a card number of a known scheme. Use it for identifiers that clients
  * choose, such as order numbers: containsCardNumber() would mistake one long number in ten for a card number.
  */
 export const containsKnownSchemePan = (text: string): boolean =>
-  findInDecodings(text, (decoded) => findCardNumbersPassing(decoded, isSchemeNumber)).length > 0;
+  findInDecodings(text, (decoded) => findCardNumbersPassing(decoded, isKnownSchemePan)).length > 0;
 
 /** Like containsKnownSchemePan(), for a GraphQL name. Decodes nothing, because a name has no encoded characters. */
 export const graphqlNameContainsPan = (name: string): boolean =>
-  findCardNumbersPassing(name, isSchemeNumber).length > 0;
+  findCardNumbersPassing(name, isKnownSchemePan).length > 0;

@@ -36,7 +36,7 @@ const scatteredDigitsFinder =
  * is the code. The patterns match any code, and the search compares the match with the code it looks for. To compile a
  * pattern for each code would take longer than the search.
  */
-const SECURITY_CODES: readonly RegExp[] = [
+const SECURITY_CODE_PATTERNS: readonly RegExp[] = [
   /(?<![\p{L}\p{N}*•]|\d[.,])(?=(\d{3}|\d(?:[ -]\d){2})(?![\p{L}\p{N}*•]|[.,]\d))/gu,
   /(?<![\p{L}\p{N}*•]|\d[.,])(?=(\d{4}|\d(?:[ -]\d){3})(?![\p{L}\p{N}*•]|[.,]\d))/gu,
   /(?<=cv[cvn]2?)(?=(\d{3,4})(?!\d))/gi,
@@ -45,7 +45,7 @@ const SECURITY_CODES: readonly RegExp[] = [
 /** Returns a Finder of a security code that stands alone or follows CVC, CVV or CVN. Skips texts that are ISO times. */
 function securityCodeFinder(code: string): Finder {
   const find = (text: string): Span[] =>
-    SECURITY_CODES.flatMap((pattern) => [...text.matchAll(pattern)])
+    SECURITY_CODE_PATTERNS.flatMap((pattern) => [...text.matchAll(pattern)])
       .filter(({ 1: digits = '' }) => digits.replace(/\D/g, '') === code)
       .map(({ 1: digits = '', index }): Span => [index, index + digits.length]);
   return (text) => (!/\d{3}|\d[ -]\d/.test(text) || isIsoDateTime(text) ? NO_SPANS : find(text));
@@ -135,14 +135,14 @@ function credentialFinder(credentials: readonly string[]): Finder {
 
 /** Number of leading characters of each value that the prefilter hashes. */
 const PREFIX_LENGTH = 4;
-const POSSIBLE_HASHES = 2 ** (4 * PREFIX_LENGTH);
+const POSSIBLE_HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
 
 /**
  * Returns the hash of the last PREFIX_LENGTH characters of a text, after one more character. `hash`: the hash before
  * this character. Ignores case.
  */
-const rollingHash = (hash: number, letter: number): number =>
-  ((hash << 4) ^ (letter | 0x20)) & (POSSIBLE_HASHES - 1);
+const rollingHash = (hash: number, characterCode: number): number =>
+  ((hash << 4) ^ (characterCode | 0x20)) & (POSSIBLE_HASH_COUNT - 1);
 
 /**
  * Returns a fast test of whether a text may contain one of the values. The time of the test does not depend on the
@@ -151,7 +151,7 @@ const rollingHash = (hash: number, letter: number): number =>
 function createPrefilter(values: readonly string[]): (text: string) => boolean {
   // The hash ignores case in ASCII only. If a value does not begin with four ASCII characters, let every text pass.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
-  const hasPrefixHash = new Uint8Array(POSSIBLE_HASHES);
+  const hasPrefixHash = new Uint8Array(POSSIBLE_HASH_COUNT);
   for (const value of values)
     hasPrefixHash[
       [...value.slice(0, PREFIX_LENGTH)].reduce((hash, letter) => rollingHash(hash, letter.charCodeAt(0)), 0)
@@ -181,17 +181,17 @@ function manyTextsFinder(values: readonly string[]): Finder {
 
 /**
  * Redacts a response. Does not redact the names of its top-level fields, because callers never see these names.
- * @param verified names of top-level fields that are not redacted, because their values were already checked
+ * @param verifiedFields names of top-level fields that are not redacted, because their values were already checked
  */
 export function redactResponse(
   response: WireObject,
   sensitive: SensitiveValues,
-  verified: readonly string[],
+  verifiedFields: readonly string[],
 ): WireObject {
   const redact = createRedactor(sensitive);
   const entries = Object.entries(response).map(([name, value]): [string, unknown] => [
     name,
-    verified.includes(name) ? value : redactJson(value, redact),
+    verifiedFields.includes(name) ? value : redactJson(value, redact),
   ]);
   return Object.fromEntries(entries);
 }

@@ -44,7 +44,7 @@ export function redactFreeText(value: unknown): string | null {
  * Returns a payment detail or client identifier as text, without searching it for card numbers or tokens. Returns null
  * if the value is no string, number or boolean, or if redactResponse() has already redacted a part of it.
  */
-export function passThrough(value: unknown): string | null {
+export function readVerbatim(value: unknown): string | null {
   const text = scalarToText(value);
   return text?.includes(REDACTED) ? null : text;
 }
@@ -120,14 +120,14 @@ export const redactUnlessTime = redactUnless((text) =>
  * Reads an amount or currency. A number with at most 11 digits before the decimal point and three after it is returned
  * unchanged. Any other text becomes null if it is too long, is not printable, or has a card number of a known scheme.
  */
-export function safeAmountOrCurrency(value: unknown): string | null {
-  const text = passThrough(value);
+export function readAmountOrCurrency(value: unknown): string | null {
+  const text = readVerbatim(value);
   if (text === null || /^[+-]?\d{1,11}(\.\d{1,3})?$/.test(text)) return text;
   return text.length <= 40 && isPrintable(text) && !containsKnownSchemePan(text) ? text : null;
 }
 
 /** Maximum number of digits that a masked card number may show: the first eight and the last four. */
-const MAX_MASK_DIGITS = 12;
+const MAX_SHOWN_DIGITS = 12;
 
 /**
  * Reads a masked card number. Masks a number of 12 to 19 digits. Returns null for any other text with more than 12
@@ -139,11 +139,11 @@ export function readCardMask(value: unknown): string | null {
   const bare = text.replace(/[^\p{L}\p{N}*•·.#]/gu, '');
   if (/^\d{12,19}$/.test(bare)) return `${bare.slice(0, 4)}${'*'.repeat(bare.length - 8)}${bare.slice(-4)}`;
   const shownDigitCount = bare.replace(/\D/g, '').length;
-  return shownDigitCount <= MAX_MASK_DIGITS && redactText(text) === text ? text : null;
+  return shownDigitCount <= MAX_SHOWN_DIGITS && redactText(text) === text ? text : null;
 }
 
 /** Maximum depth of a nested JSON value; deeper values are redacted. */
-const MAX_DEPTH = 32;
+const MAX_JSON_DEPTH = 32;
 
 /** Names (snake_case) of undocumented fields that tell the payer where to pay. Their values are not redacted. */
 const UNREDACTED_PAYEE_FIELD =
@@ -161,7 +161,7 @@ type RedactText = (text: string, field: string) => string;
  * redacted, otherwise the value itself.
  */
 export function redactJson(value: unknown, redact: RedactText, field = '', depth = 0): unknown {
-  if (depth > MAX_DEPTH) return REDACTED;
+  if (depth > MAX_JSON_DEPTH) return REDACTED;
   if (typeof value === 'string') return redact(value, field);
   if (typeof value === 'number')
     return !isInexactInteger(value) && redact(String(value), field) === String(value) ? value : REDACTED;

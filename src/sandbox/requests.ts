@@ -21,7 +21,7 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
   }
   const fields = methodReader.unread();
   const { flow, hasDirectFlowFields } = selectFlow(method, Object.keys(fields));
-  checkMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirect });
+  checkMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirectFields });
   if (!method.anyFields) methodReader.rejectUnread();
   reader.throwIfInvalid();
   const methodFields = method.anyFields ? redactCardData(fields) : withoutCardData(fields);
@@ -78,13 +78,14 @@ function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) 
  * `hasDirectFlowFields`: whether the response contains the fields of the method's `addedFields()`. It is true in the
  * direct flow. In the redirect flow it is true only if both flows have the same request fields (spec 2.5, note 1).
  */
-function selectFlow({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
-  if (direct && (!redirect || names.some((name) => !redirect.includes(name)))) {
+function selectFlow({ redirectFields, direct }: SandboxPaymentMethod, names: readonly string[]) {
+  if (direct && (!redirectFields || names.some((name) => !redirectFields.includes(name)))) {
     return { flow: 'direct', hasDirectFlowFields: true } as const;
   }
   const directNames = direct && [...direct.required, ...(direct.optional ?? [])];
   const hasDirectFlowFields =
-    directNames?.length === redirect?.length && directNames?.every((name) => redirect?.includes(name));
+    directNames?.length === redirectFields?.length &&
+    directNames?.every((name) => redirectFields?.includes(name));
   return { flow: 'redirect', hasDirectFlowFields } as const;
 }
 

@@ -16,7 +16,7 @@ export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): W
     channel: payment.channel,
     payment_method: {
       type: methodTypeOf(payment),
-      ...pick(methodFields, method.echo),
+      ...pick(methodFields, method.echoedFields),
       ...added,
       ...addedByLookup,
       ...(state && { state }),
@@ -32,9 +32,9 @@ export function confirmBody(payment: Payment): WireObject {
   const { status, id, state, methodFields, amount, redirectUrl, createDate } = payment;
   if (status === 'completed')
     return { status, transaction_id: id, amount, redirect_url: redirectUrl, create_date: createDate };
-  const { confirmField, echo } = payment.method;
+  const { confirmField, echoedFields } = payment.method;
   // As in the examples of the specification, only upi (`utr`) and dcb (`code`) repeat the payer's fields.
-  const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echo) : {};
+  const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echoedFields) : {};
   return { status, transaction_id: id, payment_method: { type: methodTypeOf(payment), ...repeated, state } };
 }
 

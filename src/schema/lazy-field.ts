@@ -70,5 +70,5 @@ export function valueWithoutLookup(object: object, name: string): unknown {
 }
 
 /** Returns a lazy value without waiting for its lookup. Null if the value is missing or still being looked up. */
-export const valueOrNull = <T>(value: Lazy<T>): T | null =>
+export const presentOrNull = <T>(value: Lazy<T>): T | null =>
   value instanceof Promise ? null : (value ?? null);

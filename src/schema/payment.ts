@@ -60,7 +60,7 @@ const STATUSES_WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
 /** How payments by one method are confirmed (spec 4.5). */
 export interface ConfirmationDefinition {
   /** An input class, or an enum if the confirmation has no data (card-to-card transfers). */
-  input: object;
+  inputType: object;
   description: string;
   /** Converts the confirmation to the fields of the request except `id`. */
   toWire(confirmation: object): WireObject;
@@ -106,10 +106,10 @@ export abstract class PaymentResource extends Node {
    * Date header of the lookup's response in ms since 1970. Undefined if the header is missing, or if the payment does
    * not come from a lookup.
    */
-  serviceTime?: number;
+  serviceTimeMs?: number;
 
   /** Polling intervals for callers, returned as `pollAfterMs` of the next action. */
-  pollAfter!: CallerPollIntervals;
+  pollIntervals!: CallerPollIntervals;
 
   /** The step for which the payment waits (spec 3.3). Only some methods have this field. */
   declare state?: Lazy<PaymentState>;
@@ -177,7 +177,7 @@ export abstract class PaymentResource extends Node {
     if (actionOfMethod) return actionOfMethod;
     const mayRedirect = !this.state || this.state instanceof Promise;
     const url = mayRedirect && typeof this.redirectUrl === 'string' ? this.redirectUrl : null;
-    const { payer, provider } = this.pollAfter;
+    const { payer, provider } = this.pollIntervals;
     return url
       ? Object.assign(new RedirectAction(), { url, pollAfterMs: payer })
       : Object.assign(new AwaitProviderAction(), { pollAfterMs: provider });

@@ -201,7 +201,7 @@ export const IsCustomFields = (): PropertyDecorator =>
   );
 
 /** Requires that a nested input has at least one field that is neither null nor undefined. */
-export const IsNotEmpty = (): PropertyDecorator =>
+export const HasAnyField = (): PropertyDecorator =>
   ObjectRule(
     'notEmpty',
     'must have at least one field; to send only the type, use redirect (payment) or typeOnly (payout).',

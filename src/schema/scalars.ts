@@ -23,7 +23,7 @@ type RuleWithMessage = readonly [name: ValueRule, message: string];
 export const invalidValueError = ([rule, message]: RuleWithMessage, nodes?: ValueNode): GraphQLError =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
 
-interface StringScalar {
+interface StringScalarDefinition {
   name: string;
   description: string;
   specifiedByURL?: string;
@@ -36,7 +36,12 @@ interface StringScalar {
 }
 
 /** Creates a scalar with string values. Checks and normalises only input; output is returned unchanged. */
-function createStringScalar({ rule, parse, violatedRule, ...definition }: StringScalar): GraphQLScalarType {
+function createStringScalar({
+  rule,
+  parse,
+  violatedRule,
+  ...definition
+}: StringScalarDefinition): GraphQLScalarType {
   const parseInput = (value: unknown, node?: ValueNode): string => {
     if (typeof value !== 'string') throw invalidValueError(rule, node);
     const parsed = parse(value);
@@ -122,7 +127,7 @@ export const HttpUrl = createStringScalar({
 /** Maximum levels of nesting in a JSON object, far fewer than would overflow the stack in recursive functions. */
 const MAX_NESTING = 2000;
 
-const JSON_RULE: RuleWithMessage = [
+const JSON_OBJECT_RULE: RuleWithMessage = [
   'jsonObject',
   `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`,
 ];
@@ -143,10 +148,10 @@ const isInexactNumber = (value: unknown): boolean =>
  * BAD_USER_INPUT. Does not recurse, because very deep nesting would overflow the stack.
  */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
-  if (!isObject(value)) throw invalidValueError(JSON_RULE, node);
+  if (!isObject(value)) throw invalidValueError(JSON_OBJECT_RULE, node);
   let valuesAtDepth: unknown[] = [value];
   for (let depth = 0; valuesAtDepth.length > 0; depth += 1) {
-    if (depth > MAX_NESTING) throw invalidValueError(JSON_RULE, node);
+    if (depth > MAX_NESTING) throw invalidValueError(JSON_OBJECT_RULE, node);
     if (valuesAtDepth.some(isInexactNumber)) throw invalidValueError(EXACT_NUMBER_RULE, node);
     valuesAtDepth = valuesAtDepth.flatMap((inner): unknown[] =>
       typeof inner === 'object' && inner !== null ? Object.values(inner) : [],

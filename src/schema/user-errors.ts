@@ -102,12 +102,12 @@ export const invalidInput = (fields: FieldError[]): InvalidInputError =>
   });
 
 /** Returns the error for a create that the service rejected with this HTTP status and message. */
-export const rejectedByService = (httpStatus: number, message: string): RejectedByServiceError =>
+export const createRejectedError = (httpStatus: number, message: string): RejectedByServiceError =>
   Object.assign(new RejectedByServiceError(), { message, httpStatus });
 
 /** Returns the error for a confirm that the service rejected with this HTTP status and message. */
-export const confirmRejected = (httpStatus: number, message: string): RejectedByServiceError =>
-  rejectedByService(
+export const confirmRejectedError = (httpStatus: number, message: string): RejectedByServiceError =>
+  createRejectedError(
     httpStatus,
     `${message}${/[.!?]$/.test(message) ? '' : '.'} This confirm was not carried out, but the payer may have paid or an earlier confirm may have succeeded: look the payment up first, and confirm again only while nextAction has confirmWith.`,
   );
@@ -124,20 +124,20 @@ export const idempotencyConflict = (differingParts: readonly string[]): Idempote
     }, which may have moved money. Query attempt(idempotencyKey) first; use a new key only for a different payment or payout.`,
   });
 
-export const createAlreadyInProgress = (): RequestInProgressError =>
+export const createInProgressError = (): RequestInProgressError =>
   Object.assign(new RequestInProgressError(), {
     message:
       'A create with the same key is in progress. Repeat this call unchanged, with the same key, after retryAfterMs.',
   });
 
-export const confirmAlreadyInProgress = (): RequestInProgressError =>
+export const confirmInProgressError = (): RequestInProgressError =>
   Object.assign(new RequestInProgressError(), {
     message:
       'Another confirm of this payment is in progress. After retryAfterMs look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged.',
   });
 
 /** Returns the error for a create whose outcome is unknown. `key`: the idempotency key. */
-export const createOutcomeUnknown = ({
+export const createOutcomeUnknownError = ({
   kind,
   key,
   externalId,
@@ -152,7 +152,7 @@ export const createOutcomeUnknown = ({
     externalId,
   });
 
-export const confirmOutcomeUnknown = (transactionId: string): OutcomeUnknownError =>
+export const confirmOutcomeUnknownError = (transactionId: string): OutcomeUnknownError =>
   Object.assign(new OutcomeUnknownError(), {
     message:
       'The confirm may or may not have been carried out. Look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged. The payer must not pay again before this lookup.',

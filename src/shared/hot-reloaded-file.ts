@@ -11,7 +11,7 @@ interface HotReloadedFileOptions<T> {
    * too. If it throws an error, the message must contain no secrets, because the message is logged. A SyntaxError is an
    * exception: its message is never shown (see describeFileError).
    */
-  read(text: string, readReferenced: (path: string) => string): T;
+  parse(text: string, readReferenced: (path: string) => string): T;
   /**
    * Called after a reload. If the reload failed, `applied` is false, and the old value stays. If the reload succeeded,
    * `applied` is true. Not called if the content is unchanged and the previous reload succeeded, too.
@@ -110,7 +110,7 @@ function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   }
 }
 
-function readOnce<T>({ path, read }: HotReloadedFileOptions<T>): ReadResult<T> {
+function readOnce<T>({ path, parse }: HotReloadedFileOptions<T>): ReadResult<T> {
   const versions = new Map<string, string>();
   const hash = createHash('sha256');
   const readFile = (file: string): string => {
@@ -120,7 +120,7 @@ function readOnce<T>({ path, read }: HotReloadedFileOptions<T>): ReadResult<T> {
     return decodeUtf8(bytes);
   };
   try {
-    const value = read(readFile(path), readFile);
+    const value = parse(readFile(path), readFile);
     return { versions, digest: hash.digest('hex'), outcome: { value } };
   } catch (error) {
     return { versions, digest: undefined, outcome: { error } };

@@ -4,7 +4,7 @@
  */
 export class InFlightCounter {
   #count = 0;
-  #idle: PromiseWithResolvers<void> | undefined;
+  #whenIdle: PromiseWithResolvers<void> | undefined;
 
   get count(): number {
     return this.#count;
@@ -20,14 +20,14 @@ export class InFlightCounter {
   /** Resolves when no work is in flight. */
   async drained(): Promise<void> {
     if (this.#count === 0) return;
-    this.#idle ??= Promise.withResolvers();
-    await this.#idle.promise;
+    this.#whenIdle ??= Promise.withResolvers();
+    await this.#whenIdle.promise;
   }
 
   readonly #onEnded = (): void => {
     this.#count -= 1;
     if (this.#count > 0) return;
-    this.#idle?.resolve();
-    this.#idle = undefined;
+    this.#whenIdle?.resolve();
+    this.#whenIdle = undefined;
   };
 }

@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8Decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Thrown for bytes that are not UTF-8, and for a JSON text in which an object has two fields of the same name. The
@@ -16,7 +16,7 @@ export class StrictJsonError extends Error {}
 /** Decodes UTF-8 and omits a byte order mark. Throws a StrictJsonError if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return utf8.decode(bytes);
+    return utf8Decoder.decode(bytes);
   } catch {
     throw new StrictJsonError('it is not UTF-8');
   }
@@ -35,9 +35,9 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
+const QUOTE_CODE = 0x22;
+const BACKSLASH_CODE = 0x5c;
+const COLON_CODE = 0x3a;
 
 /**
  * Whether an object in a JSON text has two fields of the same name. `value` must be the result of JSON.parse(), which
@@ -52,10 +52,10 @@ function countColons(text: string): number {
   let isInString = false;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    if (code === QUOTE) isInString = !isInString;
-    else if (!isInString) colonCount += code === COLON ? 1 : 0;
+    if (code === QUOTE_CODE) isInString = !isInString;
+    else if (!isInString) colonCount += code === COLON_CODE ? 1 : 0;
     // Skip the escaped character.
-    else if (code === BACKSLASH) index += 1;
+    else if (code === BACKSLASH_CODE) index += 1;
   }
   return colonCount;
 }

@@ -1,4 +1,4 @@
-function compileSchema(): never {
+function rejectSchema(): never {
   throw new Error('A route has a JSON schema, but this server has no schema compilers.');
 }
 
@@ -7,5 +7,5 @@ function compileSchema(): never {
  * does not load its schema compilers, which would take 0.1 s.
  */
 export const noJsonSchemas = {
-  compilersFactory: { buildValidator: () => compileSchema, buildSerializer: () => compileSchema },
+  compilersFactory: { buildValidator: () => rejectSchema, buildSerializer: () => rejectSchema },
 };

@@ -11,7 +11,7 @@ export interface PostgresUrl {
   /** Connection string for the driver. It contains only the first host. */
   connectionString: string;
   /** All hosts in the given order if there are several, else empty. */
-  hosts: readonly PostgresHost[];
+  failoverHosts: readonly PostgresHost[];
   /**
    * The parameter `target_session_attrs`, which has the same meaning as in libpq. It is `any` for a single host by
    * default, and `read-write` for several.
@@ -85,7 +85,7 @@ export function readPostgresUrl(text: string): PostgresUrl {
   const parts = authority.split(',');
   const hasOneHost = parts.length === 1;
   requireThat(parts.length <= MAX_HOSTS, `at most ${MAX_HOSTS} hosts`);
-  const hosts = hasOneHost ? [] : parts.map(readHost);
+  const failoverHosts = hasOneHost ? [] : parts.map(readHost);
   if (hasOneHost) checkPort(/:([^:\]]*)$/.exec(authority)?.[1], 'the port');
   if (user !== undefined) checkPercentEncoding(user);
   const prefix = user === undefined ? scheme : `${scheme}${user}@`;
@@ -100,7 +100,7 @@ export function readPostgresUrl(text: string): PostgresUrl {
   );
   return {
     connectionString: normalizeSslMode(connectionString),
-    hosts,
+    failoverHosts,
     ...readConnectionParameters(searchParams, hasOneHost),
   };
 }
@@ -117,9 +117,9 @@ function checkPort(port: string | undefined, name: string): void {
   requireThat(isValid, `${name} to be a number from 1 to 65535`);
 }
 
-function checkPercentEncoding(user: string): void {
+function checkPercentEncoding(userInfo: string): void {
   try {
-    decodeURIComponent(user);
+    decodeURIComponent(userInfo);
   } catch {
     throw new PostgresUrlError('expected user and password to be percent-encoded (%25 stands for %)');
   }

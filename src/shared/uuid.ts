@@ -1,7 +1,7 @@
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether a text is a UUID of any version, in upper or lower case. */
-export const isUuid = (text: string): boolean => UUID.test(text);
+export const isUuid = (text: string): boolean => UUID_PATTERN.test(text);
 
 /** Returns the 16 bytes of a UUID. Does not check the text; isUuid() does. */
 export const uuidToBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');

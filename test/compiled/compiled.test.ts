@@ -2,7 +2,7 @@ import { getOperationAST, parse, type GraphQLScalarType } from 'graphql';
 import { pino } from 'pino';
 import { createErrorFormatter } from '../../src/http/graphql/apollo-server';
 import { checkDocument, digestOf } from '../../src/http/limits/document-limits';
-import { operationLog } from '../../src/http/graphql/operation-log';
+import { createOperationLogger } from '../../src/http/graphql/operation-log';
 import { PreparedOperation } from '../../src/http/compiled/prepared-operation';
 import { CompiledOperationCache } from '../../src/http/compiled/compiled-operation-cache';
 import { RateLimit } from '../../src/http/limits/rate-limit';
@@ -32,15 +32,15 @@ describe('The cache of compiled operations', () => {
   function emptyCache() {
     const log = pino({ level: 'silent' });
     const cache = new CompiledOperationCache({
-      rate: new RateLimit(0),
-      operationLog: operationLog(log),
+      rateLimit: new RateLimit(0),
+      logOperation: createOperationLogger(log),
       formatError: createErrorFormatter(log),
     });
     cache.recordContentType(undefined, 'application/json');
     return {
       compile: async (source: string): Promise<void> => {
         for (const _ of ['validated once', 'compiled']) {
-          const listener = await cache.compileRepeatedOperations.requestDidStart?.({} as never);
+          const listener = await cache.compilePlugin.requestDidStart?.({} as never);
           await listener?.didResolveOperation?.({ ...validated(source), source, request: {} } as never);
         }
       },

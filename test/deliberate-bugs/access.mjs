@@ -117,7 +117,7 @@ export const bugs = [
     id: 'access-foreign-origin',
     promise: 'A page of another site cannot open a WebSocket in the name of its visitor.',
     file: 'src/http/subscriptions/websocket-handler.ts',
-    find: "return isForeign && !this.shared.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;",
+    find: "return isForeign && !this.dependencies.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;",
     replace: "return isForeign && origin === 'null' ? '403 Forbidden' : undefined;",
     tests: ['test/subscriptions/websocket-protocol.test.ts'],
   },

@@ -44,8 +44,8 @@ export const bugs = [
     id: 'shutdown-serves-late-requests',
     promise: 'A request that comes after the shutdown began is refused and may be repeated.',
     file: 'src/http/server/graceful-shutdown.ts',
-    find: 'done(this.#closing ? SHUTTING_DOWN_ERROR : undefined)',
-    replace: 'done(this.isDraining && !this.#closing ? SHUTTING_DOWN_ERROR : undefined)',
+    find: 'done(this.#isClosing ? SHUTTING_DOWN_ERROR : undefined)',
+    replace: 'done(this.isDraining && !this.#isClosing ? SHUTTING_DOWN_ERROR : undefined)',
     tests: ['test/http/process.system.test.ts'],
   },
   {

@@ -36,8 +36,8 @@ export const bugs = [
     id: 'live-one-too-many',
     promise: 'A caller has no more subscriptions open than MAX_SUBSCRIPTIONS_PER_CLIENT.',
     file: 'src/http/subscriptions/quota-limiter.ts',
-    find: 'if (open >= perCaller) throw',
-    replace: 'if (open > perCaller) throw',
+    find: 'if (open >= maxPerCaller) throw',
+    replace: 'if (open > maxPerCaller) throw',
     tests: ['test/subscriptions/limits.slow.test.ts'],
   },
   {

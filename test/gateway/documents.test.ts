@@ -62,7 +62,7 @@ test.each(REAL_DOCUMENTS)(
 const SHAPES: [rule: DocumentLimitName, shape: (count: number) => string][] = [
   ['lines', (count) => `{__typename}${'\n'.repeat(count - 1)}`],
   ['tokens', (count) => `{${'__typename '.repeat(100)}a(b: [${'1 '.repeat(count - 109)}])}`],
-  ['name', (count) => `{ ${'c'.repeat(count)} }`],
+  ['nameLength', (count) => `{ ${'c'.repeat(count)} }`],
   ['nesting', (count) => `${'{ ... '.repeat(count - 1)} {__typename} ${'}'.repeat(count - 1)}`],
   ['nesting', (count) => `query ($a: ${'['.repeat(count - 1)}Int${']'.repeat(count - 1)}) { a }`],
   [
@@ -97,7 +97,7 @@ const SHAPES: [rule: DocumentLimitName, shape: (count: number) => string][] = [
     (count) => `{ ...F } fragment F on Query { ${times(count, (n) => `a${n}: __type(name: "A") { name }`)} }`,
   ],
   [
-    'introspected',
+    'introspectionSelections',
     (count) =>
       `{ __schema { ${times(10, () => '...F')} } } fragment F on __Schema { ${times((count - 10) / 10, (n) => `a${n}`)} }`,
   ],
@@ -119,7 +119,7 @@ const pairs = (things: number): number => (things * (things - 1)) / 2;
 const pairing = (count: number): number => Math.floor((1 + Math.sqrt(1 + 8 * count)) / 2);
 
 /** Step between the counts that a shape can have, if it is not 1. */
-const STEPS: Partial<Record<DocumentLimitName, number>> = { selections: 101, introspected: 10 };
+const STEPS: Partial<Record<DocumentLimitName, number>> = { selections: 101, introspectionSelections: 10 };
 
 test.each(SHAPES)(
   'The document limit %s accepts a document at the limit, and refuses a larger document',
@@ -190,7 +190,7 @@ test('The check of the document limits never throws, whatever the text', () => {
   fc.assert(
     fc.property(fc.oneof(text, repeated, fc.string({ unit: 'binary' })), (document) => {
       const checked = check(document);
-      expect(checked.ok || checked.rule in DOCUMENT_LIMITS).toBe(true);
+      expect(checked.ok || checked.limitName in DOCUMENT_LIMITS).toBe(true);
     }),
   );
 });

@@ -412,13 +412,13 @@ test.each(
 
 test('Each way to pay is tested in its only currency or in several', () => {
   const ways = [
-    ...paymentMethods.flatMap(({ name, field, input, redirect }) => [
+    ...paymentMethods.flatMap(({ name, field, input, redirectDescription }) => [
       ...(input ? [`payment ${field}`] : []),
-      ...(redirect ? [`redirect ${name}`] : []),
+      ...(redirectDescription ? [`redirect ${name}`] : []),
     ]),
-    ...payoutMethods.flatMap(({ name, field, input, typeOnly }) => [
+    ...payoutMethods.flatMap(({ name, field, input, typeOnlyDescription }) => [
       ...(input ? [`payout ${field}`] : []),
-      ...(typeOnly ? [`typeOnly ${name}`] : []),
+      ...(typeOnlyDescription ? [`typeOnly ${name}`] : []),
     ]),
   ];
   const tested = [...Object.values(STATED), FREE].flatMap(callsIn).map(([name]) => name);

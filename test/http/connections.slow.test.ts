@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { createApp } from '../../src/http/server/app';
 import { Connections, type ConnectionLimits } from '../../src/http/server/connections';
-import { UnreadResponses, type UnreadLimits } from '../../src/http/server/unread-responses';
+import { UnreadResponseLimiter, type UnreadLimits } from '../../src/http/server/unread-response-limiter';
 import {
   DISCONNECT_POINTS,
   DISCONNECTS,
@@ -34,7 +34,7 @@ async function startBareServer(limits: Partial<ConnectionLimits & UnreadLimits> 
     ...limits,
   };
   const connections = new Connections(all, { connectionRejected: record, connectionClosed: record });
-  const unread = new UnreadResponses(connections, all);
+  const unread = new UnreadResponseLimiter(connections, all);
   const app = createApp({ log: pino({ level: 'silent' }), ...all, trustedProxies: [], connections });
   const { opened, open } = latch();
   app.get('/', () => 'here');
@@ -195,9 +195,9 @@ describe('Responses that a client does not read', () => {
   test('are buffered one at a time per connection, and delivered completely when the client reads', async () => {
     const server = await startBareServer();
     const wire = await openUnread(server, 3);
-    await until(() => server.unread.bytes);
+    await until(() => server.unread.unreadBytes);
     await expectServed(server);
-    expect(server.unread.bytes).toBeLessThanOrEqual(LARGE_BYTES + 1000);
+    expect(server.unread.unreadBytes).toBeLessThanOrEqual(LARGE_BYTES + 1000);
     await receives(wire, 3 * LARGE_BYTES);
     expect(server.reasons).toEqual([]);
     wire.close();
@@ -207,7 +207,7 @@ describe('Responses that a client does not read', () => {
     const server = await startBareServer({ clientTimeoutMs: 300 });
     const wire = await openUnread(server, 2);
     await until(() => server.reasons.includes('write_timeout'));
-    expect(server.unread.bytes).toBe(0);
+    expect(server.unread.unreadBytes).toBe(0);
     // The end of the connection is visible once the client reads again.
     wire.socket.removeAllListeners('data').resume();
     await wire.closed;
@@ -226,7 +226,7 @@ describe('Responses that a client does not read', () => {
       const wires = await Promise.all([1, 2, 3, 4].map((place) => openUnread(server, 1, address(place))));
       await until(() => server.reasons.length > 0);
       expect(new Set(server.reasons)).toEqual(new Set(['unread_limit']));
-      await until(() => server.unread.bytes <= kept * LARGE_BYTES);
+      await until(() => server.unread.unreadBytes <= kept * LARGE_BYTES);
       if (other) await receives(other, LARGE_BYTES);
       await expectServed(server);
       for (const wire of other ? [...wires, other] : wires) wire.close();

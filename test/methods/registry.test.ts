@@ -28,18 +28,18 @@ const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
   );
 
 const COVERED = [
-  ...paymentMethods.map(({ type, name, field, payment, redirect, input, confirmation }) => ({
+  ...paymentMethods.map(({ type, name, field, paymentClass, redirectDescription, input, confirmation }) => ({
     type,
-    resource: payment.name,
+    resource: paymentClass.name,
     golden: goldenMethods.get(type)?.payment,
-    choices: sorted([...(redirect ? [`redirect ${name}`] : []), ...(input ? [field] : [])]),
+    choices: sorted([...(redirectDescription ? [`redirect ${name}`] : []), ...(input ? [field] : [])]),
     confirmations: confirmation ? [field] : [],
   })),
-  ...payoutMethods.map(({ type, name, field, payout, typeOnly, input }) => ({
+  ...payoutMethods.map(({ type, name, field, payoutClass, typeOnlyDescription, input }) => ({
     type,
-    resource: payout.name,
+    resource: payoutClass.name,
     golden: goldenMethods.get(type)?.payout as GoldenPayment | undefined,
-    choices: sorted([...(typeOnly ? [`typeOnly ${name}`] : []), ...(input ? [field] : [])]),
+    choices: sorted([...(typeOnlyDescription ? [`typeOnly ${name}`] : []), ...(input ? [field] : [])]),
     confirmations: [],
   })),
 ];

@@ -5,7 +5,7 @@ import { AuditLogFollower } from '../../observability/audit/follower';
 import { Verifier, type FileSummary, type AuditFinding } from '../../observability/audit/verifier';
 import { sleep } from '../../shared/timeout';
 import { EXIT, InputError, type Context } from '../context';
-import { causeCode } from '../../shared/error-code';
+import { errorOrCauseCode } from '../../shared/error-code';
 import type { Terminal } from '../terminal';
 
 /** Maximum number of findings of each kind, and of processes in the text. */
@@ -43,7 +43,7 @@ async function verifyFile(file: string, verifier: Verifier, terminal: Terminal):
   const onRead = (bytes: number): void =>
     terminal.showProgress(`${file}: ${total === 0 ? 100 : Math.floor((100 * bytes) / total)} %`);
   await verifier.verifyFile(file, onRead).catch((error: unknown) => {
-    throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
+    throw new InputError(`${file} cannot be read (${errorOrCauseCode(error)}).`);
   });
 }
 

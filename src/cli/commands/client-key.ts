@@ -6,7 +6,7 @@ import { readCommandConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { parseJson, readTextFile } from '../../shared/json-text';
 import { InputError, UsageError, type Context } from '../context';
-import { causeCode } from '../../shared/error-code';
+import { errorOrCauseCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
 import { fieldLabel, timeOrNull, timeText } from '../terminal';
 
@@ -169,7 +169,7 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
     if (response.ok) return await response.text();
     reason = `HTTP ${response.status}`;
   } catch (error) {
-    reason = causeCode(error);
+    reason = errorOrCauseCode(error);
   }
   throw new Error(`--metrics: ${origin}${pathname} cannot be read (${reason}).`);
 }

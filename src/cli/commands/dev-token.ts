@@ -11,7 +11,7 @@ import {
 } from '../../shared/dev-issuer';
 import { readCommandConfig } from '../../config';
 import { InputError, type Context } from '../context';
-import { causeCode } from '../../shared/error-code';
+import { errorOrCauseCode } from '../../shared/error-code';
 import { parseList, replaceFile } from '../options';
 
 interface DevTokenOptions {
@@ -51,7 +51,7 @@ async function loadSigningKey() {
   } catch (error) {
     if (error instanceof InputError) throw error;
     throw new InputError(
-      `${DEV_KEY_FILE} cannot be used (${causeCode(error)}). Remove data/dev-token to create a new key.`,
+      `${DEV_KEY_FILE} cannot be used (${errorOrCauseCode(error)}). Remove data/dev-token to create a new key.`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs
 import path from 'node:path';
 import { sqliteFileOf } from '../../datasources/journal/create-journal';
 import { describePathError } from '../../datasources/journal/journal-open-error';
-import { causeCode } from '../../shared/error-code';
+import { errorOrCauseCode } from '../../shared/error-code';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 import { readCredentialsFileEntries } from './service-credentials';
 
@@ -75,6 +75,6 @@ function checkFileMode(name: string, file: string): Finding[] {
       return [warning('world_readable', `Every user of this machine may read ${name}.`)];
     return [];
   } catch (error) {
-    return [failed('not_readable', `${name} cannot be read (${causeCode(error)}).`)];
+    return [failed('not_readable', `${name} cannot be read (${errorOrCauseCode(error)}).`)];
   }
 }

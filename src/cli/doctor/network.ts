@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
 import { withTimeout } from '../../shared/timeout';
-import { causeCode } from '../../shared/error-code';
+import { errorOrCauseCode } from '../../shared/error-code';
 import { SKIPPED_WITH_SANDBOX, failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 
 const TIMEOUT_MS = 5_000;
@@ -32,7 +32,7 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
     const remainingMs = Date.parse(socket.getPeerCertificate().valid_to) - now();
     return [acceptedFinding, checkCertificateExpiry(host, Math.floor(remainingMs / DAY_MS))];
   } catch (error) {
-    const code = causeCode(error);
+    const code = errorOrCauseCode(error);
     const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(code);
     const tlsMessage = `SERVICE_BASE_URL: the certificate of ${endpoint} is rejected (${code}).`;
     if (isTlsError) return [failed('certificate_invalid', tlsMessage)];
@@ -75,7 +75,7 @@ async function checkPort(setting: string, host: string, port: number): Promise<F
 async function findListenError(host: string, port: number): Promise<string | null> {
   await using server = net.createServer((socket) => socket.destroy());
   server.listen({ host, port, exclusive: true });
-  return await once(server, 'listening').then(() => null, causeCode);
+  return await once(server, 'listening').then(() => null, errorOrCauseCode);
 }
 
 /** Whether a port is in use by a gateway or a sandbox. Both respond to /healthz with {"status":"ok"}. */
@@ -115,7 +115,7 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
       : ok(`PUBLIC_URL: ${host} has a public address.`);
     return [addressFinding, await checkCallbackUrl(publicUrl)];
   } catch (error) {
-    return [failed('host_not_found', `PUBLIC_URL: the host has no address (${causeCode(error)}).`)];
+    return [failed('host_not_found', `PUBLIC_URL: the host has no address (${errorOrCauseCode(error)}).`)];
   }
 }
 
@@ -126,6 +126,6 @@ async function checkCallbackUrl(publicUrl: string): Promise<Finding> {
     if (status === 204) return ok('A running gateway accepts callbacks at PUBLIC_URL.');
     return warning('no_callbacks', `A callback to PUBLIC_URL got the status ${status} instead of 204.`);
   } catch (error) {
-    return warning('no_callbacks', `PUBLIC_URL does not respond to a callback (${causeCode(error)}).`);
+    return warning('no_callbacks', `PUBLIC_URL does not respond to a callback (${errorOrCauseCode(error)}).`);
   }
 }

@@ -3,7 +3,7 @@ import { gatewaySchema, subgraphSchema } from '../../resolvers';
 import { maxClientConnections, fileDescriptorLimit } from '../../shared/file-descriptors';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { TimeoutError, withTimeout } from '../../shared/timeout';
-import { causeCode } from '../../shared/error-code';
+import { errorOrCauseCode } from '../../shared/error-code';
 import { checkClientKeys, checkTokenKeys } from './auth-keys';
 import { failed, ok, warning, type Check, type CheckContext, type Finding } from './check';
 import { checkAuditLogFile, checkFilePermissions } from './files';
@@ -42,7 +42,7 @@ export async function runChecks(
     const findings = await withTimeout(timeoutMs, running).catch((error: unknown) =>
       error instanceof TimeoutError
         ? [failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)]
-        : [failed('check_error', `The check failed unexpectedly (${causeCode(error)}).`)],
+        : [failed('check_error', `The check failed unexpectedly (${errorOrCauseCode(error)}).`)],
     );
     return findings.map((finding) => ({ check: name, ...finding }));
   });

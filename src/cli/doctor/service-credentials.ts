@@ -7,7 +7,7 @@ import { parseCredentialsFile } from '../../datasources/payment-service/credenti
 import type { RawResponse } from '../../datasources/payment-service/http/http-exchange';
 import { ServiceTransport, dateHeaderMs } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { causeCode } from '../../shared/error-code';
+import { errorOrCauseCode } from '../../shared/error-code';
 import { SKIPPED_WITH_SANDBOX, failed, ok, warning, type CheckContext, type Finding } from './check';
 
 /** Clock skew in ms from which the check fails: the service rejects timestamps this old (specification section 5). */
@@ -88,7 +88,7 @@ async function sendLookups(
       if (time !== undefined) skewMs ??= now() - time;
       findings.push(findingForStatus(entry, response.status, notFoundStatus));
     } catch (error) {
-      const message = `A signed lookup with the credentials "${entry}" got no response (${causeCode(error)}).`;
+      const message = `A signed lookup with the credentials "${entry}" got no response (${errorOrCauseCode(error)}).`;
       findings.push(failed('service_no_response', message));
     }
   };

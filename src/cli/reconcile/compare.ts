@@ -1,6 +1,6 @@
 import type { RecordedChange } from '../../datasources/journal/changes';
 import type { Attempt, TransactionKind } from '../../datasources/journal/journal';
-import { valueOrNull } from '../../schema/lazy-field';
+import { presentOrNull } from '../../schema/lazy-field';
 import { PaymentStatus, type PaymentResource } from '../../schema/payment';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
 import { toEnumValue } from '../../schema/register-enum';
@@ -98,7 +98,7 @@ function findAmountDifference(
   transaction: ServiceTransaction,
   change: LatestChange | null,
 ): string | null {
-  const amount = valueOrNull(transaction.amount);
+  const amount = presentOrNull(transaction.amount);
   if (amount && amount.currency !== attempt.currency) return 'currency';
   if (amount && normalizeDecimal(amount.value) !== attempt.value) return 'value';
   const isMispaid = change?.status === 'MISPAID' && transaction.status === 'MISPAID';
@@ -136,7 +136,7 @@ export function compareUnsent(
 ): Comparison {
   if (!transaction) return { result: 'agrees', detail: '' };
   if (ownership.isOfOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
-  const createDate = transaction.kind === 'payment' ? valueOrNull(transaction.createDate) : null;
+  const createDate = transaction.kind === 'payment' ? presentOrNull(transaction.createDate) : null;
   // Without a valid time of creation, Date.parse() returns NaN, and the transaction is not older.
   if (Date.parse(createDate ?? '') < attempt.startedAt - MAX_SKEW_MS)
     return { result: 'agrees', detail: 'older_transaction' };

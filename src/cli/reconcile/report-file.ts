@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import type { AttemptsByStartQuery } from '../../datasources/journal/attempts-by-start';
 import type { AttemptPosition } from '../../datasources/journal/journal';
-import { valueOrNull } from '../../schema/lazy-field';
+import { presentOrNull } from '../../schema/lazy-field';
 import { mutationName } from '../attempts/report';
 import { InputError } from '../context';
 import { csvRecord } from '../csv';
-import { causeCode } from '../../shared/error-code';
+import { errorOrCauseCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
 import { timeText } from '../terminal';
 import type { CheckedAttempt } from './check-attempt';
@@ -44,9 +44,9 @@ const COLUMNS: readonly Column[] = [
     ({ transaction }) =>
       transaction?.status === 'UNKNOWN' ? transaction.rawStatus : (transaction?.status ?? null),
   ],
-  ['serviceCurrency', ({ transaction }) => valueOrNull(transaction?.amount)?.currency ?? null],
-  ['serviceValue', ({ transaction }) => valueOrNull(transaction?.amount)?.value ?? null],
-  ['serviceReceived', ({ transaction }) => valueOrNull(transaction?.amount)?.received ?? null],
+  ['serviceCurrency', ({ transaction }) => presentOrNull(transaction?.amount)?.currency ?? null],
+  ['serviceValue', ({ transaction }) => presentOrNull(transaction?.amount)?.value ?? null],
+  ['serviceReceived', ({ transaction }) => presentOrNull(transaction?.amount)?.received ?? null],
   ['startedAt', ({ attempt }) => timeText(attempt.startedAt)],
   ['checkedAt', ({ checkedAt }) => timeText(checkedAt)],
   ['client', ({ attempt }) => attempt.client],
@@ -167,7 +167,7 @@ function openReport(file: string, flags: string | number): number {
   try {
     return openSync(file, flags);
   } catch (error) {
-    const code = causeCode(error);
+    const code = errorOrCauseCode(error);
     throw new InputError(
       code === 'EEXIST'
         ? `${file} exists: name another file with --out.`
@@ -182,6 +182,6 @@ function readProgress(file: string): Progress {
   } catch (error) {
     if (error instanceof SyntaxError)
       throw new InputError(`${file} is damaged: start again without --resume, with another --out.`);
-    throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
+    throw new InputError(`${file} cannot be read (${errorOrCauseCode(error)}).`);
   }
 }

@@ -2,7 +2,7 @@ import type { LRUCache } from 'lru-cache';
 import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { FollowedTransaction, Observation, ObservedState } from '../../datasources/journal/changes';
 import type { TransactionKind } from '../../datasources/journal/journal';
-import { growingCache } from '../../shared/growing-cache';
+import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import type { JournalSession } from '../journal-session';
 import { nextFollowDelay, type PollPhase } from '../polling/poll-schedule';
 import { isIncomplete, pollPhase, receivedAmountOf, stateOf, type Snapshot } from '../polling/snapshot';
@@ -25,8 +25,8 @@ const MAX_KNOWN_STATES = 20_000;
  */
 export class ChangeRecorder {
   readonly #knownStates: Record<TransactionKind, LRUCache<string, KnownState>> = {
-    payment: growingCache(MAX_KNOWN_STATES),
-    payout: growingCache(MAX_KNOWN_STATES),
+    payment: lazyLruCache(MAX_KNOWN_STATES),
+    payout: lazyLruCache(MAX_KNOWN_STATES),
   };
   readonly #queue: ObservationQueue;
   readonly #followedFilter: FollowedFilter;

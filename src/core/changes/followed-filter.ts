@@ -1,5 +1,5 @@
 import type { Timer } from '../../shared/clock';
-import { growingCache } from '../../shared/growing-cache';
+import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import { runOutsideRequests } from '../../shared/outside-requests';
 import type { Observation } from '../../datasources/journal/changes';
 import type { JournalSession } from '../journal-session';
@@ -27,7 +27,7 @@ export class FollowedFilter {
   #checking: Promise<void> | undefined;
   #checkedAt = -Infinity;
   /** When the journal reported transactions as not followed, by transaction id. Times are by the monotonic clock. */
-  readonly #notFollowedAt = growingCache<string, number>(MAX_NOT_FOLLOWED);
+  readonly #notFollowedAt = lazyLruCache<string, number>(MAX_NOT_FOLLOWED);
 
   /**
    * @param onPassed called with each state whose transaction may be followed; if the journal fails, with every

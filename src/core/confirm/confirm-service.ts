@@ -7,9 +7,13 @@ import type {
 import type { ConfirmRequest, PaymentService } from '../../datasources/payment-service/payments';
 import { notTriedError } from '../../datasources/payment-service/service-error';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
-import { valueOrNull } from '../../schema/lazy-field';
+import { presentOrNull } from '../../schema/lazy-field';
 import type { ConfirmPaymentResult, PaymentSuccess } from '../../schema/mutations';
-import { confirmAlreadyInProgress, confirmOutcomeUnknown, confirmRejected } from '../../schema/user-errors';
+import {
+  confirmInProgressError,
+  confirmOutcomeUnknownError,
+  confirmRejectedError,
+} from '../../schema/user-errors';
 import { ConfirmClaims, notCarriedOutResult } from './confirm-claims';
 import { withTimeout } from '../../shared/timeout';
 import type { KeyedHashes } from '../create/keyed-hashes';
@@ -89,7 +93,7 @@ export class ConfirmService {
       const confirmed = await session.failClosed(session.journal.confirmedInputs(claim));
       repeated = confirmed.find((each) => each.inputHash === inputHash);
       if (!repeated) {
-        if (!beginResult) return confirmAlreadyInProgress();
+        if (!beginResult) return confirmInProgressError();
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
         // A failover of the journal may have raised the fence (docs/exactly-once.md) since this instance last read it.
         await session.refreshFence();
@@ -138,11 +142,10 @@ export class ConfirmService {
     if (movedOnPayment && mayBeRepeat) {
       // The payment may have moved on because of another input, so the outcome of this input stays unknown.
       const mayBeEffectOfOther = !history.wasSent && (history.otherUnresolved || history.confirmMayBeLost);
-      if (history.otherConfirmed || mayBeEffectOfOther)
-        return {
-          outcome: confirmOutcomeUnknown(request.transactionId),
-          result: notCarriedOutResult(beginResult),
-        };
+      if (history.otherConfirmed || mayBeEffectOfOther) {
+        const outcome = confirmOutcomeUnknownError(request.transactionId);
+        return { outcome, result: notCarriedOutResult(beginResult) };
+      }
       return { outcome: asReplay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
     // If the payment has moved on here, the unresolved earlier confirms had other inputs. Record them as carried out.
@@ -157,8 +160,8 @@ export class ConfirmService {
     }
     const failure =
       outcome.kind === 'refused'
-        ? confirmRejected(outcome.httpStatus, outcome.message)
-        : confirmOutcomeUnknown(request.transactionId);
+        ? confirmRejectedError(outcome.httpStatus, outcome.message)
+        : confirmOutcomeUnknownError(request.transactionId);
     if (history.otherConfirmed || earlierInputs.length > 0) {
       // Another input may have caused the state of the payment, so a lookup would prove nothing about this input.
       if (outcome.kind === 'unknown')
@@ -206,7 +209,7 @@ export class ConfirmService {
         return { outcome: asReplay(found), result: { outcome: 'known', confirmed } };
       }
     }
-    const outcome = confirmOutcomeUnknown(request.transactionId);
+    const outcome = confirmOutcomeUnknownError(request.transactionId);
     return { outcome, result: { outcome: 'unknown', confirmed: [] } };
   }
 
@@ -272,7 +275,7 @@ function compareHistory(
 }
 
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
-  const state = valueOrNull(payment.state);
+  const state = presentOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;
   return (
     payment.status === PaymentStatus.COMPLETED ||

@@ -8,11 +8,11 @@ import { differingParts, type KeyedHashes } from './keyed-hashes';
 import { isKeyReleased } from '../../datasources/journal/rows';
 import { newAttemptId } from '../../datasources/journal/stored-values';
 import {
-  createAlreadyInProgress,
-  createOutcomeUnknown,
+  createInProgressError,
+  createOutcomeUnknownError,
   idempotencyConflict,
   invalidInput,
-  rejectedByService,
+  createRejectedError,
 } from '../../schema/user-errors';
 import { findCreateOfLostAttempt } from './lost-attempt';
 import { creationTime } from '../polling/snapshot';
@@ -66,7 +66,7 @@ class CreateCall<T extends Transaction> {
     const firstResult = await this.#try();
     if (firstResult) return firstResult;
     this.#isLastTry = true;
-    return (await this.#try()) ?? createAlreadyInProgress();
+    return (await this.#try()) ?? createInProgressError();
   }
 
   async #replayInvalid(): Promise<CreateResult<T> | undefined> {
@@ -232,7 +232,7 @@ class CreateCall<T extends Transaction> {
   async #conclude(attempt: NewAttempt, outcome: MutationOutcome<T>): Promise<CreateResult<T>> {
     if (outcome.kind === 'refused') {
       await this.#recordNotCreated(attempt, 'rejected');
-      return rejectedByService(outcome.httpStatus, outcome.message);
+      return createRejectedError(outcome.httpStatus, outcome.message);
     }
     const { recovery } = this.options;
     // recordCreated() returns false if another attempt created the transaction or holds the idempotency key.
@@ -260,7 +260,7 @@ class CreateCall<T extends Transaction> {
       await runtime.sleep(delayMs);
     }
     await recovery.recordUnknown(attempt);
-    return createOutcomeUnknown(attempt);
+    return createOutcomeUnknownError(attempt);
   }
 
   async #replay(attempt: Attempt): Promise<CreateResult<T> | undefined> {
@@ -270,10 +270,10 @@ class CreateCall<T extends Transaction> {
       return idempotencyConflict(differingParts(attempt, input, method));
     if (attempt.outcome === 'succeeded')
       return { found: await matcher.lookUpCurrent(attempt), replayed: true };
-    if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return createAlreadyInProgress();
+    if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return createInProgressError();
     const result = await recovery.claimAndRecover(attempt, matcher);
-    if (result === null) return createAlreadyInProgress();
+    if (result === null) return createInProgressError();
     if (result.kind === 'found') return { found: result.found, replayed: true };
-    return result.kind === 'not_sent' ? undefined : createOutcomeUnknown(attempt);
+    return result.kind === 'not_sent' ? undefined : createOutcomeUnknownError(attempt);
   }
 }

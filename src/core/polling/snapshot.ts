@@ -37,7 +37,12 @@ export const stateText = (snapshot: Snapshot): string =>
   JSON.stringify([snapshot.status, snapshot.rawStatus, stateOf(snapshot), receivedAmountOf(snapshot)]);
 
 /** Fields of a snapshot that are not compared: they may come from the gateway, or differ in every response. */
-const IGNORED_FIELDS: ReadonlySet<string> = new Set(['definition', 'serviceTime', 'externalId', 'isPartial']);
+const IGNORED_FIELDS: ReadonlySet<string> = new Set([
+  'definition',
+  'serviceTimeMs',
+  'externalId',
+  'isPartial',
+]);
 
 const comparableText = (snapshot: Snapshot): string =>
   JSON.stringify(snapshot, (name, value: unknown) => (IGNORED_FIELDS.has(name) ? undefined : value));

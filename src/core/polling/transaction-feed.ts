@@ -1,6 +1,6 @@
 import { bulkhead } from 'cockatiel';
 import type { PollSettings } from '../../config/types';
-import { growingCache } from '../../shared/growing-cache';
+import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import { runOutsideRequests } from '../../shared/outside-requests';
 import type { ChangeNotification, ChangeNotifier } from '../../datasources/change-notifier/change-notifier';
 import type { LookupKey } from '../../datasources/payment-service/client';
@@ -43,7 +43,7 @@ export class TransactionFeed<T extends Snapshot> {
   readonly #pollers = new Map<string, TransactionPoller<T>>();
   /** The pollers by transaction hash, for messages of other instances. Empty if no other instances can exist. */
   readonly #pollersByHash = new Map<string, TransactionPoller<T>>();
-  readonly #lastHashes = growingCache<string, LastStateHashes>(MAX_STORED_HASHES);
+  readonly #lastHashes = lazyLruCache<string, LastStateHashes>(MAX_STORED_HASHES);
   readonly #pollBulkhead = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
 
   /** @param lookUp returns null if the service has no such transaction */

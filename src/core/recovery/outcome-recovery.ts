@@ -8,7 +8,7 @@ import {
   type SentAttempt,
 } from '../../datasources/journal/journal';
 import { backoffMs } from '../../shared/backoff';
-import { growingCache } from '../../shared/growing-cache';
+import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import type { ClockGuard } from '../clocks';
 import { withTimeout } from '../../shared/timeout';
@@ -51,7 +51,7 @@ export class OutcomeRecovery {
   /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
   /** By attempt id: when this instance began its last lookup that is evidence of absence, by the monotonic clock. */
-  readonly #lastCountedLookupAt = growingCache<string, number>(MAX_TRACKED_ATTEMPTS);
+  readonly #lastCountedLookupAt = lazyLruCache<string, number>(MAX_TRACKED_ATTEMPTS);
   readonly #reportsInFlight = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}

@@ -1,7 +1,7 @@
 import type { Attempt, TransactionKind, Journal, SentAttempt } from '../../datasources/journal/journal';
 import type { PaymentService } from '../../datasources/payment-service/payments';
 import type { KnownPayout, PayoutService } from '../../datasources/payment-service/payouts';
-import { valueOrNull } from '../../schema/lazy-field';
+import { presentOrNull } from '../../schema/lazy-field';
 import { paymentMethodByType, payoutMethodByType } from '../../schema/methods';
 import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
@@ -134,19 +134,19 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
    * same external id.
    */
   #isCreatedAfterStart(payment: PaymentResource, { startedAt, serviceStartedAt }: SentAttempt): boolean {
-    const { serviceTime } = payment;
+    const { serviceTimeMs } = payment;
     const created = creationTime(payment);
     if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_TOLERANCE_MS;
     const elapsed = this.session.clock.elapsedSince(startedAt);
     if (elapsed === undefined) return false;
-    if (serviceTime === undefined) return created >= startedAt - MAX_UNKNOWN_SKEW_MS;
-    return created >= serviceTime - elapsed - DATE_TOLERANCE_MS;
+    if (serviceTimeMs === undefined) return created >= startedAt - MAX_UNKNOWN_SKEW_MS;
+    return created >= serviceTimeMs - elapsed - DATE_TOLERANCE_MS;
   }
 }
 
 /** Whether a payment has the method and amount of the attempt. The service client has compared the channel already. */
 function matchesAttempt(payment: PaymentResource, attempt: SentAttempt): boolean {
-  const amount = valueOrNull(payment.amount);
+  const amount = presentOrNull(payment.amount);
   return (
     payment.wireType === attempt.method &&
     amount?.currency === attempt.currency &&

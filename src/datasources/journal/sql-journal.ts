@@ -1,5 +1,5 @@
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
-import { growingCache } from '../../shared/growing-cache';
+import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import { listAttemptsStatement } from './attempt-list';
 import { readAttemptsByStart, type AttemptsByStartQuery } from './attempts-by-start';
 import { backgroundTimeLimitMs, monotonicMs } from './deadline';
@@ -99,7 +99,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
    * Keys (see groupKey) of attempt groups that existed when they were added. An insert need not first create such a
    * group. If a failover of PostgreSQL loses one, insertAttempt() creates it again.
    */
-  protected readonly knownGroups = growingCache<string, true>(MAX_KNOWN_GROUPS);
+  protected readonly knownGroups = lazyLruCache<string, true>(MAX_KNOWN_GROUPS);
   readonly #listBulkhead;
   /** For operators: the outcomes that wait for the approval of a second operator. */
   readonly proposals = settlementProposals((text, ...values) => this.write(text, ...values));

@@ -39,7 +39,7 @@ interface LookupResponse {
   /** Whether the response is certainly from the service, not from a proxy. Always true if `transaction` is set. */
   isFromService: boolean;
   /** Date header of the response in ms since 1970; undefined if missing or invalid. */
-  serviceTime: number | undefined;
+  serviceTimeMs: number | undefined;
 }
 
 /** A slot in a bulkhead (concurrency limit), reserved for a create before it is written to the journal. */
@@ -100,7 +100,7 @@ export class ServiceClient {
       );
       if (json) this.transport.recordServiceTime(raw);
       const isFromService = json !== null || isNotFoundOfService(raw, this.notFoundResponse);
-      return { transaction: json, isFromService, serviceTime: dateHeaderMs(raw) };
+      return { transaction: json, isFromService, serviceTimeMs: dateHeaderMs(raw) };
     };
     return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
       this.#send(call, { bulkhead: 'lookups', timeoutMs }).then(read, (failure: unknown) => {

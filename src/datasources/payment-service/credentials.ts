@@ -60,7 +60,7 @@ export class Credentials {
     const folder = path.dirname(file);
     this.#file = new HotReloadedFile({
       path: file,
-      read: (text, readReferenced) => {
+      parse: (text, readReferenced) => {
         const table = parseCredentialsFile(text, (named) => readReferenced(path.resolve(folder, named)));
         if (!table.default && !options.settings && table.channels.size === 0)
           throw new Error(

@@ -55,10 +55,10 @@ export class PaymentService {
   onFound: FoundListener<PaymentResource> = () => undefined;
   readonly slots: BulkheadSlots;
 
-  /** @param pollAfter poll intervals that each payment recommends to callers */
+  /** @param pollIntervals poll intervals that each payment recommends to callers */
   constructor(
     private readonly client: ServiceClient,
-    private readonly pollAfter: CallerPollIntervals = {
+    private readonly pollIntervals: CallerPollIntervals = {
       payer: MIN_CALLER_POLL_MS,
       provider: MIN_CALLER_POLL_MS,
     },
@@ -105,14 +105,14 @@ export class PaymentService {
   /** Like `lookUp`, but also returns whether the response is certainly from the service. */
   async lookUpWithOrigin(key: LookupKey): Promise<LookupResult<PaymentResource>> {
     const requestedAt = this.client.runtime.monotonic();
-    const { transaction: json, serviceTime, isFromService } = await this.client.lookUp('payment/', key);
+    const { transaction: json, serviceTimeMs, isFromService } = await this.client.lookUp('payment/', key);
     if (!json) return { transaction: null, isFromService };
-    const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
+    const payment = Object.assign(readPayment(json, key, this.pollIntervals), { serviceTimeMs });
     // If the response has no external id, the listener gets none, because the response does not prove that the external
     // id in `key` is that of the payment.
     const { externalId, ...keyWithoutExternalId } = key;
     const paymentForListener =
-      externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);
+      externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollIntervals);
     this.onFound(paymentForListener, requestedAt);
     return { transaction: payment, isFromService };
   }
@@ -127,7 +127,7 @@ export class PaymentService {
    * field starts a lookup.
    */
   #toResource(json: WireObject, known: KnownPayment): PaymentResource {
-    const payment = readPayment(json, known, this.pollAfter);
+    const payment = readPayment(json, known, this.pollIntervals);
     if (isPartialResponse(json)) {
       const { channel, transactionId } = payment;
       const { secrets, amount } = known;

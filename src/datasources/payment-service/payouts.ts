@@ -4,7 +4,7 @@ import type { selectedPayoutMethod } from '../../schema/methods/selected-method'
 import type { CreatePayoutInput } from '../../schema/mutations';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
 import { toEnumValue } from '../../schema/register-enum';
-import { passThrough, readEnumValue, readStatus } from '../../redaction/text';
+import { readVerbatim, readEnumValue, readStatus } from '../../redaction/text';
 import { scalarToText, type WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
 import {
@@ -104,13 +104,13 @@ function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
   const type = scalarToText(json['method']);
   const definition =
     type === null ? (known.definition ?? payoutMethodByType(null)) : payoutMethodByType(type);
-  const payout = new definition.payout(definition);
+  const payout = new definition.payoutClass(definition);
   const status = String(json['status']);
   return Object.assign(payout, definition === known.definition ? known.publicDetails : {}, {
     wireType: readEnumValue(type) ?? known.type ?? null,
     transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
-    externalId: passThrough(json['external_id']) ?? known.externalId,
+    externalId: readVerbatim(json['external_id']) ?? known.externalId,
     status: toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, status),
     rawStatus: readStatus(status),
     amount: requestedAmount(known.amount),

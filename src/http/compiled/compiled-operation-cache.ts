@@ -12,9 +12,9 @@ import { PreparedOperation } from './prepared-operation';
 
 const MAX_COMPILED_OPERATIONS = 1000;
 /** Maximum total length of compiled documents, in characters. Compiling multiplies their memory by about 100. */
-const MAX_DOCUMENT_CHARACTERS = 500_000;
-const MAX_VALIDATED_ONCE = 5000;
-const MAX_ACCEPT_HEADERS = 100;
+const MAX_CACHED_CHARACTERS = 500_000;
+const MAX_VALIDATED_ONCE_KEYS = 5000;
+const MAX_CACHED_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;
 
 type OperationRequest = AdmittedRequest & { accept: string | undefined; context(): OperationContext };
@@ -29,19 +29,23 @@ const isAbsent = (value: unknown): value is null | undefined => value === null |
 export class CompiledOperationCache {
   readonly #operations = new LRUCache<string, PreparedOperation>({
     max: MAX_COMPILED_OPERATIONS,
-    maxSize: MAX_DOCUMENT_CHARACTERS,
+    maxSize: MAX_CACHED_CHARACTERS,
   });
-  readonly #validatedOnce = new LRUCache<string, true>({ max: MAX_VALIDATED_ONCE });
-  readonly #contentTypeByAccept = new LRUCache<string, string>({ max: MAX_ACCEPT_HEADERS });
+  readonly #validatedOnce = new LRUCache<string, true>({ max: MAX_VALIDATED_ONCE_KEYS });
+  readonly #contentTypeByAccept = new LRUCache<string, string>({ max: MAX_CACHED_ACCEPT_HEADERS });
   /** Number of operations that were executed without Apollo. */
   executedCount = 0;
 
   constructor(
-    private readonly options: { rate: RateLimit; operationLog: LogOperation; formatError: ErrorFormatter },
+    private readonly options: {
+      rateLimit: RateLimit;
+      logOperation: LogOperation;
+      formatError: ErrorFormatter;
+    },
   ) {}
 
   /** Apollo plugin that compiles a query or mutation when Apollo has validated it for the second time. */
-  readonly compileRepeatedOperations: ApolloServerPlugin<OperationContext> = {
+  readonly compilePlugin: ApolloServerPlugin<OperationContext> = {
     requestDidStart: async () => ({
       didResolveOperation: async ({ schema, document, operation, source, request }) => {
         if (!operation || operation.operation === 'subscription') return;
@@ -76,7 +80,7 @@ export class CompiledOperationCache {
     if (!variables || points === null) return null;
     const startedAt = performance.now();
     const contextValue = context();
-    if (points > 0 && !(await this.options.rate.tryConsume(contextValue.caller, points))) return null;
+    if (points > 0 && !(await this.options.rateLimit.tryConsume(contextValue.caller, points))) return null;
     this.executedCount += 1;
     const result = await operation.run(contextValue, rawVariables, variables);
     const errors = result.errors?.map((error) => {
@@ -84,7 +88,7 @@ export class CompiledOperationCache {
       return this.options.formatError({ ...error.toJSON(), extensions: { code, ...extensions } }, error);
     });
     const { type, name } = operation;
-    this.options.operationLog({ context: contextValue, operation: type, name, startedAt, errors });
+    this.options.logOperation({ context: contextValue, type, name, startedAt, errors });
     return { contentType, body: `${JSON.stringify({ errors, data: result.data })}\n` };
   }
 

@@ -30,13 +30,13 @@ export class PreparedOperation {
   /** Null if only graphql-js can execute the operation. */
   #compiled: ReturnType<typeof compile> | null = null;
 
-  constructor(private readonly validated: ValidatedOperation) {
-    const { schema, document, operation } = validated;
+  constructor(private readonly validatedOperation: ValidatedOperation) {
+    const { schema, document, operation } = validatedOperation;
     this.type = operation.operation;
     this.name = operation.name?.value ?? null;
     this.costOf = costCalculator(schema, document, operation);
     try {
-      this.#compiled = compile(validated);
+      this.#compiled = compile(validatedOperation);
     } catch (error) {
       if (!(error instanceof FallbackError)) throw error;
     }
@@ -44,7 +44,7 @@ export class PreparedOperation {
 
   /** Coerces the variables of a request. Returns null if one is invalid. */
   coerceVariables(rawVariables: Variables): Variables | null {
-    const { schema, operation } = this.validated;
+    const { schema, operation } = this.validatedOperation;
     const { variableDefinitions = [] } = operation;
     return getVariableValues(schema, variableDefinitions, rawVariables, { maxErrors: 1 }).coerced ?? null;
   }
@@ -70,7 +70,7 @@ export class PreparedOperation {
     // Let graphql-js execute an operation that is not compiled. Let it also repeat a failed operation, because only
     // errors of graphql-js have locations. Nothing is sent to the payment service twice: the context caches lookups,
     // and `rootValue` holds the result of a mutation.
-    const { schema, document, operation } = this.validated;
+    const { schema, document, operation } = this.validatedOperation;
     return execute({
       schema,
       document,
@@ -83,7 +83,7 @@ export class PreparedOperation {
 }
 
 /** Passed to resolvers as GraphQLResolveInfo, which no resolver of this gateway uses. */
-const NO_INFO = undefined as never;
+const NO_RESOLVE_INFO = undefined as never;
 
 /**
  * Compiles an operation. Throws a FallbackError for an operation that only graphql-js can execute, for example one with
@@ -107,7 +107,8 @@ function compile({ schema, document, operation }: ValidatedOperation) {
   return {
     /** Calls the root field's resolver, if there is a root field. Throws before the call if an argument is invalid. */
     callResolver: (context: OperationContext, variables: Variables): unknown =>
-      node && field?.resolve?.(undefined, getArgumentValues(field, node, variables), context, NO_INFO),
+      node &&
+      field?.resolve?.(undefined, getArgumentValues(field, node, variables), context, NO_RESOLVE_INFO),
     /** Selects the response data from the resolver's result. Throws if only graphql-js can produce the response. */
     selectData: (value: unknown): Variables => {
       const rootData = readRoot(value);

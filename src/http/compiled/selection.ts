@@ -61,7 +61,7 @@ export class SelectionCompiler {
    */
   selectedFields(
     type: GraphQLObjectType,
-    sets: readonly SelectionSetNode[],
+    selectionSets: readonly SelectionSetNode[],
   ): ReadonlyMap<string, FieldNode[]> {
     const fields = new Map<string, FieldNode[]>();
     const spreadNames = new Set<string>();
@@ -86,7 +86,7 @@ export class SelectionCompiler {
       if (condition === type || (isAbstractType(condition) && this.schema.isSubType(condition, type)))
         selectionSet.selections.forEach(add);
     };
-    sets.forEach(({ selections }) => selections.forEach(add));
+    selectionSets.forEach(({ selections }) => selections.forEach(add));
     return fields;
   }
 
@@ -116,7 +116,7 @@ export class SelectionCompiler {
    * Returns a function that reads values of an interface or union. `resolveType` returns the class name of a value,
    * which is the name of its GraphQL type.
    */
-  #abstractReader(type: GraphQLAbstractType, sets: readonly SelectionSetNode[]): ValueReader {
+  #abstractReader(type: GraphQLAbstractType, selectionSets: readonly SelectionSetNode[]): ValueReader {
     const readers = new Map<string, ValueReader>();
     const { resolveType } = type;
     return (value) => {
@@ -125,16 +125,16 @@ export class SelectionCompiler {
       let read = readers.get(name);
       if (!read) {
         const concrete = this.schema.getPossibleTypes(type).find((possible) => possible.name === name);
-        read = concrete ? this.#objectReader(concrete, sets) : throwFallback;
+        read = concrete ? this.#objectReader(concrete, selectionSets) : throwFallback;
         readers.set(name, read);
       }
       return read(value);
     };
   }
 
-  #objectReader(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ValueReader {
+  #objectReader(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): ValueReader {
     const fieldDefinitions = type.getFields();
-    const fieldReaders = [...this.selectedFields(type, sets)].map(([key, nodes]) => {
+    const fieldReaders = [...this.selectedFields(type, selectionSets)].map(([key, nodes]) => {
       const name = nodes[0]?.name.value ?? '';
       if (name === '__typename') return { key, name, read: () => type.name };
       const field = fieldDefinitions[name];

@@ -20,7 +20,7 @@ export class Admission {
   readonly #documentChecks = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_CHECKS });
 
   constructor(
-    readonly rate: RateLimit,
+    readonly rateLimit: RateLimit,
     private readonly persisted: PersistedOperations,
   ) {}
 
@@ -28,14 +28,15 @@ export class Admission {
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
     // Consume one point now. For queries and mutations, costLimitPlugin or CompiledOperationCache consumes the rest
     // when the cost is known. In a subscription to `changes`, each lookup consumes one more point.
-    await this.rate.consume(caller, 1);
+    await this.rateLimit.consume(caller, 1);
     const resolved = this.persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };
     const digest = digestOf(resolved.query);
     const checkResult = this.#documentChecks.get(digest) ?? checkDocument(resolved.query);
     this.#documentChecks.set(digest, checkResult);
     if (!checkResult.ok) {
-      const code = checkResult.rule === 'cardNumbers' ? 'GRAPHQL_VALIDATION_FAILED' : 'OPERATION_TOO_LARGE';
+      const code =
+        checkResult.limitName === 'cardNumbers' ? 'GRAPHQL_VALIDATION_FAILED' : 'OPERATION_TOO_LARGE';
       throw new RequestError(400, code, checkResult.message);
     }
     return { params: resolved, digest };

@@ -25,7 +25,7 @@ interface ApolloOptions extends LandingPageOptions {
   log: Logger;
   logOperation: LogOperation;
   formatError: ErrorFormatter;
-  rate: RateLimit;
+  rateLimit: RateLimit;
   /** Plugin that compiles repeated operations (see CompiledOperationCache). */
   compilePlugin: ApolloServerPlugin<OperationContext>;
 }
@@ -63,9 +63,9 @@ export function createApolloServer(options: ApolloOptions) {
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       landingPagePlugin(options),
-      costLimitPlugin(options.rate),
+      costLimitPlugin(options.rateLimit),
       options.compilePlugin,
-      statusForJsonClients,
+      jsonClientStatusPlugin,
       operationLogPlugin(options.logOperation),
     ],
   });
@@ -86,7 +86,7 @@ const DOCUMENT_ERROR_CODES = /^(GRAPHQL_PARSE_FAILED|GRAPHQL_VALIDATION_FAILED|B
  * application/json but not application/graphql-response+json. Such clients treat status 400 as a network error (GraphQL
  * over HTTP, 6.4.1).
  */
-const statusForJsonClients: ApolloServerPlugin<OperationContext> = {
+const jsonClientStatusPlugin: ApolloServerPlugin<OperationContext> = {
   requestDidStart: async () => ({
     async willSendResponse({ request, response: { body, http } }) {
       const accept = request.http?.headers.get('accept') ?? '';

@@ -12,7 +12,7 @@ export interface GraphqlDependencies {
   authenticator: Authenticator;
   admission: Admission;
   contextFor: (request: RequestIdentity) => OperationContext;
-  eventLoopLag: EventLoopLagGuard;
+  eventLoopLagGuard: EventLoopLagGuard;
   connections: Connections;
   /** Origins, besides the gateway's own, whose pages may call the gateway. */
   corsOrigins: readonly string[];

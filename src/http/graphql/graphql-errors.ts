@@ -10,7 +10,7 @@ import { RequestError, toRequestError } from './http-error';
 import { invalidValuesOf } from './value-errors';
 
 /** Code of each kind of ServiceError, and whether the same request may succeed later (`retryable`). */
-const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicErrorCode; retryable: boolean }> = {
+const CODE_BY_SERVICE_ERROR: Record<ServiceErrorKind, { code: PublicErrorCode; retryable: boolean }> = {
   UNAVAILABLE: { code: 'SERVICE_UNAVAILABLE', retryable: true },
   TIMEOUT: { code: 'SERVICE_TIMEOUT', retryable: true },
   AUTH_FAILED: { code: 'SERVICE_AUTH_FAILED', retryable: false },
@@ -79,7 +79,10 @@ export function toPublicError(
     return { message: rejection.message, ...location, extensions: rejection.publicExtensions };
   if (cause instanceof ServiceError) {
     const { kind, message, retryAfterMs } = cause;
-    const extensions = { ...SERVICE_ERRORS[kind], ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    const extensions = {
+      ...CODE_BY_SERVICE_ERROR[kind],
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    };
     return { message, ...location, extensions };
   }
   if (cause instanceof PositionExpired) {

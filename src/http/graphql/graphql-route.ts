@@ -33,10 +33,10 @@ interface GraphqlRouteOptions {
 /** Adds /graphql and /graphql/stream. Requests are authenticated and admitted before they are executed. */
 export async function addGraphqlEndpoints(
   app: FastifyInstance,
-  shared: GraphqlDependencies,
+  dependencies: GraphqlDependencies,
   { apollo, compiled, sse, hasLandingPage }: GraphqlRouteOptions,
 ): Promise<void> {
-  const { contextFor, authenticator, admission, corsOrigins } = shared;
+  const { contextFor, authenticator, admission, corsOrigins } = dependencies;
   await app.register(async (scope) => {
     const contextOf = ({ id, caller, ip }: FastifyRequest): OperationContext => {
       if (!caller) throw CREDENTIALS_REQUIRED_ERROR;
@@ -55,11 +55,11 @@ export async function addGraphqlEndpoints(
     scope.addHook('onRequest', async (request, reply) => {
       await nextEventLoopTurn();
       // Only GraphQL requests are rejected under load: other routes, such as health checks, still respond.
-      shared.eventLoopLag.throwIfOverloaded();
+      dependencies.eventLoopLagGuard.throwIfOverloaded();
       checkHeadersAndUrl(request);
       if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;
       if (hasLandingPage && wantsLandingPage(request)) void reply.headers(LANDING_PAGE_HEADERS);
-      else await authenticate(shared, request);
+      else await authenticate(dependencies, request);
     });
     sse.addRoute(scope);
     scope.route({
@@ -94,14 +94,14 @@ const FORBIDDEN_HOST_ERROR = new RequestError(
  * Whether a header is repeated. Does not use headersDistinct, because its result would stay in memory as long as the
  * request.
  */
-const isRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
+const isHeaderRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
   rawHeaders.filter(
     (raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name,
   ).length > 1;
 
 function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): void {
   for (const name of ['host', 'authorization'])
-    if (isRepeated(name, raw.rawHeaders)) throw badRequest(`There is more than one ${name} header.`);
+    if (isHeaderRepeated(name, raw.rawHeaders)) throw badRequest(`There is more than one ${name} header.`);
   if (!URL.canParse(url, `${protocol}://${hostname}/`))
     throw badRequest('The URL or the Host header is invalid.');
 }

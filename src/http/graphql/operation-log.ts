@@ -18,7 +18,7 @@ type OperationLogContext = Pick<OperationContext, 'requestId' | 'caller'>;
 export type LogOperation = (ended: {
   context: OperationLogContext;
   /** Type of the operation; undefined if no operation was selected, for example because the document is invalid. */
-  operation: `${OperationTypeNode}` | undefined;
+  type: `${OperationTypeNode}` | undefined;
   /**
    * Name of the operation, which may be unsafe to log. Null or undefined if the operation is unnamed or none was
    * selected.
@@ -33,9 +33,9 @@ export const errorCodesOf = (errors: readonly Pick<GraphQLFormattedError, 'exten
   errors.map(({ extensions }) => String(extensions?.['code']));
 
 interface EndedOperation {
-  operation: string | undefined;
+  type: string | undefined;
   name: string | undefined;
-  ms: number;
+  durationMs: number;
   /** Number of results of a subscription; absent for queries and mutations. */
   resultCount?: number;
   codes: readonly string[];
@@ -47,33 +47,33 @@ export function logEndedOperation(
   { requestId, caller }: OperationLogContext,
   ended: EndedOperation,
 ): void {
-  const { operation, name, resultCount, codes } = ended;
+  const { type, name, resultCount, codes } = ended;
   const errors = codes.length > 0 ? codes : undefined;
-  const ms = Math.round(ended.ms);
+  const ms = Math.round(ended.durationMs);
   log.info(
-    { requestId, caller: caller.id, operation, name, ms, results: resultCount, errors },
+    { requestId, caller: caller.id, operation: type, name, ms, results: resultCount, errors },
     'GraphQL operation ended',
   );
 }
 
 /** Returns a function that logs an ended operation. It first calls `onEnded`, which counts the operation. */
-export const operationLog =
+export const createOperationLogger =
   (log: Logger, onEnded: (ended: EndedOperation) => void = () => undefined): LogOperation =>
-  ({ context, operation, name, startedAt, errors }) => {
-    const ms = performance.now() - startedAt;
-    const ended = { operation, name: loggableName(name), ms, codes: errorCodesOf(errors) };
+  ({ context, type, name, startedAt, errors }) => {
+    const durationMs = performance.now() - startedAt;
+    const ended = { type, name: loggableName(name), durationMs, codes: errorCodesOf(errors) };
     onEnded(ended);
     logEndedOperation(log, context, ended);
   };
 
 /** Returns an Apollo plugin that logs every operation that Apollo has handled. */
-export const operationLogPlugin = (log: LogOperation): ApolloServerPlugin<OperationContext> => ({
+export const operationLogPlugin = (logOperation: LogOperation): ApolloServerPlugin<OperationContext> => ({
   async requestDidStart() {
     const startedAt = performance.now();
     return {
       async willSendResponse({ contextValue: context, operation, operationName, response: { body } }) {
         const errors = body.kind === 'single' ? body.singleResult.errors : undefined;
-        log({ context, operation: operation?.operation, name: operationName, startedAt, errors });
+        logOperation({ context, type: operation?.operation, name: operationName, startedAt, errors });
       },
     };
   },

@@ -34,12 +34,12 @@ export function parseGetParams(url: string): GraphQLRequestParams {
   const { variables, extensions, ...rest } = Object.fromEntries(searchParams);
   return {
     ...rest,
-    ...(variables !== undefined && { variables: parseParam('variables', variables) }),
-    ...(extensions !== undefined && { extensions: parseParam('extensions', extensions) }),
+    ...(variables !== undefined && { variables: parseJsonParam('variables', variables) }),
+    ...(extensions !== undefined && { extensions: parseJsonParam('extensions', extensions) }),
   };
 }
 
-function parseParam(name: string, text: string): unknown {
+function parseJsonParam(name: string, text: string): unknown {
   try {
     return parseJson(text);
   } catch {

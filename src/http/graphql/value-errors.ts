@@ -24,7 +24,7 @@ const MESSAGE_RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected value of type "[^"]*", found /, 'object'],
 ];
 
-const MISSING_ARGUMENT =
+const MISSING_ARGUMENT_MESSAGE =
   /^Field "[^"]*" argument "([^"]*)" of type "[^"]*" is required, but it was not provided\.$/;
 
 interface ValueLocation {
@@ -116,7 +116,7 @@ export function invalidValuesOf(error: unknown): InvalidValue[] | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   const { fields } = error.extensions;
   if (Array.isArray(fields)) return fields as InvalidValue[];
-  const [, missingArgument] = MISSING_ARGUMENT.exec(error.message) ?? [];
+  const [, missingArgument] = MISSING_ARGUMENT_MESSAGE.exec(error.message) ?? [];
   if (missingArgument !== undefined) return [{ path: publicPath([missingArgument]), rule: 'required' }];
   const [node] = error.nodes ?? [];
   const { originalError, message } = error;

@@ -15,10 +15,10 @@ import {
 } from 'graphql';
 import { graphqlNameContainsPan } from '../../redaction/pan';
 import { assertLimit, DOCUMENT_LIMITS, LimitExceededError, type DocumentLimitName } from './limits';
-import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
+import { fieldsIn, fragmentsOf, SelectionSizeCalculator, type Fragments } from './selection-size';
 
-/** Result of a document check. `rule`: the exceeded limit. `message`: contains no part of the document. */
-export type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentLimitName; message: string };
+/** Result of a document check. `limitName`: the exceeded limit. `message`: contains no part of the document. */
+export type DocumentCheckResult = { ok: true } | { ok: false; limitName: DocumentLimitName; message: string };
 
 /** Maximum number of tokens of a document. Also passed to graphql-js for every later parse of the document. */
 export const MAX_TOKENS: number = DOCUMENT_LIMITS.tokens.limit;
@@ -35,7 +35,8 @@ export function checkDocument(source: string): DocumentCheckResult {
     checkTokens(source);
     checkSelections(parse(source, { noLocation: true }));
   } catch (error) {
-    if (error instanceof LimitExceededError) return { ok: false, rule: error.rule, message: error.message };
+    if (error instanceof LimitExceededError)
+      return { ok: false, limitName: error.limitName, message: error.message };
     if (!(error instanceof GraphQLError)) throw error;
   }
   return { ok: true };
@@ -69,7 +70,7 @@ function checkTokens(text: string): void {
     tokenCount += 1;
     assertLimit('tokens', tokenCount);
     if (token.kind === TokenKind.NAME) {
-      assertLimit('name', token.value.length);
+      assertLimit('nameLength', token.value.length);
       if (graphqlNameContainsPan(token.value)) throw new LimitExceededError('cardNumbers');
     }
     assertLimit('nesting', depth);
@@ -86,7 +87,7 @@ function checkSelections(document: DocumentNode): void {
   ]);
   assertLimit('aliases', fields.filter(({ alias }) => alias).length);
   const fragments = fragmentsOf(document);
-  const sizes = new SelectionSizes(fragments);
+  const sizes = new SelectionSizeCalculator(fragments);
   let selectionCount = 0;
   for (const { selectionSet } of executable) {
     selectionCount += sizes.sizeOf(selectionSet).selections;
@@ -100,7 +101,7 @@ function checkSelections(document: DocumentNode): void {
 function checkRootFields(
   { operation, selectionSet }: OperationDefinitionNode,
   fragments: Fragments,
-  sizes: SelectionSizes,
+  sizes: SelectionSizeCalculator,
 ): void {
   const fields = [...fieldsIn(selectionSet, fragments)];
   // Count fields with the same response name once: graphql-js merges them and calls their resolver once.
@@ -117,7 +118,7 @@ function checkRootFields(
     kind: Kind.SELECTION_SET,
     selections: introspectionFields.flatMap(({ selectionSet: inner }) => inner?.selections ?? []),
   });
-  assertLimit('introspected', size.selections);
+  assertLimit('introspectionSelections', size.selections);
   assertLimit('introspectionAliases', size.aliases);
   assertLimit('introspectionLists', size.listDepth);
 }
@@ -137,10 +138,13 @@ class FieldPairCounter {
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Counts the pairs in the union of `sets` and in nested selections. Throws a LimitExceededError above the limit. */
-  add(...sets: SelectionSetNode[]): void {
+  /**
+   * Counts the pairs in the union of `selectionSets` and in nested selections. Throws a LimitExceededError above the
+   * limit.
+   */
+  add(...selectionSets: SelectionSetNode[]): void {
     const spreadNames = new Set<string>();
-    const fields = sets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);
+    const fields = selectionSets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);
     this.#addPairs(spreadNames.size);
     for (const group of Map.groupBy(fields, ({ alias, name }) => (alias ?? name).value).values())
       this.#addGroup(group);

@@ -9,7 +9,7 @@ export const DOCUMENT_LIMITS = {
   // Bounds the work of parser and validation. A query for all fields of type Attempt has 1600 tokens.
   tokens: { limit: 5000, unit: 'tokens' },
   // Bounds the time to search for similar names (suggestions in errors), and the length of aliases in responses.
-  name: { limit: 128, unit: 'characters in a name' },
+  nameLength: { limit: 128, unit: 'characters in a name' },
   // Keeps card numbers out of responses, which repeat aliases, and out of logs, which contain operation names.
   cardNumbers: { limit: 0, unit: 'card numbers in names or aliases' },
   // Bounds the recursion of the parser and rejects fragment cycles. The standard introspection query has 18 levels.
@@ -29,7 +29,7 @@ export const DOCUMENT_LIMITS = {
   // Each introspection field can return the whole schema, which takes 20 ms to write to a response.
   introspections: { limit: 2, unit: 'introspection fields in one operation' },
   // graphql-js resolves each introspection selection for every type or field. The standard query has 240 selections.
-  introspected: {
+  introspectionSelections: {
     limit: 300,
     unit: 'selections in introspection, counting a fragment as often as it is spread',
   },
@@ -43,15 +43,15 @@ export const DOCUMENT_LIMITS = {
 
 export type DocumentLimitName = keyof typeof DOCUMENT_LIMITS;
 
-/** Thrown if a document exceeds the limit `rule`. The message contains no part of the document. */
+/** Thrown if a document exceeds the limit `limitName`. The message contains no part of the document. */
 export class LimitExceededError extends Error {
-  constructor(readonly rule: DocumentLimitName) {
-    const { limit, unit } = DOCUMENT_LIMITS[rule];
+  constructor(readonly limitName: DocumentLimitName) {
+    const { limit, unit } = DOCUMENT_LIMITS[limitName];
     super(limit === 0 ? `The document has ${unit}.` : `The document has more than ${limit} ${unit}.`);
   }
 }
 
 /** Throws a LimitExceededError if `count` is above the limit. */
-export function assertLimit(rule: DocumentLimitName, count: number): void {
-  if (count > DOCUMENT_LIMITS[rule].limit) throw new LimitExceededError(rule);
+export function assertLimit(limitName: DocumentLimitName, count: number): void {
+  if (count > DOCUMENT_LIMITS[limitName].limit) throw new LimitExceededError(limitName);
 }

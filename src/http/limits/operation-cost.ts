@@ -15,7 +15,7 @@ import { ATTEMPTS_PAGE_SIZE } from '../../schema/attempt';
 import { CHANGES_PAGE_SIZE } from '../../schema/change';
 import { badRequest, RequestError } from '../graphql/http-error';
 import type { RateLimit } from './rate-limit';
-import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
+import { fragmentsOf, fieldsIn, SelectionSizeCalculator, type Fragments } from './selection-size';
 
 /** Maximum number of lookups of one operation. Enough for five list arguments, each with the maximum of 100 ids. */
 const MAX_LOOKUPS = 500;
@@ -23,10 +23,10 @@ const MAX_LOOKUPS = 500;
  * Maximum number of field values in the looked-up transactions of a response: selected fields times transactions.
  * Writing a larger response would block the event loop for too long.
  */
-const MAX_VALUES = 300_000;
+const MAX_TRANSACTION_VALUES = 300_000;
 /**
  * Maximum number of values in pages of `attempts` and `changes` without lookups. Writing so many values takes 30 ms.
- * Lower than MAX_VALUES, because a page without lookups costs only one rate limit point.
+ * Lower than MAX_TRANSACTION_VALUES, because a page without lookups costs only one rate limit point.
  */
 const MAX_PAGE_VALUES = 100_000;
 /**
@@ -40,7 +40,7 @@ interface OperationCost {
   /** Number of mutation fields, such as `createPayment`; 0 for a query. */
   mutations: number;
   /** Maximum number of values in the looked-up transactions of the response: selections times transactions. */
-  values: number;
+  transactionValues: number;
   /** Maximum number of values in pages that cause no lookups: selections times journal rows. */
   pageValues: number;
 }
@@ -61,10 +61,14 @@ interface RootFieldCounts {
   /** Number of looked-up transactions. */
   transactions: number;
   /** Number of attempts or changes in a page without lookups. */
-  rows: number;
+  rowCount: number;
 }
 
-const lookupsOnly = (lookups: number): RootFieldCounts => ({ lookups, transactions: lookups, rows: 0 });
+const countsForLookups = (lookups: number): RootFieldCounts => ({
+  lookups,
+  transactions: lookups,
+  rowCount: 0,
+});
 
 /**
  * Returns a function that counts what a root field reads. For a list argument, it counts one lookup for each id. For a
@@ -76,10 +80,10 @@ function createReadCounter(
   fragments: Fragments,
 ): FromVariables<RootFieldCounts> {
   const definition = root.getFields()[field.name.value];
-  if (!definition) return () => lookupsOnly(0);
+  if (!definition) return () => countsForLookups(0);
   const page = PAGE_SIZES[definition.name];
   const hasList = definition.args.some(({ type }) => isListType(getNullableType(type)));
-  if (!page && !hasList) return () => lookupsOnly(1);
+  if (!page && !hasList) return () => countsForLookups(1);
   const selected = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
   const rowsHaveLookups = [...selected].some(
     ({ name }) => name.value === 'payment' || name.value === 'payout',
@@ -89,14 +93,14 @@ function createReadCounter(
       const values = getArgumentValues(definition, field, variables);
       if (page) {
         const first = typeof values['first'] === 'number' ? values['first'] : page.default;
-        const rows = Math.min(Math.max(first, 1), page.max);
-        return rowsHaveLookups ? lookupsOnly(rows) : { lookups: 1, transactions: 0, rows };
+        const rowCount = Math.min(Math.max(first, 1), page.max);
+        return rowsHaveLookups ? countsForLookups(rowCount) : { lookups: 1, transactions: 0, rowCount };
       }
       const lists = Object.values(values).filter(Array.isArray);
-      return lookupsOnly(lists.length === 0 ? 1 : lists.flat().length);
+      return countsForLookups(lists.length === 0 ? 1 : lists.flat().length);
     } catch {
       // The arguments are invalid. Count the minimum: graphql-js reports the error and does not call the resolver.
-      return lookupsOnly(1);
+      return countsForLookups(1);
     }
   };
 }
@@ -113,19 +117,19 @@ export function costCalculator(
     ({ name }) => !name.value.startsWith('__'),
   );
   if (operation.operation === 'mutation' || !root)
-    return () => ({ lookups: 0, mutations: fields.length, values: 0, pageValues: 0 });
-  const sizes = new SelectionSizes(fragments);
+    return () => ({ lookups: 0, mutations: fields.length, transactionValues: 0, pageValues: 0 });
+  const sizes = new SelectionSizeCalculator(fragments);
   const fieldCounters = fields.map((field) => ({
     countReads: createReadCounter(field, root, fragments),
     selections: field.selectionSet ? sizes.sizeOf(field.selectionSet).selections : 1,
   }));
   return (variables) => {
-    const cost = { lookups: 0, mutations: 0, values: 0, pageValues: 0 };
+    const cost = { lookups: 0, mutations: 0, transactionValues: 0, pageValues: 0 };
     for (const { countReads, selections } of fieldCounters) {
-      const { lookups, transactions, rows } = countReads(variables);
+      const { lookups, transactions, rowCount } = countReads(variables);
       cost.lookups += lookups;
-      cost.values += transactions * selections;
-      cost.pageValues += rows * selections;
+      cost.transactionValues += transactions * selections;
+      cost.pageValues += rowCount * selections;
     }
     return cost;
   };
@@ -141,10 +145,10 @@ export const pointsIfWithinLimits = (cost: OperationCost): number | null =>
 const pointsStillToConsume = ({ lookups, mutations }: OperationCost): number =>
   Math.max(0, lookups + mutations * POINTS_PER_MUTATION - 1);
 
-function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): string | null {
+function exceededLimitMessage({ lookups, transactionValues, pageValues }: OperationCost): string | null {
   if (lookups > MAX_LOOKUPS) return `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
-  if (values > MAX_VALUES)
-    return `The response could have more than ${MAX_VALUES} values (selected fields times transactions).`;
+  if (transactionValues > MAX_TRANSACTION_VALUES)
+    return `The response could have more than ${MAX_TRANSACTION_VALUES} values (selected fields times transactions).`;
   if (pageValues <= MAX_PAGE_VALUES) return null;
   return `The pages could have more than ${MAX_PAGE_VALUES} values (selected fields times rows). Select fewer fields or request fewer rows.`;
 }
@@ -154,7 +158,7 @@ function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): s
  * consumes the points beyond the one that Admission has already consumed. If the caller has too few points left,
  * rejects the operation (RATE_LIMITED).
  */
-export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
+export const costLimitPlugin = (rateLimit: RateLimit): ApolloServerPlugin<OperationContext> => ({
   requestDidStart: async () => ({
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
       // If the document has no operation to execute, Apollo reports the error.
@@ -173,7 +177,7 @@ export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationCo
       const message = exceededLimitMessage(cost);
       if (message !== null) throw new RequestError(400, 'OPERATION_TOO_LARGE', message);
       const points = pointsStillToConsume(cost);
-      if (points > 0) await rate.consume(contextValue.caller, points);
+      if (points > 0) await rateLimit.consume(contextValue.caller, points);
     },
   }),
 });

@@ -7,14 +7,14 @@ export class RateLimit {
   readonly #limiter: RateLimiterMemory | undefined;
 
   /**
-   * @param perMinute points that each caller may consume per minute; 0: no limit
+   * @param pointsPerMinute points that each caller may consume per minute; 0: no limit
    * @param onRejected called each time that consume() rejects
    */
   constructor(
-    perMinute: number,
+    pointsPerMinute: number,
     private readonly onRejected: () => void = () => undefined,
   ) {
-    if (perMinute > 0) this.#limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+    if (pointsPerMinute > 0) this.#limiter = new RateLimiterMemory({ points: pointsPerMinute, duration: 60 });
   }
 
   /** Consumes points of a caller. Rejects with a RequestError (RATE_LIMITED) if too few are left. */

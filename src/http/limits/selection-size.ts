@@ -71,7 +71,7 @@ const INTROSPECTION_LIST_FIELDS: ReadonlySet<string> = new Set(
 );
 
 /** Computes the sizes of selection sets. Caches the sizes of fragments. */
-export class SelectionSizes {
+export class SelectionSizeCalculator {
   readonly #fragmentSizes = new Map<string, SelectionSize>();
 
   constructor(private readonly fragments: Fragments) {}
@@ -80,10 +80,10 @@ export class SelectionSizes {
    * Returns the size of a selection set at nesting level `level`. Throws a LimitExceededError if the nesting is too
    * deep.
    */
-  sizeOf(set: SelectionSetNode, level = 1): SelectionSize {
+  sizeOf(selectionSet: SelectionSetNode, level = 1): SelectionSize {
     assertLimit('nesting', level);
     const size: SelectionSize = { ...EMPTY_SIZE, depth: 1 };
-    for (const selection of set.selections) {
+    for (const selection of selectionSet.selections) {
       const inner = this.#sizeWithin(selection, level);
       const { alias, name } = selection.kind === Kind.FIELD ? selection : {};
       size.selections += 1 + inner.selections;

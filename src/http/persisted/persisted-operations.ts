@@ -149,7 +149,7 @@ function throwUnlessApolloMayHandle(
   mode: PersistedMode,
 ): undefined {
   const hasHash = typeof persistedQueryHash(extensions) === 'string';
-  if (typeof documentId === 'string' || (hasHash && mode === 'require')) throw UNKNOWN_ID_ERROR;
+  if (typeof documentId === 'string' || (hasHash && mode === 'require')) throw UNKNOWN_PERSISTED_ID_ERROR;
   if (mode === 'require') throw NOT_IN_MANIFEST_ERROR;
 }
 
@@ -166,6 +166,11 @@ const CONTRADICTING_IDS_ERROR = badRequest(
 /**
  * Error for an unknown id. It has Apollo's message, because clients recognise this message and then send the document.
  */
-export const UNKNOWN_ID_ERROR = new RequestError(200, 'PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', {
-  retryAfterMs: 0,
-});
+export const UNKNOWN_PERSISTED_ID_ERROR = new RequestError(
+  200,
+  'PERSISTED_QUERY_NOT_FOUND',
+  'PersistedQueryNotFound',
+  {
+    retryAfterMs: 0,
+  },
+);

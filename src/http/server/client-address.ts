@@ -1,10 +1,11 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-const MAPPED_PREFIX = '::ffff:';
+const IPV4_MAPPED_PREFIX = '::ffff:';
 
 /** Returns the network that usually belongs to one client: an IPv4 address, or an IPv6 /64 network. */
 export function clientNetwork(address: string): string {
-  if (address.startsWith(MAPPED_PREFIX) && address.includes('.')) return address.slice(MAPPED_PREFIX.length);
+  if (address.startsWith(IPV4_MAPPED_PREFIX) && address.includes('.'))
+    return address.slice(IPV4_MAPPED_PREFIX.length);
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.replace(/%.*$/, '').split('::');
   const headGroups = head === '' ? [] : head.split(':');

@@ -8,7 +8,11 @@ const LOG_INTERVAL_MS = 10_000;
  * Returns an observer of refused and closed connections. It counts them in `metrics`, and logs their number at most
  * every 10 s.
  */
-export function connectionLog(log: Logger, clock: Clock, metrics: ConnectionObserver): ConnectionObserver {
+export function loggingConnectionObserver(
+  log: Logger,
+  clock: Clock,
+  metrics: ConnectionObserver,
+): ConnectionObserver {
   const counts = new Map<string, number>();
   const count = (reason: string): void => {
     if (counts.size === 0) clock.after(LOG_INTERVAL_MS, logCounts);

@@ -67,7 +67,7 @@ const MAX_WAITING_REQUESTS = 16;
 /** Limits the number of client connections, and serves one request at a time on each connection. */
 export class Connections {
   readonly #isProxy: (address: string) => boolean;
-  readonly #open = new Map<Socket, ClientConnection>();
+  readonly #openConnections = new Map<Socket, ClientConnection>();
   /** Connections on which no complete request header has arrived yet, oldest first. */
   readonly #awaitingFirstRequest = new Set<ClientConnection>();
   /** The open connections by network. The limit per address does not apply to those of trusted proxies (null). */
@@ -85,11 +85,11 @@ export class Connections {
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.#openConnections.size;
   }
 
   all(): Iterable<ClientConnection> {
-    return this.#open.values();
+    return this.#openConnections.values();
   }
 
   /** Applies the limits to a server. The option `maxConnections` of Node.js would refuse without a response. */
@@ -112,7 +112,7 @@ export class Connections {
   serveInOrder(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
     // Ignore requests that the parser had read before the connection was destroyed.
     if (request.socket.destroyed) return;
-    const connection = this.#open.get(request.socket);
+    const connection = this.#openConnections.get(request.socket);
     if (!connection) return void handler(request, response);
     const previous = connection.latestResponse;
     connection.latestResponse = response;
@@ -129,18 +129,18 @@ export class Connections {
 
   /** Returns the open connection of a socket; undefined if it was refused or is closed. */
   find(socket: Socket): ClientConnection | undefined {
-    return this.#open.get(socket);
+    return this.#openConnections.get(socket);
   }
 
   markUpgraded(socket: Socket): void {
-    const connection = this.#open.get(socket);
+    const connection = this.#openConnections.get(socket);
     if (!connection) return;
     connection.isUpgraded = true;
     this.#stopAwaitingFirstRequest(connection);
   }
 
   setCaller(socket: Socket, callerId: string): void {
-    const connection = this.#open.get(socket);
+    const connection = this.#openConnections.get(socket);
     if (connection) connection.callerId = callerId;
   }
 
@@ -159,7 +159,7 @@ export class Connections {
       return false;
     }
     const network = this.#isProxy(remoteAddress) ? null : clientNetwork(remoteAddress);
-    const refusal = this.#refusalReason(network);
+    const refusal = this.#enforceLimits(network);
     if (refusal) {
       this.observer.connectionRejected(this.#refuser.refuse(socket) ? refusal : 'dropped');
       return false;
@@ -169,12 +169,12 @@ export class Connections {
   }
 
   /** Returns why to refuse a new connection; undefined to accept it. At a limit, tries to evict an older connection. */
-  #refusalReason(network: string | null): RefusalReason | undefined {
+  #enforceLimits(network: string | null): RefusalReason | undefined {
     const { maxConnections, maxConnectionsPerAddress: perAddress } = this.limits;
     const networkState = network === null ? undefined : this.#networks.get(network);
     if (networkState && perAddress > 0 && networkState.count >= perAddress)
       return this.#evict(firstOf(networkState.awaitingFirstRequest)) ? undefined : 'address_limit';
-    if (this.#open.size < maxConnections) return undefined;
+    if (this.#openConnections.size < maxConnections) return undefined;
     return this.#evict(firstOf(this.#awaitingFirstRequest) ?? this.#findIdle()) ? undefined : 'limit';
   }
 
@@ -191,18 +191,18 @@ export class Connections {
   /** Searches the first connections for an idle one. Moves busy ones to the end: the next search begins with others. */
   #findIdle(): ClientConnection | undefined {
     let examinedCount = 0;
-    for (const connection of this.#open.values()) {
+    for (const connection of this.#openConnections.values()) {
       if (mayBeEvicted(connection)) return connection;
       if ((examinedCount += 1) > MAX_EVICTION_CANDIDATES) return undefined;
-      this.#open.delete(connection.socket);
-      this.#open.set(connection.socket, connection);
+      this.#openConnections.delete(connection.socket);
+      this.#openConnections.set(connection.socket, connection);
     }
     return undefined;
   }
 
   #add(connection: ClientConnection): void {
     connection.socket.once('close', () => this.#remove(connection));
-    this.#open.set(connection.socket, connection);
+    this.#openConnections.set(connection.socket, connection);
     this.#awaitingFirstRequest.add(connection);
     const network = this.#networks.get(connection.network) ?? { count: 0, awaitingFirstRequest: new Set() };
     network.count += 1;
@@ -216,7 +216,7 @@ export class Connections {
   }
 
   #remove(connection: ClientConnection): void {
-    if (!this.#open.delete(connection.socket)) return;
+    if (!this.#openConnections.delete(connection.socket)) return;
     this.#stopAwaitingFirstRequest(connection);
     const network = this.#networks.get(connection.network);
     if (network && (network.count -= 1) === 0) this.#networks.delete(connection.network);

@@ -8,24 +8,24 @@ const SAMPLE_INTERVAL_MS = 1000;
 export class EventLoopLagGuard {
   readonly #histogram = monitorEventLoopDelay({ resolution: HISTOGRAM_RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout | undefined;
-  #meanMs = 0;
+  #meanDelayMs = 0;
 
   /**
-   * @param maxMs mean delay in ms above which requests are rejected; 0: requests are never rejected
+   * @param maxMeanDelayMs mean delay in ms above which requests are rejected; 0: requests are never rejected
    * @param onRejected called for each rejected request
    */
   constructor(
-    private readonly maxMs: number,
+    private readonly maxMeanDelayMs: number,
     private readonly onRejected: () => void,
   ) {
-    if (maxMs === 0) return;
+    if (maxMeanDelayMs === 0) return;
     this.#histogram.enable();
     this.#timer = setInterval(() => this.#sample(), SAMPLE_INTERVAL_MS).unref();
   }
 
   /** Throws a RequestError if the mean delay is too high. */
   throwIfOverloaded(): void {
-    if (this.#meanMs <= this.maxMs) return;
+    if (this.#meanDelayMs <= this.maxMeanDelayMs) return;
     this.onRejected();
     throw OVERLOADED_ERROR;
   }
@@ -38,7 +38,7 @@ export class EventLoopLagGuard {
   #sample(): void {
     const { mean } = this.#histogram;
     // The mean is NaN if there was no sample: the event loop was blocked for the whole second.
-    this.#meanMs = Number.isNaN(mean) ? Infinity : Math.max(0, mean / 1e6 - HISTOGRAM_RESOLUTION_MS);
+    this.#meanDelayMs = Number.isNaN(mean) ? Infinity : Math.max(0, mean / 1e6 - HISTOGRAM_RESOLUTION_MS);
     this.#histogram.reset();
   }
 }

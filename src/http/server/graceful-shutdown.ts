@@ -24,7 +24,7 @@ export class GracefulShutdown {
   #acceptedCount = 0;
   /** Whether startDraining() was called. Responses then carry `connection: close`. */
   isDraining = false;
-  #closing = false;
+  #isClosing = false;
 
   /** Must be created before the server listens. */
   constructor(
@@ -33,14 +33,14 @@ export class GracefulShutdown {
   ) {
     app.server.on('connection', (socket: Socket) => {
       this.#acceptedCount += 1;
-      if (this.#closing) socket.destroy();
+      if (this.#isClosing) socket.destroy();
     });
     // Prepend the listener: Fastify's own listener may respond synchronously.
     app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#onRequest(request.socket, response),
     );
     app.addHook('onRequest', (_request, _reply, done) =>
-      done(this.#closing ? SHUTTING_DOWN_ERROR : undefined),
+      done(this.#isClosing ? SHUTTING_DOWN_ERROR : undefined),
     );
     app.addHook('preClose', async () => this.#closeConnections());
   }
@@ -92,7 +92,7 @@ export class GracefulShutdown {
 
   /** Destroys connections without a complete request in progress. Closes the others after their latest response. */
   #closeConnections(): void {
-    this.#closing = true;
+    this.#isClosing = true;
     for (const { socket, latestResponse, waitingRequestCount: waiting } of this.#httpConnections()) {
       const hasRequest = waiting > 0 || (latestResponse?.req.complete && !latestResponse.writableFinished);
       if (hasRequest) closeConnectionAfter(latestResponse);

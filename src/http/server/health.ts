@@ -24,12 +24,12 @@ export interface HealthSources {
  * down. If all instances left the load balancer, callers would get errors of the load balancer instead of errors of the
  * gateway.
  */
-export function addHealthRoutes(app: FastifyInstance, parts: HealthSources): void {
+export function addHealthRoutes(app: FastifyInstance, sources: HealthSources): void {
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', (_request, reply) => {
-    const draining = parts.isDraining();
-    const reason = parts.journalFailure();
-    const fence = parts.fence();
+    const draining = sources.isDraining();
+    const reason = sources.journalFailure();
+    const fence = sources.fence();
     const ready = reason === null && !draining;
     return reply.code(ready ? 200 : 503).send({
       status: ready ? 'ready' : 'not ready',
@@ -38,8 +38,8 @@ export function addHealthRoutes(app: FastifyInstance, parts: HealthSources): voi
         ...(reason !== null && { journalReason: reason }),
         fence: fence ? 'up' : 'down',
         ...(fence && { fenceReason: fence.reason, fenceUntil: new Date(fence.until).toISOString() }),
-        service: parts.isServiceDown() ? 'down' : 'up',
-        clock: parts.isClockSteady() ? 'steady' : 'stepped',
+        service: sources.isServiceDown() ? 'down' : 'up',
+        clock: sources.isClockSteady() ? 'steady' : 'stepped',
         draining,
       },
     });

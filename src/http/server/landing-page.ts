@@ -29,7 +29,7 @@ export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOp
       if (!listener || !page)
         throw new TypeError('The landing page plugin of this version of Apollo Server returns no page.');
       const { html } = page;
-      const htmlWithLink = async () => addLink(typeof html === 'string' ? html : await html());
+      const htmlWithLink = async () => addExplorerLink(typeof html === 'string' ? html : await html());
       return { ...listener, renderLandingPage: async () => ({ html: htmlWithLink }) };
     },
   };
@@ -39,7 +39,7 @@ export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOp
  * Adds a link to the explorer to Apollo's landing page, visible until the scripts of Apollo Sandbox are loaded. A style
  * hides the frame of Apollo Sandbox while the frame is empty, because it would cover the link.
  */
-function addLink(html: string): string {
+function addExplorerLink(html: string): string {
   const [, nonce = ''] = /<style nonce="?([0-9a-f]+)/.exec(html) ?? [];
   const style = `<style nonce="${nonce}">#embeddableSandbox:empty { display: none; }</style>`;
   const link =

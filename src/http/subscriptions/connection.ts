@@ -52,7 +52,7 @@ export class WebSocketConnection implements Transport {
     this.socket.close(code, reason);
   }
 
-  onMessage(handle: (text: string) => Promise<void>): void {
+  onMessage(handleMessage: (text: string) => Promise<void>): void {
     this.socket.on('message', (data: RawData) => {
       if (!this.#enforceBackpressure()) return;
       this.#isAlive = true;
@@ -64,7 +64,7 @@ export class WebSocketConnection implements Transport {
       } catch {
         return this.close(CloseCode.BadRequest, 'Invalid message received');
       }
-      handle(text).catch(() => this.close(CloseCode.InternalServerError, 'Internal error'));
+      handleMessage(text).catch(() => this.close(CloseCode.InternalServerError, 'Internal error'));
     });
   }
 

@@ -9,17 +9,17 @@ import { WebSocketHandler } from './websocket-handler';
 /** Serves subscriptions over WebSocket and server-sent events (SSE), with the same checks and limits. */
 export function startSubscriptions(
   app: FastifyInstance,
-  shared: GraphqlDependencies,
+  dependencies: GraphqlDependencies,
   options: SubscriptionOptions & {
     /** Interval of pings, in milliseconds. */
     heartbeatMs: number;
   },
 ) {
   const heartbeatInterval = new SharedInterval(options.clock, options.heartbeatMs);
-  const service = new SubscriptionService(shared, options);
+  const service = new SubscriptionService(dependencies, options);
   const sse = new SseHandler(service, heartbeatInterval);
-  const quota = new QuotaLimiter(options.limits);
-  const webSockets = new WebSocketHandler(shared, { service, heartbeatInterval, quota });
+  const quotaLimiter = new QuotaLimiter(options.limits);
+  const webSockets = new WebSocketHandler(dependencies, { service, heartbeatInterval, quotaLimiter });
   app.server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
   return { service, sse, webSockets };
 }

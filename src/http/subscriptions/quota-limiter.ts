@@ -2,9 +2,9 @@ import { RequestError } from '../graphql/http-error';
 
 export interface QuotaLimits {
   /** Maximum for all callers together. */
-  total: number;
+  maxTotal: number;
   /** Maximum for each caller. */
-  perCaller: number;
+  maxPerCaller: number;
   /** Called for each subscription or connection that is rejected because of a limit. */
   onRejected(): void;
 }
@@ -21,10 +21,10 @@ export class QuotaLimiter {
    * called once, when the subscription or connection ends. Throws a RequestError (RATE_LIMITED) if a limit is reached.
    */
   acquire(callerId: string): () => void {
-    const { total, perCaller } = this.limits;
+    const { maxTotal, maxPerCaller } = this.limits;
     const open = this.#openByCaller.get(callerId) ?? 0;
-    if (open >= perCaller) throw this.#reject('The caller', perCaller);
-    if (this.openCount >= total) throw this.#reject('The gateway instance', total);
+    if (open >= maxPerCaller) throw this.#reject('The caller', maxPerCaller);
+    if (this.openCount >= maxTotal) throw this.#reject('The gateway instance', maxTotal);
     this.#openByCaller.set(callerId, open + 1);
     this.openCount += 1;
     return () => {

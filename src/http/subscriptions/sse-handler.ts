@@ -16,7 +16,7 @@ const SSE_HEADERS = {
 
 /** Serves subscriptions as server-sent events, one per request (graphql-sse, distinct connections mode). */
 export class SseHandler {
-  readonly #streams = new Set<FastifyReply['raw']>();
+  readonly #openResponses = new Set<FastifyReply['raw']>();
   #isClosing = false;
 
   constructor(
@@ -56,17 +56,17 @@ export class SseHandler {
   }
 
   get openCount(): number {
-    return this.#streams.size;
+    return this.#openResponses.size;
   }
 
   /** Ends every stream without sending the event `complete`, so that clients reconnect. */
   close(): void {
     this.#isClosing = true;
-    for (const raw of this.#streams) raw.end();
+    for (const raw of this.#openResponses) raw.end();
   }
 
   async #sendResults(raw: FastifyReply['raw'], results: Results): Promise<void> {
-    this.#streams.add(raw);
+    this.#openResponses.add(raw);
     let isAlive = true;
     const stopPinging = this.heartbeatInterval.addCallback(() => {
       if (raw.writableEnded) return;
@@ -79,7 +79,7 @@ export class SseHandler {
     raw.on('error', () => undefined);
     raw.once('close', () => {
       stopPinging();
-      this.#streams.delete(raw);
+      this.#openResponses.delete(raw);
       void results.return?.();
     });
     // Some browsers treat the stream as open only after the first bytes have arrived.

@@ -21,13 +21,13 @@ import { badRequest } from '../graphql/http-error';
 const MAX_CACHED_CHARACTERS = 2_000_000;
 const MAX_VALIDATION_ERRORS = 20;
 
-function withCode(error: GraphQLError, code: PublicErrorCode): GraphQLError {
+function setErrorCode(error: GraphQLError, code: PublicErrorCode): GraphQLError {
   error.extensions['code'] = code;
   return error;
 }
 
 /** Forbids @skip and @include at the root of a subscription (GraphQL specification, edition of September 2025). */
-const noConditionalRootField: ValidationRule = (context) => ({
+const noConditionalRootFieldRule: ValidationRule = (context) => ({
   OperationDefinition({ operation, selectionSet }) {
     if (operation !== OperationTypeNode.SUBSCRIPTION) return;
     const visited = new Set<string>();
@@ -62,7 +62,7 @@ export class SubscriptionDocuments {
     private readonly introspection: boolean,
   ) {
     const introspectionRules = introspection ? [] : [NoSchemaIntrospectionCustomRule];
-    this.#rules = [...specifiedRules, noConditionalRootField, ...introspectionRules];
+    this.#rules = [...specifiedRules, noConditionalRootFieldRule, ...introspectionRules];
   }
 
   /**
@@ -84,12 +84,12 @@ export class SubscriptionDocuments {
       const options = { maxErrors: MAX_VALIDATION_ERRORS, hideSuggestions: !this.introspection };
       const errors = validate(this.schema, document, this.#rules, options);
       if (errors.length > 0)
-        throw new AggregateError(errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED')));
+        throw new AggregateError(errors.map((error) => setErrorCode(error, 'GRAPHQL_VALIDATION_FAILED')));
       this.#cache.set(text, document);
       return document;
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
-      throw new AggregateError([withCode(error, 'GRAPHQL_PARSE_FAILED')], undefined, { cause: error });
+      throw new AggregateError([setErrorCode(error, 'GRAPHQL_PARSE_FAILED')], undefined, { cause: error });
     }
   }
 }

@@ -7,7 +7,7 @@ import { errorNameAndFrames, toPublicError } from '../graphql/graphql-errors';
 import { RequestError } from '../graphql/http-error';
 import { errorCodesOf, loggableName, logEndedOperation } from '../graphql/operation-log';
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
-import { persistedQueryHash, UNKNOWN_ID_ERROR } from '../persisted/persisted-operations';
+import { persistedQueryHash, UNKNOWN_PERSISTED_ID_ERROR } from '../persisted/persisted-operations';
 import { requestContext } from '../server/request-context';
 import { QuotaLimiter, type QuotaLimits } from './quota-limiter';
 import { ResultStream } from './result-stream';
@@ -44,17 +44,17 @@ const CREDENTIALS_CHECK_INTERVAL_MS = 1000;
 
 /** Starts subscriptions of every transport. Checks credentials again while a subscription is open. */
 export class SubscriptionService {
-  readonly quota: QuotaLimiter;
+  readonly quotaLimiter: QuotaLimiter;
   readonly #documents: SubscriptionDocuments;
-  readonly #credentialsChecks: SharedInterval;
+  readonly #credentialsCheckInterval: SharedInterval;
 
   constructor(
-    private readonly shared: GraphqlDependencies,
+    private readonly dependencies: GraphqlDependencies,
     private readonly options: SubscriptionOptions,
   ) {
-    this.quota = new QuotaLimiter(options.limits);
-    this.#documents = new SubscriptionDocuments(shared.schema, options.introspection);
-    this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
+    this.quotaLimiter = new QuotaLimiter(options.limits);
+    this.#documents = new SubscriptionDocuments(dependencies.schema, options.introspection);
+    this.#credentialsCheckInterval = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
   /** Checks a request. Returns a subscription that start() can start, or errors for the caller if a check fails. */
@@ -63,19 +63,20 @@ export class SubscriptionService {
     identity: RequestIdentity,
   ): Promise<PreparedSubscription | readonly GraphQLError[]> {
     const { caller, requestId } = identity;
-    const { schema, admission, contextFor, eventLoopLag, log } = this.shared;
+    const { schema, admission, contextFor, eventLoopLagGuard, log } = this.dependencies;
     const trace = this.options.startTrace?.() ?? NO_TRACE;
     try {
       validateParams(params);
       this.#requireCurrentCredentials(caller);
-      eventLoopLag.throwIfOverloaded();
+      eventLoopLagGuard.throwIfOverloaded();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
       // Automatic persisted queries are not supported for subscriptions: this error makes clients send the document.
-      if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID_ERROR;
+      if (!query && typeof persistedQueryHash(params.extensions) === 'string')
+        throw UNKNOWN_PERSISTED_ID_ERROR;
       if (typeof query !== 'string' || query === '') throw NO_QUERY_ERROR;
       const name = typeof operationName === 'string' ? operationName : undefined;
       const contextValue = contextFor(identity);
-      contextValue.chargeLookup = () => admission.rate.consume(caller, 1);
+      contextValue.chargeLookup = () => admission.rateLimit.consume(caller, 1);
       return {
         schema,
         document: this.#documents.parseAndValidate(query, name),
@@ -91,7 +92,7 @@ export class SubscriptionService {
       // Do not log or count a RequestError, such as RATE_LIMITED, because there may be many.
       if (!(error instanceof RequestError)) {
         this.options.countOperation(undefined, undefined, codes[0]);
-        const ended = { operation: 'subscription', name, ms: 0, resultCount: 0, codes };
+        const ended = { type: 'subscription', name, durationMs: 0, resultCount: 0, codes };
         trace.runInSpan(() => logEndedOperation(log, identity, ended));
       }
       trace.end(name, codes);
@@ -113,9 +114,9 @@ export class SubscriptionService {
     const stream = new ResultStream({
       subscribe: () =>
         requestContext.run({ requestId }, async () => {
-          releaseQuota = this.quota.acquire(caller.id);
-          stopChecks = this.#credentialsChecks.addCallback(() => {
-            if (!this.shared.authenticator.areCredentialsStillValid(caller))
+          releaseQuota = this.quotaLimiter.acquire(caller.id);
+          stopChecks = this.#credentialsCheckInterval.addCallback(() => {
+            if (!this.dependencies.authenticator.areCredentialsStillValid(caller))
               stream.close(invalidCredentialsError());
           });
           return trace.runInSpan(() => subscribe(prepared));
@@ -133,10 +134,10 @@ export class SubscriptionService {
         stopChecks();
         onEnd?.();
         const codes = errorCodesOf(errors);
-        const ms = performance.now() - startedAt;
-        const ended = { operation: 'subscription', name, ms, resultCount: stream.resultCount, codes };
+        const durationMs = performance.now() - startedAt;
+        const ended = { type: 'subscription', name, durationMs, resultCount: stream.resultCount, codes };
         this.options.countOperation('subscription', name, codes[0]);
-        trace.runInSpan(() => logEndedOperation(this.shared.log, contextValue, ended));
+        trace.runInSpan(() => logEndedOperation(this.dependencies.log, contextValue, ended));
         trace.end(name, codes);
       },
     });
@@ -144,7 +145,7 @@ export class SubscriptionService {
   }
 
   #requireCurrentCredentials(caller: Caller): void {
-    if (!this.shared.authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
+    if (!this.dependencies.authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
   }
 
   #toPublicErrors(cause: unknown, requestId: string): readonly GraphQLError[] {
@@ -152,7 +153,10 @@ export class SubscriptionService {
       return cause.errors.flatMap((error: unknown) => this.#toPublicErrors(error, requestId));
     const error = cause instanceof GraphQLError ? cause : undefined;
     const { message, extensions } = toPublicError(error?.toJSON() ?? { message: '' }, cause, (bug) =>
-      this.shared.log.error({ requestId, ...errorNameAndFrames(bug) }, 'unexpected error in a subscription'),
+      this.dependencies.log.error(
+        { requestId, ...errorNameAndFrames(bug) },
+        'unexpected error in a subscription',
+      ),
     );
     const { nodes, source, positions, path } = error ?? {};
     const extensionsWithId = { ...extensions, requestId };

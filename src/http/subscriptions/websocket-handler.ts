@@ -22,7 +22,7 @@ import {
 interface WebSocketOptions {
   service: SubscriptionService;
   /** Limits the number of authenticated connections, with and without subscriptions. */
-  quota: QuotaLimiter;
+  quotaLimiter: QuotaLimiter;
   /** Interval at which pings are sent. */
   heartbeatInterval: SharedInterval;
 }
@@ -31,7 +31,7 @@ interface WebSocketOptions {
 const MAX_REASON_LENGTH = 120;
 const MAX_MESSAGE_BYTES = 100 * 1024;
 /** Maximum length of a subscription id, which is repeated with every result. */
-const MAX_ID_LENGTH = 256;
+const MAX_SUBSCRIPTION_ID_LENGTH = 256;
 /** How long a client may take to send connection_init, in milliseconds. */
 const INIT_TIMEOUT_MS = 5000;
 /** How long a client may take to respond to a close frame, in milliseconds. After that, ws destroys the connection. */
@@ -60,7 +60,7 @@ export class WebSocketHandler {
   #isClosing = false;
 
   constructor(
-    private readonly shared: GraphqlDependencies,
+    private readonly dependencies: GraphqlDependencies,
     private readonly options: WebSocketOptions,
   ) {
     const { service } = options;
@@ -70,9 +70,10 @@ export class WebSocketHandler {
       onSubscribe: async ({ extra }, id, payload) => {
         const { caller, ip, socket } = extra;
         if (!caller) return socket.close(CloseCode.Unauthorized, 'Unauthorized');
-        const idTooLongReason = `The id of the subscribe message has more than ${MAX_ID_LENGTH} characters.`;
-        if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, idTooLongReason);
-        if (!shared.authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
+        const idTooLongReason = `The id of the subscribe message has more than ${MAX_SUBSCRIPTION_ID_LENGTH} characters.`;
+        if (id.length > MAX_SUBSCRIPTION_ID_LENGTH)
+          return socket.close(CloseCode.BadRequest, idTooLongReason);
+        if (!dependencies.authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
         const prepared = await service.prepare(payload, { caller, ip, requestId: randomUUID() });
         // Free the document: graphql-ws keeps the payload in memory as long as the subscription lasts.
         Reflect.set(payload, 'query', '');
@@ -133,14 +134,14 @@ export class WebSocketHandler {
     if (this.#isClosing) return '503 Service Unavailable';
     if ((headersDistinct['authorization'] ?? []).length > 1) return '400 Bad Request';
     const { origin, host } = headers;
-    if (this.shared.authenticator.isDisabled && !isLoopbackHost(host)) return '403 Forbidden';
+    if (this.dependencies.authenticator.isDisabled && !isLoopbackHost(host)) return '403 Forbidden';
     // Check the origin here, because browsers send no CORS preflight before a WebSocket.
     const isForeign = origin !== undefined && !isOwnOrigin(origin, host);
-    return isForeign && !this.shared.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
+    return isForeign && !this.dependencies.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
   }
 
   #serve(socket: WebSocket, request: IncomingMessage): void {
-    const { authenticator } = this.shared;
+    const { authenticator } = this.dependencies;
     const connection = new WebSocketConnection(socket, request);
     const stopPinging = this.options.heartbeatInterval.addCallback(() => {
       const { caller } = connection;
@@ -158,14 +159,14 @@ export class WebSocketHandler {
   /** Authenticates a connection. If the credentials or a quota forbid it, closes the connection and returns false. */
   async #authenticate(context: Context<Record<string, unknown>, WebSocketConnection>): Promise<boolean> {
     const { connectionParams, extra } = context;
-    const { authenticator, connections, log, onUnauthenticated } = this.shared;
+    const { authenticator, connections, log, onUnauthenticated } = this.dependencies;
     try {
       const authorization = authorizationOf(connectionParams) ?? extra.authorization;
       const caller = await authenticator.authenticate(authorization);
       // Reject a token as soon as it has expired. authenticate() accepts it 30 s longer, because clocks may differ.
       if (!authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
-      extra.releaseQuota = this.options.quota.acquire(caller.id);
+      extra.releaseQuota = this.options.quotaLimiter.acquire(caller.id);
       extra.caller = caller;
       connections.setCaller(extra.tcpSocket, caller.id);
       // Remove the credentials from memory.

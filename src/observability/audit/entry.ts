@@ -1,4 +1,4 @@
-import { redactForAudit, redactDecimalForAudit, redactNameForAudit } from '../../redaction/audit';
+import { redactForAudit, redactDecimalForAudit, redactIdentifierForAudit } from '../../redaction/audit';
 
 /** Audit entry of a mutation that moves money. */
 export interface AuditEntry {
@@ -73,9 +73,9 @@ const redactAmount = (currency: string, value: string) => ({
 
 /** Returns the fields of an entry, redacted and truncated, so that the line is shorter than 4096 bytes. */
 export const redactEntry = ({ amount, ...entry }: AuditEntry): object => ({
-  who: redactNameForAudit(entry.who, 600),
+  who: redactIdentifierForAudit(entry.who, 600),
   operation: entry.operation,
-  key: redactNameForAudit(entry.key, 256),
+  key: redactIdentifierForAudit(entry.key, 256),
   channel: redactForAudit(entry.channel, 64),
   method: redactForAudit(entry.method, 128),
   amount: amount && redactAmount(amount.currency, amount.value),
@@ -88,16 +88,16 @@ export const redactEntry = ({ amount, ...entry }: AuditEntry): object => ({
 
 /** Returns the fields of an entry, redacted and truncated, so that the line is shorter than 4096 bytes. */
 export const redactUnknownOutcomeEntry = ({ attempt, ...entry }: UnknownOutcomeEntry): object => ({
-  who: redactNameForAudit(entry.who, 128),
-  sudoUser: redactNameForAudit(entry.sudoUser, 64),
-  by: redactNameForAudit(entry.by, 128),
+  who: redactIdentifierForAudit(entry.who, 128),
+  sudoUser: redactIdentifierForAudit(entry.sudoUser, 64),
+  by: redactIdentifierForAudit(entry.by, 128),
   reason: redactForAudit(entry.reason, MAX_REASON_BYTES),
   proposal: redactForAudit(entry.proposal, 64),
-  proposedBy: redactNameForAudit(entry.proposedBy, 128),
+  proposedBy: redactIdentifierForAudit(entry.proposedBy, 128),
   attempt: redactForAudit(attempt.id, 64),
-  client: redactNameForAudit(attempt.client, 300),
+  client: redactIdentifierForAudit(attempt.client, 300),
   operation: attempt.kind === 'payment' ? 'createPayment' : 'createPayout',
-  key: redactNameForAudit(attempt.key, 256),
+  key: redactIdentifierForAudit(attempt.key, 256),
   channel: redactForAudit(attempt.channel, 64),
   method: redactForAudit(attempt.method, 128),
   amount: redactAmount(attempt.currency, attempt.value),

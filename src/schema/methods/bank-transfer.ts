@@ -33,9 +33,9 @@ export class BankTransferPayout extends PayoutResource {
 export const bankTransfer = defineMethod('bank_transfer', {
   payout: {
     description: 'Bank transfer.',
-    payout: BankTransferPayout,
+    payoutClass: BankTransferPayout,
     input: {
-      input: BankTransferPayoutInput,
+      inputType: BankTransferPayoutInput,
       description: 'To a bank account. The currencies depend on the channel.',
     },
     publicDetails: ({ bankCode, bankName, accountNumber }: BankTransferPayoutInput) => ({

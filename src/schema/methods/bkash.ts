@@ -12,6 +12,6 @@ export class BkashPayout extends WalletPayout {}
 export const bkash = bangladeshWallet({
   type: 'bkash',
   brand: 'bKash',
-  payment: BkashPayment,
-  payout: BkashPayout,
+  paymentClass: BkashPayment,
+  payoutClass: BkashPayout,
 });

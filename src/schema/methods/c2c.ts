@@ -3,8 +3,8 @@ import { ConfirmTransferAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { registerEnum } from '../register-enum';
 import { IsEmail, IsMaskedPan, OptionalTextField } from '../rules';
-import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
-import { passThrough, readCardMask } from '../../redaction/text';
+import { ServiceField, presentOrNull, type Lazy } from '../lazy-field';
+import { readVerbatim, readCardMask } from '../../redaction/text';
 import { defineMethod } from './method-definition';
 
 @InputType({
@@ -38,7 +38,7 @@ export class C2cPayment extends PaymentResource {
   @ServiceField("The sender's card number, masked; null if not given.", { read: readCardMask })
   cardMask?: string;
 
-  @ServiceField('The card number to transfer to; null in the redirect flow.', { read: passThrough })
+  @ServiceField('The card number to transfer to; null in the redirect flow.', { read: readVerbatim })
   cardNumber?: Lazy<string>;
 
   @ServiceField("The recipient's name; null in the redirect flow.") recipient?: Lazy<string>;
@@ -48,32 +48,32 @@ export class C2cPayment extends PaymentResource {
 export const c2c = defineMethod('c2c', {
   payment: {
     description: 'Card-to-card transfer (Kazakhstan).',
-    payment: C2cPayment,
+    paymentClass: C2cPayment,
     currency: 'KZT',
-    redirect: 'The payer makes the transfer on the hosted page.',
-    input: { input: C2cPaymentInput, description: 'Card-to-card transfer without the hosted page. KZT.' },
+    redirectDescription: 'The payer makes the transfer on the hosted page.',
+    input: { inputType: C2cPaymentInput, description: 'Card-to-card transfer without the hosted page. KZT.' },
     confirmation: {
-      input: C2cConfirmation,
+      inputType: C2cConfirmation,
       description: 'For card-to-card transfers: states that the transfer was made.',
       toWire: () => ({}),
       awaitsConfirmationIn: PaymentState.WAITING_FOR_CONFIRM,
       action: ({ cardNumber, recipient }: C2cPayment) =>
         Object.assign(new ConfirmTransferAction(), {
-          cardNumber: valueOrNull(cardNumber),
-          recipient: valueOrNull(recipient),
+          cardNumber: presentOrNull(cardNumber),
+          recipient: presentOrNull(recipient),
         }),
     },
     sandbox: {
       type: 'c2c',
       currency: 'KZT',
-      redirect: [],
+      redirectFields: [],
       direct: {
         required: [],
         optional: ['first_name', 'surname', 'email', 'card_mask'],
         state: 'waiting_for_confirm',
       },
       confirmField: null,
-      echo: ['first_name', 'surname', 'email', 'card_mask'],
+      echoedFields: ['first_name', 'surname', 'email', 'card_mask'],
       addedFields: () => ({ card_number: '4400430000000003', recipient: 'SANDBOX RECIPIENT' }),
     },
   },

@@ -94,7 +94,7 @@ export class CardPayout extends PayoutResource {
 
 const ADDRESS_FIELDS = ['address', 'country_code', 'city', 'street', 'postal_code'];
 
-const withPanDigits = (input: object) => {
+const cardToWire = (input: object) => {
   const fields = toWireFields(input);
   return { ...fields, pan: cardNumberDigits(String(fields['pan'])) };
 };
@@ -104,25 +104,25 @@ const SANDBOX_CARD_DETAILS = { bank_name: 'Sandbox Bank', card_type: 'credit' };
 export const card = defineMethod('card', {
   payment: {
     description: 'Bank card.',
-    payment: CardPayment,
+    paymentClass: CardPayment,
     currency: 'EUR',
-    redirect: 'The payer enters the card on the hosted page.',
+    redirectDescription: 'The payer enters the card on the hosted page.',
     input: {
-      input: CardPaymentInput,
+      inputType: CardPaymentInput,
       description: 'Bank card, its data collected by the caller (PCI-DSS applies). EUR.',
-      toWire: withPanDigits,
+      toWire: cardToWire,
       sensitiveFields: ['pan', 'cvc'],
-      neverPersist: ['cvc'],
+      neverPersistedFields: ['cvc'],
     },
     sandbox: {
       type: 'card',
       currency: 'EUR',
-      redirect: [],
+      redirectFields: [],
       direct: {
         required: ['pan', 'expiry_month', 'expiry_year', 'cvc', 'cardholder'],
         optional: ['email', 'phone', ...ADDRESS_FIELDS, 'birth_date'],
       },
-      echo: ['cardholder'],
+      echoedFields: ['cardholder'],
       addedFields: ({ methodFields }) => {
         const pan = String(methodFields['pan']);
         return { card_mask: `${pan.slice(0, 4)}********${pan.slice(-4)}`, ...SANDBOX_CARD_DETAILS };
@@ -137,12 +137,12 @@ export const card = defineMethod('card', {
   },
   payout: {
     description: 'Bank card.',
-    payout: CardPayout,
+    payoutClass: CardPayout,
     currency: 'KZT',
     input: {
-      input: CardPayoutInput,
+      inputType: CardPayoutInput,
       description: 'To a bank card. KZT.',
-      toWire: withPanDigits,
+      toWire: cardToWire,
       sensitiveFields: ['pan'],
     },
     publicDetails: (input: CardPayoutInput) => ({ cardMask: maskAllButLastFour(input.pan) }),

@@ -4,7 +4,7 @@ import { PaymentResource, PaymentState, StateField } from '../payment';
 import { PayoutResource } from '../payout';
 import { OptionalPhoneField, OptionalTextField, PhoneField, TextField } from '../rules';
 import { ServiceField, type Lazy } from '../lazy-field';
-import { passThrough, redactUnlessPhone } from '../../redaction/text';
+import { readVerbatim, redactUnlessPhone } from '../../redaction/text';
 import { CodeConfirmationInput } from './code-confirmation';
 import { defineMethod } from './method-definition';
 
@@ -28,7 +28,9 @@ export class DcbPayoutInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by direct carrier billing (spec 2.5).' })
 export class DcbPayment extends PaymentResource {
-  @ServiceField("The payer's identifier in the client's own system; null if not sent.", { read: passThrough })
+  @ServiceField("The payer's identifier in the client's own system; null if not sent.", {
+    read: readVerbatim,
+  })
   userId?: string;
 
   @ServiceField("The payer's phone number; null if not given.", { read: redactUnlessPhone }) phone?: string;
@@ -43,14 +45,14 @@ export class DcbPayout extends PayoutResource {}
 export const dcb = defineMethod('dcb', {
   payment: {
     description: 'Direct carrier billing.',
-    payment: DcbPayment,
+    paymentClass: DcbPayment,
     input: {
-      input: DcbPaymentInput,
+      inputType: DcbPaymentInput,
       description:
         'Direct carrier billing: redirect with userId only, server-to-server with phone and names.',
     },
     confirmation: {
-      input: CodeConfirmationInput,
+      inputType: CodeConfirmationInput,
       description: 'For direct carrier billing: the code.',
       toWire: (input: CodeConfirmationInput) => ({ code: input.code }),
       awaitsConfirmationIn: PaymentState.WAITING_FOR_CODE,
@@ -58,21 +60,21 @@ export const dcb = defineMethod('dcb', {
     },
     sandbox: {
       type: 'dcb',
-      redirect: ['user_id'],
+      redirectFields: ['user_id'],
       direct: {
         required: ['user_id'],
         optional: ['phone', 'first_name', 'last_name'],
         state: 'waiting_for_code',
       },
       confirmField: 'code',
-      echo: ['user_id', 'phone', 'first_name', 'last_name'],
+      echoedFields: ['user_id', 'phone', 'first_name', 'last_name'],
     },
   },
   payout: {
     description: 'Direct carrier billing.',
-    payout: DcbPayout,
+    payoutClass: DcbPayout,
     currency: 'KZT',
-    input: { input: DcbPayoutInput, description: 'To a phone account. KZT.' },
+    input: { inputType: DcbPayoutInput, description: 'To a phone account. KZT.' },
     sandbox: { type: 'dcb', currency: 'KZT', required: ['phone', 'first_name', 'last_name'] },
   },
 });

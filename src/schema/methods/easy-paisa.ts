@@ -12,6 +12,6 @@ export class EasyPaisaPayout extends WalletPayout {}
 export const easyPaisa = pakistanWallet({
   type: 'easy_paisa',
   brand: 'EasyPaisa',
-  payment: EasyPaisaPayment,
-  payout: EasyPaisaPayout,
+  paymentClass: EasyPaisaPayment,
+  payoutClass: EasyPaisaPayout,
 });

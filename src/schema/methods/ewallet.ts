@@ -22,9 +22,9 @@ export class EwalletPayment extends PaymentResource {
 export const ewallet = defineMethod('ewallet', {
   payment: {
     description: 'E-wallet (Indonesia).',
-    payment: EwalletPayment,
+    paymentClass: EwalletPayment,
     currency: 'IDR',
-    input: { input: EwalletPaymentInput, description: 'An e-wallet; redirect flow. IDR.' },
-    sandbox: { type: 'ewallet', currency: 'IDR', redirect: ['ewallet'], echo: ['ewallet'] },
+    input: { inputType: EwalletPaymentInput, description: 'An e-wallet; redirect flow. IDR.' },
+    sandbox: { type: 'ewallet', currency: 'IDR', redirectFields: ['ewallet'], echoedFields: ['ewallet'] },
   },
 });

@@ -11,13 +11,19 @@ export class HavalePayment extends PaymentResource {
 export const havale = defineMethod('havale', {
   payment: {
     description: 'Havale: bank transfer with phone, user id and names. Its fields are not documented.',
-    payment: HavalePayment,
-    redirect: 'The payer finishes on the hosted page.',
+    paymentClass: HavalePayment,
+    redirectDescription: 'The payer finishes on the hosted page.',
     input: {
-      input: CustomFieldsInput,
+      inputType: CustomFieldsInput,
       description: 'Havale with fields as agreed with the service.',
       toWire: customFieldsToWire,
     },
-    sandbox: { type: 'havale', redirect: [], direct: { required: [] }, anyFields: true, echo: [] },
+    sandbox: {
+      type: 'havale',
+      redirectFields: [],
+      direct: { required: [] },
+      anyFields: true,
+      echoedFields: [],
+    },
   },
 });

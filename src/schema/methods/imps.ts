@@ -23,9 +23,9 @@ export class ImpsPayout extends PayoutResource {
 export const imps = defineMethod('imps', {
   payout: {
     description: 'IMPS: instant bank transfer (India).',
-    payout: ImpsPayout,
+    payoutClass: ImpsPayout,
     currency: 'INR',
-    input: { input: ImpsPayoutInput, description: 'To a bank account in India, instantly. INR.' },
+    input: { inputType: ImpsPayoutInput, description: 'To a bank account in India, instantly. INR.' },
     publicDetails: ({ bankCode, accountNumber }: ImpsPayoutInput) => ({
       bankCode,
       accountMask: maskAllButLastFour(accountNumber),

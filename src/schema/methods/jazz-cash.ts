@@ -12,6 +12,6 @@ export class JazzCashPayout extends WalletPayout {}
 export const jazzCash = pakistanWallet({
   type: 'jazz_cash',
   brand: 'JazzCash',
-  payment: JazzCashPayment,
-  payout: JazzCashPayout,
+  paymentClass: JazzCashPayment,
+  payoutClass: JazzCashPayout,
 });

@@ -6,7 +6,7 @@ import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behavi
 /** The input of a method: a field of the @oneOf input PaymentMethodInput or PayoutMethodInput, named `field`. */
 interface MethodInputDefinition {
   /** A class with the decorator @InputType of type-graphql. */
-  input: new () => object;
+  inputType: new () => object;
   description: string;
   /**
    * Converts the input to the fields of the service's request, except `type`. Default: toWireFields(), which names the
@@ -16,7 +16,7 @@ interface MethodInputDefinition {
   /** Names of request fields whose values must never be returned to a caller. */
   sensitiveFields?: readonly string[];
   /** Names of request fields whose values are never stored, not even as part of a hash. */
-  neverPersist?: readonly string[];
+  neverPersistedFields?: readonly string[];
   /**
    * Returns the method type to send, for an input in which the caller chooses the type. Default: the `type` of the
    * method's definition.
@@ -43,16 +43,16 @@ export interface CommonDefinition {
 }
 
 export interface PaymentMethodDefinition extends CommonDefinition, PaymentMethodBehavior {
-  payment: new (definition: PaymentMethodDefinition) => PaymentResource;
+  paymentClass: new (definition: PaymentMethodDefinition) => PaymentResource;
   /** Description of the method in the enum RedirectPaymentMethod. Absent if the enum does not contain the method. */
-  redirect?: string;
+  redirectDescription?: string;
   sandbox: SandboxPaymentMethod;
 }
 
 export interface PayoutMethodDefinition extends CommonDefinition {
-  payout: new (definition: PayoutMethodDefinition) => PayoutResource;
+  payoutClass: new (definition: PayoutMethodDefinition) => PayoutResource;
   /** Description of the method in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
-  typeOnly?: string;
+  typeOnlyDescription?: string;
   /**
    * Returns the details of a payout that the gateway stores in the journal, because the service does not return them.
    * Masks account and card numbers.

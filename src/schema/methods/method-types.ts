@@ -5,7 +5,7 @@ import { NullableField } from '../nullable-field';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { registerEnum } from '../register-enum';
-import { IsNotEmpty } from '../rules';
+import { HasAnyField } from '../rules';
 import { paymentMethods, payoutMethods } from './index';
 
 // This file builds the GraphQL types that list the methods from the registry: enums, unions and @oneOf inputs.
@@ -37,13 +37,13 @@ export const RedirectPaymentMethod = registerMethodEnum(
   'RedirectPaymentMethod',
   'Methods that need nothing but their type: the payer pays on the hosted page.',
   paymentMethods,
-  'redirect',
+  'redirectDescription',
 );
 export const TypeOnlyPayoutMethod = registerMethodEnum(
   'TypeOnlyPayoutMethod',
   'Payout methods that need only their type.',
   payoutMethods,
-  'typeOnly',
+  'typeOnlyDescription',
 );
 
 Field(() => PaymentMethod, { description: 'The method; OTHER if it is unknown to this gateway.' })(
@@ -58,25 +58,25 @@ Field(() => PayoutMethod, {
 export const Payment = createUnionType({
   name: 'Payment',
   description: 'A payment, by its method. Every member implements PaymentResource.',
-  types: () => paymentMethods.map(({ payment }) => payment),
+  types: () => paymentMethods.map(({ paymentClass }) => paymentClass),
 });
 
 export const Payout = createUnionType({
   name: 'Payout',
   description: 'A payout, by its method. Every member implements PayoutResource.',
-  types: () => payoutMethods.map(({ payout }) => payout),
+  types: () => payoutMethods.map(({ payoutClass }) => payoutClass),
 });
 
 function addOneOfField(
   { prototype }: new () => OneOfInput,
   field: string,
-  { input, description }: { input: object; description: string },
+  { inputType, description }: { inputType: object; description: string },
 ): void {
-  NullableField(description, () => input)(prototype, field);
+  NullableField(description, () => inputType)(prototype, field);
   IsOptional()(prototype, field);
-  if (typeof input !== 'function') return;
+  if (typeof inputType !== 'function') return;
   ValidateNested()(prototype, field);
-  IsNotEmpty()(prototype, field);
+  HasAnyField()(prototype, field);
 }
 
 abstract class OneOfInput {
@@ -90,7 +90,7 @@ abstract class OneOfInput {
 export class PaymentMethodInput extends OneOfInput {}
 
 addOneOfField(PaymentMethodInput, 'redirect', {
-  input: RedirectPaymentMethod,
+  inputType: RedirectPaymentMethod,
   description: 'Only the type is sent; the payer pays on the hosted page.',
 });
 paymentMethods.forEach(({ field, input }) => input && addOneOfField(PaymentMethodInput, field, input));
@@ -122,7 +122,7 @@ export class PayoutMethodInput extends OneOfInput {}
 
 payoutMethods.forEach(({ field, input }) => input && addOneOfField(PayoutMethodInput, field, input));
 addOneOfField(PayoutMethodInput, 'typeOnly', {
-  input: TypeOnlyPayoutMethod,
+  inputType: TypeOnlyPayoutMethod,
   description: 'A method that needs nothing but its type.',
 });
 

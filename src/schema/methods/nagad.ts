@@ -12,6 +12,6 @@ export class NagadPayout extends WalletPayout {}
 export const nagad = bangladeshWallet({
   type: 'nagad',
   brand: 'Nagad',
-  payment: NagadPayment,
-  payout: NagadPayout,
+  paymentClass: NagadPayment,
+  payoutClass: NagadPayout,
 });

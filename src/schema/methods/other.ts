@@ -44,20 +44,26 @@ export class OtherPayout extends PayoutResource {
 export const other = defineMethod('other', {
   payment: {
     description: 'A custom method, or one unknown to this gateway.',
-    payment: OtherPayment,
+    paymentClass: OtherPayment,
     input: {
-      input: CustomFieldsInput,
+      inputType: CustomFieldsInput,
       description: 'A custom method with fields as agreed with the service.',
       toWire: customFieldsToWire,
     },
     fallback: true,
-    sandbox: { type: 'other', redirect: [], direct: { required: [] }, anyFields: true, echo: [] },
+    sandbox: {
+      type: 'other',
+      redirectFields: [],
+      direct: { required: [] },
+      anyFields: true,
+      echoedFields: [],
+    },
   },
   payout: {
     description: 'A method that is unknown to this gateway or that the service did not send.',
-    payout: OtherPayout,
+    payoutClass: OtherPayout,
     input: {
-      input: OtherPayoutInput,
+      inputType: OtherPayoutInput,
       description: 'A method unknown to this gateway, with fields as agreed with the service.',
       requestTypeOf: ({ type }: OtherPayoutInput) => type,
       toWire: customFieldsToWire,

@@ -12,6 +12,6 @@ export class RocketPayout extends WalletPayout {}
 export const rocket = bangladeshWallet({
   type: 'rocket',
   brand: 'Rocket',
-  payment: RocketPayment,
-  payout: RocketPayout,
+  paymentClass: RocketPayment,
+  payoutClass: RocketPayout,
 });

@@ -27,7 +27,7 @@ export interface SandboxPaymentMethod {
    * Required request fields of the redirect flow besides `type`; absent if the method has no redirect flow. A request
    * with only these fields uses the redirect flow, even if `direct` has the same fields.
    */
-  redirect?: readonly string[];
+  redirectFields?: readonly string[];
   /** Request fields of the server-to-server flow besides `type`. Absent if the method has no such flow. */
   direct?: {
     required: readonly string[];
@@ -40,7 +40,7 @@ export interface SandboxPaymentMethod {
   /** Required field of a confirm besides `id` (spec 4.5); null if `id` is enough. Absent if confirms are rejected. */
   confirmField?: 'utr' | 'code' | 'transaction_id' | null;
   /** Request fields that the service returns unchanged in `payment_method`. */
-  echo: readonly string[];
+  echoedFields: readonly string[];
   /**
    * Returns the fields that the service adds to `payment_method` in the server-to-server flow. They also appear in the
    * redirect flow if the requests of both flows have the same fields.

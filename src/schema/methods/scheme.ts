@@ -12,14 +12,14 @@ export class SchemePayout extends PayoutResource {}
 export const scheme = defineMethod('scheme', {
   payment: {
     description: 'The method "scheme", which has a type and no other fields.',
-    payment: SchemePayment,
-    redirect: 'The payer finishes on the hosted page.',
-    sandbox: { type: 'scheme', redirect: [], echo: [] },
+    paymentClass: SchemePayment,
+    redirectDescription: 'The payer finishes on the hosted page.',
+    sandbox: { type: 'scheme', redirectFields: [], echoedFields: [] },
   },
   payout: {
     description: 'The method "scheme", which has a type and no other fields.',
-    payout: SchemePayout,
-    typeOnly: 'The method "scheme".',
+    payoutClass: SchemePayout,
+    typeOnlyDescription: 'The method "scheme".',
     sandbox: { type: 'scheme', required: [] },
   },
 });

@@ -41,10 +41,10 @@ function findSelectedMethod<D extends CommonDefinition>(
   const selected = { definition, inputField: field };
   if (typeof value === 'string' || !input)
     return { ...selected, type: ownType, fields: {}, fingerprintFields: { type: ownType }, secrets: [] };
-  const { toWire = toWireFields, requestTypeOf, sensitiveFields = [], neverPersist = [] } = input;
+  const { toWire = toWireFields, requestTypeOf, sensitiveFields = [], neverPersistedFields = [] } = input;
   const type = requestTypeOf?.(value) ?? ownType;
   const fields = toWire(value);
-  const persistentFields = Object.entries(fields).filter(([name]) => !neverPersist.includes(name));
+  const persistentFields = Object.entries(fields).filter(([name]) => !neverPersistedFields.includes(name));
   return {
     ...selected,
     type,

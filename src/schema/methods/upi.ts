@@ -2,8 +2,8 @@ import { InputType, ObjectType } from 'type-graphql';
 import { ProvideUtrAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { IsEmail, IsText, OptionalPhoneField, OptionalTextField, TextField } from '../rules';
-import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
-import { passThrough, redactUnlessPhone } from '../../redaction/text';
+import { ServiceField, presentOrNull, type Lazy } from '../lazy-field';
+import { readVerbatim, redactUnlessPhone } from '../../redaction/text';
 import { defineMethod } from './method-definition';
 
 @InputType({
@@ -24,10 +24,10 @@ export class UtrConfirmationInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by UPI (spec 2.5).' })
 export class UpiPayment extends PaymentResource {
-  @ServiceField('The UPI id to pay to; null in the redirect flow.', { read: passThrough })
+  @ServiceField('The UPI id to pay to; null in the redirect flow.', { read: readVerbatim })
   upiId?: Lazy<string>;
 
-  @ServiceField('A payment link for UPI apps; null in the redirect flow.', { read: passThrough })
+  @ServiceField('A payment link for UPI apps; null in the redirect flow.', { read: readVerbatim })
   upiLink?: Lazy<string>;
 
   @StateField() declare state?: Lazy<PaymentState>;
@@ -40,29 +40,35 @@ export class UpiPayment extends PaymentResource {
 export const upi = defineMethod('upi', {
   payment: {
     description: 'Unified Payments Interface (India).',
-    payment: UpiPayment,
+    paymentClass: UpiPayment,
     currency: 'INR',
-    redirect: 'The payer pays by UPI on the hosted page.',
-    input: { input: UpiPaymentInput, description: 'UPI without the hosted page, confirmed with a UTR. INR.' },
+    redirectDescription: 'The payer pays by UPI on the hosted page.',
+    input: {
+      inputType: UpiPaymentInput,
+      description: 'UPI without the hosted page, confirmed with a UTR. INR.',
+    },
     confirmation: {
-      input: UtrConfirmationInput,
+      inputType: UtrConfirmationInput,
       description: 'For UPI: the UTR.',
       toWire: (input: UtrConfirmationInput) => ({ utr: input.utr }),
       awaitsConfirmationIn: PaymentState.WAITING_FOR_UTR,
       action: ({ upiId, upiLink }: UpiPayment) =>
-        Object.assign(new ProvideUtrAction(), { upiId: valueOrNull(upiId), upiLink: valueOrNull(upiLink) }),
+        Object.assign(new ProvideUtrAction(), {
+          upiId: presentOrNull(upiId),
+          upiLink: presentOrNull(upiLink),
+        }),
     },
     sandbox: {
       type: 'upi',
       currency: 'INR',
-      redirect: [],
+      redirectFields: [],
       direct: {
         required: [],
         optional: ['email', 'first_name', 'last_name', 'phone'],
         state: 'waiting_for_utr',
       },
       confirmField: 'utr',
-      echo: ['email', 'first_name', 'last_name', 'phone'],
+      echoedFields: ['email', 'first_name', 'last_name', 'phone'],
       addedFields: ({ amount, pseudoRandomDigits }) => {
         const upiId = `merchant${pseudoRandomDigits(4, 'upi')}@sandbox`;
         return { upi_id: upiId, upi_link: `upi://pay?pa=${upiId}&am=${amount.value}&cu=${amount.currency}` };

@@ -2,8 +2,8 @@ import { InputType, ObjectType } from 'type-graphql';
 import { PayVirtualAccountAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { IsText, TextField } from '../rules';
-import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
-import { passThrough } from '../../redaction/text';
+import { ServiceField, presentOrNull, type Lazy } from '../lazy-field';
+import { readVerbatim } from '../../redaction/text';
 import { PaymentDataField } from './free-fields';
 import { defineMethod } from './method-definition';
 
@@ -22,10 +22,10 @@ export class VirtualAccountPaymentInput {
 export class VirtualAccountPayment extends PaymentResource {
   @ServiceField('The bank of the virtual account; null if not sent.') bankCode?: Lazy<string>;
 
-  @ServiceField('The account from which the payer intends to pay; null if not sent.', { read: passThrough })
+  @ServiceField('The account from which the payer intends to pay; null if not sent.', { read: readVerbatim })
   accountNumber?: string;
 
-  @ServiceField('The number of the virtual account to pay to; null if not sent.', { read: passThrough })
+  @ServiceField('The number of the virtual account to pay to; null if not sent.', { read: readVerbatim })
   virtualAccount?: Lazy<string>;
 
   @PaymentDataField() paymentData?: Record<string, unknown>;
@@ -34,27 +34,27 @@ export class VirtualAccountPayment extends PaymentResource {
 export const virtualAccount = defineMethod('virtual_account', {
   payment: {
     description: 'Virtual account at a bank (Indonesia).',
-    payment: VirtualAccountPayment,
+    paymentClass: VirtualAccountPayment,
     currency: 'IDR',
     input: {
-      input: VirtualAccountPaymentInput,
+      inputType: VirtualAccountPaymentInput,
       description: 'A virtual account to which the payer transfers. IDR.',
     },
     nextAction: (payment: VirtualAccountPayment) => {
-      const targetAccount = valueOrNull(payment.virtualAccount);
+      const targetAccount = presentOrNull(payment.virtualAccount);
       if (!targetAccount) return null;
       return Object.assign(new PayVirtualAccountAction(), {
         virtualAccount: targetAccount,
-        bankCode: valueOrNull(payment.bankCode),
-        pollAfterMs: payment.pollAfter.payer,
+        bankCode: presentOrNull(payment.bankCode),
+        pollAfterMs: payment.pollIntervals.payer,
       });
     },
     sandbox: {
       type: 'virtual_account',
       currency: 'IDR',
-      redirect: ['bank_code', 'account_number'],
+      redirectFields: ['bank_code', 'account_number'],
       direct: { required: ['bank_code', 'account_number'] },
-      echo: ['bank_code', 'account_number'],
+      echoedFields: ['bank_code', 'account_number'],
       addedFields: ({ pseudoRandomDigits }) => ({
         virtual_account: `8808${pseudoRandomDigits(12, 'virtual_account')}`,
       }),

@@ -1,6 +1,6 @@
 import { InputType, ObjectType } from 'type-graphql';
-import { passThrough, redactUnlessPhone } from '../../redaction/text';
-import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
+import { readVerbatim, redactUnlessPhone } from '../../redaction/text';
+import { ServiceField, presentOrNull, type Lazy } from '../lazy-field';
 import { ProvideCodeAction } from '../next-action';
 import { NullableField } from '../nullable-field';
 import { PaymentResource, PaymentState, StateField } from '../payment';
@@ -39,7 +39,9 @@ export class WalletPayoutInput {
 /** Base class for payments from a wallet that needs only an account number. */
 @ObjectType()
 export abstract class AccountPayment extends PaymentResource {
-  @ServiceField("The payer's account number at the wallet; null in the redirect flow.", { read: passThrough })
+  @ServiceField("The payer's account number at the wallet; null in the redirect flow.", {
+    read: readVerbatim,
+  })
   account?: string;
 }
 
@@ -54,7 +56,7 @@ export abstract class BangladeshWalletPayment extends PaymentResource {
 
   @ServiceField('The account to which the payer has to send the money; null in the redirect flow.', {
     from: (method, response) => method['account'] ?? response['account'],
-    read: passThrough,
+    read: readVerbatim,
   })
   account?: Lazy<string>;
 
@@ -80,35 +82,41 @@ interface WalletDefinition<P extends PaymentResource> {
   type: string;
   /** Name of the wallet in descriptions of the GraphQL schema. */
   brand: string;
-  payment: new (definition: PaymentMethodDefinition) => P;
-  payout: new (definition: PayoutMethodDefinition) => WalletPayout;
+  paymentClass: new (definition: PaymentMethodDefinition) => P;
+  payoutClass: new (definition: PayoutMethodDefinition) => WalletPayout;
 }
 
 const walletPayoutOf = (
-  { type, payout }: WalletDefinition<PaymentResource>,
+  { type, payoutClass }: WalletDefinition<PaymentResource>,
   title: string,
   currency: string,
 ) => ({
   description: `${title}.`,
-  payout,
+  payoutClass,
   currency,
-  input: { input: WalletPayoutInput, description: `To an account at ${title}. ${currency}.` },
+  input: { inputType: WalletPayoutInput, description: `To an account at ${title}. ${currency}.` },
   publicDetails: (input: WalletPayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
   sandbox: { type, currency, required: ['account_number'] },
 });
 
 /** Defines a wallet of Pakistan. Its payments and payouts need only an account number. */
 export function pakistanWallet(wallet: WalletDefinition<AccountPayment>): MethodDefinition {
-  const { type, brand, payment } = wallet;
+  const { type, brand, paymentClass } = wallet;
   const currency = 'PKR';
   return defineMethod(type, {
     payment: {
       description: `${brand} wallet (Pakistan).`,
-      payment,
+      paymentClass,
       currency,
-      redirect: 'The payer enters the account on the hosted page.',
-      input: { input: WalletAccountInput, description: `${brand} wallet with the account number. PKR.` },
-      sandbox: { type, currency, redirect: [], direct: { required: ['account'] }, echo: ['account'] },
+      redirectDescription: 'The payer enters the account on the hosted page.',
+      input: { inputType: WalletAccountInput, description: `${brand} wallet with the account number. PKR.` },
+      sandbox: {
+        type,
+        currency,
+        redirectFields: [],
+        direct: { required: ['account'] },
+        echoedFields: ['account'],
+      },
     },
     payout: walletPayoutOf(wallet, `${brand} wallet (Pakistan)`, currency),
   });
@@ -116,28 +124,28 @@ export function pakistanWallet(wallet: WalletDefinition<AccountPayment>): Method
 
 /** Defines a wallet of Bangladesh: bKash, Nagad or Rocket. */
 export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPayment>): MethodDefinition {
-  const { type, brand, payment } = wallet;
+  const { type, brand, paymentClass } = wallet;
   return defineMethod(type, {
     payment: {
       description: `${brand} wallet (Bangladesh).`,
-      payment,
-      redirect: 'The payer pays from the wallet on the hosted page.',
-      input: { input: BangladeshWalletInput, description: `${brand} wallet without the hosted page.` },
+      paymentClass,
+      redirectDescription: 'The payer pays from the wallet on the hosted page.',
+      input: { inputType: BangladeshWalletInput, description: `${brand} wallet without the hosted page.` },
       confirmation: {
-        input: CodeConfirmationInput,
+        inputType: CodeConfirmationInput,
         description: `For ${brand}: the code.`,
         // In a confirm, the service's field `transaction_id` is the code from the payer, not a payment id (spec 4.5).
         toWire: (input: CodeConfirmationInput) => ({ transaction_id: input.code }),
         awaitsConfirmationIn: PaymentState.WAITING_FOR_CODE,
         action: ({ account }: BangladeshWalletPayment) =>
-          Object.assign(new ProvideCodeAction(), { account: valueOrNull(account) }),
+          Object.assign(new ProvideCodeAction(), { account: presentOrNull(account) }),
       },
       sandbox: {
         type,
-        redirect: [],
+        redirectFields: [],
         direct: { required: ['first_name', 'surname', 'phone', 'email'], state: 'waiting_for_code' },
         confirmField: 'transaction_id',
-        echo: ['first_name', 'surname', 'phone', 'email'],
+        echoedFields: ['first_name', 'surname', 'phone', 'email'],
         addedFields: ({ pseudoRandomDigits }) => ({ account: `017${pseudoRandomDigits(8, 'account')}` }),
         topLevelAccount: true,
       },

@@ -20,7 +20,7 @@ export class PostgresHosts {
   /** @throws PostgresUrlError if the connection string is invalid */
   constructor(url: string) {
     this.#url = readPostgresUrl(url);
-    this.#searchOrder = this.#url.hosts;
+    this.#searchOrder = this.#url.failoverHosts;
     const { connectionString } = this.#url;
     this.#defaults = { connectionString, keepAlive: true, application_name: 'paygraph' };
   }
@@ -88,7 +88,9 @@ export class PostgresHosts {
         void client.end().catch(() => undefined);
       }
     }
-    throw new DescribedError(summarizeErrors(this.#url.hosts.flatMap((host) => faults.get(host) ?? [])));
+    throw new DescribedError(
+      summarizeErrors(this.#url.failoverHosts.flatMap((host) => faults.get(host) ?? [])),
+    );
   }
 }
 

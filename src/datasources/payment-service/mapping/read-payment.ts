@@ -8,9 +8,9 @@ import { readHttpUrl } from '../../../schema/scalars';
 import { serviceFieldsOf } from '../../../schema/lazy-field';
 import {
   readEnumValue,
-  passThrough,
+  readVerbatim,
   readMessage,
-  safeAmountOrCurrency,
+  readAmountOrCurrency,
   readStatus,
   redactUnlessTime,
 } from '../../../redaction/text';
@@ -36,26 +36,26 @@ const MAX_URL_LENGTH = 8192;
 export function readPayment(
   json: WireObject,
   known: KnownPayment,
-  pollAfter: CallerPollIntervals,
+  pollIntervals: CallerPollIntervals,
 ): PaymentResource {
   const method = isObject(json['payment_method']) ? json['payment_method'] : {};
   const type = scalarToText(method['type']);
   const definition =
     type === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(type);
-  const payment = new definition.payment(definition);
+  const payment = new definition.paymentClass(definition);
   const status = String(json['status']);
   Object.assign(payment, {
     wireType: readEnumValue(type) ?? definition.type,
     transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
-    externalId: passThrough(json['external_id']) ?? known.externalId,
+    externalId: readVerbatim(json['external_id']) ?? known.externalId,
     status: toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, status),
     rawStatus: readStatus(status),
     amount: readAmount(json['amount']) ?? requestedAmount(known.amount),
     redirectUrl: readRedirectUrl(json['redirect_url']),
     createDate: redactUnlessTime(json['create_date']) ?? undefined,
     error: readTransactionError(json['error']),
-    pollAfter,
+    pollIntervals,
   });
   const sentFields = known.fields ?? {};
   for (const { name, find } of serviceFieldsOf(Object.getPrototypeOf(payment)))
@@ -65,7 +65,7 @@ export function readPayment(
 
 /** Reads an http(s) URL; undefined if it is invalid or contains credentials, which could hide its real host. */
 function readRedirectUrl(value: unknown): string | undefined {
-  const url = readHttpUrl(passThrough(value) ?? '', MAX_URL_LENGTH);
+  const url = readHttpUrl(readVerbatim(value) ?? '', MAX_URL_LENGTH);
   if (url === undefined || !isPrintable(url)) return undefined;
   if (!url.includes('@')) return url;
   const { username, password } = new URL(url);
@@ -75,10 +75,10 @@ function readRedirectUrl(value: unknown): string | undefined {
 /** Reads an amount object (spec 2.2); undefined if it is absent or invalid. */
 function readAmount(object: unknown): Amount | undefined {
   if (!isObject(object)) return undefined;
-  const currency = safeAmountOrCurrency(object['currency']);
-  const value = safeAmountOrCurrency(object['value']);
+  const currency = readAmountOrCurrency(object['currency']);
+  const value = readAmountOrCurrency(object['value']);
   if (currency === null || value === null) return undefined;
-  return Object.assign(new Amount(), { currency, value, received: safeAmountOrCurrency(object['received']) });
+  return Object.assign(new Amount(), { currency, value, received: readAmountOrCurrency(object['received']) });
 }
 
 /** Converts the amount in a request, if any, to an Amount. Its `received` is null, which means unknown. */

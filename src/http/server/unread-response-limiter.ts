@@ -24,7 +24,7 @@ interface FlushMark {
 }
 
 /** Closes connections whose clients do not read responses. Limits how much data is buffered, and for how long. */
-export class UnreadResponses {
+export class UnreadResponseLimiter {
   /** Marks of the connections that had buffered data at the last check. */
   #marks = new Map<ClientConnection, FlushMark>();
   readonly #timer = setInterval(() => this.#check(), CHECK_INTERVAL_MS).unref();
@@ -35,7 +35,7 @@ export class UnreadResponses {
   ) {}
 
   /** Number of bytes buffered for all connections. */
-  get bytes(): number {
+  get unreadBytes(): number {
     let sum = 0;
     for (const { socket } of this.connections.all()) sum += socket.writableLength;
     return sum;
@@ -75,7 +75,7 @@ export class UnreadResponses {
   #enforceByteLimits(unread: ClientConnection[]): void {
     const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const bytesByCaller = new Map<string, number>();
-    let totalBytes = this.bytes;
+    let totalBytes = this.unreadBytes;
     for (const connection of unread) {
       const caller = callerOrAddress(connection);
       bytesByCaller.set(caller, (bytesByCaller.get(caller) ?? 0) + connection.socket.writableLength);

@@ -4,6 +4,6 @@ import { LRUCache } from 'lru-cache';
  * Creates an LRU cache of at most `max` entries that allocates memory while it fills. LRUCache({ max }) would allocate
  * the memory for all entries immediately.
  */
-export const growingCache = <K extends NonNullable<unknown>, V extends NonNullable<unknown>>(
+export const lazyLruCache = <K extends NonNullable<unknown>, V extends NonNullable<unknown>>(
   max: number,
 ): LRUCache<K, V> => new LRUCache<K, V>({ maxSize: max, sizeCalculation: () => 1 });
