@@ -1254,7 +1254,7 @@ export declare function formatMoney(amount: {
     readonly value: string;
     readonly currency: string;
 }, locale?: string | readonly string[]): string;
-interface KeepsExternalId {
+interface ExternalIdPolicy {
     fields: {
         externalId: {
             merge(existing: string | null | undefined, incoming: string | null): string | null;
@@ -1266,7 +1266,7 @@ interface KeepsExternalId {
  * known `externalId` when a later response has null, for example after a lookup by transaction id. They work only
  * together with `possibleTypes`, because they are policies of interfaces.
  */
-export declare const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId>;
+export declare const typePolicies: Record<'PaymentResource' | 'PayoutResource', ExternalIdPolicy>;
 /** Thrown if the gateway no longer has all changes after the cursor. Changes are kept for a limited time. */
 export declare class CursorExpired extends Error {
     readonly oldestCursor: string;

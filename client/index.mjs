@@ -217,26 +217,26 @@ class GatewayRequest {
         this.#connection = connection;
         connection.signal?.addEventListener('abort', this.#abort);
     }
-    async send(operation, path, type) {
+    async send(operation, path, contentType) {
         const { url, headers, fetch: send = fetch } = this.#connection;
         const own = typeof headers === 'function' ? await headers() : headers;
         const response = await this.#receive(() => send(url.replace(/\/?$/, path), {
             method: 'POST',
-            headers: { accept: type, 'content-type': 'application/json', ...own },
+            headers: { accept: contentType, 'content-type': 'application/json', ...own },
             body: JSON.stringify(operation),
             signal: this.#controller.signal,
         }));
-        if (response.ok && response.headers.get('content-type')?.includes(type))
+        if (response.ok && response.headers.get('content-type')?.includes(contentType))
             return response;
-        const result = parseResult(await this.text(response));
+        const result = parseResult(await this.readText(response));
         if (!gatewayError(result) && isTransient(response.status))
             throw new RetryableError(new Error(`The gateway responded with HTTP ${response.status}.`));
         return throwResponseError(result);
     }
-    text(response) {
+    readText(response) {
         return this.#receive(() => response.text());
     }
-    async *parts(response) {
+    async *readParts(response) {
         const reader = response.body?.getReader();
         for (;;) {
             const part = await this.#receive(async () => reader?.read());
@@ -327,13 +327,13 @@ export function confirmationFor(action, value) {
 }
 const MIN_DECIMALS = 2;
 const MAX_DECIMALS = 20;
-function decimalsIn(text) {
+function countDecimals(text) {
     const [matches, decimals = ''] = /^-?\d+(?:\.(\d+))?$/.exec(text) ?? [];
     return matches === undefined || decimals.length > MAX_DECIMALS ? null : decimals.length;
 }
 export function formatMoney(amount, locale) {
     const { value, currency } = amount;
-    const decimals = decimalsIn(value);
+    const decimals = countDecimals(value);
     if (decimals === null)
         return `${value} ${currency}`;
     const shown = Math.max(MIN_DECIMALS, decimals);
@@ -343,12 +343,12 @@ export function formatMoney(amount, locale) {
         return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(exact);
     return `${new Intl.NumberFormat(locale, digits).format(exact)} ${currency}`;
 }
-const keepsExternalId = {
+const externalIdPolicy = {
     fields: { externalId: { merge: (existing, incoming) => incoming ?? existing ?? null } },
 };
 export const typePolicies = {
-    PaymentResource: keepsExternalId,
-    PayoutResource: keepsExternalId,
+    PaymentResource: externalIdPolicy,
+    PayoutResource: externalIdPolicy,
 };
 export class CursorExpired extends Error {
     oldestCursor;
@@ -394,12 +394,12 @@ export async function* changes(options) {
         }
     }
 }
-async function* readPagesThenLive(options, start) {
-    let after = start;
+async function* readPagesThenLive(options, startCursor) {
+    let after = startCursor;
     for (let hasMore = true; hasMore;) {
         const page = await readPage(options, after);
         for (const received of page.changes)
-            yield* positionsOf(received);
+            yield* feedItemsOf(received);
         yield { change: null, cursor: page.endCursor };
         after = page.endCursor;
         hasMore = page.hasMore;
@@ -411,7 +411,7 @@ async function readPage(options, after) {
     try {
         const variables = { channel: options.channel, after, first: options.pageSize ?? 100 };
         const response = await request.send({ query: CHANGES_QUERY, variables }, '', 'application/json');
-        const result = parseResult(await request.text(response));
+        const result = parseResult(await request.readText(response));
         if (result.errors || !result.data)
             return throwResponseError(result);
         return result.data.changes;
@@ -427,10 +427,10 @@ async function* readLive(options, after) {
         const response = await request.send(operation, '/stream', 'text/event-stream');
         const decoder = new TextDecoder();
         const parser = new EventStreamParser();
-        for await (const part of request.parts(response))
+        for await (const part of request.readParts(response))
             for (const { event, data } of parser.push(decoder.decode(part, { stream: true })))
                 if (event === 'next')
-                    yield* positionsOf(liveChangeIn(data));
+                    yield* feedItemsOf(liveChangeIn(data));
         throw new RetryableError(new Error('The event stream ended.'));
     }
     finally {
@@ -445,7 +445,7 @@ function liveChangeIn(data) {
         return throwResponseError(result);
     return result.data.changes;
 }
-function* positionsOf(received) {
+function* feedItemsOf(received) {
     if (!('cursor' in received))
         return;
     yield { change: changeOf(received), cursor: received.cursor };

@@ -89,7 +89,7 @@ export async function* changes(options: ChangesOptions): AsyncGenerator<Change, 
   }
 }
 
-interface FeedPosition {
+interface FeedItem {
   /** A received change; null at the end of a page, where `cursor` is the end cursor of the page. */
   change: Change | null;
   cursor: string;
@@ -98,12 +98,12 @@ interface FeedPosition {
 /** Reads pages, then subscribes. Ends only by an error, which is a RetryableError if a retry may succeed. */
 async function* readPagesThenLive(
   options: ChangesOptions,
-  start: string | null,
-): AsyncGenerator<FeedPosition, never, undefined> {
-  let after = start;
+  startCursor: string | null,
+): AsyncGenerator<FeedItem, never, undefined> {
+  let after = startCursor;
   for (let hasMore = true; hasMore;) {
     const page = await readPage(options, after);
-    for (const received of page.changes) yield* positionsOf(received);
+    for (const received of page.changes) yield* feedItemsOf(received);
     yield { change: null, cursor: page.endCursor };
     after = page.endCursor;
     hasMore = page.hasMore;
@@ -116,7 +116,7 @@ async function readPage(options: ChangesOptions, after: string | null): Promise<
   try {
     const variables = { channel: options.channel, after, first: options.pageSize ?? 100 };
     const response = await request.send({ query: CHANGES_QUERY, variables }, '', 'application/json');
-    const result = parseResult(await request.text(response));
+    const result = parseResult(await request.readText(response));
     if (result.errors || !result.data) return throwResponseError(result);
     return (result.data as ChangesQuery).changes;
   } finally {
@@ -127,16 +127,16 @@ async function readPage(options: ChangesOptions, after: string | null): Promise<
 async function* readLive(
   options: ChangesOptions,
   after: string | null,
-): AsyncGenerator<FeedPosition, never, undefined> {
+): AsyncGenerator<FeedItem, never, undefined> {
   const request = new GatewayRequest(options);
   try {
     const operation = { query: CHANGES_SUBSCRIPTION, variables: { channel: options.channel, after } };
     const response = await request.send(operation, '/stream', 'text/event-stream');
     const decoder = new TextDecoder();
     const parser = new EventStreamParser();
-    for await (const part of request.parts(response))
+    for await (const part of request.readParts(response))
       for (const { event, data } of parser.push(decoder.decode(part, { stream: true })))
-        if (event === 'next') yield* positionsOf(liveChangeIn(data));
+        if (event === 'next') yield* feedItemsOf(liveChangeIn(data));
     throw new RetryableError(new Error('The event stream ended.'));
   } finally {
     request.close();
@@ -153,7 +153,7 @@ function liveChangeIn(data: string): ReceivedChange {
   return (result.data as WatchChangesSubscription).changes;
 }
 
-function* positionsOf(received: ReceivedChange): Generator<FeedPosition, void, undefined> {
+function* feedItemsOf(received: ReceivedChange): Generator<FeedItem, void, undefined> {
   // Skip a change of an unknown type, from a newer gateway. The operation selects `cursor` only on known types.
   if (!('cursor' in received)) return;
   yield { change: changeOf(received), cursor: received.cursor };

@@ -65,7 +65,8 @@ const isTransient = (status: number): boolean => status >= 500 || [408, 425, 429
 
 /**
  * One request to the gateway. The caller must close it. If the connection fails or a wait exceeds `idleTimeoutMs`, the
- * methods send(), text() and parts() throw a RetryableError. When `signal` is aborted, they throw `signal.reason`.
+ * methods send(), readText() and readParts() throw a RetryableError. When `signal` is aborted, they throw
+ * `signal.reason`.
  */
 export class GatewayRequest {
   readonly #connection: GatewayConnection;
@@ -78,34 +79,38 @@ export class GatewayRequest {
   }
 
   /**
-   * Sends an operation to `url` + `path`. Returns a 2xx response of the content type `type`. For any other response,
+   * Sends an operation to `url` + `path`. Returns a 2xx response of the type `contentType`. For any other response,
    * throws a RetryableError if a proxy reports a transient error, and otherwise the error of throwResponseError().
    */
-  async send(operation: { query: string; variables: object }, path: string, type: string): Promise<Response> {
+  async send(
+    operation: { query: string; variables: object },
+    path: string,
+    contentType: string,
+  ): Promise<Response> {
     const { url, headers, fetch: send = fetch } = this.#connection;
     const own = typeof headers === 'function' ? await headers() : headers;
     const response = await this.#receive(() =>
       send(url.replace(/\/?$/, path), {
         method: 'POST',
-        headers: { accept: type, 'content-type': 'application/json', ...own },
+        headers: { accept: contentType, 'content-type': 'application/json', ...own },
         body: JSON.stringify(operation),
         signal: this.#controller.signal,
       }),
     );
-    if (response.ok && response.headers.get('content-type')?.includes(type)) return response;
-    const result = parseResult(await this.text(response));
+    if (response.ok && response.headers.get('content-type')?.includes(contentType)) return response;
+    const result = parseResult(await this.readText(response));
     if (!gatewayError(result) && isTransient(response.status))
       throw new RetryableError(new Error(`The gateway responded with HTTP ${response.status}.`));
     return throwResponseError(result);
   }
 
   /** Returns the body of a response as text. */
-  text(response: Response): Promise<string> {
+  readText(response: Response): Promise<string> {
     return this.#receive(() => response.text());
   }
 
   /** Yields the parts of a response body. Reads a part only when the consumer requests it. */
-  async *parts(response: Response): AsyncGenerator<Uint8Array, void, undefined> {
+  async *readParts(response: Response): AsyncGenerator<Uint8Array, void, undefined> {
     const reader = response.body?.getReader();
     for (;;) {
       const part = await this.#receive(async () => reader?.read());

@@ -5,7 +5,7 @@ const MIN_DECIMALS = 2;
 const MAX_DECIMALS = 20;
 
 /** Returns the number of decimals; null if `text` is not a decimal number or has more than MAX_DECIMALS decimals. */
-function decimalsIn(text: string): number | null {
+function countDecimals(text: string): number | null {
   const [matches, decimals = ''] = /^-?\d+(?:\.(\d+))?$/.exec(text) ?? [];
   return matches === undefined || decimals.length > MAX_DECIMALS ? null : decimals.length;
 }
@@ -23,7 +23,7 @@ export function formatMoney(
   locale?: string | readonly string[],
 ): string {
   const { value, currency } = amount;
-  const decimals = decimalsIn(value);
+  const decimals = countDecimals(value);
   if (decimals === null) return `${value} ${currency}`;
   const shown = Math.max(MIN_DECIMALS, decimals);
   const digits = { minimumFractionDigits: shown, maximumFractionDigits: shown };

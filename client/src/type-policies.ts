@@ -1,4 +1,4 @@
-interface KeepsExternalId {
+interface ExternalIdPolicy {
   fields: {
     externalId: {
       merge(existing: string | null | undefined, incoming: string | null): string | null;
@@ -6,7 +6,7 @@ interface KeepsExternalId {
   };
 }
 
-const keepsExternalId: KeepsExternalId = {
+const externalIdPolicy: ExternalIdPolicy = {
   fields: { externalId: { merge: (existing, incoming) => incoming ?? existing ?? null } },
 };
 
@@ -15,7 +15,7 @@ const keepsExternalId: KeepsExternalId = {
  * known `externalId` when a later response has null, for example after a lookup by transaction id. They work only
  * together with `possibleTypes`, because they are policies of interfaces.
  */
-export const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId> = {
-  PaymentResource: keepsExternalId,
-  PayoutResource: keepsExternalId,
+export const typePolicies: Record<'PaymentResource' | 'PayoutResource', ExternalIdPolicy> = {
+  PaymentResource: externalIdPolicy,
+  PayoutResource: externalIdPolicy,
 };

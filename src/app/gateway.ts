@@ -101,7 +101,13 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
   if (!settings) return undefined;
   const { startTracing } = await import('../observability/tracing/start-tracing.js');
   // Limit the final export of spans to a quarter of the grace period. The rest is left for work in flight.
-  return startTracing({ settings, service, log, now: () => clock.monotonic(), flushMs: shutdownGraceMs / 4 });
+  return startTracing({
+    settings,
+    service,
+    log,
+    now: () => clock.monotonic(),
+    flushTimeoutMs: shutdownGraceMs / 4,
+  });
 }
 
 const openNotifier = ({ config, clock, log }: SharedDependencies): ChangeNotifier | null =>

@@ -71,11 +71,11 @@ export function registerJournalAndAuditGauges(
   registerScraped({
     paygraph_audit_gaps_total: {
       help: 'Entries that could not be written to the audit log: mutations that move money, and recovered outcomes.',
-      read: () => audit.gaps,
+      read: () => audit.lostEntryCount,
     },
     paygraph_audit_log_disk_free_bytes: {
       help: 'Free bytes on the disk of the audit log.',
-      read: () => audit.diskFree(),
+      read: () => audit.freeDiskBytes(),
     },
     paygraph_journal_up: {
       help: '1 if regular checks can write to the journal; otherwise 0, and payments and payouts are rejected. Possibly transient errors, such as timeouts, count from the second failed check in a row.',

@@ -17,7 +17,7 @@ export function createMetricsServer(
   { config, log, metrics }: SharedDependencies,
   health: HealthSources,
 ): FastifyInstance | null {
-  const options = { page: () => metrics.renderPage(), token: config.metricsToken?.reveal() ?? null };
+  const options = { page: () => metrics.renderMetrics(), token: config.metricsToken?.reveal() ?? null };
   addHealthRoutes(app, health);
   if (config.metricsPort === null) {
     addMetricsRoute(app, options);

@@ -104,10 +104,10 @@ through sudo. A proposal expires after 24 hours.`,
     .argument(...PROPOSAL_ARGUMENT)
     .option(...BY_OPTION)
     .option(...JSON_OPTION)
-    .action(createAction(loadCommands, 'approve'));
+    .action(createAction(loadCommands, 'approveProposal'));
   addCommand(attempts, 'withdraw', { summary: 'delete a proposal without settling its attempts' })
     .argument(...PROPOSAL_ARGUMENT)
     .requiredOption(...REASON_OPTION)
     .option(...BY_OPTION)
-    .action(createAction(loadCommands, 'withdraw'));
+    .action(createAction(loadCommands, 'withdrawProposal'));
 }

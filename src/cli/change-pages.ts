@@ -11,18 +11,18 @@ const READ_INTERVAL_MS = 100;
 /**
  * Yields the changes after `range.after` in pages, oldest first. At the end, waits up to MAX_CATCH_UP_MS for changes
  * that an open database transaction hides. If some stay hidden, the last page has `isBehind: true`.
- * @param nextPageLimit returns the maximum number of changes in the next page
+ * @param getNextPageLimit returns the maximum number of changes in the next page
  * @throws PositionExpired if changes after `range.after` were deleted
  */
 export async function* changePages(
   journal: Pick<ChangeJournal, 'readChanges'>,
   range: Omit<ChangeRange, 'limit'>,
-  nextPageLimit: () => number,
+  getNextPageLimit: () => number,
 ): AsyncGenerator<ChangeBatch, void> {
   let { after } = range;
   let deadline: number | undefined;
   for (;;) {
-    const page = await journal.readChanges({ ...range, after, limit: nextPageLimit() });
+    const page = await journal.readChanges({ ...range, after, limit: getNextPageLimit() });
     after = page.endPosition;
     yield page;
     if (page.hasMore) continue;

@@ -45,7 +45,7 @@ interface ClientBehavior {
  * The behaviours of client libraries, by value of --client. test/gateway/persist-cli.system.test.ts compares them with
  * the real libraries.
  */
-export const CLIENTS = {
+export const CLIENT_BEHAVIORS = {
   apollo: {
     isClientDirective: (name) => ['connection', 'nonreactive', 'unmask'].includes(name),
     addsTypename: () => true,

@@ -46,9 +46,9 @@ function defineNewAndRotate(clientKey: Command, createAction: CreateAction): voi
       parsePositiveDuration,
     )
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
-    // If a list contains a space, the rest of it is an excess argument. newKey() explains this better than Commander.
+    // If a list contains a space, the rest of it is an excess argument. issueKey() explains this better than Commander.
     .allowExcessArguments()
-    .action(createAction(loadCommands, 'newKey'));
+    .action(createAction(loadCommands, 'issueKey'));
   addCommand(clientKey, 'rotate', {
     summary: 'create another key of a client',
     description: `Creates another key of a client, with the scopes and channels of its newest key. The idempotency keys of the client stay

@@ -1,9 +1,9 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
-import type { Context } from './context';
+import type { CommandContext } from './context';
 import { parseDuration, parseUuid } from './options';
 
 /** Runs a command with the arguments and options from Commander. Resolves with the exit code, or nothing for EXIT.done. */
-type CommandFunction = (context: Context, ...args: never[]) => Promise<number> | Promise<void>;
+type CommandFunction = (context: CommandContext, ...args: never[]) => Promise<number> | Promise<void>;
 
 /** Returns a Commander action that loads the command's module with `load` and calls its function `functionName`. */
 export type CreateAction = <N extends string>(
@@ -125,14 +125,14 @@ lines cut off at the end. --expect also accepts the hash of a single line.`,
     .argument('[files...]', 'the files, oldest first; AUDIT_LOG_FILE if omitted')
     .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', appendExpectedHash)
     .option(...JSON_OPTION)
-    .action(createAction(() => import('./commands/audit.js'), 'verify'));
+    .action(createAction(() => import('./commands/audit.js'), 'verifyAuditLog'));
   addCommand(audit, 'follow', {
     summary: 'print lines of the audit log as they are written, for a log shipper',
     description: `Prints the audit log from the start of the current file, then new lines as they are written, also after a rotation.
 On SIGTERM it prints the lines written so far and ends.`,
   })
     .argument('[file]', 'the file; AUDIT_LOG_FILE if omitted')
-    .action(createAction(() => import('./commands/audit.js'), 'follow'));
+    .action(createAction(() => import('./commands/audit.js'), 'followAuditLog'));
 }
 
 export function definePersistCommand(program: Command, createAction: CreateAction): void {
@@ -188,5 +188,5 @@ For development only: a gateway with SERVICE_BASE_URL does not start with the is
       'lifetime, for example 30s or 15m, at most 24h; 1h if omitted; a negative value creates an expired token',
       parseDuration,
     )
-    .action(createAction(() => import('./commands/dev-token.js'), 'devToken'));
+    .action(createAction(() => import('./commands/dev-token.js'), 'createDevToken'));
 }

@@ -2,7 +2,7 @@ import type { Environment } from '../config/env-reader';
 import type { Terminal } from './terminal';
 
 /** Environment variables and output streams of a command. */
-export interface Context {
+export interface CommandContext {
   terminal: Terminal;
   /** The environment variables. Undefined: those of this process. */
   env: Environment | undefined;

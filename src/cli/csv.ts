@@ -1,9 +1,9 @@
 /** Matches text that a spreadsheet evaluates as a formula. A client could use it as idempotency key or external id. */
-const FORMULA_START = /^[=+\-@\t\r\n]/;
+const FORMULA_START_PATTERN = /^[=+\-@\t\r\n]/;
 
 /** Returns a text as a cell of CSV (RFC 4180). Puts an apostrophe before text that looks like a formula. */
 export function csvCell(text: string): string {
-  const escapedText = FORMULA_START.test(text) ? `'${text}` : text;
+  const escapedText = FORMULA_START_PATTERN.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(escapedText) ? `"${escapedText.replaceAll('"', '""')}"` : escapedText;
 }
 

@@ -40,7 +40,7 @@ after the cursor have been deleted (CHANGES_RETENTION_DAYS), the error message c
       choiceOption('--format <format>', 'jsonl uses the names of the GraphQL schema', ['csv', 'jsonl']),
     )
     .option('--limit <number>', 'maximum number of changes; all if omitted', parseLimit)
-    .action(createAction(() => import('./commands/changes.js'), 'changes'));
+    .action(createAction(() => import('./commands/changes.js'), 'printChanges'));
   addCommand(program, 'reconcile', {
     summary: 'compare the attempts of a time range with the payment service',
     description: `Compares every attempt that any client started in a time range with the present state of its transaction at the payment

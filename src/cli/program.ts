@@ -17,7 +17,7 @@ import {
   type CreateAction,
 } from './command-definitions';
 import { defineChangesAndReconcileCommands } from './finance-definitions';
-import { EXIT, InputError, UsageError, type Context } from './context';
+import { EXIT, InputError, UsageError, type CommandContext } from './context';
 import type { Terminal } from './terminal';
 
 const HELP_WIDTH = 100;
@@ -93,7 +93,7 @@ function errorText(error: unknown): string {
 }
 
 /** Runs a command other than `start` and `sandbox`, and resolves with its exit code. */
-export async function runCommand(args: readonly string[], context: Context): Promise<number> {
+export async function runCommand(args: readonly string[], context: CommandContext): Promise<number> {
   let exitCode: number = EXIT.done;
   const createAction: CreateAction =
     (load, functionName) =>

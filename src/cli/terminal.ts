@@ -14,10 +14,10 @@ const ERASE_LINE = '\r\u001b[K';
 export const fieldLabel = (name: string): string =>
   name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
 
-export const timeText = (ms: number): string => new Date(ms).toISOString();
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-export const timeOrNull = (ms: number | null | undefined): string | null =>
-  typeof ms === 'number' ? timeText(ms) : null;
+export const isoTimeOrNull = (ms: number | null | undefined): string | null =>
+  typeof ms === 'number' ? isoTime(ms) : null;
 
 /** Writes results to standard output, and messages and progress to standard error. */
 export class Terminal {

@@ -58,7 +58,7 @@ function readAuditRotation(env: EnvReader) {
   const keepFiles = env.get('AUDIT_LOG_KEEP_FILES');
   if (keepFiles !== null && !env.has('AUDIT_LOG_ROTATE_MB'))
     env.addError('AUDIT_LOG_ROTATE_MB', 'required with AUDIT_LOG_KEEP_FILES');
-  return megabytes === null ? null : { maxBytes: megabytes * 1_000_000, keepFiles };
+  return megabytes === null ? null : { maxBytes: megabytes * 1_000_000, keptFileCount: keepFiles };
 }
 
 function readJournalSettings(env: EnvReader, secretKey: Secret) {

@@ -1,21 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../shared/clock';
 import type { WireObject } from '../shared/wire-object';
-import { respondWithFaults, type FaultInjector, type Operation, type SandboxResponse } from './faults';
-import { invalidRequest } from './http-error';
+import { respondWithFaults, type FaultInjector, type ServiceOperation, type SandboxResponse } from './faults';
+import { invalidRequestError } from './http-error';
 import { parseJsonObject } from './object-reader';
 import { parseQuery } from './requests';
 import type { SandboxService } from './service';
 import { authenticate, type ApiCredentials } from './signature';
 import type { TransactionKind } from './transaction';
 
-interface ApiParts {
-  keys: ApiCredentials;
+interface ApiDependencies {
+  credentials: ApiCredentials;
   service: SandboxService;
   faults: FaultInjector;
   clock: Clock;
   /** Clock that tells how old a request's `X-Timestamp` is. Unlike `clock`, it is not advanced by the control plane. */
-  realTime: Clock;
+  realClock: Clock;
 }
 
 const PAYMENT_PATH = '/api/v1/payment/';
@@ -30,7 +30,10 @@ export const ALLOWED_HTTP_METHODS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Adds the endpoints of the payment service (spec section 4). */
-export function addApi(app: FastifyInstance, { keys, service, faults, clock, realTime }: ApiParts): void {
+export function addApi(
+  app: FastifyInstance,
+  { credentials, service, faults, clock, realClock }: ApiDependencies,
+): void {
   /**
    * Adds an authenticated endpoint. For a lookup, `handle` gets the fields of the query string. For a create or a
    * confirm, it gets the fields of the JSON body.
@@ -38,13 +41,13 @@ export function addApi(app: FastifyInstance, { keys, service, faults, clock, rea
   const addEndpoint = (
     url: string,
     resource: TransactionKind,
-    operation: Operation,
+    operation: ServiceOperation,
     handle: (fields: WireObject) => SandboxResponse,
   ): void => {
     const isLookup = operation === 'lookup';
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
       const data = isLookup ? Buffer.from(rawQueryOf(request)) : rawBody(request);
-      authenticate({ headers: request.headers, data }, keys, realTime.now());
+      authenticate({ headers: request.headers, data }, credentials, realClock.now());
       const injected = faults.countAndTakeFault(resource, operation);
       const readFields = () => (isLookup ? parseQuery(rawQueryOf(request)) : parseJsonBody(request));
       await respondWithFaults(reply, { injected, clock }, () => handle(readFields()));
@@ -68,6 +71,6 @@ export const hasJsonContentType = ({ headers }: FastifyRequest): boolean =>
   /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
 
 function parseJsonBody(request: FastifyRequest): WireObject {
-  if (!hasJsonContentType(request)) throw invalidRequest({ 'Content-Type': 'must be application/json' });
+  if (!hasJsonContentType(request)) throw invalidRequestError({ 'Content-Type': 'must be application/json' });
   return parseJsonObject(rawBody(request));
 }

@@ -9,16 +9,16 @@ const DELIVERY_TIMEOUT_MS = 5000;
 const MAX_CONCURRENT_DELIVERIES = 8;
 const MAX_QUEUED_DELIVERIES = 1000;
 
-interface Callback {
+interface CallbackRequest {
   url: string;
   body: string;
   transactionId: string;
 }
 
-interface CallbackParts {
+interface CallbackSenderDependencies {
   clock: Clock;
   /** Clock for the timeout of a delivery. Unlike `clock`, it is not advanced by the control plane. */
-  realTime: Clock;
+  realClock: Clock;
   logger?: SandboxLogger;
 }
 
@@ -28,32 +28,32 @@ interface CallbackParts {
  */
 export class CallbackSender {
   private readonly deliveryBulkhead = bulkhead(MAX_CONCURRENT_DELIVERIES, MAX_QUEUED_DELIVERIES);
-  private stopping = new AbortController();
+  private stopController = new AbortController();
 
-  constructor(private readonly parts: CallbackParts) {}
+  constructor(private readonly dependencies: CallbackSenderDependencies) {}
 
   /** If the transaction has a `callbackUrl`, sends its new status and state there. Does not wait for the delivery. */
   notify(transaction: Transaction): void {
     const { callbackUrl: url, id: transactionId } = transaction;
     if (url === undefined) return;
-    const body = JSON.stringify(payloadOf(transaction, this.parts.clock.now()));
+    const body = JSON.stringify(callbackPayloadOf(transaction, this.dependencies.clock.now()));
     void this.deliver({ url, body, transactionId });
   }
 
   /** Discards queued deliveries and pending retries, and aborts running deliveries. notify() still works afterwards. */
   stop(): void {
-    this.stopping.abort();
-    this.stopping = new AbortController();
+    this.stopController.abort();
+    this.stopController = new AbortController();
   }
 
-  private async deliver(callback: Callback, earlierAttemptCount = 0): Promise<void> {
-    const { clock, logger } = this.parts;
+  private async deliver(callback: CallbackRequest, earlierAttemptCount = 0): Promise<void> {
+    const { clock, logger } = this.dependencies;
     const { transactionId } = callback;
     if (this.deliveryBulkhead.queueSlots === 0) {
       logger?.warn({ transactionId }, 'sandbox callback dropped: the queue is full');
       return;
     }
-    const { signal } = this.stopping;
+    const { signal } = this.stopController;
     const isDelivered = await this.deliveryBulkhead
       .execute(() => this.post(callback, signal))
       .catch(() => false);
@@ -68,10 +68,10 @@ export class CallbackSender {
   }
 
   /** Posts a callback. Does not follow redirects. Returns whether the status is 2xx. Rejects if no response arrives. */
-  private async post({ url, body }: Callback, stopped: AbortSignal): Promise<boolean> {
+  private async post({ url, body }: CallbackRequest, stopSignal: AbortSignal): Promise<boolean> {
     const timeout = new AbortController();
-    const timer = this.parts.realTime.after(DELIVERY_TIMEOUT_MS, () => timeout.abort());
-    const signal = AbortSignal.any([stopped, timeout.signal]);
+    const timer = this.dependencies.realClock.after(DELIVERY_TIMEOUT_MS, () => timeout.abort());
+    const signal = AbortSignal.any([stopSignal, timeout.signal]);
     const headers = { 'content-type': 'application/json' };
     try {
       const response = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal });
@@ -83,7 +83,7 @@ export class CallbackSender {
   }
 }
 
-const payloadOf = (transaction: Transaction, now: number) => ({
+const callbackPayloadOf = (transaction: Transaction, now: number) => ({
   type: transaction.kind,
   transaction_id: transaction.id,
   external_id: transaction.externalId ?? null,

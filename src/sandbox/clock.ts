@@ -53,7 +53,7 @@ export class AdvancingClock implements Clock {
   }
 
   /** Cancels all timers. */
-  stop(): void {
+  cancelTimers(): void {
     for (const timer of this.pending.keys()) this.cancel(timer);
   }
 

@@ -89,7 +89,7 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
     </form>
     <h2>Inject a fault into the next requests</h2>
     ${FAULT_FORM}
-    <div id="faults" data-live>${pendingFaults(control)}</div>
+    <div id="faults" data-live>${pendingFaultsHtml(control)}</div>
     <h2>Transitions</h2>
     <div class="feed">
       ${table('transitions', TRANSITION_COLUMNS, control.transitions().map(transitionRow))}
@@ -128,7 +128,7 @@ function clockOffsetText(aheadMs: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s ahead of the real time.`;
 }
 
-const selectField = (label: string, name: string, values: readonly string[]): Html =>
+const dropdownField = (label: string, name: string, values: readonly string[]): Html =>
   html`<label
     >${label}<select name="${name}">
       ${values.map((value) => html`<option>${value}</option>`)}
@@ -136,16 +136,16 @@ const selectField = (label: string, name: string, values: readonly string[]): Ht
   >`;
 
 const FAULT_FORM = html`<form method="post" action="/_sandbox/faults">
-  ${selectField('Operation', 'operation', ['create', 'lookup', 'confirm'])}
-  ${selectField('Resource (empty: both)', 'resource', ['', 'payment', 'payout'])}
-  ${selectField('Fault', 'fault', FAULTS)}
+  ${dropdownField('Operation', 'operation', ['create', 'lookup', 'confirm'])}
+  ${dropdownField('Resource (empty: both)', 'resource', ['', 'payment', 'payout'])}
+  ${dropdownField('Fault', 'fault', FAULTS)}
   <label>Number of requests <input name="times" type="number" min="1" value="1" /></label>
   <label>Delay in ms (for delay only) <input name="ms" type="number" min="0" value="1000" /></label>
   <label>HTTP status (for status only) <input name="status" type="number" value="503" /></label>
   <button>Inject</button>
 </form>`;
 
-function pendingFaults(control: SandboxControl): Html[] {
+function pendingFaultsHtml(control: SandboxControl): Html[] {
   return control
     .faults()
     .map(

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Clock, Timer } from '../shared/clock';
 
-const MAX_LISTENERS = 32;
+const MAX_STREAMS = 32;
 /** Delay in ms before an event is sent. All changes within this time share the event. */
 const COALESCE_MS = 100;
 /** Interval of heartbeats in ms, shorter than the usual idle timeouts of proxies. */
@@ -11,56 +11,56 @@ const MAX_UNREAD_BYTES = 64 * 1024;
 
 /** Sends server-sent events that make console pages refresh. The events contain no transaction data. */
 export class ConsoleRefreshEvents {
-  private readonly listeners = new Set<Writable>();
-  private pendingEvent: Timer | undefined;
-  private heartbeat: Timer | undefined;
+  private readonly streams = new Set<Writable>();
+  private pendingEventTimer: Timer | undefined;
+  private heartbeatTimer: Timer | undefined;
 
-  constructor(private readonly realTime: Clock) {}
+  constructor(private readonly realClock: Clock) {}
 
   get hasCapacity(): boolean {
-    return this.listeners.size < MAX_LISTENERS;
+    return this.streams.size < MAX_STREAMS;
   }
 
-  addListener(stream: Writable): void {
-    this.listeners.add(stream);
+  addStream(stream: Writable): void {
+    this.streams.add(stream);
     stream.on('close', () => this.remove(stream));
     stream.on('error', () => this.remove(stream));
     stream.write('retry: 1000\n\n');
-    this.heartbeat ??= this.realTime.after(HEARTBEAT_MS, () => this.sendHeartbeat());
+    this.heartbeatTimer ??= this.realClock.after(HEARTBEAT_MS, () => this.sendHeartbeat());
   }
 
   notifyChange(): void {
-    if (this.listeners.size === 0) return;
-    this.pendingEvent ??= this.realTime.after(COALESCE_MS, () => {
-      this.pendingEvent = undefined;
+    if (this.streams.size === 0) return;
+    this.pendingEventTimer ??= this.realClock.after(COALESCE_MS, () => {
+      this.pendingEventTimer = undefined;
       this.send('data: changed\n\n');
     });
   }
 
   close(): void {
-    for (const stream of this.listeners) {
+    for (const stream of this.streams) {
       stream.end();
       this.remove(stream);
     }
   }
 
   private sendHeartbeat(): void {
-    this.heartbeat = this.realTime.after(HEARTBEAT_MS, () => this.sendHeartbeat());
+    this.heartbeatTimer = this.realClock.after(HEARTBEAT_MS, () => this.sendHeartbeat());
     this.send(': heartbeat\n\n');
   }
 
   private send(text: string): void {
-    for (const stream of this.listeners) {
+    for (const stream of this.streams) {
       if (stream.writableLength > MAX_UNREAD_BYTES) stream.destroy();
       else stream.write(text);
     }
   }
 
   private remove(stream: Writable): void {
-    this.listeners.delete(stream);
-    if (this.listeners.size > 0) return;
-    this.pendingEvent?.cancel();
-    this.heartbeat?.cancel();
-    this.pendingEvent = this.heartbeat = undefined;
+    this.streams.delete(stream);
+    if (this.streams.size > 0) return;
+    this.pendingEventTimer?.cancel();
+    this.heartbeatTimer?.cancel();
+    this.pendingEventTimer = this.heartbeatTimer = undefined;
   }
 }

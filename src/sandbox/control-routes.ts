@@ -4,14 +4,14 @@ import { hasJsonContentType, rawBody } from './api';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
 import { FAULTS, type Fault } from './faults';
-import { decimalValue, uuid } from './field-rules';
-import { SandboxHttpError, invalidRequest } from './http-error';
+import { decimalRule, uuidRule } from './field-rules';
+import { SandboxHttpError, invalidRequestError } from './http-error';
 import type { ConsoleRefreshEvents } from './console-refresh-events';
 import { GENERIC_DECLINE } from './lifecycle';
 import { parseJsonObject, readObject, type ObjectReader } from './object-reader';
 
 const DAY_MS = 86_400_000;
-const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const LOOPBACK_HOST_PATTERN = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Adds the routes of the control plane. `app` must have no other routes, because guardControl() checks the requests to
@@ -24,7 +24,7 @@ export function addControlRoutes(
 ): void {
   app.addHook('onRequest', async (request) => guardControl(request));
   app.get('/', (_request, reply) => sendConsole(reply, control));
-  app.get('/events', (request, reply) => sendEvents(refreshEvents, request, reply));
+  app.get('/events', (request, reply) => streamEvents(refreshEvents, request, reply));
   app.get<{ Querystring: WireObject }>('/transactions', ({ query }) => {
     const { limit, before } = readObject(query, readPaging);
     return { transactions: control.transactions(limit, before) };
@@ -66,7 +66,8 @@ export function addControlRoutes(
 function guardControl(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
   const isFromBrowser = origin !== undefined || request.headers['sec-fetch-site'] !== undefined;
-  if (isFromBrowser && !LOOPBACK_HOST.test(URL.parse(`http://${host}`)?.hostname ?? '')) throw forbidden();
+  if (isFromBrowser && !LOOPBACK_HOST_PATTERN.test(URL.parse(`http://${host}`)?.hostname ?? ''))
+    throw forbiddenError();
   // Allow cross-site GET, so that other sites can link to the console. The same-origin policy protects the responses.
   if (request.method !== 'GET') rejectCrossSite(request);
 }
@@ -75,18 +76,18 @@ function guardControl(request: FastifyRequest): void {
 function rejectCrossSite(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
   const site = request.headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw forbidden();
-  if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbidden();
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw forbiddenError();
+  if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbiddenError();
 }
 
-const forbidden = (): SandboxHttpError =>
+const forbiddenError = (): SandboxHttpError =>
   new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
 /**
  * Streams refresh events to a console page. Throws a 403 error for a request from another origin, and a 503 error if
  * too many streams are already open.
  */
-function sendEvents(
+function streamEvents(
   refreshEvents: ConsoleRefreshEvents,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -102,7 +103,7 @@ function sendEvents(
     // Turn off response buffering in nginx.
     'x-accel-buffering': 'no',
   });
-  refreshEvents.addListener(reply.raw);
+  refreshEvents.addStream(reply.raw);
   return reply;
 }
 
@@ -117,10 +118,10 @@ function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolea
     return { fields: bytes.length === 0 ? {} : parseJsonObject(bytes), isForm: false };
   const type = headers['content-type'] ?? '';
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
-    throw invalidRequest({ 'Content-Type': 'must be application/json' });
+    throw invalidRequestError({ 'Content-Type': 'must be application/json' });
   }
   // guardControl() has already rejected an `Origin` of another site.
-  if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
+  if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbiddenError();
   // Ignore empty fields, because browsers send every field of a form.
   const fields = [...new URLSearchParams(bytes.toString('utf8'))].filter(([, value]) => value !== '');
   return { fields: Object.fromEntries(fields), isForm: true };
@@ -130,16 +131,16 @@ const readNothing = () => undefined;
 
 const readPaging = (reader: ObjectReader) => ({
   limit: reader.integer('limit', { min: 1, max: 500, defaultValue: 50 }),
-  before: reader.optional('before', uuid),
+  before: reader.optionalString('before', uuidRule),
 });
 
-const readReceived = (reader: ObjectReader) => reader.optional('received', decimalValue);
+const readReceived = (reader: ObjectReader) => reader.optionalString('received', decimalRule);
 
 const readDuration = (reader: ObjectReader) => reader.integer('ms', { min: 0, max: 400 * DAY_MS });
 
 const readDeclineError = (reader: ObjectReader) => ({
-  code: reader.optional('code') ?? GENERIC_DECLINE.code,
-  message: reader.optional('message') ?? GENERIC_DECLINE.message,
+  code: reader.optionalString('code') ?? GENERIC_DECLINE.code,
+  message: reader.optionalString('message') ?? GENERIC_DECLINE.message,
 });
 
 const readFault = (reader: ObjectReader): Fault => ({

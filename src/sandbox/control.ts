@@ -2,13 +2,13 @@ import type { CallbackSender } from './callbacks';
 import type { AdvancingClock } from './clock';
 import type { Fault, FaultInjector } from './faults';
 import type { TransactionFailure } from './simulated-outcome';
-import { SandboxHttpError, invalidRequest } from './http-error';
+import { SandboxHttpError, invalidRequestError } from './http-error';
 import type { Lifecycle } from './lifecycle';
-import type { Store } from './store';
+import type { TransactionStore } from './store';
 import type { Transaction } from './transaction';
 
-interface ControlParts {
-  store: Store;
+interface ControlDependencies {
+  store: TransactionStore;
   lifecycle: Lifecycle;
   faults: FaultInjector;
   clock: AdvancingClock;
@@ -23,7 +23,7 @@ interface ControlParts {
  */
 export type SandboxControl = ReturnType<typeof createControl>;
 
-export function createControl({ store, lifecycle, faults, clock, callbacks, onChange }: ControlParts) {
+export function createControl({ store, lifecycle, faults, clock, callbacks, onChange }: ControlDependencies) {
   /** Changes a transaction and returns its summary. Throws a 404 error if the id is unknown. */
   const changeTransaction = (id: string, change: (transaction: Transaction) => void): TransactionSummary => {
     const transaction = store.get(id);
@@ -56,7 +56,7 @@ export function createControl({ store, lifecycle, faults, clock, callbacks, onCh
      */
     underpay: (id: string, received?: string) =>
       changeTransaction(id, (transaction) => {
-        if (transaction.kind !== 'payment') throw invalidRequest({ id: 'must be a payment' });
+        if (transaction.kind !== 'payment') throw invalidRequestError({ id: 'must be a payment' });
         lifecycle.mispay(transaction, received);
       }),
     /** Advances the sandbox's clock by `ms`. Returns the new time (ISO 8601) and the number of fired timers. */

@@ -9,11 +9,11 @@ export const FAULTS = ['cut_before', 'cut_after', 'error_after', 'truncated', 'd
 
 const COUNTER_NAMES = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
 
-export type Operation = keyof typeof COUNTER_NAMES;
+export type ServiceOperation = keyof typeof COUNTER_NAMES;
 
 /** A fault, such as a cut connection, to inject into the next requests. docs/sandbox.md lists the faults. */
 export interface Fault {
-  operation: Operation;
+  operation: ServiceOperation;
   /** Kind of the transactions whose requests get the fault; absent for both kinds. */
   resource?: TransactionKind;
   fault: (typeof FAULTS)[number];
@@ -48,7 +48,7 @@ export class FaultInjector {
   constructor(private readonly onChange: () => void) {}
 
   /** Counts an authenticated request. Returns the first matching fault, if any, and decrements its `times`. */
-  countAndTakeFault(resource: TransactionKind, operation: Operation): Fault | undefined {
+  countAndTakeFault(resource: TransactionKind, operation: ServiceOperation): Fault | undefined {
     this.counts[resource][COUNTER_NAMES[operation]] += 1;
     this.onChange();
     const fault = this.pending.find(

@@ -2,11 +2,11 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { mispaidAmount } from './simulated-outcome';
 import { html, cspSource, sendPage, type Html } from './html';
 import type { Lifecycle } from './lifecycle';
-import type { Store } from './store';
+import type { TransactionStore } from './store';
 import { hasFinalStatus, type Payment, type PaymentStatus } from './transaction';
 
 /** Adds the payer's hosted page, the target of `redirect_url`. Anyone who knows the payment id can use the page. */
-export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lifecycle): void {
+export function addHostedPage(app: FastifyInstance, store: TransactionStore, lifecycle: Lifecycle): void {
   const findPayment = (id: string) => {
     const transaction = store.get(id);
     return transaction?.kind === 'payment' ? transaction : undefined;
@@ -18,14 +18,14 @@ export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lif
   ]);
   app.get<{ Params: { id: string } }>('/pay/:id', (request, reply) => {
     const payment = findPayment(request.params.id);
-    if (!payment) return sendUnknownPayment(reply);
+    if (!payment) return sendUnknownPaymentPage(reply);
     lifecycle.markPageOpened(payment);
-    return sendPayment(reply, payment);
+    return sendPaymentPage(reply, payment);
   });
   app.post<{ Params: { id: string; choice: string } }>('/pay/:id/:choice', (request, reply) => {
     const payment = findPayment(request.params.id);
     const applyChoice = choices.get(request.params.choice);
-    if (!payment || !applyChoice) return sendUnknownPayment(reply);
+    if (!payment || !applyChoice) return sendUnknownPaymentPage(reply);
     const ownPage = `../${payment.id}`;
     if (hasFinalStatus(payment)) return reply.redirect(ownPage, 303);
     applyChoice(payment);
@@ -34,7 +34,7 @@ export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lif
   });
 }
 
-function sendUnknownPayment(reply: FastifyReply): FastifyReply {
+function sendUnknownPaymentPage(reply: FastifyReply): FastifyReply {
   const body = html`<h1>Unknown payment</h1>
     <p class="soft">There is no payment at this address.</p>`;
   return sendPage(reply, { status: 404, title: 'Unknown payment', body });
@@ -48,7 +48,7 @@ const HEADINGS: Record<PaymentStatus, string> = {
   mispaid: 'A different amount was paid',
 };
 
-function sendPayment(reply: FastifyReply, payment: Payment): FastifyReply {
+function sendPaymentPage(reply: FastifyReply, payment: Payment): FastifyReply {
   const { amount, status, returnUrl } = payment;
   const body = html`<h1>${HEADINGS[status]}</h1>
     <p class="soft">Sandbox: no real money moves.</p>
@@ -59,12 +59,21 @@ function sendPayment(reply: FastifyReply, payment: Payment): FastifyReply {
   return sendPage(reply, { title: `Payment ${status}`, body, formActionSource });
 }
 
-function detailRows({ channel, type, externalId, added, status, state, amount, error }: Payment): Html[] {
+function detailRows({
+  channel,
+  type,
+  externalId,
+  addedFields,
+  status,
+  state,
+  amount,
+  error,
+}: Payment): Html[] {
   const rows = [
     ['Merchant', channel],
     ['Method', type],
     ['Order', externalId],
-    ...Object.entries(added).map(([name, value]) => [name.replaceAll('_', ' '), value]),
+    ...Object.entries(addedFields).map(([name, value]) => [name.replaceAll('_', ' '), value]),
     ['Status', state ? `${status}, ${state}` : status],
     ['Received', amount.received && `${amount.received} ${amount.currency}`],
     ['Reason', error?.message],

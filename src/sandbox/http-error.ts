@@ -11,5 +11,5 @@ export class SandboxHttpError extends Error {
   }
 }
 
-export const invalidRequest = (errors: Record<string, string>): SandboxHttpError =>
+export const invalidRequestError = (errors: Record<string, string>): SandboxHttpError =>
   new SandboxHttpError(400, 'The request is invalid', errors);

@@ -1,7 +1,7 @@
 import type { Clock } from '../shared/clock';
 import { mispaidAmount, type TransactionFailure } from './simulated-outcome';
-import { SandboxHttpError, invalidRequest } from './http-error';
-import type { Store } from './store';
+import { SandboxHttpError, invalidRequestError } from './http-error';
+import type { TransactionStore } from './store';
 import {
   awaitsConfirm,
   hasFinalStatus,
@@ -12,18 +12,18 @@ import {
 import { TransitionLog } from './transition-log';
 
 /** The sandbox rejects a confirm whose UTR or code is this value. */
-const REJECTED_CODE = '000000';
+const REJECTED_CONFIRM_CODE = '000000';
 /** UTR or code that delays success: if the amount selects success, the payment completes after 2 × `settleAfterMs`. */
-const SLOW_CODE = '111111';
+const SLOW_CONFIRM_CODE = '111111';
 
 export const GENERIC_DECLINE = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };
 
-interface LifecycleParts {
+interface LifecycleDependencies {
   clock: Clock;
-  store: Store;
+  store: TransactionStore;
   /**
-   * Delay in ms from start() or confirm() to the final status that it schedules. After a confirm with SLOW_CODE, the
-   * delay is twice as long.
+   * Delay in ms from start() or confirm() to the final status that it schedules. After a confirm with
+   * SLOW_CONFIRM_CODE, the delay is twice as long.
    */
   settleAfterMs: number;
   /** Called after each change of a transaction's status or state, but not for a new transaction. */
@@ -34,7 +34,7 @@ interface LifecycleParts {
 export class Lifecycle {
   readonly transitions = new TransitionLog();
 
-  constructor(private readonly parts: LifecycleParts) {}
+  constructor(private readonly dependencies: LifecycleDependencies) {}
 
   /**
    * Stores a new transaction. Schedules its final status in two cases:
@@ -42,10 +42,10 @@ export class Lifecycle {
    * - The amount selects success, and the transaction does not wait for its payer.
    */
   start(transaction: Transaction): void {
-    this.parts.store.add(transaction);
-    this.transitions.record(transaction, this.parts.clock.now());
+    this.dependencies.store.add(transaction);
+    this.transitions.record(transaction, this.dependencies.clock.now());
     if (transaction.outcome.neverEnds || (selectsSuccess(transaction) && needsPayer(transaction))) return;
-    this.scheduleOutcome(transaction, this.parts.settleAfterMs);
+    this.scheduleOutcome(transaction, this.dependencies.settleAfterMs);
   }
 
   /** Makes a pending payment `processing` after the payer opened the hosted page. */
@@ -57,19 +57,21 @@ export class Lifecycle {
 
   /**
    * Confirms a payment. `code`: the UTR or code in the confirm; undefined if the method needs none (card-to-card).
-   * Throws a 400 error if `code` is REJECTED_CODE.
-   * - If the amount selects success and there is a `code` other than SLOW_CODE, the payment completes immediately.
+   * Throws a 400 error if `code` is REJECTED_CONFIRM_CODE.
+   * - If the amount selects success and there is a `code` other than SLOW_CONFIRM_CODE, the payment completes
+   *   immediately.
    * - Otherwise the payment waits for the provider (spec 3.4), and the final status follows later. If the amount
    *   selects `neverEnds`, no final status follows.
    */
   confirm(payment: Payment, code: string | undefined): void {
     const field = payment.method.confirmField;
-    if (field && code === REJECTED_CODE) throw invalidRequest({ [field]: 'was rejected' });
-    const isSlow = code === SLOW_CODE;
+    if (field && code === REJECTED_CONFIRM_CODE) throw invalidRequestError({ [field]: 'was rejected' });
+    const isSlow = code === SLOW_CONFIRM_CODE;
     if (selectsSuccess(payment) && field && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.reportChange(payment);
-    if (selectsSuccess(payment)) this.scheduleOutcome(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
+    if (selectsSuccess(payment))
+      this.scheduleOutcome(payment, this.dependencies.settleAfterMs * (isSlow ? 2 : 1));
   }
 
   /**
@@ -90,10 +92,10 @@ export class Lifecycle {
    */
   applyOutcome(transaction: Transaction): void {
     throwIfFinal(transaction);
-    const { error, mispaid } = transaction.outcome;
+    const { error, mispayment } = transaction.outcome;
     if (error) this.decline(transaction, error);
-    else if (mispaid && transaction.kind === 'payment')
-      this.mispay(transaction, mispaidAmount(transaction.amount.value, mispaid));
+    else if (mispayment && transaction.kind === 'payment')
+      this.mispay(transaction, mispaidAmount(transaction.amount.value, mispayment));
     else this.complete(transaction);
   }
 
@@ -130,20 +132,20 @@ export class Lifecycle {
       const added =
         transaction.flow === 'redirect' &&
         transaction.method.fieldsAfterPayment?.(toSandboxTransaction(transaction));
-      if (added) transaction.added = { ...transaction.added, ...added };
+      if (added) transaction.addedFields = { ...transaction.addedFields, ...added };
     }
-    this.parts.store.markFinal(transaction);
+    this.dependencies.store.markFinal(transaction);
     this.reportChange(transaction);
   }
 
   private reportChange(transaction: Transaction): void {
-    this.transitions.record(transaction, this.parts.clock.now());
-    this.parts.onChange(transaction);
+    this.transitions.record(transaction, this.dependencies.clock.now());
+    this.dependencies.onChange(transaction);
   }
 
   private scheduleOutcome(transaction: Transaction, ms: number): void {
     transaction.timer?.cancel();
-    transaction.timer = this.parts.clock.after(ms, () => this.applyOutcome(transaction));
+    transaction.timer = this.dependencies.clock.after(ms, () => this.applyOutcome(transaction));
   }
 }
 
@@ -153,7 +155,7 @@ function throwIfFinal(transaction: Transaction): void {
 }
 
 const selectsSuccess = ({ outcome }: Transaction): boolean =>
-  !outcome.error && !outcome.mispaid && !outcome.neverEnds;
+  !outcome.error && !outcome.mispayment && !outcome.neverEnds;
 
 /** Whether a transaction waits for its payer: on the hosted page, or for a confirm. */
 function needsPayer(transaction: Transaction): boolean {

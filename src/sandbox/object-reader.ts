@@ -1,7 +1,7 @@
 import { decodeUtf8, parseJson } from '../shared/json-text';
 import { isObject, type WireObject } from '../shared/wire-object';
-import { plainText, type FieldRule } from './field-rules';
-import { invalidRequest, type SandboxHttpError } from './http-error';
+import { plainTextRule, type FieldRule } from './field-rules';
+import { invalidRequestError, type SandboxHttpError } from './http-error';
 
 /** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are anything else or if a name occurs twice. */
 export function parseJsonObject(bytes: Buffer): WireObject {
@@ -12,7 +12,7 @@ export function parseJsonObject(bytes: Buffer): WireObject {
     // Ignore the error, because its message quotes the text, which must not be logged or returned.
   }
   if (!isObject(value))
-    throw invalidRequest({ body: 'must be a JSON object in UTF-8 without duplicate names' });
+    throw invalidRequestError({ body: 'must be a JSON object in UTF-8 without duplicate names' });
   return value;
 }
 
@@ -50,8 +50,8 @@ export class ObjectReader {
    * Reads a required string. Records a problem if it is absent, is no string or violates `rule`. Returns '' if it is
    * absent or no string.
    */
-  required(name: string, rule: FieldRule = plainText): string {
-    const value = this.optional(name, rule);
+  requiredString(name: string, rule: FieldRule = plainTextRule): string {
+    const value = this.optionalString(name, rule);
     if (!this.has(name)) this.addProblem(name, 'is required');
     return value ?? '';
   }
@@ -60,7 +60,7 @@ export class ObjectReader {
    * Reads an optional string. Records a problem if it is no string or violates `rule`. Returns undefined if it is
    * absent or no string.
    */
-  optional(name: string, rule: FieldRule = plainText): string | undefined {
+  optionalString(name: string, rule: FieldRule = plainTextRule): string | undefined {
     const value = this.readValue(name);
     if (value === undefined) return undefined;
     if (typeof value !== 'string') {
@@ -74,7 +74,7 @@ export class ObjectReader {
 
   /** Reads a required string. If it is absent or not one of `values`, records a problem and returns undefined. */
   oneOf<const T extends string>(name: string, values: readonly T[]): T | undefined {
-    const text = this.required(name);
+    const text = this.requiredString(name);
     const value = values.find((allowed) => allowed === text);
     if (!value) this.addProblem(name, `must be one of ${values.join(', ')}`);
     return value;
@@ -103,18 +103,19 @@ export class ObjectReader {
   }
 
   /** Returns the fields that have not been read. */
-  unread(): WireObject {
+  unreadFields(): WireObject {
     return Object.fromEntries(Object.entries(this.source).filter(([name]) => !this.namesRead.has(name)));
   }
 
   /** Records a problem for each field that has not been read. */
   rejectUnread(): void {
-    for (const name of Object.keys(this.unread())) this.addProblem(redactUnknownName(name), 'is unknown');
+    for (const name of Object.keys(this.unreadFields()))
+      this.addProblem(redactUnknownName(name), 'is unknown');
   }
 
   /** Records a problem of a field. Does nothing if a problem of this field was already recorded. */
-  addProblem(name: string, rule: string): void {
-    if (!this.problems.has(this.path + name)) this.problems.set(this.path + name, rule);
+  addProblem(name: string, violatedRule: string): void {
+    if (!this.problems.has(this.path + name)) this.problems.set(this.path + name, violatedRule);
   }
 
   /** Throws a 400 error if a problem was recorded. */
@@ -124,7 +125,7 @@ export class ObjectReader {
 
   /** Returns a 400 error with the recorded problems. */
   error(): SandboxHttpError {
-    return invalidRequest(Object.fromEntries(this.problems));
+    return invalidRequestError(Object.fromEntries(this.problems));
   }
 
   private readValue(name: string): unknown {

@@ -1,8 +1,15 @@
 import type { SandboxMethods, SandboxPaymentMethod } from '../schema/methods/sandbox-behaviour';
 import type { WireObject } from '../shared/wire-object';
-import { redactCardData, withoutCardData } from './cards';
-import { amountValue, currencyCode, freeText, httpUrl, methodFieldRule, uuid } from './field-rules';
-import { invalidRequest } from './http-error';
+import { redactCardData, maskCardFields } from './cards';
+import {
+  positiveAmountRule,
+  currencyCodeRule,
+  freeTextRule,
+  httpUrlRule,
+  methodFieldRule,
+  uuidRule,
+} from './field-rules';
+import { invalidRequestError } from './http-error';
 import { ObjectReader, readObject } from './object-reader';
 
 /**
@@ -12,19 +19,19 @@ import { ObjectReader, readObject } from './object-reader';
 export function readPaymentRequest(body: WireObject, methods: SandboxMethods['payments']) {
   const reader = new ObjectReader(body);
   const { methodReader, type, method, ...common } = readCommonFields(reader, 'payment_method', methods);
-  const externalId = reader.optional('external_id');
-  const returnUrl = reader.optional('return_url', httpUrl);
+  const externalId = reader.optionalString('external_id');
+  const returnUrl = reader.optionalString('return_url', httpUrlRule);
   reader.rejectUnread();
   if (!method) {
     methodReader.addProblem('type', 'is not a known method');
     throw methodReader.error();
   }
-  const fields = methodReader.unread();
+  const fields = methodReader.unreadFields();
   const { flow, hasDirectFlowFields } = selectFlow(method, Object.keys(fields));
   checkMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirectFields });
   if (!method.anyFields) methodReader.rejectUnread();
   reader.throwIfInvalid();
-  const methodFields = method.anyFields ? redactCardData(fields) : withoutCardData(fields);
+  const methodFields = method.anyFields ? redactCardData(fields) : maskCardFields(fields);
   return { ...common, type, method, externalId, returnUrl, flow, hasDirectFlowFields, methodFields };
 }
 
@@ -35,15 +42,15 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
 export function readPayoutRequest(body: WireObject, methods: SandboxMethods['payouts']) {
   const reader = new ObjectReader(body);
   const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methods);
-  const externalId = reader.required('external_id');
+  const externalId = reader.requiredString('external_id');
   reader.rejectUnread();
-  const fields = methodReader.unread();
+  const fields = methodReader.unreadFields();
   if (method) {
     checkMethodFields(methodReader, method);
     methodReader.rejectUnread();
   }
   reader.throwIfInvalid();
-  return { ...common, externalId, methodFields: method ? withoutCardData(fields) : redactCardData(fields) };
+  return { ...common, externalId, methodFields: method ? maskCardFields(fields) : redactCardData(fields) };
 }
 
 function readCommonFields<M extends { currency?: string }>(
@@ -51,19 +58,19 @@ function readCommonFields<M extends { currency?: string }>(
   methodField: 'payment_method' | 'payout_method',
   methods: ReadonlyMap<string, M>,
 ) {
-  const channel = reader.required('channel', uuid);
+  const channel = reader.requiredString('channel', uuidRule);
   const methodReader = reader.object(methodField);
-  const type = methodReader.required('type');
+  const type = methodReader.requiredString('type');
   const method = methods.get(type);
   const amount = readAmount(reader.object('amount'), method?.currency);
-  const callbackUrl = reader.optional('callback_url', httpUrl);
-  reader.optional('description', freeText);
+  const callbackUrl = reader.optionalString('callback_url', httpUrlRule);
+  reader.optionalString('description', freeTextRule);
   return { channel, methodReader, type, method, amount, callbackUrl };
 }
 
 function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) {
-  const currency = reader.required('currency', currencyCode);
-  const value = reader.required('value', amountValue);
+  const currency = reader.requiredString('currency', currencyCodeRule);
+  const value = reader.requiredString('value', positiveAmountRule);
   if (requiredCurrency && currency !== requiredCurrency) {
     reader.addProblem('currency', `must be ${requiredCurrency} for this method`);
   }
@@ -93,16 +100,16 @@ function checkMethodFields(
   reader: ObjectReader,
   { required = [], optional = [] }: { required?: readonly string[]; optional?: readonly string[] } = {},
 ): void {
-  for (const name of required) reader.required(name, methodFieldRule(name));
-  for (const name of optional) reader.optional(name, methodFieldRule(name));
+  for (const name of required) reader.requiredString(name, methodFieldRule(name));
+  for (const name of optional) reader.optionalString(name, methodFieldRule(name));
 }
 
 /** Parses the parameters of a lookup. Throws a 400 error if a parameter is invalid or if both ids are missing. */
-export const readLookup = (query: WireObject) =>
+export const readLookupRequest = (query: WireObject) =>
   readObject(query, (reader) => {
-    const channel = reader.required('channel', uuid);
-    const transactionId = reader.optional('transaction_id', uuid);
-    const externalId = reader.optional('external_id');
+    const channel = reader.requiredString('channel', uuidRule);
+    const transactionId = reader.optionalString('transaction_id', uuidRule);
+    const externalId = reader.optionalString('external_id');
     if (transactionId === undefined && externalId === undefined) {
       reader.addProblem('transaction_id', 'is required if external_id is absent');
     }
@@ -112,15 +119,15 @@ export const readLookup = (query: WireObject) =>
 /** Parses a query string (without the `?`). Throws a 400 error if it is malformed or if a name occurs twice. */
 export function parseQuery(text: string): Record<string, string> {
   if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(text))
-    throw invalidRequest({ query: 'must be name=value pairs' });
+    throw invalidRequestError({ query: 'must be name=value pairs' });
   try {
     // decodeURIComponent() throws for malformed percent-encoding, which URLSearchParams would silently replace.
     decodeURIComponent(text);
   } catch {
-    throw invalidRequest({ query: 'must be percent-encoded UTF-8' });
+    throw invalidRequestError({ query: 'must be percent-encoded UTF-8' });
   }
   const fields = new URLSearchParams(text);
   if (new Set(fields.keys()).size < fields.size)
-    throw invalidRequest({ query: 'must not contain a name twice' });
+    throw invalidRequestError({ query: 'must not contain a name twice' });
   return Object.fromEntries(fields);
 }

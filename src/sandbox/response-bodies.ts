@@ -6,8 +6,8 @@ import type { Payment, Payout } from './transaction';
  * responses to lookups.
  */
 export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): WireObject {
-  const { method, methodFields, added, state } = payment;
-  const account = method.topLevelAccount && payment.flow === 'direct' ? added['account'] : undefined;
+  const { method, methodFields, addedFields, state } = payment;
+  const account = method.topLevelAccount && payment.flow === 'direct' ? addedFields['account'] : undefined;
   return {
     status: payment.outcome.reportedStatus ?? payment.status,
     transaction_id: payment.id,
@@ -17,7 +17,7 @@ export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): W
     payment_method: {
       type: methodTypeOf(payment),
       ...pick(methodFields, method.echoedFields),
-      ...added,
+      ...addedFields,
       ...addedByLookup,
       ...(state && { state }),
     },
@@ -28,7 +28,7 @@ export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): W
 }
 
 /** Builds the response to a confirm: one of two short forms, never the full payment (spec 4.5). */
-export function confirmBody(payment: Payment): WireObject {
+export function confirmResponseBody(payment: Payment): WireObject {
   const { status, id, state, methodFields, amount, redirectUrl, createDate } = payment;
   if (status === 'completed')
     return { status, transaction_id: id, amount, redirect_url: redirectUrl, create_date: createDate };
@@ -46,7 +46,7 @@ export const payoutCreatedBody = ({ status, id, outcome }: Payout): WireObject =
 });
 
 /** Builds the response to a payout lookup (spec 4.1). Has `method` only if the payout failed or has `reportedType`. */
-export function payoutBody(payout: Payout): WireObject {
+export function payoutLookupBody(payout: Payout): WireObject {
   const { reportedType, reportedStatus } = payout.outcome;
   const method = reportedType ?? (payout.status === 'failed' ? payout.type : undefined);
   return {

@@ -12,13 +12,13 @@ import { createControl, type SandboxControl } from './control';
 import { addControlRoutes } from './control-routes';
 import { FaultInjector } from './faults';
 import { addHostedPage } from './hosted-page';
-import { SandboxHttpError, invalidRequest } from './http-error';
+import { SandboxHttpError, invalidRequestError } from './http-error';
 import { Lifecycle } from './lifecycle';
 import { ConsoleRefreshEvents } from './console-refresh-events';
 import type { SandboxLogger } from './logger';
 import { SandboxService } from './service';
 import type { ApiCredentials } from './signature';
-import { Store } from './store';
+import { TransactionStore } from './store';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
 const PATH_NOT_FOUND_BODY = { message: 'The sandbox has no such path' };
@@ -55,12 +55,12 @@ export interface Sandbox {
 /** Starts a sandbox, listening on 127.0.0.1. Rejects if it cannot listen. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, anyPortIfTaken, credentials, logger } = options;
-  const { clock: realTime = systemClock, settleAfterMs = 1500, maxTransactions = 100_000 } = options;
+  const { clock: realClock = systemClock, settleAfterMs = 1500, maxTransactions = 100_000 } = options;
   let url = '';
-  const clock = new AdvancingClock(realTime);
-  const callbacks = new CallbackSender({ clock, realTime, logger });
-  const store = new Store(maxTransactions);
-  const refreshEvents = new ConsoleRefreshEvents(realTime);
+  const clock = new AdvancingClock(realClock);
+  const callbacks = new CallbackSender({ clock, realClock, logger });
+  const store = new TransactionStore(maxTransactions);
+  const refreshEvents = new ConsoleRefreshEvents(realClock);
   const onChange = () => refreshEvents.notifyChange();
   const faults = new FaultInjector(onChange);
   const lifecycle = new Lifecycle({
@@ -76,7 +76,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const service = new SandboxService({ store, lifecycle, faults, clock, baseUrl: () => url });
 
   const app = createBareServer(logger);
-  addApi(app, { keys: credentials, service, faults, clock, realTime });
+  addApi(app, { credentials, service, faults, clock, realClock });
   addHostedPage(app, store, lifecycle);
   app.get('/healthz', () => ({ status: 'ok' }));
   if (options.servesDevJwks) addJwks(app);
@@ -91,7 +91,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   url = `${address}/`;
   const close = async () => {
-    clock.stop();
+    clock.cancelTimers();
     callbacks.stop();
     refreshEvents.close();
     await app.close();
@@ -156,7 +156,7 @@ function respondError(error: FastifyError, reply: FastifyReply, logger?: Sandbox
 function toHttpError(error: FastifyError): SandboxHttpError | undefined {
   if (error instanceof SandboxHttpError) return error;
   if (error.statusCode === 413) return new SandboxHttpError(413, 'The body is too large');
-  if (error.statusCode === 415) return invalidRequest({ 'Content-Type': 'must be application/json' });
-  if (error.statusCode === 400) return invalidRequest({ body: 'cannot be read' });
+  if (error.statusCode === 415) return invalidRequestError({ 'Content-Type': 'must be application/json' });
+  if (error.statusCode === 400) return invalidRequestError({ body: 'cannot be read' });
   return undefined;
 }

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { sandboxMethods } from '../schema/methods';
 import type { Clock } from '../shared/clock';
 import type { WireObject } from '../shared/wire-object';
-import { confirmBody, paymentBody, payoutBody, payoutCreatedBody } from './response-bodies';
+import { confirmResponseBody, paymentBody, payoutLookupBody, payoutCreatedBody } from './response-bodies';
 import type { FaultInjector, SandboxResponse } from './faults';
-import { uuid } from './field-rules';
+import { uuidRule } from './field-rules';
 import { outcomeForAmount } from './simulated-outcome';
-import { SandboxHttpError, invalidRequest } from './http-error';
+import { SandboxHttpError, invalidRequestError } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import { readObject } from './object-reader';
-import { readLookup, readPaymentRequest, readPayoutRequest } from './requests';
-import type { Store } from './store';
+import { readLookupRequest, readPaymentRequest, readPayoutRequest } from './requests';
+import type { TransactionStore } from './store';
 import { awaitsConfirm, isHidden, toSandboxTransaction, microsecondDate } from './transaction';
 import type { Payment, Payout, Transaction, TransactionKind } from './transaction';
 
-interface SandboxServiceParts {
-  store: Store;
+interface SandboxServiceDependencies {
+  store: TransactionStore;
   lifecycle: Lifecycle;
   faults: FaultInjector;
   clock: Clock;
@@ -28,7 +28,7 @@ export class SandboxService {
   private readonly methods = sandboxMethods();
   private createCount = 0;
 
-  constructor(private readonly parts: SandboxServiceParts) {}
+  constructor(private readonly dependencies: SandboxServiceDependencies) {}
 
   createPayment(body: WireObject): SandboxResponse {
     const { hasDirectFlowFields, ...request } = readPaymentRequest(body, this.methods.payments);
@@ -38,26 +38,30 @@ export class SandboxService {
       kind: 'payment',
       status: flow === 'direct' ? 'processing' : 'pending',
       state: flow === 'direct' ? method.direct?.state : undefined,
-      redirectUrl: `${this.parts.baseUrl()}pay/${commonFields.id}`,
-      added: {},
+      redirectUrl: `${this.dependencies.baseUrl()}pay/${commonFields.id}`,
+      addedFields: {},
       ...commonFields,
       ...request,
     };
-    if (hasDirectFlowFields) payment.added = method.addedFields?.(toSandboxTransaction(payment)) ?? {};
-    return this.respondToCreate(payment, paymentBody(payment));
+    if (hasDirectFlowFields) payment.addedFields = method.addedFields?.(toSandboxTransaction(payment)) ?? {};
+    return this.startAndRespond(payment, paymentBody(payment));
   }
 
   createPayout(body: WireObject): SandboxResponse {
     const request = readPayoutRequest(body, this.methods.payouts);
     const commonFields = this.createCommonFields(request.amount.value);
     const payout: Payout = { kind: 'payout', status: 'processing', ...commonFields, ...request };
-    return this.respondToCreate(payout, payoutCreatedBody(payout));
+    return this.startAndRespond(payout, payoutCreatedBody(payout));
   }
 
   lookUp(kind: TransactionKind, query: WireObject): SandboxResponse {
-    const transaction = this.parts.store.find({ kind, ...readLookup(query), now: this.parts.clock.now() });
-    if (!transaction) throw unknownTransaction();
-    if (transaction.kind === 'payout') return { status: 200, body: payoutBody(transaction) };
+    const transaction = this.dependencies.store.find({
+      kind,
+      ...readLookupRequest(query),
+      now: this.dependencies.clock.now(),
+    });
+    if (!transaction) throw unknownTransactionError();
+    if (transaction.kind === 'payout') return { status: 200, body: payoutLookupBody(transaction) };
     const addedByLookup = transaction.method.lookupFields?.(toSandboxTransaction(transaction));
     return { status: 200, body: paymentBody(transaction, addedByLookup) };
   }
@@ -65,39 +69,41 @@ export class SandboxService {
   /** Confirms a payment (spec 4.5). Unlike the parameters of a lookup, `body` does not name the channel. */
   confirm(body: WireObject): SandboxResponse {
     const { payment, code } = readObject(body, (reader) => {
-      const id = reader.required('id', uuid);
+      const id = reader.requiredString('id', uuidRule);
       reader.throwIfInvalid();
       const payment = this.findPaymentToConfirm(id);
       const { confirmField } = payment.method;
-      return { payment, code: confirmField ? reader.required(confirmField) : undefined };
+      return { payment, code: confirmField ? reader.requiredString(confirmField) : undefined };
     });
-    this.parts.lifecycle.confirm(payment, code);
-    return { status: 200, body: confirmBody(payment) };
+    this.dependencies.lifecycle.confirm(payment, code);
+    return { status: 200, body: confirmResponseBody(payment) };
   }
 
   private findPaymentToConfirm(id: string): Payment {
-    const payment = this.parts.store.get(id);
-    if (payment?.kind !== 'payment' || isHidden(payment, this.parts.clock.now())) throw unknownTransaction();
+    const payment = this.dependencies.store.get(id);
+    if (payment?.kind !== 'payment' || isHidden(payment, this.dependencies.clock.now()))
+      throw unknownTransactionError();
     if (payment.method.confirmField === undefined || !awaitsConfirm(payment))
-      throw invalidRequest({ id: 'must be a payment that waits for a confirm' });
+      throw invalidRequestError({ id: 'must be a payment that waits for a confirm' });
     return payment;
   }
 
   private createCommonFields(value: string) {
-    const now = this.parts.clock.now();
+    const now = this.dependencies.clock.now();
     const outcome = outcomeForAmount(value);
     const hiddenUntil = outcome.hiddenForMs === undefined ? undefined : now + outcome.hiddenForMs;
     this.createCount += 1;
     return { id: randomUUID(), createDate: microsecondDate(now, this.createCount), outcome, hiddenUntil };
   }
 
-  private respondToCreate(transaction: Transaction, body: WireObject): SandboxResponse {
+  private startAndRespond(transaction: Transaction, body: WireObject): SandboxResponse {
     const { fault } = transaction.outcome;
     if (fault === 'cut_before') return { status: 500, body: {}, fault };
-    this.parts.lifecycle.start(transaction);
-    this.parts.faults.countCreated(transaction.kind);
+    this.dependencies.lifecycle.start(transaction);
+    this.dependencies.faults.countCreated(transaction.kind);
     return { status: 201, body, fault };
   }
 }
 
-const unknownTransaction = (): SandboxHttpError => new SandboxHttpError(404, 'There is no such transaction');
+const unknownTransactionError = (): SandboxHttpError =>
+  new SandboxHttpError(404, 'There is no such transaction');

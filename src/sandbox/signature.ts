@@ -15,34 +15,36 @@ interface SignedRequest {
 }
 
 const MAX_TIMESTAMP_SKEW_SECONDS = 300;
-const UNIX_SECONDS = /^\d{1,15}$/;
+const UNIX_SECONDS_PATTERN = /^\d{1,15}$/;
 
 /** Throws a 401 error unless X-API-Key, X-Timestamp and X-Signature are present and valid (spec section 5). */
-export function authenticate(request: SignedRequest, keys: ApiCredentials, nowMs: number): void {
+export function authenticate(request: SignedRequest, credentials: ApiCredentials, nowMs: number): void {
   const key = requiredHeader(request.headers, 'X-API-Key');
   const timestamp = requiredHeader(request.headers, 'X-Timestamp');
   const signature = requiredHeader(request.headers, 'X-Signature');
-  if (!UNIX_SECONDS.test(timestamp)) throw unauthenticated({ 'X-Timestamp': 'must be Unix time in seconds' });
+  if (!UNIX_SECONDS_PATTERN.test(timestamp))
+    throw unauthenticatedError({ 'X-Timestamp': 'must be Unix time in seconds' });
   const age = Math.floor(nowMs / 1000) - Number(timestamp);
-  if (age > MAX_TIMESTAMP_SKEW_SECONDS) throw unauthenticated({ 'X-Timestamp': 'is older than 5 minutes' });
+  if (age > MAX_TIMESTAMP_SKEW_SECONDS)
+    throw unauthenticatedError({ 'X-Timestamp': 'is older than 5 minutes' });
   if (age < -MAX_TIMESTAMP_SKEW_SECONDS) {
-    throw unauthenticated({ 'X-Timestamp': 'is more than 5 minutes in the future' });
+    throw unauthenticatedError({ 'X-Timestamp': 'is more than 5 minutes in the future' });
   }
-  const hmac = createHmac('sha256', keys.secretKey.reveal());
+  const hmac = createHmac('sha256', credentials.secretKey.reveal());
   const expected = hmac.update(timestamp).update(request.data).digest('hex');
   // Always compare both key and signature, so that neither timing nor response shows which of them is wrong.
-  const isKeyValid = isSameText(key, keys.apiKey.reveal());
+  const isKeyValid = isSameText(key, credentials.apiKey.reveal());
   const isSignatureValid = isSameText(signature.toLowerCase(), expected);
-  if (!isKeyValid || !isSignatureValid) throw unauthenticated();
+  if (!isKeyValid || !isSignatureValid) throw unauthenticatedError();
 }
 
 function requiredHeader(headers: IncomingHttpHeaders, name: string): string {
   const value = headers[name.toLowerCase()];
-  if (typeof value !== 'string' || value === '') throw unauthenticated({ [name]: 'is required' });
+  if (typeof value !== 'string' || value === '') throw unauthenticatedError({ [name]: 'is required' });
   return value;
 }
 
-const unauthenticated = (errors?: Record<string, string>): SandboxHttpError =>
+const unauthenticatedError = (errors?: Record<string, string>): SandboxHttpError =>
   new SandboxHttpError(401, 'Authentication failed', errors);
 
 /** Compares two texts in constant time. Hashes them first, because timingSafeEqual requires equal lengths. */

@@ -4,14 +4,14 @@ export interface TransactionFailure {
 }
 
 /**
- * Simulated outcome that an amount selects. If `error`, `mispaid` and `neverEnds` are all absent, the transaction
+ * Simulated outcome that an amount selects. If `error`, `mispayment` and `neverEnds` are all absent, the transaction
  * completes.
  */
 export interface SimulatedOutcome {
   /** The error with which the transaction fails. */
   error?: TransactionFailure;
   /** The payer pays less or more than the amount. Ignored for payouts, which have no status `mispaid` (spec 3.2). */
-  mispaid?: 'less' | 'more';
+  mispayment?: 'less' | 'more';
   /** The transaction stays open until the control plane ends it, or the payer presses Decline or Pay less. */
   neverEnds?: true;
   /** Fault to simulate in the create request (docs/sandbox.md). */
@@ -24,25 +24,25 @@ export interface SimulatedOutcome {
   reportedType?: string;
 }
 
-const failedWith = (code: string, message: string): SimulatedOutcome => ({ error: { code, message } });
-const failedByProvider = (message: string): SimulatedOutcome =>
-  failedWith('PROVIDER_PROCESSING_FAILED', message);
+const failureOutcome = (code: string, message: string): SimulatedOutcome => ({ error: { code, message } });
+const providerFailureOutcome = (message: string): SimulatedOutcome =>
+  failureOutcome('PROVIDER_PROCESSING_FAILED', message);
 
 /** Simulated outcomes by the cents of the amount (docs/sandbox.md). */
 const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
-  '01': failedWith('DECLINED_GENERIC', 'The payment was declined'),
-  '02': failedWith('PERSONAL_DATA_NOT_PROVIDED', 'Personal data was not provided'),
-  '03': failedWith('CARD_DATA_NOT_PROVIDED', 'Card data was not provided'),
-  '04': failedWith('BROWSER_DATA_NOT_PROVIDED', 'Browser data was not provided'),
-  '05': failedWith('DECLINED_3DS_AUTHENTICATION_FAILED', '3-D Secure authentication failed'),
-  '51': failedByProvider('Insufficient funds'),
-  '54': failedByProvider('Card expired'),
-  '57': failedByProvider('Transaction not permitted'),
-  '59': failedByProvider('Suspected fraud'),
-  '60': failedByProvider('Do not honor'),
-  '61': failedByProvider('3DS authentication error'),
-  '70': { mispaid: 'less' },
-  '71': { mispaid: 'more' },
+  '01': failureOutcome('DECLINED_GENERIC', 'The payment was declined'),
+  '02': failureOutcome('PERSONAL_DATA_NOT_PROVIDED', 'Personal data was not provided'),
+  '03': failureOutcome('CARD_DATA_NOT_PROVIDED', 'Card data was not provided'),
+  '04': failureOutcome('BROWSER_DATA_NOT_PROVIDED', 'Browser data was not provided'),
+  '05': failureOutcome('DECLINED_3DS_AUTHENTICATION_FAILED', '3-D Secure authentication failed'),
+  '51': providerFailureOutcome('Insufficient funds'),
+  '54': providerFailureOutcome('Card expired'),
+  '57': providerFailureOutcome('Transaction not permitted'),
+  '59': providerFailureOutcome('Suspected fraud'),
+  '60': providerFailureOutcome('Do not honor'),
+  '61': providerFailureOutcome('3DS authentication error'),
+  '70': { mispayment: 'less' },
+  '71': { mispayment: 'more' },
   '75': { neverEnds: true },
   '80': { fault: 'cut_after' },
   '81': { fault: 'cut_before' },

@@ -13,7 +13,7 @@ interface TransactionSearch {
  * Keeps transactions in memory. If the store is full, add() evicts the transaction that got a final status first. If
  * no transaction has a final status, add() evicts the oldest.
  */
-export class Store {
+export class TransactionStore {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();
   private readonly finalTransactions = new Set<Transaction>();

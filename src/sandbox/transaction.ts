@@ -39,7 +39,7 @@ export interface Payment extends CommonTransactionFields {
   redirectUrl: string;
   returnUrl?: string;
   /** Fields of `payment_method` that the sandbox adds in responses, beside the fields of the create request. */
-  added: WireObject;
+  addedFields: WireObject;
 }
 
 export interface Payout extends CommonTransactionFields {

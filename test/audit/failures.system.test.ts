@@ -85,7 +85,7 @@ describe('An open audit log', () => {
 
     test('continues in a new file at the size limit, closes the old file and loses no line', async () => {
       const file = temporaryLog();
-      const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });
+      const { log, faults } = openLog(file, { maxBytes: 10_000, keptFileCount: null });
       calls.forEach((call) => log.record(call));
       await log.close();
       const older = rotatedFiles(file);
@@ -105,7 +105,7 @@ describe('An open audit log', () => {
       const file = temporaryLog();
       const others = [`${file}.1`, `${file}.gz`, path.join(path.dirname(file), 'other.log')];
       others.forEach((other) => writeFileSync(other, ''));
-      const { log } = openLog(file, { maxBytes: 10_000, keepFiles: 2 });
+      const { log } = openLog(file, { maxBytes: 10_000, keptFileCount: 2 });
       calls.forEach((call) => log.record(call));
       await log.close();
       expect(others.filter((other) => !existsSync(other))).toEqual([]);
@@ -141,7 +141,7 @@ describe('An open audit log', () => {
     test('reports a rotation that fails, and continues in the old file', async () => {
       // With the time appended, the file name is longer than the system allows.
       const file = path.join(temporaryFolder(), 'a'.repeat(240));
-      const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });
+      const { log, faults } = openLog(file, { maxBytes: 10_000, keptFileCount: null });
       calls.forEach((call) => log.record(call));
       await log.close();
       expect(faults[0]).toMatchObject({ why: expect.stringContaining('ENAMETOOLONG') });
@@ -152,7 +152,7 @@ describe('An open audit log', () => {
 
     test('tries to rotate a new file at the configured size, even if the rotation of the previous file failed', () => {
       const file = path.join(temporaryFolder(), 'a'.repeat(240));
-      const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });
+      const { log, faults } = openLog(file, { maxBytes: 10_000, keptFileCount: null });
       const fillUp = (): void => {
         while (!existsSync(file) || statSync(file).size < 11_000) log.record(entry({ key: 'any' }));
         log.record(entry({ key: 'any' }));
@@ -202,7 +202,7 @@ describe('An open audit log', () => {
     ]);
     const { faults: found, verifier } = await verify(file);
     expect(found).toEqual([]);
-    expect(verifier.missed).toBe(2);
+    expect(verifier.lostEntryCount).toBe(2);
   });
 
   test('does not throw when its error callback throws or when a call is malformed', () => {
@@ -245,7 +245,7 @@ describeSmallDisk('An audit log on a full disk', '64k', (disk) => {
     const { faults: found, notes, verifier } = await verify(file);
     expect(found).toEqual([]);
     expect(notes).toHaveLength(1);
-    expect(verifier.missed).toBe(missed);
+    expect(verifier.lostEntryCount).toBe(missed);
     expect(JSON.parse(linesOf(file).at(-2)!)).toMatchObject({ key: 'space again', missed });
   });
 });

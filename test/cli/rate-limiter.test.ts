@@ -12,7 +12,7 @@ function limiterWithClock(perSecond: number) {
 function takeTurns({ limiter, monotonic, advance }: ReturnType<typeof limiterWithClock>, workMs: number) {
   const times: number[] = [];
   while (times.length < 100) {
-    advance(limiter.reserveTurn());
+    advance(limiter.reserveWaitMs());
     times.push(monotonic());
     advance(workMs);
   }
@@ -34,14 +34,14 @@ describe('The rate limiter of reconcile', () => {
 
   test('allows no burst of requests after an idle period', () => {
     const idle = limiterWithClock(10);
-    idle.limiter.reserveTurn();
+    idle.limiter.reserveWaitMs();
     idle.advance(60_000);
     expect(peak(takeTurns(idle, 0))).toBeLessThanOrEqual(11);
   });
 
   test('delays the next request by one interval for each request that did not wait for its turn, such as a retry', () => {
     const { limiter } = limiterWithClock(10);
-    for (let request = 0; request < 6; request += 1) limiter.reserveTurn();
-    expect(limiter.reserveTurn()).toBeGreaterThanOrEqual(500);
+    for (let request = 0; request < 6; request += 1) limiter.reserveWaitMs();
+    expect(limiter.reserveWaitMs()).toBeGreaterThanOrEqual(500);
   });
 });

@@ -122,7 +122,7 @@ describeBooks('The command reconcile', (books) => {
     const shaky = await books().paid({ key: 'shaky' });
     const proxied = await books().paid({ key: 'proxied' });
     const failures: string[] = [];
-    const reserveTurn = jest.spyOn(RateLimiter.prototype, 'reserveTurn');
+    const reserveWaitMs = jest.spyOn(RateLimiter.prototype, 'reserveWaitMs');
     books().service.respond(({ parameters }) => {
       const id = parameters.get('transaction_id') ?? '';
       if (id === broken.transactionId) return { status: 400 };
@@ -137,8 +137,8 @@ describeBooks('The command reconcile', (books) => {
       proxied: 'unknown not_found_by_proxy',
     });
     // The rate limiter counts every request, including retries.
-    expect(reserveTurn).toHaveBeenCalledTimes(books().service.requests.length);
-    reserveTurn.mockRestore();
+    expect(reserveWaitMs).toHaveBeenCalledTimes(books().service.requests.length);
+    reserveWaitMs.mockRestore();
   });
 });
 

@@ -43,7 +43,7 @@ import {
 } from 'graphql';
 import { createClient } from 'graphql-sse';
 import committed from '../../possible-types.json';
-import { CLIENTS, findDocumentFiles, readClientOperations } from '../../src/cli/client-documents';
+import { CLIENT_BEHAVIORS, findDocumentFiles, readClientOperations } from '../../src/cli/client-documents';
 import { gatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
 import { TOP } from '../docs/support/markdown';
@@ -314,7 +314,7 @@ test('The operation Changes returns the changes that changes() yields, and Watch
 
 test('changes() sends only operations that are in the persisted-operations manifest for plain clients', async () => {
   const files = findDocumentFiles([path.join(TOP, 'client/operations')]);
-  const operations = readClientOperations(files, gatewaySchema(), CLIENTS.plain);
+  const operations = readClientOperations(files, gatewaySchema(), CLIENT_BEHAVIORS.plain);
   const PERSISTED_OPERATIONS = fileOf(apolloManifest(...operations));
   const env = { PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' };
   const gateway = await testGateway(sandbox.url, { env });

@@ -15,7 +15,7 @@ import {
 import { lastValueFrom, of } from 'rxjs';
 import * as kit from '@paygraph/client';
 import {
-  CLIENTS,
+  CLIENT_BEHAVIORS,
   readClientOperations,
   findDocumentFiles,
   type ClientOperation,
@@ -43,8 +43,8 @@ function folderOf(files: Record<string, string>): string {
 
 const schema = gatewaySchema();
 
-const operationsIn = (place: string, client: keyof typeof CLIENTS = 'apollo'): ClientOperation[] =>
-  readClientOperations(findDocumentFiles([place]), schema, CLIENTS[client]);
+const operationsIn = (place: string, client: keyof typeof CLIENT_BEHAVIORS = 'apollo'): ClientOperation[] =>
+  readClientOperations(findDocumentFiles([place]), schema, CLIENT_BEHAVIORS[client]);
 
 const idsByName = (operations: readonly ClientOperation[]) =>
   Object.fromEntries(operations.map(({ name, id }) => [name, id]));

@@ -10,25 +10,25 @@ interface Operator {
   /** The environment variable SUDO_USER, which the user can forge; null if it is not set. */
   sudoUser: string | null;
   /** Name in the option --by, for people who share an account. Null if the option is not given. */
-  givenName: string | null;
+  statedName: string | null;
 }
 
 /**
  * Returns the operator who runs this process. A user without a name in the user database is called `uid <number>`.
- * @param byOption value of the option --by
- * @throws UsageError if `byOption` is blank, too long or not printable, or if the audit log would redact it
+ * @param byValue value of the option --by
+ * @throws UsageError if `byValue` is blank, too long or not printable, or if the audit log would redact it
  */
-export function readOperator(sudoUser: string | null, byOption: string | undefined): Operator {
-  const givenName = byOption === undefined ? null : parseRecordableText('--by', byOption, 64);
+export function readOperator(sudoUser: string | null, byValue: string | undefined): Operator {
+  const statedName = byValue === undefined ? null : parseRecordableText('--by', byValue, 64);
   try {
-    return { user: os.userInfo().username, sudoUser, givenName };
+    return { user: os.userInfo().username, sudoUser, statedName };
   } catch {
-    return { user: `uid ${process.geteuid?.() ?? 'unknown'}`, sudoUser, givenName };
+    return { user: `uid ${process.geteuid?.() ?? 'unknown'}`, sudoUser, statedName };
   }
 }
 
 /** Returns the trimmed value of --reason. @throws UsageError like parseRecordableText() */
-export const readReason = (reason: string): string => parseRecordableText('--reason', reason, 255);
+export const parseReason = (reason: string): string => parseRecordableText('--reason', reason, 255);
 
 /**
  * Trims the value of an option.
@@ -47,10 +47,10 @@ function parseRecordableText(option: string, value: string, maxLength: number): 
  * Whether two operators may be the same person: they have a name (user or SUDO_USER) in common. Keeps operators from
  * approving their own proposals. Ignores the option --by, because anybody can write any name there.
  */
-export function mayBeSamePerson(one: Operator, other: Omit<Operator, 'givenName'>): boolean {
+export function mayBeSamePerson(one: Operator, other: Omit<Operator, 'statedName'>): boolean {
   const names = [one.user, one.sudoUser].filter((name) => name !== null);
   return names.includes(other.user) || (other.sudoUser !== null && names.includes(other.sudoUser));
 }
 
 /** Returns the name of an operating system user as the audit log records it, for example `operator:alice`. */
-export const auditName = (user: string): string => `operator:${user}`;
+export const toAuditActor = (user: string): string => `operator:${user}`;

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import { EXIT } from '../context';
 import { csvCell } from '../csv';
-import { fieldLabel, timeOrNull, timeText, type Terminal } from '../terminal';
+import { fieldLabel, isoTimeOrNull, isoTime, type Terminal } from '../terminal';
 import type { PlannedSettle, SettleState } from './settle-plan';
 
 export const mutationName = ({ kind }: Attempt): string =>
@@ -18,10 +18,10 @@ export const attemptJson = (attempt: Attempt) => ({
   externalId: attempt.externalId,
   amount: { value: attempt.value, currency: attempt.currency },
   transactionId: attempt.transactionId,
-  startedAt: timeText(attempt.startedAt),
-  settledAt: timeOrNull(attempt.settledAt),
+  startedAt: isoTime(attempt.startedAt),
+  settledAt: isoTimeOrNull(attempt.settledAt),
   checks: attempt.recheckCount,
-  nextRecheckAt: timeOrNull(attempt.nextRecheckAt),
+  nextRecheckAt: isoTimeOrNull(attempt.nextRecheckAt),
 });
 
 /** Returns an attempt as text, one field per line. */
@@ -36,7 +36,7 @@ export function describeAttempt(attempt: Attempt): string {
 /** Returns the main fields of an attempt in one line. */
 export function attemptLine({ id, kind, startedAt, value, currency, method, externalId }: Attempt): string {
   const amount = `${value} ${currency}`.padEnd(16);
-  return [id, timeText(startedAt), kind.padEnd(7), amount, method.padEnd(15), externalId].join('  ');
+  return [id, isoTime(startedAt), kind.padEnd(7), amount, method.padEnd(15), externalId].join('  ');
 }
 
 const CSV_COLUMNS = [
@@ -88,10 +88,10 @@ export const describeTotals = (totals: ReturnType<typeof totalsOf>): string[] =>
     ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts} (total ${value} ${currency})`,
   );
 
-function describePlannedSettle({ line, name, request, attempt, state, message }: PlannedSettle): string {
+function describePlannedSettle({ line, idOrKey, request, attempt, state, message }: PlannedSettle): string {
   const parts = [
     line === null ? '' : `line ${line}: `,
-    attempt ? attemptLine(attempt) : name,
+    attempt ? attemptLine(attempt) : idOrKey,
     request ? ` -> ${request.outcome} ${request.transactionId ?? ''}`.trimEnd() : '',
     `  ${STATE_LABELS[state]}`,
     message === null ? '' : `: ${message}`,
@@ -99,10 +99,10 @@ function describePlannedSettle({ line, name, request, attempt, state, message }:
   return parts.join('');
 }
 
-const plannedSettleJson = ({ line, name, request, attempt, state, message }: PlannedSettle) => ({
+const plannedSettleJson = ({ line, idOrKey, request, attempt, state, message }: PlannedSettle) => ({
   line,
   attempt: attempt ? attemptJson(attempt) : null,
-  name,
+  name: idOrKey,
   outcome: request?.outcome ?? null,
   transactionId: request?.transactionId ?? null,
   state,
@@ -123,7 +123,7 @@ interface SettleReportOptions {
  * `json`, prints JSON in both cases.
  * @returns the exit code of the command: EXIT.failed if a request is refused, otherwise EXIT.done
  */
-export function printReport(
+export function printSettleReport(
   terminal: Terminal,
   planned: readonly PlannedSettle[],
   options: SettleReportOptions,

@@ -1,14 +1,14 @@
 import { AuditLog } from '../../observability/audit/audit-log';
 import { readCommandConfig } from '../../config';
 import { openJournal } from '../../datasources/journal/create-journal';
-import { JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
+import { JOURNAL_TIMEOUT_MS, UsageError, type CommandContext } from '../context';
 import { readOperator } from './operator';
 
 /** Maximum number of attempts of unknown outcome that a command reads. */
 const MAX_UNKNOWN_ATTEMPTS = 100_000;
 
 /** Error message if Session.findAttempt() finds no attempt. */
-export const NO_ATTEMPT_MESSAGE =
+export const ATTEMPT_NOT_FOUND_MESSAGE =
   'No attempt has this id or idempotency key. If several clients used the key, use the id of the attempt.';
 
 /** Returns SERVICE_BASE_URL, which identifies the service in the journal. @throws UsageError if it is not set */
@@ -24,14 +24,14 @@ export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /**
  * Opens the journal for an `attempts` or `changes` command.
- * @param byOption value of the option --by
+ * @param byValue value of the option --by
  * @throws UsageError, before the journal is opened, if the option is invalid or SERVICE_BASE_URL is not set
  */
-export async function openSession(context: Context, byOption?: string) {
+export async function openSession(context: CommandContext, byValue?: string) {
   const { terminal } = context;
   const config = readCommandConfig(context.env);
   const service = requireServiceUrl(config.serviceBaseUrl);
-  const operator = readOperator(config.sudoUser, byOption);
+  const operator = readOperator(config.sudoUser, byValue);
   terminal.showProgress('Reading the journal …');
   const resources = new AsyncDisposableStack();
   const close = (resource: { close(): Promise<void> }): Promise<void> => resource.close();

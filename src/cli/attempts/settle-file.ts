@@ -4,14 +4,14 @@ import { parseJson, readTextFile } from '../../shared/json-text';
 import { InputError, UsageError } from '../context';
 import { toSettleRequest, type SettleFileLine } from './settle-plan';
 
-type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
-type RowFields = Partial<Record<Column, string>>;
+type SettleFileColumn = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
+type RowFields = Partial<Record<SettleFileColumn, string>>;
 
 /**
  * Maps the names of columns (in lower case, letters only) to the columns that `settle --file` reads. Several names can
  * mean the same column. All other columns are ignored.
  */
-const COLUMN_BY_NAME = new Map<string, Column>([
+const COLUMN_BY_NAME = new Map<string, SettleFileColumn>([
   ['id', 'id'],
   ['attempt', 'id'],
   ['attemptid', 'id'],
@@ -23,9 +23,9 @@ const COLUMN_BY_NAME = new Map<string, Column>([
 ]);
 
 /** Returns the known fields of a row. @throws UsageError if a field is repeated, or is neither a string nor null */
-function readFields(cells: readonly [name: string, value: unknown][]): RowFields {
+function readFields(entries: readonly [name: string, value: unknown][]): RowFields {
   const fields: RowFields = {};
-  for (const [name, value] of cells) {
+  for (const [name, value] of entries) {
     const column = COLUMN_BY_NAME.get(name.toLowerCase().replace(/[^a-z]/g, ''));
     if (!column) continue;
     if (column in fields) throw new UsageError(`${name}: the field ${column} is repeated.`);
@@ -95,14 +95,14 @@ function readObject(json: string): object {
 }
 
 function readRow({ line, read }: Row, defaultStatus: string): SettleFileLine {
-  const commonFields = { line, name: '', key: null as string | null, request: null, attempt: null };
+  const commonFields = { line, idOrKey: '', key: null as string | null, request: null, attempt: null };
   try {
     const { id = '', key = '', outcome = '', transactionId, status } = read();
-    commonFields.name = id || key;
+    commonFields.idOrKey = id || key;
     if (id && key) commonFields.key = key;
-    if (commonFields.name !== '' && ['', 'unknown'].includes(outcome))
+    if (commonFields.idOrKey !== '' && ['', 'unknown'].includes(outcome))
       return { ...commonFields, state: 'left_unknown', message: null };
-    const fields = { attempt: commonFields.name, outcome, transactionId, status: status || defaultStatus };
+    const fields = { idOrKey: commonFields.idOrKey, outcome, transactionId, status: status || defaultStatus };
     return { ...commonFields, request: toSettleRequest(fields), state: 'ready', message: null };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

@@ -2,35 +2,35 @@ import type { Attempt } from '../../datasources/journal/journal';
 import { readStatus } from '../../redaction/text';
 import { isUuid } from '../../shared/uuid';
 import { UsageError } from '../context';
-import { NO_ATTEMPT_MESSAGE, type Session } from './session';
+import { ATTEMPT_NOT_FOUND_MESSAGE, type Session } from './session';
 
-/** An operator's request to record the outcome of an attempt. `attempt`: id or idempotency key of the attempt. */
-export type SettleRequest = { attempt: string } & (
+/** An operator's request to record the outcome of an attempt. `idOrKey`: id or idempotency key of the attempt. */
+export type SettleRequest = { idOrKey: string } & (
   | { outcome: 'not_sent'; transactionId: null; status: null }
   /** `status`: the transaction's status in the words of the payment service, such as `processing`. */
   | { outcome: 'succeeded'; transactionId: string; status: string }
 );
 
 interface RequestFields {
-  attempt: string;
+  idOrKey: string;
   outcome: string;
   transactionId?: string | null | undefined;
   status: string | null;
 }
 
 /** Validates the fields of a settle request. @throws UsageError if a field is missing or invalid */
-export function toSettleRequest({ attempt, outcome, transactionId, status }: RequestFields): SettleRequest {
-  if (attempt === '') throw new UsageError('No attempt is given: specify its id or its idempotency key.');
+export function toSettleRequest({ idOrKey, outcome, transactionId, status }: RequestFields): SettleRequest {
+  if (idOrKey === '') throw new UsageError('No attempt is given: specify its id or its idempotency key.');
   if (outcome === 'not_sent') {
     if (transactionId) throw new UsageError('The outcome "not_sent" must not have a transaction id.');
-    return { attempt, outcome, transactionId: null, status: null };
+    return { idOrKey, outcome, transactionId: null, status: null };
   }
   if (outcome !== 'succeeded') throw new UsageError('The outcome has to be not_sent or succeeded.');
   if (!transactionId) throw new UsageError('The outcome "succeeded" requires a transaction id.');
   if (!isUuid(transactionId)) throw new UsageError('The transaction id has to be a UUID.');
   if (!status || readStatus(status) !== status)
     throw new UsageError('The status has to be a status word of the service, such as processing.');
-  return { attempt, outcome, transactionId: transactionId.toLowerCase(), status };
+  return { idOrKey, outcome, transactionId: transactionId.toLowerCase(), status };
 }
 
 /**
@@ -49,7 +49,7 @@ export interface PlannedSettle {
   /** The line number in the file, from 1; null if the request is not from a file. */
   line: number | null;
   /** The id or idempotency key that names the attempt; may be empty if the line of the file is malformed. */
-  name: string;
+  idOrKey: string;
   /** The request; null if the line of the file requests no outcome or is malformed. */
   request: SettleRequest | null;
   /** The attempt in the journal. Null if there is none, or if it was not looked up because `request` is null. */
@@ -73,10 +73,10 @@ export async function planSettle(
   request: SettleRequest,
   line: number | null = null,
 ): Promise<PlannedSettle> {
-  const attempt = await session.findAttempt(request.attempt);
-  const { attempt: name, transactionId } = request;
-  const planned: PlannedSettle = { line, name, request, attempt, state: 'ready', message: null };
-  if (!attempt) return asRefused(planned, NO_ATTEMPT_MESSAGE);
+  const attempt = await session.findAttempt(request.idOrKey);
+  const { idOrKey, transactionId } = request;
+  const planned: PlannedSettle = { line, idOrKey, request, attempt, state: 'ready', message: null };
+  if (!attempt) return asRefused(planned, ATTEMPT_NOT_FOUND_MESSAGE);
   if (isSettledAs(attempt, request)) return { ...planned, state: 'already_settled' };
   if (attempt.outcome !== 'unknown')
     return asRefused(planned, `The outcome is already ${attempt.outcome}; it must be unknown to be settled.`);
@@ -86,9 +86,9 @@ export async function planSettle(
 }
 
 /**
- * A line of a file for `settle --file`, before its attempt is read from the journal. `name` is the id or, if the line has
- * none, the idempotency key. `key` is the idempotency key if the line has both; otherwise null. It is only compared with
- * the key of the attempt with this id.
+ * A line of a file for `settle --file`, before its attempt is read from the journal. `idOrKey` is the id or, if the
+ * line has none, the idempotency key. `key` is the idempotency key if the line has both; otherwise null. It is only compared
+ * with the key of the attempt with this id.
  */
 export type SettleFileLine = PlannedSettle & { line: number; key: string | null };
 
@@ -98,12 +98,12 @@ export async function planSettleFile(
   lines: readonly SettleFileLine[],
 ): Promise<PlannedSettle[]> {
   const planned: PlannedSettle[] = [];
-  const firstLines = new Map<string, number>();
+  const firstLineNumbers = new Map<string, number>();
   for (const fileLine of lines) {
     session.terminal.showProgress(`Checking ${planned.length + 1} of ${lines.length} …`);
     const { line, request } = fileLine;
     const plan = request ? await planSettle(session, request, line) : fileLine;
-    planned.push(refuseIfConflict(plan, fileLine, firstLines));
+    planned.push(refuseIfConflict(plan, fileLine, firstLineNumbers));
   }
   return planned;
 }
@@ -111,20 +111,20 @@ export async function planSettleFile(
 /**
  * Refuses a line if its id and key belong to different attempts, or if an earlier line has the same attempt or
  * transaction.
- * @param firstLines for each attempt and transaction of the earlier lines: the number of the first line that has it.
- *   The function adds the present line.
+ * @param firstLineNumbers for each attempt and transaction of the earlier lines: the number of the first line that has
+ *   it. The function adds the present line.
  */
 function refuseIfConflict(
   planned: PlannedSettle,
   { line, key }: SettleFileLine,
-  firstLines: Map<string, number>,
+  firstLineNumbers: Map<string, number>,
 ): PlannedSettle {
   const { attempt, request } = planned;
   if (!attempt) return planned;
   const names = [`attempt ${attempt.id}`];
   if (request?.transactionId) names.push(`${attempt.kind} ${request.transactionId}`);
-  const earlierLine = names.map((name) => firstLines.get(name)).find((first) => first !== undefined);
-  for (const name of names) if (!firstLines.has(name)) firstLines.set(name, line);
+  const earlierLine = names.map((name) => firstLineNumbers.get(name)).find((first) => first !== undefined);
+  for (const name of names) if (!firstLineNumbers.has(name)) firstLineNumbers.set(name, line);
   if (earlierLine !== undefined)
     return asRefused(planned, `Line ${earlierLine} has the same attempt or transaction.`);
   // Accept the key with an apostrophe, too, because attemptsCsv() puts one before a key that looks like a formula.

@@ -3,7 +3,7 @@ import type { AuditLog } from '../../observability/audit/audit-log';
 import type { Attempt, Outcome } from '../../datasources/journal/journal';
 import type { ProposedOutcome } from '../../datasources/journal/settlement-proposals';
 import { sleep } from '../../shared/timeout';
-import { auditName } from './operator';
+import { toAuditActor } from './operator';
 import type { Session } from './session';
 import { isSettledAs, planSettle, asRefused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
@@ -24,9 +24,9 @@ const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** Returns the fields of an audit entry that say who decided and why. */
 export const decisionFields = ({ operator }: Session, { reason, proposal }: Decision) => ({
-  who: auditName(operator.user),
+  who: toAuditActor(operator.user),
   sudoUser: operator.sudoUser ?? undefined,
-  by: operator.givenName ?? undefined,
+  by: operator.statedName ?? undefined,
   reason,
   proposal: proposal?.id,
   proposedBy: proposal?.proposedBy,
@@ -67,13 +67,13 @@ async function settleOne(
   audit: AuditLog,
   { planned, decision }: { planned: PlannedSettle; decision: Decision },
 ): Promise<PlannedSettle> {
-  const { request, attempt, line, name } = planned;
+  const { request, attempt, line, idOrKey } = planned;
   if (!request || !attempt) return planned;
   const { journal, service } = session;
   const claimed = await claimAttempt(session, attempt.id);
   if (!claimed) {
-    const replanned = await planSettle(session, { ...request, attempt: attempt.id }, line);
-    const current = { ...replanned, name, request };
+    const replanned = await planSettle(session, { ...request, idOrKey: attempt.id }, line);
+    const current = { ...replanned, idOrKey, request };
     return current.state === 'ready'
       ? asRefused(
           current,
@@ -162,7 +162,7 @@ export async function storeProposal(
       reason: decision.reason,
       proposedBy: operator.user,
       sudoUser: operator.sudoUser,
-      givenName: operator.givenName,
+      givenName: operator.statedName,
       proposedAt,
       expiresAt: proposedAt + PROPOSAL_LIFETIME_MS,
     });

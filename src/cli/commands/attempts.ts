@@ -1,6 +1,6 @@
 import { attemptsCsv, attemptJson, describeAttempt, attemptLine } from '../attempts/report';
-import { NO_ATTEMPT_MESSAGE, openSession } from '../attempts/session';
-import type { Context } from '../context';
+import { ATTEMPT_NOT_FOUND_MESSAGE, openSession } from '../attempts/session';
+import type { CommandContext } from '../context';
 
 interface OutputOptions {
   json?: boolean;
@@ -9,7 +9,10 @@ interface OutputOptions {
 }
 
 /** Runs `paygraph attempts list`. */
-export async function listAttempts(context: Context, { json, jsonl, csv }: OutputOptions): Promise<void> {
+export async function listAttempts(
+  context: CommandContext,
+  { json, jsonl, csv }: OutputOptions,
+): Promise<void> {
   await using session = await openSession(context);
   const attempts = await session.unknownAttempts();
   const { terminal } = context;
@@ -23,10 +26,14 @@ export async function listAttempts(context: Context, { json, jsonl, csv }: Outpu
 }
 
 /** Runs `paygraph attempts show`. Rejects if the attempt is not found. */
-export async function showAttempt(context: Context, name: string, { json }: OutputOptions): Promise<void> {
+export async function showAttempt(
+  context: CommandContext,
+  idOrKey: string,
+  { json }: OutputOptions,
+): Promise<void> {
   await using session = await openSession(context);
-  const attempt = await session.findAttempt(name);
-  if (!attempt) throw new Error(NO_ATTEMPT_MESSAGE);
+  const attempt = await session.findAttempt(idOrKey);
+  if (!attempt) throw new Error(ATTEMPT_NOT_FOUND_MESSAGE);
   if (json) context.terminal.printJson(attemptJson(attempt));
   else context.terminal.print(describeAttempt(attempt));
 }

@@ -2,14 +2,14 @@ import { statSync } from 'node:fs';
 import process from 'node:process';
 import { readCommandConfig } from '../../config';
 import { AuditLogFollower } from '../../observability/audit/follower';
-import { Verifier, type FileSummary, type AuditFinding } from '../../observability/audit/verifier';
+import { AuditLogVerifier, type FileSummary, type AuditFinding } from '../../observability/audit/verifier';
 import { sleep } from '../../shared/timeout';
-import { EXIT, InputError, type Context } from '../context';
+import { EXIT, InputError, type CommandContext } from '../context';
 import { errorOrCauseCode } from '../../shared/error-code';
 import type { Terminal } from '../terminal';
 
 /** Maximum number of findings of each kind, and of processes in the text. */
-const MAX_PRINTED = 20;
+const MAX_PRINTED_FINDINGS = 20;
 const FOLLOW_INTERVAL_MS = 500;
 
 interface VerifyOptions {
@@ -19,8 +19,8 @@ interface VerifyOptions {
 }
 
 /** Runs `paygraph audit verify`. Exit code 1: lines are missing or changed. @throws InputError if a read fails */
-export async function verify(
-  { terminal, env }: Context,
+export async function verifyAuditLog(
+  { terminal, env }: CommandContext,
   files: readonly string[],
   { expect = [], json }: VerifyOptions,
 ): Promise<number> {
@@ -28,9 +28,9 @@ export async function verify(
   const summary = { faultCount: 0, noteCount: 0, printedFindings: [] as AuditFinding[] };
   const onFinding = (finding: AuditFinding): void => {
     const countOfKind = (summary[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
-    if (countOfKind <= MAX_PRINTED) summary.printedFindings.push(finding);
+    if (countOfKind <= MAX_PRINTED_FINDINGS) summary.printedFindings.push(finding);
   };
-  const verifier = new Verifier(onFinding, auditKey?.reveal() ?? null, expect);
+  const verifier = new AuditLogVerifier(onFinding, auditKey?.reveal() ?? null, expect);
   for (const file of files.length > 0 ? files : [auditFile]) await verifyFile(file, verifier, terminal);
   const result = verificationResult(verifier, summary);
   if (json) terminal.printJson(result);
@@ -38,7 +38,7 @@ export async function verify(
   return result.isWhole ? EXIT.done : EXIT.failed;
 }
 
-async function verifyFile(file: string, verifier: Verifier, terminal: Terminal): Promise<void> {
+async function verifyFile(file: string, verifier: AuditLogVerifier, terminal: Terminal): Promise<void> {
   const total = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const onRead = (bytes: number): void =>
     terminal.showProgress(`${file}: ${total === 0 ? 100 : Math.floor((100 * bytes) / total)} %`);
@@ -47,9 +47,9 @@ async function verifyFile(file: string, verifier: Verifier, terminal: Terminal):
   });
 }
 
-/** Returns the result as --json prints it. The result has at most MAX_PRINTED faults and MAX_PRINTED notes. */
+/** Returns the result as --json prints it. The result has at most MAX_PRINTED_FINDINGS faults and as many notes. */
 const verificationResult = (
-  { writers, files, missed, missingHashes }: Verifier,
+  { writers, files, lostEntryCount, missingHashes }: AuditLogVerifier,
   summary: { faultCount: number; noteCount: number; printedFindings: readonly AuditFinding[] },
 ) => ({
   isWhole: summary.faultCount + missingHashes.length === 0,
@@ -57,7 +57,7 @@ const verificationResult = (
   notes: summary.noteCount,
   findings: summary.printedFindings,
   missingSeals: missingHashes,
-  callsNotWritten: missed,
+  callsNotWritten: lostEntryCount,
   writers: { total: writers.length, open: writers.filter(({ isClosed }) => !isClosed) },
   files,
 });
@@ -65,7 +65,7 @@ const verificationResult = (
 function describeResult(result: ReturnType<typeof verificationResult>): string[] {
   const { faults, notes, findings, missingSeals, callsNotWritten, writers, files } = result;
   const describeOmitted = (label: string, count: number, what: string): string[] =>
-    count > MAX_PRINTED ? [`${label}  … and ${count - MAX_PRINTED} more ${what}.`] : [];
+    count > MAX_PRINTED_FINDINGS ? [`${label}  … and ${count - MAX_PRINTED_FINDINGS} more ${what}.`] : [];
   const missedCalls = `note   Entries missing because writing failed: ${callsNotWritten}. The log of the gateway contains them.`;
   return [
     ...findings.map(
@@ -75,7 +75,7 @@ function describeResult(result: ReturnType<typeof verificationResult>): string[]
     ...describeOmitted('FAULT', faults - missingSeals.length, 'faults'),
     ...describeOmitted('note ', notes, 'notes'),
     ...writers.open
-      .slice(0, MAX_PRINTED)
+      .slice(0, MAX_PRINTED_FINDINGS)
       .map(
         ({ pid, host, opened }) =>
           `note   process ${pid} on ${host} opened the log at ${opened} and has not closed it: it is running or was killed.`,
@@ -104,7 +104,10 @@ function describeFile({ name, lines, calls, first, last, seal }: FileSummary): s
 }
 
 /** Runs `paygraph audit follow` until SIGTERM. Then prints the remaining lines and resolves. */
-export async function follow({ terminal, env }: Context, file: string | undefined): Promise<void> {
+export async function followAuditLog(
+  { terminal, env }: CommandContext,
+  file: string | undefined,
+): Promise<void> {
   const follower = new AuditLogFollower(file ?? readCommandConfig(env).auditFile);
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());

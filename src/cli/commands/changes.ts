@@ -8,9 +8,9 @@ import {
 import { paymentMethodByType, payoutMethodByType } from '../../schema/methods';
 import { changePages } from '../change-pages';
 import { openSession, type Session } from '../attempts/session';
-import { InputError, type Context } from '../context';
+import { InputError, type CommandContext } from '../context';
 import { csvRecord } from '../csv';
-import { timeText } from '../terminal';
+import { isoTime } from '../terminal';
 
 interface ChangesOptions {
   after?: string;
@@ -25,8 +25,8 @@ const BEHIND_MESSAGE =
   'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.';
 
 /** Runs `paygraph changes`. */
-export async function changes(
-  context: Context,
+export async function printChanges(
+  context: CommandContext,
   { after: cursor, channel, format, limit = Infinity }: ChangesOptions,
 ): Promise<void> {
   const { terminal } = context;
@@ -41,7 +41,7 @@ export async function changes(
     let isBehind = false;
     const pageLimit = (): number => Math.min(PAGE_SIZE, remaining);
     for await (const page of changePages(journal, { ...selection, after }, pageLimit)) {
-      text += page.changes.map(FORMATTERS[format]).join('');
+      text += page.changes.map(LINE_FORMATTERS[format]).join('');
       if (text !== '' && !(await terminal.printPart(text))) return;
       text = '';
       after = page.endPosition;
@@ -82,7 +82,7 @@ const CSV_COLUMNS = [
 function changeFields({ position, recordedAt, kind, method, ...change }: RecordedChange) {
   return {
     cursor: encodeCursor(position),
-    recordedAt: timeText(recordedAt),
+    recordedAt: isoTime(recordedAt),
     kind,
     channel: change.channel,
     transactionId: change.transactionId,
@@ -115,4 +115,4 @@ function jsonLine(change: RecordedChange): string {
   return `${JSON.stringify(json)}\n`;
 }
 
-const FORMATTERS = { csv: csvLine, jsonl: jsonLine };
+const LINE_FORMATTERS = { csv: csvLine, jsonl: jsonLine };

@@ -5,32 +5,32 @@ import { ClientKeyStore, newClientKey, type ClientKey } from '../../auth/client-
 import { readCommandConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { parseJson, readTextFile } from '../../shared/json-text';
-import { InputError, UsageError, type Context } from '../context';
+import { InputError, UsageError, type CommandContext } from '../context';
 import { errorOrCauseCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
-import { fieldLabel, timeOrNull, timeText } from '../terminal';
+import { fieldLabel, isoTimeOrNull, isoTime } from '../terminal';
 
-/** An entry of CLIENT_KEYS_FILE. `entry`: as in the file. `key`: the same entry, validated and parsed. */
+/** An entry of CLIENT_KEYS_FILE. `entry`: as in the file. `clientKey`: the same entry, validated and parsed. */
 interface KeyEntry {
   entry: { id: string; scopes: string[]; channels: string[] };
-  key: ClientKey;
+  clientKey: ClientKey;
 }
 
 /** Reads CLIENT_KEYS_FILE; returns no entries if it does not exist. @throws InputError if it is invalid */
-function readEntries(file: string): KeyEntry[] {
+function readKeyEntries(file: string): KeyEntry[] {
   if (!existsSync(file)) return [];
   try {
     const text = readTextFile(file);
     const keys = new ClientKeyStore(text).all;
     const entries = parseJson(text) as KeyEntry['entry'][];
-    return keys.map((key, index) => ({ key, entry: entries[index] as KeyEntry['entry'] }));
+    return keys.map((clientKey, index) => ({ clientKey, entry: entries[index] as KeyEntry['entry'] }));
   } catch (error) {
     throw new InputError(`${file}: ${describeFileError(error)}.`);
   }
 }
 
 /** Validates entries by the rules of the gateway. @throws InputError if one is invalid */
-function validateEntries(entries: readonly object[]): void {
+function validateKeyEntries(entries: readonly object[]): void {
   try {
     new ClientKeyStore(JSON.stringify(entries));
   } catch (error) {
@@ -38,8 +38,8 @@ function validateEntries(entries: readonly object[]): void {
   }
 }
 
-function writeEntries(file: string, entries: readonly object[]): void {
-  validateEntries(entries);
+function writeKeyEntries(file: string, entries: readonly object[]): void {
+  validateKeyEntries(entries);
   replaceFile(file, `${JSON.stringify(entries, null, 2)}\n`, 0o600);
 }
 
@@ -65,17 +65,18 @@ function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions)
   const now = Date.now();
   const { key, entry } = newClientKey(id);
   // If `label` or `expiresAt` is undefined, JSON.stringify() omits the field.
-  const expiresAt = expiresIn === undefined ? undefined : timeText(now + expiresIn);
-  const created = { ...rights, ...entry, label, createdAt: timeText(now), expiresAt };
-  validateEntries([created]);
+  const expiresAt = expiresIn === undefined ? undefined : isoTime(now + expiresIn);
+  const created = { ...rights, ...entry, label, createdAt: isoTime(now), expiresAt };
+  validateKeyEntries([created]);
   return { key, entry: created };
 }
 
-const keyText = (id: string, key: string): string => `Key of ${id} (it is not shown again):\n${key}\n\n`;
+const newKeyMessage = (id: string, key: string): string =>
+  `Key of ${id} (it is not shown again):\n${key}\n\n`;
 
 /** Runs `paygraph client-key new`. */
-export async function newKey(
-  { terminal }: Context,
+export async function issueKey(
+  { terminal }: CommandContext,
   id: string,
   options: KeyOptions & { scopes?: string[]; channels?: string[]; file?: string },
   { args }: Command,
@@ -85,7 +86,7 @@ export async function newKey(
       'client-key new: more than one client id. Separate scopes and channels by commas, without spaces.',
     );
   const { channels = ['*'], file } = options;
-  const entries = file === undefined ? [] : readEntries(file);
+  const entries = file === undefined ? [] : readKeyEntries(file);
   if (entries.some(({ entry }) => entry.id === id))
     throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
   // Default: all scopes except cards:direct. Scopes that end in `:own` are omitted too, because the scopes without
@@ -94,10 +95,10 @@ export async function newKey(
   const scopes = options.scopes ?? Object.keys(SCOPES).filter(isDefault);
   const { key, entry } = createKey(id, { scopes, channels }, options);
   if (file === undefined)
-    terminal.print(`${keyText(id, key)}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
+    terminal.print(`${newKeyMessage(id, key)}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
   else {
-    writeEntries(file, [...entries.map((existing) => existing.entry), entry]);
-    terminal.print(`${keyText(id, key)}The entry was added to ${file}.`);
+    writeKeyEntries(file, [...entries.map((existing) => existing.entry), entry]);
+    terminal.print(`${newKeyMessage(id, key)}The entry was added to ${file}.`);
   }
 }
 
@@ -105,59 +106,61 @@ export async function newKey(
  * Returns the time in ms from the creation of a key to its expiry. Returns undefined if one of the two times is not
  * set, or if the expiry is not after the creation.
  */
-function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): number | undefined {
+function keyLifetimeMs({ createdAt, caller: { expiresAt } }: ClientKey): number | undefined {
   if (createdAt === null || expiresAt === null || expiresAt <= createdAt) return undefined;
   return expiresAt - createdAt;
 }
 
 /** Runs `paygraph client-key rotate`. */
 export async function rotateKey(
-  { terminal }: Context,
+  { terminal }: CommandContext,
   id: string,
   options: KeyOptions & { file: string; oldExpiresIn?: number },
 ): Promise<void> {
   const { file, oldExpiresIn: oldLifetime = Infinity } = options;
-  const entries = readEntries(file);
+  const entries = readKeyEntries(file);
   const newest = entriesOfClient(entries, id, file).at(-1) as KeyEntry;
   const { scopes, channels } = newest.entry;
-  const expiresIn = options.expiresIn ?? lifetimeOf(newest.key);
+  const expiresIn = options.expiresIn ?? keyLifetimeMs(newest.clientKey);
   const { key, entry } = createKey(id, { scopes, channels }, { label: options.label, expiresIn });
   if (oldLifetime < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
   const oldExpiry = Date.now() + oldLifetime;
   const updated = entries.map((existing) =>
-    existing.entry.id === id && (existing.key.caller.expiresAt ?? Infinity) > oldExpiry
-      ? { ...existing.entry, expiresAt: timeText(oldExpiry) }
+    existing.entry.id === id && (existing.clientKey.caller.expiresAt ?? Infinity) > oldExpiry
+      ? { ...existing.entry, expiresAt: isoTime(oldExpiry) }
       : existing.entry,
   );
-  writeEntries(file, [...updated, entry]);
+  writeKeyEntries(file, [...updated, entry]);
   const expiryNote =
-    oldLifetime === Infinity ? '' : ` The other keys expire at ${timeText(oldExpiry)} or earlier.`;
-  terminal.print(`${keyText(id, key)}The entry was added to ${file}.${expiryNote}`);
+    oldLifetime === Infinity ? '' : ` The other keys expire at ${isoTime(oldExpiry)} or earlier.`;
+  terminal.print(`${newKeyMessage(id, key)}The entry was added to ${file}.${expiryNote}`);
 }
 
 /** Runs `paygraph client-key revoke`. */
 export async function revokeKey(
-  { terminal }: Context,
+  { terminal }: CommandContext,
   id: string,
   { file, key: label, all }: { file: string; key?: string; all?: boolean },
 ): Promise<void> {
-  const entries = readEntries(file);
+  const entries = readKeyEntries(file);
   const clientKeys = entriesOfClient(entries, id, file);
-  const revoked = label === undefined ? clientKeys : clientKeys.filter(({ key }) => key.label === label);
-  const labelsOf = (keys: readonly KeyEntry[]): string => keys.map(({ key }) => key.label).join(', ');
+  const revoked =
+    label === undefined ? clientKeys : clientKeys.filter(({ clientKey }) => clientKey.label === label);
+  const labelsOf = (keys: readonly KeyEntry[]): string =>
+    keys.map(({ clientKey }) => clientKey.label).join(', ');
   if (revoked.length === 0)
     throw new InputError(`${id} has no key with this label. Its keys: ${labelsOf(clientKeys)}.`);
   if (revoked.length > 1 && !all)
     throw new InputError(`${id} has several keys: use --key (${labelsOf(clientKeys)}) or --all.`);
   const remaining = entries.filter((existing) => !revoked.includes(existing)).map(({ entry }) => entry);
-  writeEntries(file, remaining);
+  writeKeyEntries(file, remaining);
   terminal.print(
     `Revoked keys of ${id}: ${labelsOf(revoked)}. Keys left: ${clientKeys.length - revoked.length}. Gateways that use ${file} reject the revoked keys within seconds.`,
   );
 }
 
 const METRICS_TIMEOUT_MS = 10_000;
-const LAST_USE_SAMPLE =
+const LAST_USE_PATTERN =
   /^paygraph_client_key_last_used_timestamp_seconds\{client="([\w.-]+)",key="([\w.-]+)"\} ([\d.e+]+)$/gm;
 
 async function readMetrics(url: string, headers: { authorization?: string }): Promise<string> {
@@ -178,12 +181,12 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
  * Returns the latest use of each key at any of the instances, in ms since 1970. The map has no entry for a key that was
  * not used. Map key: `<client id> <label>`.
  */
-async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
+async function readLastUses(urls: readonly string[], { env }: CommandContext): Promise<Map<string, number>> {
   const token = readCommandConfig(env).metricsToken?.reveal();
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const pages = await Promise.all(urls.map((url) => readMetrics(url, headers)));
   const lastUses = new Map<string, number>();
-  for (const [, client, label, seconds] of pages.join('\n').matchAll(LAST_USE_SAMPLE)) {
+  for (const [, client, label, seconds] of pages.join('\n').matchAll(LAST_USE_PATTERN)) {
     const name = `${client} ${label}`;
     lastUses.set(name, Math.max(lastUses.get(name) ?? 0, Number(seconds) * 1000));
   }
@@ -202,21 +205,23 @@ function formatTable(objects: readonly Readonly<Record<string, unknown>>[]): str
 
 /** Runs `paygraph client-key list`. `metrics`: URLs of /metrics, one for each instance. */
 export async function listKeys(
-  context: Context,
+  context: CommandContext,
   { file, metrics, json }: { file: string; metrics?: readonly string[]; json?: boolean },
 ): Promise<void> {
-  const entries = readEntries(file);
+  const entries = readKeyEntries(file);
   const lastUses = metrics && (await readLastUses(metrics, context));
-  const keys = entries.map(({ entry: { id, scopes, channels }, key: { label, createdAt, caller } }) => ({
-    client: id,
-    key: label,
-    createdAt: timeOrNull(createdAt),
-    expiresAt: timeOrNull(caller.expiresAt),
-    isExpired: (caller.expiresAt ?? Infinity) <= Date.now(),
-    ...(lastUses && { lastUsedAt: timeOrNull(lastUses.get(`${id} ${label}`)) }),
-    scopes,
-    channels,
-  }));
+  const keys = entries.map(
+    ({ entry: { id, scopes, channels }, clientKey: { label, createdAt, caller } }) => ({
+      client: id,
+      key: label,
+      createdAt: isoTimeOrNull(createdAt),
+      expiresAt: isoTimeOrNull(caller.expiresAt),
+      isExpired: (caller.expiresAt ?? Infinity) <= Date.now(),
+      ...(lastUses && { lastUsedAt: isoTimeOrNull(lastUses.get(`${id} ${label}`)) }),
+      scopes,
+      channels,
+    }),
+  );
   if (json) context.terminal.printJson(keys);
   else context.terminal.print(keys.length === 0 ? 'There are no keys.' : formatTable(keys));
 }

@@ -10,7 +10,7 @@ import {
   DEV_KEY_FILE,
 } from '../../shared/dev-issuer';
 import { readCommandConfig } from '../../config';
-import { InputError, type Context } from '../context';
+import { InputError, type CommandContext } from '../context';
 import { errorOrCauseCode } from '../../shared/error-code';
 import { parseList, replaceFile } from '../options';
 
@@ -24,7 +24,7 @@ interface DevTokenOptions {
 
 const ALGORITHM = 'ES256';
 /** Maximum of --expires-in, in ms: the default of AUTH_MAX_TOKEN_LIFETIME_SECONDS. */
-const MAX_LIFETIME_MS = 86_400_000;
+const MAX_TOKEN_LIFETIME_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 /** Creates a private key and stores it in DEV_KEY_FILE, readable only by this user. */
@@ -37,7 +37,7 @@ async function createSigningKey(): Promise<JWK> {
 }
 
 /** Reads the private key, or creates one. Writes its public key to DEV_JWKS_FILE. @throws InputError on failure */
-async function loadSigningKey() {
+async function prepareSigningKey() {
   try {
     const jwk = existsSync(DEV_KEY_FILE)
       ? (JSON.parse(readFileSync(DEV_KEY_FILE, 'utf8')) as JWK)
@@ -70,20 +70,23 @@ function claimsOf({ sub, scope, channels }: DevTokenOptions) {
 }
 
 /** Runs `paygraph dev-token`. @throws InputError if an option, a setting or the key file cannot be used */
-export async function devToken({ terminal, env }: Context, options: DevTokenOptions): Promise<void> {
+export async function createDevToken(
+  { terminal, env }: CommandContext,
+  options: DevTokenOptions,
+): Promise<void> {
   const { serviceBaseUrl, sandboxPort } = readCommandConfig(env);
   if (serviceBaseUrl !== null)
     throw new InputError('Unset SERVICE_BASE_URL: these tokens are for the embedded sandbox only.');
   if (sandboxPort === 0) throw new InputError('SANDBOX_PORT: expected a fixed port, not 0.');
   const claims = claimsOf(options);
   const { expiresIn = HOUR_MS } = options;
-  if (expiresIn > MAX_LIFETIME_MS)
+  if (expiresIn > MAX_TOKEN_LIFETIME_MS)
     throw new InputError(
       '--expires-in: expected at most 24h. By default, gateways reject longer lifetimes (AUTH_MAX_TOKEN_LIFETIME_SECONDS).',
     );
   const now = Math.floor(Date.now() / 1000);
   const expiresAt = now + Math.floor(expiresIn / 1000);
-  const { kid, privateKey } = await loadSigningKey();
+  const { kid, privateKey } = await prepareSigningKey();
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid })
     .setIssuer(DEV_ISSUER)

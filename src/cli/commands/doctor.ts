@@ -1,12 +1,12 @@
 import { ConfigError, readConfig, secretFiles } from '../../config';
-import { EXIT, type Context } from '../context';
-import { failed, type Finding } from '../doctor/check';
+import { EXIT, type CommandContext } from '../context';
+import { failedFinding, type Finding } from '../doctor/check';
 import { CHECKS, runChecks, type NamedFinding } from '../doctor/run-checks';
 import type { Terminal } from '../terminal';
 
 const STATUS_WIDTH = 9;
 const NAME_WIDTH = 20;
-const STYLES: Readonly<Record<Finding['status'], Parameters<Terminal['styled']>[0]>> = {
+const STATUS_STYLES: Readonly<Record<Finding['status'], Parameters<Terminal['styled']>[0]>> = {
   ok: 'green',
   warning: 'yellow',
   failed: 'red',
@@ -15,7 +15,7 @@ const STYLES: Readonly<Record<Finding['status'], Parameters<Terminal['styled']>[
 
 /** Runs `paygraph doctor`. */
 export async function doctor(
-  { terminal, env }: Context,
+  { terminal, env }: CommandContext,
   { channel, json }: { channel?: string; json?: boolean },
 ): Promise<number> {
   try {
@@ -27,7 +27,10 @@ export async function doctor(
     return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.done;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const findingOf = (message: string) => ({ check: 'settings', ...failed('setting_invalid', message) });
+    const findingOf = (message: string) => ({
+      check: 'settings',
+      ...failedFinding('setting_invalid', message),
+    });
     printReport(terminal, error.errors.map(findingOf), json);
     return EXIT.misused;
   }
@@ -40,7 +43,7 @@ function printReport(terminal: Terminal, findings: readonly NamedFinding[], json
   );
   if (json) return terminal.printJson({ ok, warnings, failed: failures, skipped, findings });
   for (const { check, status, message, remedy } of findings) {
-    const label = terminal.styled(STYLES[status], status.padEnd(STATUS_WIDTH));
+    const label = terminal.styled(STATUS_STYLES[status], status.padEnd(STATUS_WIDTH));
     terminal.print(`${label}${check.padEnd(NAME_WIDTH)}${message}`);
     if (remedy !== undefined) terminal.print(`${' '.repeat(STATUS_WIDTH + NAME_WIDTH)}→ ${remedy}`);
   }

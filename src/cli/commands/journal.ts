@@ -1,11 +1,11 @@
 import { readCommandConfig } from '../../config';
 import { migrateJournal, openJournal } from '../../datasources/journal/create-journal';
 import type { FenceState } from '../../datasources/journal/fence';
-import { JOURNAL_TIMEOUT_MS, type Context } from '../context';
-import { timeText } from '../terminal';
+import { JOURNAL_TIMEOUT_MS, type CommandContext } from '../context';
+import { isoTime } from '../terminal';
 
 /** Runs `paygraph migrate`. Rejects if the journal cannot be opened or migrated. */
-export async function migrate({ terminal, env }: Context): Promise<void> {
+export async function migrate({ terminal, env }: CommandContext): Promise<void> {
   const { journalUrl } = readCommandConfig(env);
   terminal.showProgress('Migrating the tables of the journal …');
   await migrateJournal(journalUrl.reveal());
@@ -16,7 +16,7 @@ export async function migrate({ terminal, env }: Context): Promise<void> {
  * Runs `paygraph fence [on|off]`. While the fence of the journal is up, gateways look up every create before they send
  * it (docs/exactly-once.md). Rejects if the journal cannot be read or written.
  */
-export async function fence({ terminal, env }: Context, action?: 'on' | 'off'): Promise<void> {
+export async function fence({ terminal, env }: CommandContext, action?: 'on' | 'off'): Promise<void> {
   const { journalUrl, fenceMs } = readCommandConfig(env);
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
@@ -30,6 +30,6 @@ export async function fence({ terminal, env }: Context, action?: 'on' | 'off'): 
 function describeFence({ fence }: FenceState, now: number, fenceMs: number): string {
   const until = (fence?.since ?? 0) + fenceMs;
   if (!fence || now >= until) return 'The fence is down: payments are sent without a lookup.';
-  const [since, end] = [fence.since, until].map(timeText);
+  const [since, end] = [fence.since, until].map(isoTime);
   return `The fence is up from ${since} (reason: ${fence.reason}) to ${end}: every create is looked up before it is sent.`;
 }

@@ -1,21 +1,21 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import type { ProposedOutcome } from '../../datasources/journal/settlement-proposals';
-import { auditName, mayBeSamePerson, readReason } from '../attempts/operator';
-import { attemptJson, describeTotals, printReport, totalsOf } from '../attempts/report';
+import { toAuditActor, mayBeSamePerson, parseReason } from '../attempts/operator';
+import { attemptJson, describeTotals, printSettleReport, totalsOf } from '../attempts/report';
 import { openSession, type Session } from '../attempts/session';
 import { decisionFields, settleReadyRequests } from '../attempts/settle';
 import { planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
-import type { Context } from '../context';
-import { timeText } from '../terminal';
+import type { CommandContext } from '../context';
+import { isoTime } from '../terminal';
 
 /** The rows of one proposal in the journal: one row per attempt. */
 type ProposalRows = [ProposedOutcome, ...ProposedOutcome[]];
 
-async function proposalJson({ journal, service }: Session, outcomes: ProposalRows) {
-  const { id, proposedBy, sudoUser, givenName, reason, proposedAt, expiresAt } = outcomes[0];
+async function loadProposalJson({ journal, service }: Session, rows: ProposalRows) {
+  const { id, proposedBy, sudoUser, givenName, reason, proposedAt, expiresAt } = rows[0];
   const foundAttempts: Attempt[] = [];
   const attempts = [];
-  for (const { attemptId, outcome, transactionId } of outcomes) {
+  for (const { attemptId, outcome, transactionId } of rows) {
     const attempt = await journal.findById(service, attemptId);
     if (attempt) foundAttempts.push(attempt);
     attempts.push({ id: attemptId, outcome, transactionId, attempt: attempt && attemptJson(attempt) });
@@ -26,14 +26,14 @@ async function proposalJson({ journal, service }: Session, outcomes: ProposalRow
     sudoUser,
     by: givenName,
     reason,
-    proposedAt: timeText(proposedAt),
-    expiresAt: timeText(expiresAt),
+    proposedAt: isoTime(proposedAt),
+    expiresAt: isoTime(expiresAt),
     totals: totalsOf(foundAttempts),
     attempts,
   };
 }
 
-function describeProposal(proposal: Awaited<ReturnType<typeof proposalJson>>): string {
+function describeProposal(proposal: Awaited<ReturnType<typeof loadProposalJson>>): string {
   const { id, proposedBy, sudoUser, by, reason, expiresAt, totals, attempts } = proposal;
   const names = [sudoUser && `sudo by ${sudoUser}`, by].filter(Boolean).join(', ');
   const proposer = names === '' ? proposedBy : `${proposedBy} (${names})`;
@@ -51,12 +51,12 @@ interface JsonOption {
 }
 
 /** Runs `paygraph attempts proposals`. */
-export async function listProposals(context: Context, { json }: JsonOption): Promise<void> {
+export async function listProposals(context: CommandContext, { json }: JsonOption): Promise<void> {
   await using session = await openSession(context);
   const rows = await session.journal.proposals.list(session.service, Date.now());
   const proposals = [];
   for (const group of Map.groupBy(rows, ({ id }) => id).values())
-    proposals.push(await proposalJson(session, group as ProposalRows));
+    proposals.push(await loadProposalJson(session, group as ProposalRows));
   const { terminal } = context;
   if (json) terminal.printJson(proposals);
   else if (proposals.length === 0) terminal.print('No proposal waits for approval.');
@@ -64,7 +64,7 @@ export async function listProposals(context: Context, { json }: JsonOption): Pro
 }
 
 /** Opens the store of proposals and reads the open proposal with this id. Throws if there is none. */
-async function openProposal(session: Session, id: string) {
+async function readOpenProposal(session: Session, id: string) {
   const store = session.journal.proposals;
   const [first, ...more] = await store.list(session.service, Date.now(), id);
   if (!first)
@@ -72,7 +72,7 @@ async function openProposal(session: Session, id: string) {
       'No open proposal has this id. It was approved or withdrawn, has expired, or the id is wrong.',
     );
   const rows: ProposalRows = [first, ...more];
-  return { store, rows, proposal: { id, proposedBy: auditName(first.proposedBy) } };
+  return { store, rows, proposal: { id, proposedBy: toAuditActor(first.proposedBy) } };
 }
 
 /**
@@ -80,13 +80,13 @@ async function openProposal(session: Session, id: string) {
  * the proposal expires. All other attempts are removed from the proposal. Rejects if no open proposal has this id, or
  * if the operator may be the proposer.
  */
-export async function approve(
-  context: Context,
+export async function approveProposal(
+  context: CommandContext,
   id: string,
   { by, json }: JsonOption & { by?: string },
 ): Promise<number> {
   await using session = await openSession(context, by);
-  const { store, rows, proposal } = await openProposal(session, id);
+  const { store, rows, proposal } = await readOpenProposal(session, id);
   const { proposedBy, sudoUser, reason } = rows[0];
   if (mayBeSamePerson(session.operator, { user: proposedBy, sudoUser }))
     throw new Error(
@@ -95,24 +95,24 @@ export async function approve(
   const planned: PlannedSettle[] = [];
   for (const { attemptId, outcome, transactionId, status } of rows)
     planned.push(
-      await planSettle(session, toSettleRequest({ attempt: attemptId, outcome, transactionId, status })),
+      await planSettle(session, toSettleRequest({ idOrKey: attemptId, outcome, transactionId, status })),
     );
   const results = await settleReadyRequests(session, planned, { reason, proposal });
   for (const { state, attempt } of results)
     if (state !== 'refused' && attempt) await store.remove(id, attempt.id);
-  return printReport(context.terminal, results, { json, isCarriedOut: true });
+  return printSettleReport(context.terminal, results, { json, isCarriedOut: true });
 }
 
 /** Runs `paygraph attempts withdraw`. Rejects if no open proposal has this id. */
-export async function withdraw(
-  context: Context,
+export async function withdrawProposal(
+  context: CommandContext,
   id: string,
   options: { by?: string; reason: string },
 ): Promise<void> {
-  const reason = readReason(options.reason);
+  const reason = parseReason(options.reason);
   await using session = await openSession(context, options.by);
   const { journal, service } = session;
-  const { store, rows, proposal } = await openProposal(session, id);
+  const { store, rows, proposal } = await readOpenProposal(session, id);
   const audit = session.openAuditLog();
   const entry = { ...decisionFields(session, { reason, proposal }), event: 'withdrawn' as const };
   for (const { attemptId, outcome, transactionId } of rows) {

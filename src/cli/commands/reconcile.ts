@@ -2,13 +2,13 @@ import { readLookupConfig } from '../../config';
 import { openJournal } from '../../datasources/journal/create-journal';
 import type { Attempt } from '../../datasources/journal/journal';
 import { requireServiceUrl } from '../attempts/session';
-import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
+import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type CommandContext } from '../context';
 import { checkAttempt, type CheckedAttempt, type CheckOptions } from '../reconcile/check-attempt';
-import { RESULTS } from '../reconcile/compare';
+import { COMPARISON_RESULTS } from '../reconcile/compare';
 import { LatestChanges } from '../reconcile/latest-changes';
-import { ServiceLookups } from '../reconcile/lookups';
+import { LookupClient } from '../reconcile/lookups';
 import { ReportFile } from '../reconcile/report-file';
-import { timeText, type Terminal } from '../terminal';
+import { isoTime, type Terminal } from '../terminal';
 
 /** Maximum number of checks that are running, or finished and waiting until earlier checks are reported. */
 const MAX_IN_FLIGHT = 64;
@@ -31,7 +31,7 @@ interface ReconcileOptions {
 
 /** Runs `paygraph reconcile`. */
 export async function reconcile(
-  { terminal, env }: Context,
+  { terminal, env }: CommandContext,
   { from, to, channel, rate, out: file, all = false, resume, json }: ReconcileOptions,
 ): Promise<number> {
   if (from >= to) throw new UsageError('--to: expected a time after --from.');
@@ -41,17 +41,17 @@ export async function reconcile(
   const selection = { service, from, to, channel: channel ?? null, all };
   const journal = await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
-    await using lookups = new ServiceLookups(config.service, rate);
+    await using lookupClient = new LookupClient(config.service, rate);
     using report = resume ? ReportFile.resume(file, selection) : ReportFile.create(file, selection);
     using changes = new LatestChanges(journal, selection);
     terminal.showProgress('Reading the record of changes …');
     await changes.update();
     const { followsTransactions } = config;
     const pages = journal.attemptsByStart({ ...selection, after: report.position });
-    const checkOptions = { journal, changes, followsTransactions, lookups };
+    const checkOptions = { journal, changes, followsTransactions, lookupClient };
     await checkAttempts(pages, checkOptions, { report, terminal });
     report.complete();
-    printSummary(terminal, report, { file, lookups: lookups.requestCount, json });
+    printSummary(terminal, report, { file, lookups: lookupClient.requestCount, json });
     return report.differenceCount > 0 ? EXIT.failed : EXIT.done;
   } finally {
     await journal.close();
@@ -78,7 +78,7 @@ async function checkAttempts(
   const add = (checked: CheckedAttempt): void => {
     report.add(checked);
     const { checkedCount, differenceCount } = report;
-    const latestStart = timeText(checked.attempt.startedAt);
+    const latestStart = isoTime(checked.attempt.startedAt);
     terminal.showProgress(
       `${checkedCount} attempts checked (latest start: ${latestStart}); ${differenceCount} do not agree …`,
     );
@@ -123,6 +123,6 @@ function printSummary(
 ): void {
   if (json) return terminal.printJson({ checked, counts, lookups, file });
   terminal.print(`${checked} attempts checked; ${lookups} lookups in this run; report: ${file}`);
-  for (const result of RESULTS)
+  for (const result of COMPARISON_RESULTS)
     terminal.print(`${String(counts[result]).padStart(8)}  ${result.replaceAll('_', ' ')}`);
 }

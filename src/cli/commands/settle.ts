@@ -1,10 +1,10 @@
-import { readReason } from '../attempts/operator';
-import { attemptJson, describeAttempt, printReport } from '../attempts/report';
+import { parseReason } from '../attempts/operator';
+import { attemptJson, describeAttempt, printSettleReport } from '../attempts/report';
 import { openSession, type Session } from '../attempts/session';
 import { settleReadyRequests, storeProposal } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
 import { planSettleFile, planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
-import { EXIT, UsageError, type Context } from '../context';
+import { EXIT, UsageError, type CommandContext } from '../context';
 import type { Terminal } from '../terminal';
 
 interface SettleOptions {
@@ -27,20 +27,20 @@ type Planner = (session: Session) => Promise<PlannedSettle[]>;
 
 /** Runs `paygraph attempts settle` for one attempt, for those in a file, or for those that --all selects. */
 export async function settle(
-  context: Context,
-  attempt: string | undefined,
+  context: CommandContext,
+  idOrKey: string | undefined,
   outcome: string | undefined,
   options: SettleOptions,
 ): Promise<number> {
   const { json, yes } = options;
-  const reason = readReason(options.reason);
-  const isSingle = attempt !== undefined;
-  const planner = createPlanner(attempt, outcome ?? '', options);
+  const reason = parseReason(options.reason);
+  const isSingle = idOrKey !== undefined;
+  const planner = createPlanner(idOrKey, outcome ?? '', options);
   await using session = await openSession(context, options.by);
   const { terminal } = context;
   let planned = await planner(session);
   if (!isSingle && !yes) {
-    const exitCode = printReport(terminal, planned, { json, isCarriedOut: false });
+    const exitCode = printSettleReport(terminal, planned, { json, isCarriedOut: false });
     const action = session.config.settleApproval ? 'propose these outcomes' : 'settle';
     terminal.printMessage(`Nothing was changed. Repeat the command with --yes to ${action}.`);
     return exitCode;
@@ -50,7 +50,7 @@ export async function settle(
   else if (planned.some(({ state }) => state === 'ready'))
     ({ id: proposalId, results: planned } = await storeProposal(session, planned, { reason }));
   if (isSingle && proposalId === undefined) return printSettledAttempt(terminal, planned, json);
-  const exitCode = printReport(terminal, planned, { json, isCarriedOut: true, proposalId });
+  const exitCode = printSettleReport(terminal, planned, { json, isCarriedOut: true, proposalId });
   if (proposalId !== undefined)
     terminal.printMessage(
       `Nothing is settled yet: another user has to run "paygraph attempts approve ${proposalId}" within 24 hours.`,
@@ -72,21 +72,21 @@ function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSett
  * journal.
  * @throws UsageError or InputError if an argument, an option or the file is invalid
  */
-function createPlanner(attempt: string | undefined, outcome: string, options: SettleOptions): Planner {
+function createPlanner(idOrKey: string | undefined, outcome: string, options: SettleOptions): Planner {
   const { file, all, transactionId, status, olderThan, kind, channel } = options;
-  if ([file !== undefined, all === true, attempt !== undefined].filter(Boolean).length !== 1)
+  if ([file !== undefined, all === true, idOrKey !== undefined].filter(Boolean).length !== 1)
     throw new UsageError(
       'attempts settle: expected exactly one of: an attempt with its outcome, --file, --all.',
     );
   if (!all && [olderThan, kind, channel].some((filter) => filter !== undefined))
     throw new UsageError('attempts settle: --older-than, --kind and --channel require --all.');
-  if (attempt !== undefined) {
-    const request = toSettleRequest({ attempt, outcome, transactionId, status });
+  if (idOrKey !== undefined) {
+    const request = toSettleRequest({ idOrKey, outcome, transactionId, status });
     return async (session) => [await planSettle(session, request)];
   }
   if (transactionId !== undefined)
     throw new UsageError('--transaction-id cannot be combined with --file or --all.');
-  if (file === undefined) return createPlannerForAll(options);
+  if (file === undefined) return createNotSentPlanner(options);
   const fileLines = readSettleFile(file, status);
   return (session) => planSettleFile(session, fileLines);
 }
@@ -95,7 +95,7 @@ function createPlanner(attempt: string | undefined, outcome: string, options: Se
  * Returns a planner that requests `not_sent` for all selected attempts.
  * @throws UsageError if --older-than is missing
  */
-function createPlannerForAll({ olderThan, kind, channel }: SettleOptions): Planner {
+function createNotSentPlanner({ olderThan, kind, channel }: SettleOptions): Planner {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   return async (session) => {
     const startedBefore = Date.now() - olderThan;
@@ -107,8 +107,8 @@ function createPlannerForAll({ olderThan, kind, channel }: SettleOptions): Plann
     );
     return selected.map((attempt) => {
       const { id } = attempt;
-      const request = { attempt: id, outcome: 'not_sent', transactionId: null, status: null } as const;
-      return { line: null, name: id, request, attempt, state: 'ready', message: null };
+      const request = { idOrKey: id, outcome: 'not_sent', transactionId: null, status: null } as const;
+      return { line: null, idOrKey: id, request, attempt, state: 'ready', message: null };
     });
   };
 }

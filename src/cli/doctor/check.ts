@@ -99,13 +99,15 @@ export interface Check {
   run(context: CheckContext): Promise<Finding[]> | Finding[];
 }
 
-export const ok = (message: string): Finding => ({ status: 'ok', code: 'ok', message });
-export const skipped = (message: string): Finding => ({ status: 'skipped', code: 'skipped', message });
+export const okFinding = (message: string): Finding => ({ status: 'ok', code: 'ok', message });
+export const skippedFinding = (message: string): Finding => ({ status: 'skipped', code: 'skipped', message });
 const findingWithStatus =
   (status: 'warning' | 'failed') =>
   (code: ProblemCode, message: string): Finding => ({ status, code, message, remedy: REMEDIES[code] });
-export const warning = findingWithStatus('warning');
-export const failed = findingWithStatus('failed');
+export const warningFinding = findingWithStatus('warning');
+export const failedFinding = findingWithStatus('failed');
 
 /** If the gateway uses the embedded sandbox, this is the result of each check that needs a real payment service. */
-export const SKIPPED_WITH_SANDBOX = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');
+export const SKIPPED_WITH_SANDBOX = skippedFinding(
+  'SERVICE_BASE_URL is not set: the embedded sandbox is used.',
+);

@@ -12,8 +12,15 @@ import {
   diagnoseSqliteError,
 } from '../../datasources/journal/journal-error';
 import { sqliteFileOf } from '../../datasources/journal/create-journal';
-import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
-import { checkWrittenFile } from './files';
+import {
+  failedFinding,
+  okFinding,
+  skippedFinding,
+  warningFinding,
+  type CheckContext,
+  type Finding,
+} from './check';
+import { checkWritableFile } from './files';
 
 /** Maximum time in ms to wait while another process locks the SQLite file. */
 const BUSY_TIMEOUT_MS = 1_000;
@@ -27,7 +34,7 @@ export async function checkJournal({ config, now }: CheckContext): Promise<Findi
   const { findings, state } = file === undefined ? await checkPostgres(url) : await checkSqlite(file);
   if (!state) return findings;
   const outcomeFinding = config.sandbox
-    ? skipped('Attempts of unknown outcome are not checked with the embedded sandbox.')
+    ? skippedFinding('Attempts of unknown outcome are not checked with the embedded sandbox.')
     : checkUnknownOutcomes(state, now());
   return [...findings, checkMigrations(state), outcomeFinding];
 }
@@ -39,13 +46,13 @@ interface JournalInspection {
 }
 
 async function checkSqlite(file: string): Promise<JournalInspection> {
-  const findings = checkWrittenFile('DATABASE_URL', file);
+  const findings = checkWritableFile('DATABASE_URL', file);
   if (!existsSync(file) || findings.some(({ status }) => status === 'failed')) return { findings };
   try {
     return { findings, state: await inspectSqlite(file, BUSY_TIMEOUT_MS) };
   } catch (error) {
     const reason = journalErrorText(describeJournalError(diagnoseSqliteError(error, file)));
-    return { findings: [failed('sqlite_unusable', `DATABASE_URL: ${file} is unusable: ${reason}.`)] };
+    return { findings: [failedFinding('sqlite_unusable', `DATABASE_URL: ${file} is unusable: ${reason}.`)] };
   }
 }
 
@@ -56,19 +63,21 @@ async function checkPostgres(url: string): Promise<JournalInspection> {
       checkTables(state),
       checkDurability(state),
       checkNotifications(state),
-      checkClock(state),
+      checkDatabaseClock(state),
     ];
     return { findings, state };
   } catch (error) {
     const reason = journalErrorText(describeJournalError(error));
-    return { findings: [failed('postgres_unusable', `DATABASE_URL: PostgreSQL cannot be used: ${reason}.`)] };
+    return {
+      findings: [failedFinding('postgres_unusable', `DATABASE_URL: PostgreSQL cannot be used: ${reason}.`)],
+    };
   }
 }
 
 const checkTables = (state: PostgresFacts): Finding =>
   state.isWritable
-    ? ok('The tables of the journal are writable.')
-    : failed('tables_not_writable', 'The tables of the journal are not writable.');
+    ? okFinding('The tables of the journal are writable.')
+    : failedFinding('tables_not_writable', 'The tables of the journal are not writable.');
 
 function checkDurability(state: PostgresFacts): Finding {
   const notDurableText =
@@ -78,23 +87,25 @@ function checkDurability(state: PostgresFacts): Finding {
   const unnoticedText =
     'The database user cannot execute pg_control_system(): the gateway cannot detect a failover.';
   const weaknesses = weaknessesOf(state);
-  if (weaknesses.includes('journal_not_durable')) return failed('journal_not_durable', notDurableText);
-  if (weaknesses.includes('asynchronous_standby')) return warning('asynchronous_standby', standbyText);
-  if (weaknesses.includes('failover_unnoticed')) return warning('failover_unnoticed', unnoticedText);
-  return ok('PostgreSQL keeps committed transactions.');
+  if (weaknesses.includes('journal_not_durable')) return failedFinding('journal_not_durable', notDurableText);
+  if (weaknesses.includes('asynchronous_standby')) return warningFinding('asynchronous_standby', standbyText);
+  if (weaknesses.includes('failover_unnoticed')) return warningFinding('failover_unnoticed', unnoticedText);
+  return okFinding('PostgreSQL keeps committed transactions.');
 }
 
 function checkNotifications({ canListen }: PostgresFacts): Finding {
-  if (canListen === null) return skipped('LISTEN and NOTIFY were not checked: the server is a standby.');
-  if (canListen) return ok('LISTEN and NOTIFY work.');
+  if (canListen === null)
+    return skippedFinding('LISTEN and NOTIFY were not checked: the server is a standby.');
+  if (canListen) return okFinding('LISTEN and NOTIFY work.');
   const message = 'LISTEN and NOTIFY do not work: instances cannot notify each other of changes.';
-  return warning('no_notifications', message);
+  return warningFinding('no_notifications', message);
 }
 
-function checkClock(state: PostgresFacts): Finding {
-  if (!weaknessesOf(state).includes('database_clock')) return ok('The clock agrees with that of PostgreSQL.');
+function checkDatabaseClock(state: PostgresFacts): Finding {
+  if (!weaknessesOf(state).includes('database_clock'))
+    return okFinding('The clock agrees with that of PostgreSQL.');
   const seconds = Math.round(state.clockDifferenceMs / 1000);
-  return warning(
+  return warningFinding(
     'database_clock',
     `The clock of PostgreSQL is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} that of this machine.`,
   );
@@ -102,17 +113,20 @@ function checkClock(state: PostgresFacts): Finding {
 
 function checkMigrations({ pendingMigrations: pending, unknownMigrations: newer }: JournalFacts): Finding {
   const message = `A newer version of the gateway has migrated the tables (${newer.join(', ')}).`;
-  if (newer.length > 0) return failed('journal_newer', message);
+  if (newer.length > 0) return failedFinding('journal_newer', message);
   if (pending.length > 0)
-    return warning('migrations_pending', `Migrations are pending: ${pending.join(', ')}.`);
-  return ok('All migrations of the journal are applied.');
+    return warningFinding('migrations_pending', `Migrations are pending: ${pending.join(', ')}.`);
+  return okFinding('All migrations of the journal are applied.');
 }
 
 function checkUnknownOutcomes(
   { unknownOutcomes: { count, oldestStartedAt } }: JournalFacts,
   now: number,
 ): Finding {
-  if (count === 0 || oldestStartedAt === null) return ok('No attempt has an unknown outcome.');
+  if (count === 0 || oldestStartedAt === null) return okFinding('No attempt has an unknown outcome.');
   const hours = ((now - oldestStartedAt) / HOUR_MS).toFixed(1);
-  return warning('unknown_outcomes', `Attempts of unknown outcome: ${count}; the oldest is ${hours} h old.`);
+  return warningFinding(
+    'unknown_outcomes',
+    `Attempts of unknown outcome: ${count}; the oldest is ${hours} h old.`,
+  );
 }

@@ -4,9 +4,17 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { withTimeout } from '../../shared/timeout';
 import { errorOrCauseCode } from '../../shared/error-code';
-import { SKIPPED_WITH_SANDBOX, failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
+import {
+  SKIPPED_WITH_SANDBOX,
+  failedFinding,
+  okFinding,
+  skippedFinding,
+  warningFinding,
+  type CheckContext,
+  type Finding,
+} from './check';
 
-const TIMEOUT_MS = 5_000;
+const NETWORK_TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const WARN_BELOW_DAYS = 21;
 const FAIL_BELOW_DAYS = 3;
@@ -26,8 +34,8 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
   const servername = net.isIP(host) ? '' : host;
   const socket = isTls ? tls.connect({ host, port, servername }) : net.connect({ host, port });
   try {
-    await withTimeout(TIMEOUT_MS, once(socket, isTls ? 'secureConnect' : 'connect'));
-    const acceptedFinding = ok(`${endpoint} accepts connections.`);
+    await withTimeout(NETWORK_TIMEOUT_MS, once(socket, isTls ? 'secureConnect' : 'connect'));
+    const acceptedFinding = okFinding(`${endpoint} accepts connections.`);
     if (!(socket instanceof tls.TLSSocket)) return [acceptedFinding];
     const remainingMs = Date.parse(socket.getPeerCertificate().valid_to) - now();
     return [acceptedFinding, checkCertificateExpiry(host, Math.floor(remainingMs / DAY_MS))];
@@ -35,17 +43,19 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
     const code = errorOrCauseCode(error);
     const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(code);
     const tlsMessage = `SERVICE_BASE_URL: the certificate of ${endpoint} is rejected (${code}).`;
-    if (isTlsError) return [failed('certificate_invalid', tlsMessage)];
-    return [failed('service_unreachable', `SERVICE_BASE_URL: no connection to ${endpoint} (${code}).`)];
+    if (isTlsError) return [failedFinding('certificate_invalid', tlsMessage)];
+    return [
+      failedFinding('service_unreachable', `SERVICE_BASE_URL: no connection to ${endpoint} (${code}).`),
+    ];
   } finally {
     socket.destroy();
   }
 }
 
-function checkCertificateExpiry(host: string, days: number): Finding {
-  const message = `The certificate of ${host} expires in ${days} days.`;
-  if (days >= WARN_BELOW_DAYS) return ok(message);
-  return (days < FAIL_BELOW_DAYS ? failed : warning)('certificate_expires', message);
+function checkCertificateExpiry(host: string, remainingDays: number): Finding {
+  const message = `The certificate of ${host} expires in ${remainingDays} days.`;
+  if (remainingDays >= WARN_BELOW_DAYS) return okFinding(message);
+  return (remainingDays < FAIL_BELOW_DAYS ? failedFinding : warningFinding)('certificate_expires', message);
 }
 
 /**
@@ -62,13 +72,13 @@ export async function checkPorts({ config }: CheckContext): Promise<Finding[]> {
 }
 
 async function checkPort(setting: string, host: string, port: number): Promise<Finding> {
-  if (port === 0) return skipped(`${setting} is 0: the operating system chooses a free port.`);
+  if (port === 0) return skippedFinding(`${setting} is 0: the operating system chooses a free port.`);
   const code = await findListenError(host, port);
-  if (code === null) return ok(`Port ${port} is free.`);
+  if (code === null) return okFinding(`Port ${port} is free.`);
   if (code !== 'EADDRINUSE')
-    return failed('port_not_allowed', `${setting}: port ${port} of ${host} cannot be used (${code}).`);
-  if (await isPaygraph(host, port)) return ok(`Port ${port} is in use by a running paygraph.`);
-  return failed('port_in_use', `${setting}: another program uses port ${port}.`);
+    return failedFinding('port_not_allowed', `${setting}: port ${port} of ${host} cannot be used (${code}).`);
+  if (await isPaygraph(host, port)) return okFinding(`Port ${port} is in use by a running paygraph.`);
+  return failedFinding('port_in_use', `${setting}: another program uses port ${port}.`);
 }
 
 /** Listens on a port for a moment. Returns null if this works, otherwise an error code such as EADDRINUSE. */
@@ -83,7 +93,7 @@ async function isPaygraph(host: string, port: number): Promise<boolean> {
   const isWildcard = ['0.0.0.0', '::'].includes(host);
   const urlHost = isWildcard ? '127.0.0.1' : net.isIPv6(host) ? `[${host}]` : host;
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.timeout(NETWORK_TIMEOUT_MS);
     const response = await fetch(`http://${urlHost}:${port}/healthz`, { signal });
     return (await response.text()) === '{"status":"ok"}';
   } catch {
@@ -104,28 +114,41 @@ for (const subnet of PRIVATE_SUBNETS.split(' ')) {
 export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): Promise<Finding[]> {
   if (publicUrl === null)
     return [
-      skipped('PUBLIC_URL is not set: the gateway requests no callbacks and finds changes by polling.'),
+      skippedFinding(
+        'PUBLIC_URL is not set: the gateway requests no callbacks and finds changes by polling.',
+      ),
     ];
   const host = hostOf(publicUrl);
   try {
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
     const isPrivate = addresses.every((ip) => PRIVATE_IPS.check(ip, net.isIPv6(ip) ? 'ipv6' : 'ipv4'));
     const addressFinding = isPrivate
-      ? warning('private_address', `PUBLIC_URL: ${host} has only private addresses: ${addresses.join(', ')}.`)
-      : ok(`PUBLIC_URL: ${host} has a public address.`);
+      ? warningFinding(
+          'private_address',
+          `PUBLIC_URL: ${host} has only private addresses: ${addresses.join(', ')}.`,
+        )
+      : okFinding(`PUBLIC_URL: ${host} has a public address.`);
     return [addressFinding, await checkCallbackUrl(publicUrl)];
   } catch (error) {
-    return [failed('host_not_found', `PUBLIC_URL: the host has no address (${errorOrCauseCode(error)}).`)];
+    return [
+      failedFinding('host_not_found', `PUBLIC_URL: the host has no address (${errorOrCauseCode(error)}).`),
+    ];
   }
 }
 
 async function checkCallbackUrl(publicUrl: string): Promise<Finding> {
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.timeout(NETWORK_TIMEOUT_MS);
     const { status } = await fetch(`${publicUrl}/callbacks/doctor`, { signal, redirect: 'manual' });
-    if (status === 204) return ok('A running gateway accepts callbacks at PUBLIC_URL.');
-    return warning('no_callbacks', `A callback to PUBLIC_URL got the status ${status} instead of 204.`);
+    if (status === 204) return okFinding('A running gateway accepts callbacks at PUBLIC_URL.');
+    return warningFinding(
+      'no_callbacks',
+      `A callback to PUBLIC_URL got the status ${status} instead of 204.`,
+    );
   } catch (error) {
-    return warning('no_callbacks', `PUBLIC_URL does not respond to a callback (${errorOrCauseCode(error)}).`);
+    return warningFinding(
+      'no_callbacks',
+      `PUBLIC_URL does not respond to a callback (${errorOrCauseCode(error)}).`,
+    );
   }
 }

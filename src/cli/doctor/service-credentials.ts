@@ -8,7 +8,14 @@ import type { RawResponse } from '../../datasources/payment-service/http/http-ex
 import { ServiceTransport, dateHeaderMs } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { errorOrCauseCode } from '../../shared/error-code';
-import { SKIPPED_WITH_SANDBOX, failed, ok, warning, type CheckContext, type Finding } from './check';
+import {
+  SKIPPED_WITH_SANDBOX,
+  failedFinding,
+  okFinding,
+  warningFinding,
+  type CheckContext,
+  type Finding,
+} from './check';
 
 /** Clock skew in ms from which the check fails: the service rejects timestamps this old (specification section 5). */
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
@@ -32,9 +39,11 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
   try {
     openedEntries = openCredentialEntries(context);
   } catch (error) {
-    return [failed('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`)];
+    return [
+      failedFinding('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`),
+    ];
   }
-  return sendLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
+  return checkBySignedLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
 }
 
 /**
@@ -72,7 +81,7 @@ export function readCredentialsFileEntries(file: string | null): { channels: str
   }
 }
 
-async function sendLookups(
+async function checkBySignedLookups(
   { config, now }: CheckContext,
   { credentials, channels }: ReturnType<typeof openCredentialEntries>,
 ): Promise<Finding[]> {
@@ -86,10 +95,10 @@ async function sendLookups(
       const response = await lookUpUnknownPayment(transport, channel);
       const time = dateHeaderMs(response);
       if (time !== undefined) skewMs ??= now() - time;
-      findings.push(findingForStatus(entry, response.status, notFoundStatus));
+      findings.push(findingForHttpStatus(entry, response.status, notFoundStatus));
     } catch (error) {
       const message = `A signed lookup with the credentials "${entry}" got no response (${errorOrCauseCode(error)}).`;
-      findings.push(failed('service_no_response', message));
+      findings.push(failedFinding('service_no_response', message));
     }
   };
   const pending = [...channels];
@@ -104,9 +113,9 @@ async function sendLookups(
     void unknownKeyTransport.close();
     // Any web server can respond "not found", but only the payment service rejects an unknown key with 401.
     const message = `A lookup with an unknown API key got the status ${response?.status} instead of 401.`;
-    if (response && response.status !== 401) findings.push(warning('unknown_key_accepted', message));
+    if (response && response.status !== 401) findings.push(warningFinding('unknown_key_accepted', message));
   }
-  return [...findings, checkClock(skewMs)];
+  return [...findings, checkServiceClock(skewMs)];
 }
 
 const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Promise<RawResponse> => {
@@ -114,20 +123,20 @@ const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Pro
   return transport.send({ channel, path: 'payment/', query }, { bulkhead: 'lookups' });
 };
 
-function findingForStatus(entry: string, status: number, notFoundStatus: number): Finding {
+function findingForHttpStatus(entry: string, status: number, notFoundStatus: number): Finding {
   const subject = `A signed lookup with the credentials "${entry}"`;
-  if (status === notFoundStatus) return ok(`${subject} is accepted (${status}: no such payment).`);
-  if (status === 401) return failed('credentials_rejected', `${subject} is rejected (401).`);
-  if (status >= 500) return failed('service_error', `${subject} failed with the status ${status}.`);
+  if (status === notFoundStatus) return okFinding(`${subject} is accepted (${status}: no such payment).`);
+  if (status === 401) return failedFinding('credentials_rejected', `${subject} is rejected (401).`);
+  if (status >= 500) return failedFinding('service_error', `${subject} failed with the status ${status}.`);
   const message = `${subject} of a payment that does not exist has the status ${status} instead of ${notFoundStatus}.`;
-  return warning('unexpected_status', message);
+  return warningFinding('unexpected_status', message);
 }
 
-function checkClock(skewMs: number | undefined): Finding {
+function checkServiceClock(skewMs: number | undefined): Finding {
   if (skewMs === undefined)
-    return warning('clock_skew', 'The clocks were not compared: no response had a Date header.');
-  if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return ok('The clock agrees with that of the service.');
+    return warningFinding('clock_skew', 'The clocks were not compared: no response had a Date header.');
+  if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return okFinding('The clock agrees with that of the service.');
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
   const message = `The clock of this machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;
-  return (Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? failed : warning)('clock_skew', message);
+  return (Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? failedFinding : warningFinding)('clock_skew', message);
 }

@@ -8,7 +8,7 @@ import {
   type ServiceTransaction,
 } from './compare';
 import type { LatestChanges } from './latest-changes';
-import type { LookupOutcome, ServiceLookups } from './lookups';
+import type { LookupOutcome, LookupClient } from './lookups';
 
 /** Result of comparing an attempt (a create call in the journal) with its transaction at the service. */
 export interface CheckedAttempt extends Comparison {
@@ -25,7 +25,7 @@ export interface CheckedAttempt extends Comparison {
 
 export interface CheckOptions {
   journal: Pick<Journal, 'findById' | 'findByTransaction' | 'hasRival'>;
-  lookups: Pick<ServiceLookups, 'lookUp'>;
+  lookupClient: Pick<LookupClient, 'lookUp'>;
   changes: Pick<LatestChanges, 'find' | 'update'>;
   /** Whether gateways themselves look transactions up (FOLLOW_DAYS). */
   followsTransactions: boolean;
@@ -52,13 +52,13 @@ async function checkOnce(
 ): Promise<CheckedAttempt> {
   const { transactionId, kind } = attempt;
   const findChange = () => transactionId && options.changes.find(kind, transactionId);
-  let outcome = await options.lookups.lookUp(attempt);
+  let outcome = await options.lookupClient.lookUp(attempt);
   for (let round = 0; updatesChanges && round < MAX_REPEATED_LOOKUPS; round += 1) {
     const before = findChange();
     await options.changes.update();
     if (isDeepStrictEqual(findChange(), before)) break;
     // A change was recorded since the previous update, perhaps after the service responded: look up again.
-    outcome = await options.lookups.lookUp(attempt);
+    outcome = await options.lookupClient.lookUp(attempt);
   }
   return { ...(await compareAttempt(attempt, outcome, options)), attempt, checkedAt: Date.now() };
 }

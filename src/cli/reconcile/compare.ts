@@ -17,7 +17,7 @@ import { normalizeDecimal } from '../../schema/scalars';
  * - `unknown`: not comparable, because the lookup failed, a proxy may have responded, the attempt has no final
  *   outcome, or another attempt of unknown outcome may have created the transaction.
  */
-export const RESULTS = [
+export const COMPARISON_RESULTS = [
   'agrees',
   'missing',
   'amount_differs',
@@ -25,7 +25,7 @@ export const RESULTS = [
   'unexpected',
   'unknown',
 ] as const;
-export type Result = (typeof RESULTS)[number];
+export type ComparisonResult = (typeof COMPARISON_RESULTS)[number];
 
 /** The result of a lookup. `amount` and `createDate` are missing if the response lacks them, as it does for payouts. */
 export type ServiceTransaction = PaymentResource | PayoutResource;
@@ -34,7 +34,7 @@ export type ServiceTransaction = PaymentResource | PayoutResource;
 export type LatestChange = Pick<RecordedChange, 'status' | 'received'>;
 
 export interface Comparison {
-  result: Result;
+  result: ComparisonResult;
   /** Reasons for the result, as fixed words separated by spaces. Empty if the result needs no reason. */
   detail: string;
 }
@@ -49,7 +49,7 @@ const MAX_SKEW_MS = 60 * 60 * 1000;
  * Stage of a transaction by its status. The status may only change to one with a higher stage. A status with the
  * highest stage is final.
  */
-const STAGES: Readonly<Record<string, number>> = {
+const STAGE_BY_STATUS: Readonly<Record<string, number>> = {
   PENDING: 1,
   PROCESSING: 2,
   MISPAID: 3,
@@ -117,7 +117,10 @@ function findStatusDifference(
 ): string | null {
   const recordedStatus = change?.status ?? toGraphqlStatus(attempt.kind, attempt.status ?? '');
   if (recordedStatus === transaction.status) return null;
-  const [recordedStage = 0, serviceStage = Infinity] = [STAGES[recordedStatus], STAGES[transaction.status]];
+  const [recordedStage = 0, serviceStage = Infinity] = [
+    STAGE_BY_STATUS[recordedStatus],
+    STAGE_BY_STATUS[transaction.status],
+  ];
   if (recordedStage === FINAL_STAGE) return 'final_status_changed';
   if (serviceStage < recordedStage) return 'status_went_back';
   return change === null ? null : CHANGE_NOT_RECORDED;

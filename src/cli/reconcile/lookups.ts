@@ -27,7 +27,7 @@ const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
 /** Looks transactions up at the payment service for a command, at a limited rate and with retries. */
-export class ServiceLookups implements AsyncDisposable {
+export class LookupClient implements AsyncDisposable {
   /**
    * Number of ended requests. It includes retries, and requests that failed before they were sent. It does not include
    * repetitions of a request after a 401.
@@ -41,10 +41,10 @@ export class ServiceLookups implements AsyncDisposable {
   readonly #disposal = new AbortController();
 
   /**
-   * @param rate maximum number of requests per second
+   * @param requestsPerSecond maximum number of requests per second
    * @throws ConfigError if the credentials cannot be used
    */
-  constructor(service: Config['service'], rate: number) {
+  constructor(service: Config['service'], requestsPerSecond: number) {
     const { baseUrl, timeoutMs, notFoundStatus: status, notFoundFields: fields } = service;
     const { credentialsFile: file, defaultCredentials: settings } = service;
     const open = () => new Credentials({ file, settings });
@@ -55,9 +55,9 @@ export class ServiceLookups implements AsyncDisposable {
     const client = new ServiceClient(this.#transport, { status, fields }, secrets, {
       onFailure: () => undefined,
       onEnd: () => (this.requestCount += 1),
-      onRetry: () => this.#limiter.reserveTurn(),
+      onRetry: () => this.#limiter.reserveWaitMs(),
     });
-    this.#limiter = new RateLimiter(rate);
+    this.#limiter = new RateLimiter(requestsPerSecond);
     this.#payments = new PaymentService(client);
     this.#payouts = new PayoutService(client);
   }
@@ -71,7 +71,7 @@ export class ServiceLookups implements AsyncDisposable {
     const { signal } = this.#disposal;
     const id = transactionId === null ? { externalId } : { transactionId };
     for (let tries = 1; ; tries += 1) {
-      await sleep(this.#limiter.reserveTurn(), undefined, { signal });
+      await sleep(this.#limiter.reserveWaitMs(), undefined, { signal });
       try {
         const service = kind === 'payment' ? this.#payments : this.#payouts;
         const { transaction: found, isFromService } = await service.lookUpWithOrigin({ channel, ...id });

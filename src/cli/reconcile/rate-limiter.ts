@@ -6,24 +6,24 @@ import { systemClock, type Clock } from '../../shared/clock';
  */
 const MAX_LAG_MS = 100;
 
-/** Limits the rate of requests: spaces them evenly, in the order of the calls of reserveTurn(). */
+/** Limits the rate of requests: spaces them evenly, in the order of the calls of reserveWaitMs(). */
 export class RateLimiter {
   readonly #intervalMs: number;
   /** Earliest time of the next request in ms, by the monotonic clock. */
   #nextTurnAt = -Infinity;
 
   constructor(
-    perSecond: number,
+    requestsPerSecond: number,
     private readonly clock: Pick<Clock, 'monotonic'> = systemClock,
   ) {
-    this.#intervalMs = 1000 / perSecond;
+    this.#intervalMs = 1000 / requestsPerSecond;
   }
 
   /**
    * Counts a request and delays the next one. Returns the time in ms after which the request may be sent. Retries are
    * counted, too, although they are sent earlier.
    */
-  reserveTurn(): number {
+  reserveWaitMs(): number {
     const now = this.clock.monotonic();
     const turnAt = Math.max(this.#nextTurnAt, now - MAX_LAG_MS);
     this.#nextTurnAt = turnAt + this.#intervalMs;

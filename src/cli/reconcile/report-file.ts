@@ -16,17 +16,17 @@ import { InputError } from '../context';
 import { csvRecord } from '../csv';
 import { errorOrCauseCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
-import { timeText } from '../terminal';
+import { isoTime } from '../terminal';
 import type { CheckedAttempt } from './check-attempt';
-import { RESULTS, toGraphqlStatus, type Result } from './compare';
+import { COMPARISON_RESULTS, toGraphqlStatus, type ComparisonResult } from './compare';
 
-type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
+type ReportColumn = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
 /** Returns the status of `change`. If it is null, returns the status that was recorded with the outcome, or null. */
 const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
   change?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly ReportColumn[] = [
   ['result', ({ result }) => result],
   ['detail', ({ detail }) => detail],
   ['operation', ({ attempt }) => mutationName(attempt)],
@@ -47,8 +47,8 @@ const COLUMNS: readonly Column[] = [
   ['serviceCurrency', ({ transaction }) => presentOrNull(transaction?.amount)?.currency ?? null],
   ['serviceValue', ({ transaction }) => presentOrNull(transaction?.amount)?.value ?? null],
   ['serviceReceived', ({ transaction }) => presentOrNull(transaction?.amount)?.received ?? null],
-  ['startedAt', ({ attempt }) => timeText(attempt.startedAt)],
-  ['checkedAt', ({ checkedAt }) => timeText(checkedAt)],
+  ['startedAt', ({ attempt }) => isoTime(attempt.startedAt)],
+  ['checkedAt', ({ checkedAt }) => isoTime(checkedAt)],
   ['client', ({ attempt }) => attempt.client],
   ['idempotencyKey', ({ attempt }) => attempt.key],
   ['attemptId', ({ attempt }) => attempt.id],
@@ -66,7 +66,7 @@ interface Progress {
   position: AttemptPosition | null;
   /** Size of the CSV file in bytes up to the last saved result. save() first truncates the file to this size. */
   bytes: number;
-  counts: Record<Result, number>;
+  counts: Record<ComparisonResult, number>;
 }
 
 const progressFileOf = (file: string): string => `${file}.progress`;
@@ -91,7 +91,7 @@ export class ReportFile implements Disposable {
       throw new InputError(
         `${file} is from an interrupted run: continue it with --resume, or delete it and its .progress file.`,
       );
-    const counts = Object.fromEntries(RESULTS.map((result) => [result, 0])) as Progress['counts'];
+    const counts = Object.fromEntries(COMPARISON_RESULTS.map((result) => [result, 0])) as Progress['counts'];
     const progress = { selection, position: null, bytes: 0, counts };
     const report = new ReportFile(file, openReport(file, 'ax'), progress);
     report.#pending = csvRecord(COLUMNS.map(([name]) => name));

@@ -7,7 +7,7 @@ import { getSystemErrorMessage } from 'node:util';
 import { AuditFile, WriterLock, errorWithCode, type FileCreator } from './audit-file';
 import { redactEntry, redactUnknownOutcomeEntry, type AuditEntry, type UnknownOutcomeEntry } from './entry';
 import { NO_HASH, serializeLine, parseLine, type AuditLine } from './line';
-import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
+import { deleteOldestRotated, renameWithTime, type RotationSettings } from './rotation';
 
 export type { AuditEntry, UnknownOutcomeEntry } from './entry';
 
@@ -22,7 +22,7 @@ export interface AuditNotice {
 interface AuditOptions {
   creator: FileCreator;
   /** Settings of the rotation; null if this process does not rotate the file. */
-  rotation: Rotation | null;
+  rotation: RotationSettings | null;
   /** Value of AUDIT_LOG_KEY; null if it is not set. */
   key: string | null;
 }
@@ -71,7 +71,7 @@ export class AuditLog {
   #rotateAtBytes: number;
   /** Number of entries that could not be written since the last written entry. Operator actions are not counted. */
   #missed = 0;
-  #gapCount = 0;
+  #lostEntryCount = 0;
   #isClosed = false;
 
   private constructor(
@@ -108,12 +108,12 @@ export class AuditLog {
   }
 
   /** Number of entries that could not be written since the log was opened. Operator actions are not counted. */
-  get gaps(): number {
-    return this.#gapCount;
+  get lostEntryCount(): number {
+    return this.#lostEntryCount;
   }
 
   /** Returns the free bytes on the disk of the file; null if they cannot be read. */
-  diskFree(): Promise<number | null> {
+  freeDiskBytes(): Promise<number | null> {
     return statfs(dirname(this.path)).then(
       ({ bavail, bsize }) => bavail * bsize,
       () => null,
@@ -157,7 +157,7 @@ export class AuditLog {
       this.#write(event, fields);
     } catch (error) {
       this.#missed += 1;
-      this.#gapCount += 1;
+      this.#lostEntryCount += 1;
       this.#report(`an entry could not be written to the audit log (${fileErrorText(error)})`, fields);
     }
   }
@@ -223,11 +223,11 @@ export class AuditLog {
 
   #rotate(): void {
     if (!this.options.rotation) return;
-    const { maxBytes, keepFiles } = this.options.rotation;
+    const { maxBytes, keptFileCount } = this.options.rotation;
     try {
       const rotatedName = renameWithTime(this.path, this.#writer);
       this.#continueInNextFile(`the audit log was rotated to ${rotatedName}`);
-      const deletedNames = keepFiles === null ? [] : deleteOldestRotated(this.path, keepFiles);
+      const deletedNames = keptFileCount === null ? [] : deleteOldestRotated(this.path, keptFileCount);
       if (deletedNames.length > 0)
         this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deletedNames.join(', ')}`);
     } catch (error) {

@@ -2,15 +2,15 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 /** Settings of the rotation of the audit log. */
-export interface Rotation {
+export interface RotationSettings {
   /** File size in bytes at which the file is rotated before the next line is written. */
   maxBytes: number;
   /** Number of rotated files to keep; null to keep all. */
-  keepFiles: number | null;
+  keptFileCount: number | null;
 }
 
 /** Matches the suffix of a rotated file: time of the rotation, and start of the writer's id. Names sort by time. */
-const ROTATED_SUFFIX = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
+const ROTATED_SUFFIX_PATTERN = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
 
 /**
  * Renames a file: appends the current time and the first 8 digits of the writer's id to its name. Returns the new name
@@ -31,14 +31,16 @@ export function renameWithTime(file: string, writer: string): string {
 export function rotatedFileNames(file: string): string[] {
   const name = path.basename(file);
   return readdirSync(path.dirname(file))
-    .filter((entry) => entry.startsWith(name) && ROTATED_SUFFIX.test(entry.slice(name.length)))
+    .filter((entry) => entry.startsWith(name) && ROTATED_SUFFIX_PATTERN.test(entry.slice(name.length)))
     .sort();
 }
 
-/** Deletes all but the newest `keepFiles` rotated files. Returns the names of the deleted files. Throws on failure. */
-export function deleteOldestRotated(file: string, keepFiles: number): string[] {
+/**
+ * Deletes all but the newest `keptFileCount` rotated files. Returns the names of the deleted files. Throws on failure.
+ */
+export function deleteOldestRotated(file: string, keptFileCount: number): string[] {
   const rotated = rotatedFileNames(file);
-  const oldest = rotated.slice(0, Math.max(0, rotated.length - keepFiles));
+  const oldest = rotated.slice(0, Math.max(0, rotated.length - keptFileCount));
   oldest.forEach((name) => rmSync(path.join(path.dirname(file), name), { force: true }));
   return oldest;
 }

@@ -51,13 +51,13 @@ const MAX_UNFINISHED_LINE_LENGTH = 64 * 1024;
 /** Maximum number of consecutive partial lines that are kept. If one more follows, these are reported as faults. */
 const MAX_PARTIAL_LINES = 100;
 
-const linesAre = (count: number): string => (count === 1 ? '1 line is' : `${count} lines are`);
+const describeLineCount = (count: number): string => (count === 1 ? '1 line is' : `${count} lines are`);
 
 /** Checks the lines of one or several files, oldest first. Uses little memory for files of any size. */
-export class Verifier {
+export class AuditLogVerifier {
   readonly files: FileSummary[] = [];
   /** Number of entries that could not be written: sum of the field `missed` of all lines. */
-  missed = 0;
+  lostEntryCount = 0;
   readonly #writers = new Map<string, LogWriter>();
   readonly #expectedHashes: Set<string>;
   #file: FileSummary = { name: '', lines: 0, calls: 0 };
@@ -74,13 +74,13 @@ export class Verifier {
   /** Line numbers of the partial lines after the last complete line. */
   #partialLineNumbers: number[] = [];
 
-  /** @param expected hashes of lines that must occur in the files */
+  /** @param expectedHashes hashes of lines that must occur in the files */
   constructor(
-    private readonly report: (finding: AuditFinding) => void,
+    private readonly onFinding: (finding: AuditFinding) => void,
     private readonly key: string | null,
-    expected: readonly string[] = [],
+    expectedHashes: readonly string[] = [],
   ) {
-    this.#expectedHashes = new Set(expected);
+    this.#expectedHashes = new Set(expectedHashes);
   }
 
   get writers(): LogWriter[] {
@@ -120,7 +120,8 @@ export class Verifier {
     if (text === '') return;
     const line = parseLine(text);
     if (line) return this.#checkLine(line);
-    if (!mayBePartialLine(text)) return this.#fault('not_a_line', 'this is not a line of an audit log.');
+    if (!mayBePartialLine(text))
+      return this.#reportFault('not_a_line', 'this is not a line of an audit log.');
     if (this.#partialLineNumbers.length >= MAX_PARTIAL_LINES) this.#reportPartialLines(() => false);
     this.#partialLineNumbers.push(this.#lineNumber);
   }
@@ -128,20 +129,23 @@ export class Verifier {
   #checkLine(line: AuditLine): void {
     this.#reportPartialLines(() => line.torn === true);
     if (this.#continuedFileHashes.has(line.hash))
-      this.#fault(
+      this.#reportFault(
         'files_out_of_order',
         'an earlier file continues this one: the files were not given in order, oldest first.',
       );
     const isMoved = this.#file.lines > 0 && line.seq <= this.#last.seq;
     if (isMoved)
-      this.#fault('out_of_place', `this line was copied or moved: it has number ${line.seq} in the chain.`);
+      this.#reportFault(
+        'out_of_place',
+        `this line was copied or moved: it has number ${line.seq} in the chain.`,
+      );
     else {
       if (this.#file.lines === 0) this.#checkFirstLine(line);
       else this.#checkLaterLine(line);
       // Even after a fault, the next line is checked against this one.
       this.#last = { seq: line.seq, hash: line.hash };
     }
-    this.missed += line.missed ?? 0;
+    this.lostEntryCount += line.missed ?? 0;
     this.#addToSummary(line);
   }
 
@@ -162,27 +166,30 @@ export class Verifier {
   #checkFirstLine(line: AuditLine): void {
     const { seq, continues = NO_HASH } = line;
     if (continues === NO_HASH && seq > 0)
-      return this.#fault(
+      return this.#reportFault(
         'lines_missing',
-        `${linesAre(seq)} missing before this one, unless there is an older file that was not checked.`,
+        `${describeLineCount(seq)} missing before this one, unless there is an older file that was not checked.`,
       );
     if (continues !== NO_HASH) this.#checkPreviousFile(continues);
     else if (this.files.length > 1)
-      this.#note('new_chain', 'a new chain begins here, so missing lines before it cannot be detected.');
+      this.#reportNote(
+        'new_chain',
+        'a new chain begins here, so missing lines before it cannot be detected.',
+      );
     this.#checkHash(continues, line);
   }
 
-  #checkPreviousFile(continues: string): void {
-    if (this.#previousFileHash === continues) return;
+  #checkPreviousFile(continuedHash: string): void {
+    if (this.#previousFileHash === continuedHash) return;
     if (this.#previousFileHash !== NO_HASH)
-      return this.#fault(
+      return this.#reportFault(
         'lines_missing',
         'lines are missing between the end of the previous file and this line.',
       );
-    this.#continuedFileHashes.add(continues);
-    this.#note(
+    this.#continuedFileHashes.add(continuedHash);
+    this.#reportNote(
       'continues_older_file',
-      `this file continues an older file, which was not checked and must end with the hash ${continues}.`,
+      `this file continues an older file, which was not checked and must end with the hash ${continuedHash}.`,
     );
   }
 
@@ -193,13 +200,14 @@ export class Verifier {
    */
   #checkLaterLine(line: AuditLine): void {
     const missingCount = line.seq - this.#last.seq - 1;
-    if (missingCount > 0) this.#fault('lines_missing', `${linesAre(missingCount)} missing before this one.`);
+    if (missingCount > 0)
+      this.#reportFault('lines_missing', `${describeLineCount(missingCount)} missing before this one.`);
     else this.#checkHash(this.#last.hash, line);
   }
 
   #checkHash(previousHash: string, { body, hash }: AuditLine): void {
     if (hashLine(previousHash, body, this.key) !== hash)
-      this.#fault(
+      this.#reportFault(
         'changed',
         'this line or the one before it was changed, or it was written with another AUDIT_LOG_KEY.',
       );
@@ -208,16 +216,16 @@ export class Verifier {
   #reportPartialLines(isExplained: (lineNumber: number) => boolean): void {
     for (const lineNumber of this.#partialLineNumbers.splice(0)) {
       const message = 'this line was written partially (crash or full disk): its entry is missing.';
-      if (isExplained(lineNumber)) this.#note('cut_off', message, lineNumber);
-      else this.#fault('cut_off', 'this line was cut off after it had been written.', lineNumber);
+      if (isExplained(lineNumber)) this.#reportNote('cut_off', message, lineNumber);
+      else this.#reportFault('cut_off', 'this line was cut off after it had been written.', lineNumber);
     }
   }
 
-  #fault(code: FindingCode, message: string, line = this.#lineNumber): void {
-    this.report({ isFault: true, code, file: this.#file.name, line, message });
+  #reportFault(code: FindingCode, message: string, line = this.#lineNumber): void {
+    this.onFinding({ isFault: true, code, file: this.#file.name, line, message });
   }
 
-  #note(code: FindingCode, message: string, line = this.#lineNumber): void {
-    this.report({ isFault: false, code, file: this.#file.name, line, message });
+  #reportNote(code: FindingCode, message: string, line = this.#lineNumber): void {
+    this.onFinding({ isFault: false, code, file: this.#file.name, line, message });
   }
 }

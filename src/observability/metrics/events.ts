@@ -75,7 +75,7 @@ export function paymentMetrics(registry: Registry) {
     name: 'paygraph_reconciler_runs_total',
     help: 'Runs of the reconciler, the background job that recovers unknown outcomes. failed: a journal call failed.',
     label: 'result',
-    initial: ['done', 'failed'],
+    initialLabelValues: ['done', 'failed'],
   });
   return {
     /** Counts a mutation that has ended. `outcome` and `replayed` are those of its AuditEntry. */
@@ -86,14 +86,14 @@ export function paymentMetrics(registry: Registry) {
      * outcome is still unknown (see RecoveryResultKind).
      */
     onRecoveryResult: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
-    /** Counts a run of the job that recovers unknown outcomes. `isDone`: false if the run failed. */
-    onRecoveryJobRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
+    /** Counts a run of the job that recovers unknown outcomes. `hasSucceeded`: false if the run failed. */
+    onRecoveryJobRun: (hasSucceeded: boolean): void => countReconcilerRun(hasSucceeded ? 'done' : 'failed'),
     /** Counts a jump of a clock: `system` (of this machine) or `journal` (of the journal's database). */
     onClockStep: registerLabelledCounter<string>(registry, {
       name: 'paygraph_clock_steps_total',
       help: "Clock jumps of more than 1 s: of the machine (system) or of the journal's database (journal). For UNKNOWN_SETTLE_SECONDS after a jump, lookups turn no unknown outcome into not_sent.",
       label: 'clock',
-      initial: ['system', 'journal'],
+      initialLabelValues: ['system', 'journal'],
     }),
     journalCallEnded: journalCallMetrics(registry),
   };
@@ -206,19 +206,19 @@ export function serverMetrics(registry: Registry) {
       name: 'paygraph_requests_rejected_total',
       help: 'Requests and subscriptions that were rejected before execution, by reason.',
       label: 'reason',
-      initial: ['rate_limited', 'overloaded', 'subscription_limit', 'unauthenticated'],
+      initialLabelValues: ['rate_limited', 'overloaded', 'subscription_limit', 'unauthenticated'],
     }),
     connectionRejected: registerLabelledCounter<string>(registry, {
       name: 'paygraph_connections_rejected_total',
       help: 'Client connections that were not accepted, by reason.',
       label: 'reason',
-      initial: ['limit', 'address_limit', 'dropped', 'accept_failed'],
+      initialLabelValues: ['limit', 'address_limit', 'dropped', 'accept_failed'],
     }),
     connectionClosed: registerLabelledCounter<string>(registry, {
       name: 'paygraph_connections_closed_total',
       help: 'Client connections that the gateway closed, by reason: evicted (idle while the connection limit was reached), write_timeout (the client did not read its responses for too long), unread_limit (too many unread bytes of responses), pipeline_limit (too many pipelined requests).',
       label: 'reason',
-      initial: ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'],
+      initialLabelValues: ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'],
     }),
     /** Counts a lookup for the subscriptions of a transaction. `kind`: payment or payout. `result`: a PollResult. */
     onPoll: (kind: string, result: string): void => pollCounter.inc({ kind, result }),

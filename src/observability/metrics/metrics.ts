@@ -7,18 +7,18 @@ import { registerScrapedMetrics } from './register';
  * Matches default metrics of prom-client that the gateway omits: active resources, handles and requests, and three
  * metrics of the event loop lag. These three are NaN or wrong if nothing was measured since the last scrape.
  */
-const EXCLUDED_METRICS =
+const EXCLUDED_METRIC_PATTERN =
   /^nodejs_(active_(resources|handles|requests)(_total)?|eventloop_lag_(min|stddev|mean)_seconds)$/;
 
 let processRegistry: Registry | undefined;
 
 /** Returns the metrics of this process, measured since the first call. All gateways in the process share them. */
-function processMetrics(): Registry {
+function getProcessRegistry(): Registry {
   if (processRegistry) return processRegistry;
   processRegistry = new Registry();
   collectDefaultMetrics({ register: processRegistry });
   for (const { name } of processRegistry.getMetricsAsArray())
-    if (EXCLUDED_METRICS.test(name)) processRegistry.removeSingleMetric(name);
+    if (EXCLUDED_METRIC_PATTERN.test(name)) processRegistry.removeSingleMetric(name);
   registerScrapedMetrics(processRegistry, {
     paygraph_time_seconds: {
       help: 'System clock of this instance, in seconds since 1970.',
@@ -34,7 +34,7 @@ function processMetrics(): Registry {
  */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #processRegistry = processMetrics();
+  readonly #processRegistry = getProcessRegistry();
   readonly operationEnded = operationMetrics(this.#registry);
   readonly service = serviceMetrics(this.#registry);
   readonly payments = paymentMetrics(this.#registry);
@@ -43,7 +43,7 @@ export class Metrics {
   /** Registers metrics whose values are read at each scrape, by name. A name may be registered only once. */
   readonly registerScraped = registerScrapedMetrics.bind(null, this.#registry);
   /** Returns the metrics in the text format of Prometheus. Concurrent calls share one result. */
-  readonly renderPage = singleFlight(async () => {
+  readonly renderMetrics = singleFlight(async () => {
     const mergedRegistry = Registry.merge([this.#registry, this.#processRegistry]);
     return { contentType: mergedRegistry.contentType, text: await mergedRegistry.metrics() };
   });

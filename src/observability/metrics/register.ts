@@ -17,16 +17,16 @@ interface LabelledCounterOptions<V> {
   help: string;
   label: string;
   /** Label values whose series start at 0. Prometheus then sees the first event as an increase. */
-  initial?: readonly V[];
+  initialLabelValues?: readonly V[];
 }
 
 /** Registers a counter with one label. Returns a function that counts an event with a label value. */
 export function registerLabelledCounter<V extends string>(
   registry: Registry,
-  { name, help, label, initial = [] }: LabelledCounterOptions<V>,
+  { name, help, label, initialLabelValues = [] }: LabelledCounterOptions<V>,
 ): (value: V) => void {
   const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
-  for (const value of initial) counter.inc({ [label]: value }, 0);
+  for (const value of initialLabelValues) counter.inc({ [label]: value }, 0);
   return (value) => counter.inc({ [label]: value });
 }
 

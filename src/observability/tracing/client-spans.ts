@@ -1,6 +1,6 @@
 import { SpanKind, type Attributes, type SpanContext } from '@opentelemetry/api';
 import { LRUCache } from 'lru-cache';
-import { endSpanAfter, markFailed, type Spans } from './spans';
+import { endSpanAfter, markFailed, type SpanTracker } from './spans';
 
 /** Maximum number of attempts whose span is remembered, so that spans of later background work can link to it. */
 const MAX_ATTEMPT_SPANS = 5000;
@@ -18,7 +18,7 @@ const UNTRACED_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /** Creates spans of journal calls and of background work on an attempt. */
-export function journalSpans(spans: Spans) {
+export function createJournalTracing(spanTracker: SpanTracker) {
   const spanByAttempt = new LRUCache<string, SpanContext>({ max: MAX_ATTEMPT_SPANS });
   return {
     /**
@@ -30,11 +30,11 @@ export function journalSpans(spans: Spans) {
       (system: 'sqlite' | 'postgresql') =>
       <T>(name: string, args: readonly unknown[], call: () => Promise<T>): Promise<T> => {
         if (UNTRACED_CALLS.has(name)) return call();
-        const span = spans.activeSpan;
+        const span = spanTracker.activeSpan;
         if (name === 'insertAttempt' && span?.isRecording())
           spanByAttempt.set((args[0] as { id: string }).id, span.spanContext());
         const attributes = () => ({ 'db.system.name': system, 'db.operation.name': name });
-        return spans.runAsClientSpan(`journal ${name}`, attributes, call);
+        return spanTracker.runAsClientSpan(`journal ${name}`, attributes, call);
       },
     /**
      * Runs background work in a new trace.
@@ -47,8 +47,8 @@ export function journalSpans(spans: Spans) {
     ): Promise<T> {
       const context = attempt === undefined ? undefined : spanByAttempt.get(attempt);
       const links = context ? [{ context }] : [];
-      const span = spans.startSpan(name, { kind: SpanKind.INTERNAL, links });
-      return endSpanAfter(span, () => spans.withActiveSpan(span, work));
+      const span = spanTracker.startSpan(name, { kind: SpanKind.INTERNAL, links });
+      return endSpanAfter(span, () => spanTracker.withActiveSpan(span, work));
     },
   };
 }
@@ -71,7 +71,10 @@ interface ServiceCall {
  * the response. The spans follow OpenTelemetry's conventions, but omit the attribute url.full, because it would contain
  * ids.
  */
-export function serviceSpans(spans: Spans, { baseUrl, notFoundStatus }: ServiceSpanSettings) {
+export function createServiceTracing(
+  spanTracker: SpanTracker,
+  { baseUrl, notFoundStatus }: ServiceSpanSettings,
+) {
   const { hostname, port, protocol } = new URL(baseUrl);
   /** Number of times each request was sent. A retry passes the same ServiceCall object. */
   const sendCounts = new WeakMap<ServiceCall, number>();
@@ -87,7 +90,7 @@ export function serviceSpans(spans: Spans, { baseUrl, notFoundStatus }: ServiceS
       'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
       ...(resends > 0 && { 'http.request.resend_count': resends }),
     });
-    return spans.runAsClientSpan(`${method} ${template}`, attributes, exchange, (span, { status }) => {
+    return spanTracker.runAsClientSpan(`${method} ${template}`, attributes, exchange, (span, { status }) => {
       span.setAttribute('http.response.status_code', status);
       const isNotFound = method === 'GET' && status === notFoundStatus;
       if (status >= 400 && !isNotFound) markFailed(span, String(status));

@@ -2,7 +2,7 @@ import { ROOT_CONTEXT, defaultTextMapGetter, type Attributes, type Span } from '
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { boundedLabel, OTHER_LABEL } from '../metrics/register';
-import { markFailed, type Spans } from './spans';
+import { markFailed, type SpanTracker } from './spans';
 
 /** An operation that has ended. Contains nothing that the caller wrote, except the name of the operation. */
 interface EndedOperation {
@@ -19,18 +19,18 @@ interface EndedOperation {
  * named by the operation type only.
  */
 const MAX_OPERATION_NAMES = 200;
-const MAX_CODES = 8;
+const MAX_ERROR_CODES = 8;
 /** Matches codes of errors that the caller did not cause: the gateway, the payment service or the journal failed. */
-const SERVER_ERROR_CODE = /^(SERVICE_|INTERNAL_)/;
+const SERVER_ERROR_CODE_PATTERN = /^(SERVICE_|INTERNAL_)/;
 
 /** Creates the spans of GraphQL operations. */
-export class RequestSpans {
+export class RequestTracer {
   readonly #boundedName = boundedLabel(MAX_OPERATION_NAMES);
   readonly #openSpans = new WeakMap<FastifyRequest, Span>();
   readonly #spansWithOperation = new WeakSet<Span>();
   readonly #propagator = new W3CTraceContextPropagator();
 
-  constructor(private readonly spans: Spans) {}
+  constructor(private readonly spanTracker: SpanTracker) {}
 
   /**
    * Makes `app` create a span for each authenticated request to /graphql whose body could be parsed. If the request has
@@ -42,11 +42,11 @@ export class RequestSpans {
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
       // Other routes get no span, only the parent context. Subscriptions get a span from startSubscriptionSpan().
-      if (routeOptions.url !== '/graphql') return this.spans.withContext(parent, done);
+      if (routeOptions.url !== '/graphql') return this.spanTracker.withContext(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
-      const span = this.spans.startSpan('GraphQL Operation', { attributes }, parent);
+      const span = this.spanTracker.startSpan('GraphQL Operation', { attributes }, parent);
       this.#openSpans.set(request, span);
-      this.spans.withActiveSpan(span, done);
+      this.spanTracker.withActiveSpan(span, done);
     });
     app.addHook('onSend', (request, { statusCode }, _payload, done) => {
       const span = this.#openSpans.get(request);
@@ -65,9 +65,9 @@ export class RequestSpans {
    * subscription may last for hours. Further calls of `end` have no effect.
    */
   startSubscriptionSpan() {
-    const span = this.spans.startSpan('subscription', {}, this.spans.activeContext);
+    const span = this.spanTracker.startSpan('subscription', {}, this.spanTracker.activeContext);
     return {
-      runInSpan: <T>(work: () => T): T => this.spans.withActiveSpan(span, work),
+      runInSpan: <T>(work: () => T): T => this.spanTracker.withActiveSpan(span, work),
       end: (name: string | undefined, codes: readonly unknown[]): void => {
         if (!span.isRecording()) return;
         this.#addOperation(span, { type: 'subscription', name, codes });
@@ -77,11 +77,11 @@ export class RequestSpans {
   }
 
   /**
-   * Adds type, name and error codes of an operation to the active span. If a code matches SERVER_ERROR_CODE, marks the
-   * span as failed.
+   * Adds type, name and error codes of an operation to the active span. If a code matches SERVER_ERROR_CODE_PATTERN,
+   * marks the span as failed.
    */
   operationEnded(operation: EndedOperation): void {
-    const span = this.spans.activeSpan;
+    const span = this.spanTracker.activeSpan;
     if (span?.isRecording()) this.#addOperation(span, operation);
   }
 
@@ -94,10 +94,13 @@ export class RequestSpans {
       attributes['graphql.operation.type'] = type;
     }
     if (name !== undefined) attributes['graphql.operation.name'] = name;
-    const errorCodes = [...new Set(codes.filter((code) => typeof code === 'string'))].slice(0, MAX_CODES);
+    const errorCodes = [...new Set(codes.filter((code) => typeof code === 'string'))].slice(
+      0,
+      MAX_ERROR_CODES,
+    );
     if (errorCodes.length > 0) attributes['paygraph.error.codes'] = errorCodes;
     span.setAttributes(attributes);
-    const error = errorCodes.find((code) => SERVER_ERROR_CODE.test(code));
+    const error = errorCodes.find((code) => SERVER_ERROR_CODE_PATTERN.test(code));
     if (error !== undefined) markFailed(span, error);
   }
 }

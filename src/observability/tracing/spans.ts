@@ -38,7 +38,7 @@ export async function endSpanAfter<T>(span: Span, work: () => Promise<T>): Promi
 }
 
 /** Starts spans and tracks the active span. */
-export class Spans {
+export class SpanTracker {
   readonly #active = new AsyncLocalStorage<Context>();
 
   constructor(private readonly tracer: Tracer) {}

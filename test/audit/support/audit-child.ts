@@ -5,7 +5,7 @@ import { serve } from '../../support/child-handlers';
 
 const faults: AuditNotice[] = [];
 const [path = '', rotateBytes] = process.argv.slice(3);
-const rotation = rotateBytes === undefined ? null : { maxBytes: Number(rotateBytes), keepFiles: null };
+const rotation = rotateBytes === undefined ? null : { maxBytes: Number(rotateBytes), keptFileCount: null };
 let log: AuditLog;
 
 const handlers = {

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { AuditLog, type AuditEntry, type AuditNotice } from '../../../src/observability/audit/audit-log';
-import type { Rotation } from '../../../src/observability/audit/rotation';
-import { Verifier, type AuditFinding } from '../../../src/observability/audit/verifier';
+import type { RotationSettings } from '../../../src/observability/audit/rotation';
+import { AuditLogVerifier, type AuditFinding } from '../../../src/observability/audit/verifier';
 import { CHANNEL } from '../../support/caller';
 import { ChildProcess } from '../../support/child-process';
 import { temporaryFolder } from '../../support/manifests';
@@ -32,7 +32,7 @@ export const entry = (facts: Partial<AuditEntry> = {}): AuditEntry => ({
 /** Opens a log. `faults` receives the problems that the log reports. */
 export function openLog(
   file: string,
-  rotation: Rotation | null = null,
+  rotation: RotationSettings | null = null,
   key: string | null = null,
 ): { log: AuditLog; faults: AuditNotice[] } {
   const faults: AuditNotice[] = [];
@@ -68,9 +68,9 @@ export async function verify(
   files: string | readonly string[],
   expected: readonly string[] = [],
   key: string | null = null,
-): Promise<{ verifier: Verifier; faults: AuditFinding[]; notes: AuditFinding[] }> {
+): Promise<{ verifier: AuditLogVerifier; faults: AuditFinding[]; notes: AuditFinding[] }> {
   const findings: AuditFinding[] = [];
-  const verifier = new Verifier((finding) => findings.push(finding), key, expected);
+  const verifier = new AuditLogVerifier((finding) => findings.push(finding), key, expected);
   for (const file of [files].flat()) await verifier.verifyFile(file);
   return {
     verifier,
