@@ -112,11 +112,9 @@ export class ConfirmService {
   }
 
   #newClaim(request: ConfirmRequest): ConfirmClaim {
-    const { channel, transactionId, fields } = request;
+    const { channel, transactionId, definition, fields } = request;
     const { session, hashes } = this.options;
     const { service } = session;
-    const method = request.definition.type;
-    const inputHash = hashes.ofConfirm({ service, channel, transactionId, method, fields });
     return {
       id: session.runtime.randomUUID(),
       service,
@@ -125,7 +123,7 @@ export class ConfirmService {
       owner: session.owner,
       now: session.clock.now(),
       leaseUntil: session.leaseUntil(),
-      inputHash,
+      inputHash: hashes.ofConfirm({ service, channel, transactionId, method: definition.type, fields }),
     };
   }
 
