@@ -100,7 +100,7 @@ describeWhere(lacking('bwrap'), 'The image, built from the Dockerfile and run re
     expect(await run(health).exited).toBe(0);
     gateway.stop();
     expect(await gateway.exited).toBe(0);
-    expect(gateway.output()).toContain('"msg":"stopped"');
+    expect(gateway.output()).toContain('"msg":"the gateway has stopped"');
     expect(await run(health).exited).toBe(1);
     expect(await run([...entry, 'migrate']).exited).toBe(0);
   });

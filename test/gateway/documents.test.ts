@@ -128,7 +128,7 @@ test.each(SHAPES)(
     const within = rule === 'selections' ? limit - ((limit - 103) % 101) : limit;
     expect(check(shape(within))).toEqual({ ok: true });
     const refused = check(shape(within + (STEPS[rule] ?? 1)));
-    expect(refused).toMatchObject({ ok: false, rule });
+    expect(refused).toMatchObject({ ok: false, limitName: rule });
     expect('message' in refused && refused.message).toContain(String(limit));
   },
 );
@@ -151,7 +151,7 @@ const NEVER: [what: string, rule: DocumentLimitName, document: string][] = [
 ];
 
 test.each(NEVER)('A document with %s is refused', (_what, rule, document) => {
-  expect(check(document)).toMatchObject({ ok: false, rule });
+  expect(check(document)).toMatchObject({ ok: false, limitName: rule });
   expect(JSON.stringify(check(document))).not.toContain('4111');
 });
 
@@ -176,8 +176,8 @@ test('The token limit counts tokens as the parser of graphql-js does', () => {
   for (const [, document] of REAL_DOCUMENTS) {
     const { tokenCount = 0 } = parse(document);
     const filler = (count: number) => `{ a(b: [${'1 '.repeat(count)}]) } #`.replace('1 1', '1,1');
-    expect(check(document + filler(MAX_TOKENS - tokenCount - 9))).not.toMatchObject({ rule: 'tokens' });
-    expect(check(document + filler(MAX_TOKENS - tokenCount - 8))).toMatchObject({ rule: 'tokens' });
+    expect(check(document + filler(MAX_TOKENS - tokenCount - 9))).not.toMatchObject({ limitName: 'tokens' });
+    expect(check(document + filler(MAX_TOKENS - tokenCount - 8))).toMatchObject({ limitName: 'tokens' });
   }
 });
 
