@@ -1184,7 +1184,7 @@ interface GatewayConnection {
      * Headers such as `authorization`, or a function that returns the headers for each request. If the function throws,
      * the request is not retried.
      */
-    headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
+    headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>);
     /** Signal that aborts the requests. */
     signal?: AbortSignal;
     /**
@@ -1196,7 +1196,7 @@ interface GatewayConnection {
     /** Function that sends the requests; by default the global `fetch`. */
     fetch?: typeof fetch;
 }
-type RequestHeaders = Readonly<Record<string, string>>;
+type HeaderValues = Readonly<Record<string, string>>;
 /** A GraphQL error of the gateway, in the same form for every client library. */
 export interface GatewayError {
     /** The kind of error. A newer gateway may return codes that this type does not list. */

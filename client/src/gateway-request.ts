@@ -9,7 +9,7 @@ export interface GatewayConnection {
    * Headers such as `authorization`, or a function that returns the headers for each request. If the function throws,
    * the request is not retried.
    */
-  headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
+  headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>);
   /** Signal that aborts the requests. */
   signal?: AbortSignal;
   /**
@@ -22,7 +22,7 @@ export interface GatewayConnection {
   fetch?: typeof fetch;
 }
 
-type RequestHeaders = Readonly<Record<string, string>>;
+type HeaderValues = Readonly<Record<string, string>>;
 
 /** A GraphQL response. */
 export interface GatewayResult {

@@ -5,6 +5,6 @@ const { build, isFresh } = require('../build.mjs');
 if (!isFresh() && !build()) throw new Error('The sources do not compile.');
 
 module.exports = () => {
-  const { gatewaySchema } = require('../../dist/resolvers/index.js');
-  return gatewaySchema();
+  const { buildGatewaySchema } = require('../../dist/resolvers/index.js');
+  return buildGatewaySchema();
 };

@@ -18,7 +18,7 @@ import { singleFlight } from '../shared/single-flight';
 const readOncePerScrape = <T>(read: () => Promise<T>): (() => Promise<T | null>) =>
   singleFlight(() => read().catch(() => null));
 
-/** Registers the gauges of the payment service client. */
+/** Registers the gauges of the circuit breakers, the request queues and the clock skew. */
 export function registerServiceGauges({ registerScraped }: Metrics, transport: ServiceTransport): void {
   const { policy } = transport;
   const readLanes = (name: 'inFlight' | 'waiting') =>
@@ -119,7 +119,7 @@ export function registerChangeGauges({ registerScraped }: Metrics, operations: O
       read: () => readFollowedValue((counts) => counts.followed),
     },
     paygraph_followed_transactions_due: {
-      help: 'Followed transactions of all instances that are due for a lookup.',
+      help: 'Followed transactions that are due for a lookup, of all instances together.',
       read: () => readFollowedValue(({ due }) => due),
     },
     paygraph_follow_lag_seconds: {

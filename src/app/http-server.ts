@@ -22,7 +22,7 @@ import { CompiledOperationCache } from '../http/compiled/compiled-operation-cach
 import { RateLimit } from '../http/limits/rate-limit';
 import { UnreadResponseLimiter } from '../http/server/unread-response-limiter';
 import type { Operations } from '../core';
-import { gatewaySchema, subgraphSchema } from '../resolvers';
+import { buildGatewaySchema, buildSubgraphSchema } from '../resolvers';
 import { OperationContext } from '../resolvers/context';
 import { registerClientKeyGauges, registerServerGauges } from './gauges';
 import { createMetricsServer } from './metrics-server';
@@ -108,7 +108,7 @@ async function createServerWithoutRoutes(
 ) {
   const { config, log, clock, metrics } = parts;
   const { limits } = config;
-  const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
+  const schema = config.subgraph ? buildSubgraphSchema() : buildGatewaySchema();
   const authenticator = readSettingFile('CLIENT_KEYS_FILE', () => {
     const { clientKeysFile, tokens } = config.access;
     return new Authenticator({ clientKeysFile, tokens, clock, log });
@@ -202,7 +202,7 @@ function createConnections({ config, metrics, log, clock }: SharedDependencies):
   if (wantedConnections !== null && wantedConnections > capacity)
     log.warn(
       { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections },
-      'this instance accepts only `maxConnections` connections instead of MAX_CONNECTIONS: raise its file descriptor limit (at most 18000 connections are possible)',
+      `accepting at most ${maxConnections} connections instead of the ${wantedConnections} of MAX_CONNECTIONS, because of the limit of file descriptors or the maximum of 18000`,
     );
   const perAddress =
     maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_CONNECTION_FRACTION_PER_ADDRESS);

@@ -4,7 +4,7 @@ import { ConfigError, readConfig, settingsReader, type Config, type Environment 
 import { describePathError } from '../datasources/journal/journal-open-error';
 import { parseCredentialsFile } from '../datasources/payment-service/credentials-file';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
-import { gatewaySchema, subgraphSchema } from '../resolvers';
+import { buildGatewaySchema, buildSubgraphSchema } from '../resolvers';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { readTextFile } from '../shared/json-text';
 
@@ -32,7 +32,7 @@ function findFileErrors(env: ReturnType<typeof settingsReader>): string[] {
     );
   checkFile('PERSISTED_OPERATIONS', (manifest) => {
     const settings = { manifest, modeForFrontends: 'allow', modeForServices: 'allow' } as const;
-    const schema = env.get('SUBGRAPH') ? subgraphSchema() : gatewaySchema();
+    const schema = env.get('SUBGRAPH') ? buildSubgraphSchema() : buildGatewaySchema();
     return new PersistedOperations({ settings, schema, onUnlisted: () => undefined });
   });
   const journal = env.get('DATABASE_URL').reveal();

@@ -14,7 +14,7 @@ const SCOPE_HELP_LINES = Object.entries(SCOPES).map(
   ([scope, text]) => `  ${scope.padEnd(20)} ${text.replaceAll('. ', `.\n${' '.repeat(23)}`)}`,
 );
 
-const loadCommands = () => import('./commands/client-key.js');
+const importClientKeyCommands = () => import('./commands/client-key.js');
 
 /** Defines the `client-key` commands, which manage the keys of internal services (clients). */
 export function defineClientKeyCommands(program: Command, createAction: CreateAction): void {
@@ -48,7 +48,7 @@ function defineNewAndRotate(clientKey: Command, createAction: CreateAction): voi
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
     // If a list contains a space, the rest of it is an excess argument. issueKey() explains this better than Commander.
     .allowExcessArguments()
-    .action(createAction(loadCommands, 'issueKey'));
+    .action(createAction(importClientKeyCommands, 'issueKey'));
   addCommand(clientKey, 'rotate', {
     summary: 'create another key of a client',
     description: `Creates another key of a client, with the scopes and channels of its newest key. The idempotency keys of the client stay
@@ -67,7 +67,7 @@ valid. The old keys work until they expire or are revoked.`,
       'time after which the old keys expire, such as 7d; unchanged if omitted',
       parseDuration,
     )
-    .action(createAction(loadCommands, 'rotateKey'));
+    .action(createAction(importClientKeyCommands, 'rotateKey'));
 }
 
 function defineListAndRevoke(clientKey: Command, createAction: CreateAction): void {
@@ -81,7 +81,7 @@ function defineListAndRevoke(clientKey: Command, createAction: CreateAction): vo
       (url: string, earlier: readonly string[] = []) => [...earlier, url],
     )
     .option(...JSON_OPTION)
-    .action(createAction(loadCommands, 'listKeys'));
+    .action(createAction(importClientKeyCommands, 'listKeys'));
   addCommand(clientKey, 'revoke', {
     summary: 'remove a key from the file; running gateways then reject the key within seconds',
   })
@@ -89,5 +89,5 @@ function defineListAndRevoke(clientKey: Command, createAction: CreateAction): vo
     .requiredOption(...KEYS_FILE_OPTION)
     .option('--key <label>', 'label of the key; if the client has several, required unless --all is given')
     .option('--all', 'revoke all keys of the client')
-    .action(createAction(loadCommands, 'revokeKey'));
+    .action(createAction(importClientKeyCommands, 'revokeKey'));
 }

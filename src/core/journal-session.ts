@@ -223,7 +223,7 @@ export class JournalSession {
     const result = firstResult.kind === 'reserved' ? await insert(false) : firstResult;
     if (result.kind === 'fence_changed')
       throw new Error(
-        'The fence was raised or lowered while a lost attempt was inserted again. The insert will be repeated.',
+        'The fence was raised or lowered while an attempt that the journal had lost was being restored. The gateway tries again.',
       );
     if (result.kind !== 'exists') return true;
     const isSameAttempt = result.attempt.id === attempt.id;

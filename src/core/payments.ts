@@ -18,7 +18,7 @@ import { PaymentMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
 import { fieldError, validateInput } from './validation/validate-input';
 import type { UrlPolicy } from '../config/types';
-import { TransactionFeed, type PollingOptions } from './polling/transaction-feed';
+import { TransactionFeed, type TransactionFeedOptions } from './polling/transaction-feed';
 
 interface PaymentOperationsOptions extends CreateOptions {
   payments: PaymentService;
@@ -27,7 +27,7 @@ interface PaymentOperationsOptions extends CreateOptions {
   keepMs: number;
   urlPolicy: UrlPolicy;
   callbacks: CallbackHandler;
-  polling: PollingOptions;
+  polling: TransactionFeedOptions;
 }
 
 /** The payments that a caller may confirm. */

@@ -12,7 +12,7 @@ import { knownPayoutFromJournal, PayoutMatcher } from './recovery/transaction-ma
 import { validateCreate } from './validation/validate-create';
 import { withTimeout } from '../shared/timeout';
 import type { UrlPolicy } from '../config/types';
-import { TransactionFeed, type PollingOptions } from './polling/transaction-feed';
+import { TransactionFeed, type TransactionFeedOptions } from './polling/transaction-feed';
 
 interface PayoutOperationsOptions extends CreateOptions {
   payouts: PayoutService;
@@ -20,7 +20,7 @@ interface PayoutOperationsOptions extends CreateOptions {
   preflight: boolean;
   urlPolicy: UrlPolicy;
   callbacks: CallbackHandler;
-  polling: PollingOptions;
+  polling: TransactionFeedOptions;
 }
 
 /** Time limit in ms for reading the details of a payout from the journal. After a timeout, the payout lacks them. */

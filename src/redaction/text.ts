@@ -59,7 +59,7 @@ const isOpaqueWord = (word: string): boolean =>
  * Reads an enum value of the service, such as an error code or a method type. Redacts a text that does not look like an
  * enum value, because it may be a secret.
  */
-export function readEnumValue(value: unknown): string | null {
+export function redactUnlessEnumValue(value: unknown): string | null {
   const text = scalarToText(value);
   if (text === null) return null;
   const mayBeEnumValue = text.length <= 64 && isPrintable(text) && redactText(text) === text;
@@ -68,7 +68,7 @@ export function readEnumValue(value: unknown): string | null {
 
 /** Reads the status of a transaction. Redacts a status with more than two digits: they may be part of a secret. */
 export function readStatus(value: unknown): string | null {
-  const word = readEnumValue(value);
+  const word = redactUnlessEnumValue(value);
   return word === null || word.replace(/\P{N}/gu, '').length <= 2 ? word : REDACTED;
 }
 

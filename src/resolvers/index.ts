@@ -19,7 +19,7 @@ const RESOLVERS = [
 ] as const;
 
 /** Builds the public schema with its access checks. */
-export const gatewaySchema = (): GraphQLSchema => guardRootFields(buildSchema(RESOLVERS));
+export const buildGatewaySchema = (): GraphQLSchema => guardRootFields(buildSchema(RESOLVERS));
 
 /** Builds the public schema as a subgraph of Apollo Federation 2. */
-export const subgraphSchema = (): GraphQLSchema => asSubgraph(gatewaySchema());
+export const buildSubgraphSchema = (): GraphQLSchema => asSubgraph(buildGatewaySchema());

@@ -13,7 +13,7 @@ import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
 /** Throws an AccessError if an input has a full card number and the caller lacks the scope for sending one. */
-function requireCardScope(
+function requireScopeForCardNumber(
   { caller }: OperationContext,
   { method }: CreatePaymentInput | CreatePayoutInput,
 ): void {
@@ -32,7 +32,7 @@ export class MutationResolver {
     @Arg('input', () => CreatePaymentInput, { description: 'The payment to create.' })
     input: CreatePaymentInput,
   ): Promise<CreatePaymentResult> {
-    requireCardScope(context, input);
+    requireScopeForCardNumber(context, input);
     return context.payments.create(input).finally(() => context.invalidateLoaders());
   }
 
@@ -59,7 +59,7 @@ export class MutationResolver {
     @Arg('input', () => CreatePayoutInput, { description: 'The payout to create.' })
     input: CreatePayoutInput,
   ): Promise<CreatePayoutResult> {
-    requireCardScope(context, input);
+    requireScopeForCardNumber(context, input);
     return context.payouts.create(input).finally(() => context.invalidateLoaders());
   }
 }

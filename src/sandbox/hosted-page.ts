@@ -54,7 +54,7 @@ function sendPaymentPage(reply: FastifyReply, payment: Payment): FastifyReply {
     <p class="soft">Sandbox: no real money moves.</p>
     <p class="amount">${amount.value} ${amount.currency}</p>
     <dl>${detailRows(payment)}</dl>
-    ${hasFinalStatus(payment) ? resultLinks(returnUrl) : choiceForms(payment)}`;
+    ${hasFinalStatus(payment) ? finalResultHtml(returnUrl) : choiceForms(payment)}`;
   const formActionSource = returnUrl && cspSource(returnUrl);
   return sendPage(reply, { title: `Payment ${status}`, body, formActionSource });
 }
@@ -97,6 +97,6 @@ function choiceForms({ id, amount }: Payment): Html {
   </div>`;
 }
 
-const resultLinks = (returnUrl: string | undefined): Html =>
+const finalResultHtml = (returnUrl: string | undefined): Html =>
   html`<p>This result is final.</p>
     ${returnUrl === undefined ? undefined : html`<a class="button" href="${returnUrl}">Back to the merchant</a>`}`;

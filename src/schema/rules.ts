@@ -78,14 +78,14 @@ export const IsPhone = (): PropertyDecorator =>
     (text) => /^\+?[1-9]\d{6,14}$/.test(text),
   );
 
-const phoneDescription = (owner: 'payer' | 'recipient'): string =>
+const describePhone = (owner: 'payer' | 'recipient'): string =>
   `The ${owner}'s phone number, E.164; sent as given, with or without +.`;
 
 export const PhoneField = (owner: 'payer' | 'recipient'): PropertyDecorator =>
-  TextField(phoneDescription(owner), IsPhone());
+  TextField(describePhone(owner), IsPhone());
 
 export const OptionalPhoneField = (owner: 'payer' | 'recipient'): PropertyDecorator =>
-  OptionalTextField(phoneDescription(owner), IsPhone());
+  OptionalTextField(describePhone(owner), IsPhone());
 
 export const IsCountryCode = (): PropertyDecorator =>
   TextRule(

@@ -45,9 +45,9 @@ const COLON_CODE = 0x3a;
  * has fields.
  */
 export const hasDuplicateNames = (text: string, value: unknown): boolean =>
-  countColons(text) !== countNames(value);
+  countColonsOutsideStrings(text) !== countNames(value);
 
-function countColons(text: string): number {
+function countColonsOutsideStrings(text: string): number {
   let colonCount = 0;
   let isInString = false;
   for (let index = 0; index < text.length; index += 1) {

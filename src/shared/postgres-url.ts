@@ -40,7 +40,7 @@ const URL_PATTERN = /^(postgres(?:ql)?:\/\/)(?=.)(?:([^/?#]*)@)?([^/?#@]*)([^]*)
 const HOST_PATTERN = /^(\[[\da-f:.]+\]|[\w.-]{1,253})(?::(.*))?$/i;
 
 /** Allowed parameters with their allowed values; null: any value. */
-const ALLOWED_URL_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = new Map([
+const ALLOWED_POSTGRES_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = new Map([
   ['sslmode', ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']],
   ['ssl', ['true', '1', '0']],
   ['sslnegotiation', ['postgres', 'direct']],
@@ -58,9 +58,9 @@ const ALLOWED_URL_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = ne
  */
 function checkParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
-    const values = ALLOWED_URL_PARAMETERS.get(name);
+    const values = ALLOWED_POSTGRES_PARAMETERS.get(name);
     const shownName = /^\w{1,63}$/.test(name) ? name : 'one parameter';
-    const knownNames = [...ALLOWED_URL_PARAMETERS.keys()].join(', ');
+    const knownNames = [...ALLOWED_POSTGRES_PARAMETERS.keys()].join(', ');
     requireThat(values !== undefined, `only known parameters; ${shownName} is none of ${knownNames}`);
     requireThat(values?.includes(value) ?? true, `${name} to be one of ${values?.join(', ')}`);
   }

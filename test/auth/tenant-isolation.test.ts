@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { subgraphSchema } from '../../src/resolvers';
+import { buildSubgraphSchema } from '../../src/resolvers';
 import type { Kind } from '../support/caller';
 import { DOCUMENTS, newIds, validCall, type Json, type MutationResult } from '../support/calls';
 import { testGateway, clear, type LoggedGateway } from '../support/gateway';
@@ -28,7 +28,7 @@ import {
 } from './support/root-calls';
 
 test('The tests of access control cover every root field of the schema', () => {
-  const fields = rootFieldsOf(subgraphSchema()).map(({ path }) => path);
+  const fields = rootFieldsOf(buildSubgraphSchema()).map(({ path }) => path);
   expect([...new Set(ROOT_CALLS.map(pathOf)), 'query _service'].sort()).toEqual(fields.sort());
 });
 

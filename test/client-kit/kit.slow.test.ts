@@ -44,7 +44,7 @@ import {
 import { createClient } from 'graphql-sse';
 import committed from '../../possible-types.json';
 import { CLIENT_BEHAVIORS, findDocumentFiles, readClientOperations } from '../../src/cli/client-documents';
-import { gatewaySchema } from '../../src/resolvers';
+import { buildGatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
 import { TOP } from '../docs/support/markdown';
 import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
@@ -137,7 +137,7 @@ test('The client kit exports fifteen operations, which are valid against the sch
   );
   const operations = documents.filter((document) => getOperationAST(document));
   expect(operations).toHaveLength(15);
-  expect(operations.flatMap((document) => validate(gatewaySchema(), document))).toEqual([]);
+  expect(operations.flatMap((document) => validate(buildGatewaySchema(), document))).toEqual([]);
   expect(possibleTypes).toEqual(committed.possibleTypes);
 });
 
@@ -314,7 +314,7 @@ test('The operation Changes returns the changes that changes() yields, and Watch
 
 test('changes() sends only operations that are in the persisted-operations manifest for plain clients', async () => {
   const files = findDocumentFiles([path.join(TOP, 'client/operations')]);
-  const operations = readClientOperations(files, gatewaySchema(), CLIENT_BEHAVIORS.plain);
+  const operations = readClientOperations(files, buildGatewaySchema(), CLIENT_BEHAVIORS.plain);
   const PERSISTED_OPERATIONS = fileOf(apolloManifest(...operations));
   const env = { PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' };
   const gateway = await testGateway(sandbox.url, { env });
@@ -470,7 +470,7 @@ describe('gatewayError', () => {
 describe('confirmationFor', () => {
   test('returns a valid ConfirmationInput for each ConfirmationField', () => {
     const [fields, input] = ['ConfirmationField', 'ConfirmationInput'].map((name) =>
-      gatewaySchema().getType(name),
+      buildGatewaySchema().getType(name),
     );
     if (!isEnumType(fields) || !isInputType(input)) throw new Error('The schema has other types.');
     for (const { name } of fields.getValues()) {

@@ -6,11 +6,11 @@ import { createOperationLogger } from '../../src/http/graphql/operation-log';
 import { PreparedOperation } from '../../src/http/compiled/prepared-operation';
 import { CompiledOperationCache } from '../../src/http/compiled/compiled-operation-cache';
 import { RateLimit } from '../../src/http/limits/rate-limit';
-import { gatewaySchema } from '../../src/resolvers';
+import { buildGatewaySchema } from '../../src/resolvers';
 import type { OperationContext } from '../../src/resolvers/context';
 import { heapInUse } from '../http/support/resources';
 
-const schema = gatewaySchema();
+const schema = buildGatewaySchema();
 
 function validated(query: string) {
   const document = parse(query);

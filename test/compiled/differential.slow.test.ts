@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { gatewaySchema } from '../../src/resolvers';
+import { buildGatewaySchema } from '../../src/resolvers';
 import { bearer, clientOf, keyOf } from '../auth/support/harness';
 import { WHOLE_PAYMENT, WHOLE_PAYOUT } from '../methods/selection';
 import { createInput } from '../support/caller';
@@ -181,7 +181,7 @@ describe('A compiled operation that is not in the manifest', () => {
 });
 
 describe('The response of a compiled operation', () => {
-  const schema = gatewaySchema();
+  const schema = buildGatewaySchema();
   let plain: DifferentialHarness;
 
   beforeAll(async () => {

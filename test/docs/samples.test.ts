@@ -14,7 +14,7 @@ import {
 import { parseAllDocuments } from 'yaml';
 import { PUBLIC_ERROR_CODES } from '../../src/http/graphql/error-codes';
 import { STARTER_VARIABLES } from '../../src/http/server/starter-document';
-import { gatewaySchema } from '../../src/resolvers';
+import { buildGatewaySchema } from '../../src/resolvers';
 import { INPUT_RULES } from '../../src/schema/input-rules';
 import { VALUE_RULES } from '../../src/schema/value-rules';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
@@ -27,7 +27,7 @@ const RUN_ELSEWHERE = ['docs/clients.md', 'docs/federation.md'];
 /** Files that a reader of the docs creates. */
 const MADE_BY_READERS = ['src/schema/methods/pay-now.ts', 'test/methods/golden/pay_now.json'];
 
-const schema = gatewaySchema();
+const schema = buildGatewaySchema();
 const pages = readPages();
 const fences = pages.flatMap((page) => page.fences);
 const where = ({ file, line }: Fence): string => `${file}:${line}`;

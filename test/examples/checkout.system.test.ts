@@ -3,7 +3,7 @@ import { isUnionType } from 'graphql';
 import { SANDBOX_CREDENTIALS } from '../../src/config';
 import type { Gateway } from '../../src/app/gateway';
 import { PUBLIC_ERROR_CODES } from '../../src/http/graphql/error-codes';
-import { gatewaySchema } from '../../src/resolvers';
+import { buildGatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
 import { describeInBrowser, lowContrastTexts } from '../browser/chromium';
 import { startOpenGateway } from '../http/support/open-gateway';
@@ -244,7 +244,7 @@ test('The checkout example starts a gateway that accepts its origin if no gatewa
 
 describe('The error texts of the checkout example', () => {
   const failuresOf = (union: string): string[] => {
-    const type = gatewaySchema().getType(union);
+    const type = buildGatewaySchema().getType(union);
     const members = isUnionType(type) ? type.getTypes().map(({ name }) => name) : [];
     return members.filter((name) => name !== 'PaymentSuccess');
   };

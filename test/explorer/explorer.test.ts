@@ -9,7 +9,7 @@ import { getOperationAST, isEnumType, isInputObjectType, parse, validate, type G
 import { KnownIds } from '../../explorer/known-ids';
 import { createExamples, type Example } from '../../explorer/operations';
 import { createStorage } from '../../explorer/storage';
-import { gatewaySchema } from '../../src/resolvers';
+import { buildGatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
 import { startOpenGateway } from '../http/support/open-gateway';
 import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
@@ -167,7 +167,7 @@ const chosen = (name: 'method' | 'confirmation'): Record<string, unknown> =>
   Object.assign({}, ...all.map((operation) => inputOf(operation)[name])) as Record<string, unknown>;
 
 describe('The example operations of the explorer', () => {
-  const schema = gatewaySchema();
+  const schema = buildGatewaySchema();
 
   test.each(all.map((operation) => [operation.name, operation] as const))(
     'include %s, which is valid against the schema and has valid variables',

@@ -20,7 +20,7 @@ import {
   findDocumentFiles,
   type ClientOperation,
 } from '../../src/cli/client-documents';
-import { gatewaySchema } from '../../src/resolvers';
+import { buildGatewaySchema } from '../../src/resolvers';
 import { APOLLO_GENERATED, SHOP, sha256, temporaryFolder } from '../support/manifests';
 import { CHECKOUT } from '../support/program';
 
@@ -41,7 +41,7 @@ function folderOf(files: Record<string, string>): string {
   return folder;
 }
 
-const schema = gatewaySchema();
+const schema = buildGatewaySchema();
 
 const operationsIn = (place: string, client: keyof typeof CLIENT_BEHAVIORS = 'apollo'): ClientOperation[] =>
   readClientOperations(findDocumentFiles([place]), schema, CLIENT_BEHAVIORS[client]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { PersistedOperations } from '../../src/http/persisted/persisted-operations';
-import { gatewaySchema } from '../../src/resolvers';
+import { buildGatewaySchema } from '../../src/resolvers';
 import { Issuer, newKey, tokenBy } from '../support/issuer';
 import { bearer } from '../auth/support/harness';
 import { AUTHORIZED } from '../support/credentials';
@@ -229,7 +229,7 @@ describe('A generated manifest', () => {
 describe('A manifest', () => {
   const twice = (first: string, second: string) => `{"a":"{ x: ${first} }","a":"{ x: ${second} }"}`;
   const codegen = (body: string) => JSON.stringify({ 'id-1': body });
-  const schema = gatewaySchema();
+  const schema = buildGatewaySchema();
 
   /** Returns the error lines of a manifest; empty if it is valid. */
   function faultsOf(text: string | Buffer): string[] {

@@ -1,7 +1,7 @@
 import { getNamedType, isInterfaceType, isObjectType, isUnionType, type GraphQLNamedType } from 'graphql';
-import { gatewaySchema } from '../../src/resolvers';
+import { buildGatewaySchema } from '../../src/resolvers';
 
-export const schema = gatewaySchema();
+export const schema = buildGatewaySchema();
 
 /** Returns a selection of all fields of a type, recursively; empty for scalars and enums. */
 function everyField(type: GraphQLNamedType): string {

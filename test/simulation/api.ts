@@ -3,11 +3,11 @@ import { UNAUTHENTICATED_CALLER } from '../../src/auth/caller';
 import type { Operations } from '../../src/core';
 import { ServiceError } from '../../src/datasources/payment-service/service-error';
 import type { AuditEntry } from '../../src/observability/audit/audit-log';
-import { gatewaySchema } from '../../src/resolvers';
+import { buildGatewaySchema } from '../../src/resolvers';
 import { OperationContext } from '../../src/resolvers/context';
 import type { Kind } from '../support/payment-service/ledger';
 
-const schema = gatewaySchema();
+const schema = buildGatewaySchema();
 
 const createDocument = (type: 'Payment' | 'Payout', field: string): DocumentNode =>
   parse(`mutation ($input: Create${type}Input!) { done: create${type}(input: $input) {

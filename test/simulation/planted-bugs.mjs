@@ -91,8 +91,8 @@ const own = [
     id: 'replay-counts-as-first',
     promise: 'Only the call that created a transaction gets it with replayed: false.',
     file: 'src/core/create/create-service.ts',
-    find: 'return { found: await matcher.lookUpCurrent(attempt), replayed: true };',
-    replace: 'return { found: await matcher.lookUpCurrent(attempt), replayed: false };',
+    find: 'return { found: await matcher.lookUpOrReadFromJournal(attempt), replayed: true };',
+    replace: 'return { found: await matcher.lookUpOrReadFromJournal(attempt), replayed: false };',
   },
   {
     id: 'purged-at-once',

@@ -28,7 +28,8 @@ function readFields(entries: readonly [name: string, value: unknown][]): RowFiel
   for (const [name, value] of entries) {
     const column = COLUMN_BY_NAME.get(name.toLowerCase().replace(/[^a-z]/g, ''));
     if (!column) continue;
-    if (column in fields) throw new UsageError(`${name}: the field ${column} is repeated.`);
+    if (column in fields)
+      throw new UsageError(`${name}: an earlier field of the row has the same meaning (${column}).`);
     if (value !== null && typeof value !== 'string') throw new UsageError(`${column}: expected a string.`);
     fields[column] = (value ?? '').trim();
   }

@@ -85,7 +85,7 @@ async function settleOne(
   const { outcome, transactionId } = request;
   audit.recordOperatorAction({ ...entry, event: 'settled', outcome, transactionId });
   const isOfOtherAttempt = await journal
-    .recordOutcome(attempt.id, outcomeOf(request, Math.floor(await journal.time())))
+    .recordOutcome(attempt.id, requestedOutcome(request, Math.floor(await journal.time())))
     .then(
       (isRecorded) => !isRecorded,
       () => false,
@@ -125,7 +125,7 @@ async function claimAttempt({ journal, service }: Session, id: string): Promise<
   }
 }
 
-function outcomeOf(request: SettleRequest, settledAt: number): Outcome {
+function requestedOutcome(request: SettleRequest, settledAt: number): Outcome {
   if (request.outcome === 'not_sent') return { outcome: request.outcome, settledAt };
   const { outcome, transactionId, status } = request;
   return { outcome, transactionId, status, settledAt };

@@ -83,7 +83,7 @@ function describeResult(result: ReturnType<typeof verificationResult>): string[]
     ...describeOmitted('note ', writers.open.length, 'processes'),
     `Processes that wrote the log: ${writers.total}; still open: ${writers.open.length}.`,
     ...(callsNotWritten > 0 ? [missedCalls] : []),
-    ...files.flatMap(describeFile),
+    ...files.flatMap(formatFileSummary),
     ...missingSeals.map(
       (hash) => `FAULT  no line has the expected hash ${hash}: lines are missing or were changed.`,
     ),
@@ -93,7 +93,7 @@ function describeResult(result: ReturnType<typeof verificationResult>): string[]
   ];
 }
 
-function describeFile({ name, lines, calls, first, last, seal }: FileSummary): string[] {
+function formatFileSummary({ name, lines, calls, first, last, seal }: FileSummary): string[] {
   if (seal === undefined) return [`${name}: no lines`];
   return [
     `${name}: ${lines} lines, ${calls} of them calls that move money`,

@@ -1,4 +1,4 @@
-import { gatewaySchema } from '../../resolvers';
+import { buildGatewaySchema } from '../../resolvers';
 import {
   CLIENT_BEHAVIORS,
   findDocumentFiles,
@@ -28,7 +28,7 @@ export async function persist(
 ): Promise<void> {
   const files = findDocumentFiles(paths);
   terminal.showProgress(`Reading ${files.length} files …`);
-  const operations = readClientOperations(files, gatewaySchema(), CLIENT_BEHAVIORS[client]);
+  const operations = readClientOperations(files, buildGatewaySchema(), CLIENT_BEHAVIORS[client]);
   if (operations.length === 0)
     throw new InputError(`No operation found in ${paths.join(', ')}. Nothing was written.`);
   replaceFile(out, `${JSON.stringify(MANIFEST_FORMATTERS[format](operations), null, 2)}\n`);

@@ -90,7 +90,7 @@ export async function approveProposal(
   const { proposedBy, sudoUser, reason } = rows[0];
   if (mayBeSamePerson(session.operator, { user: proposedBy, sudoUser }))
     throw new Error(
-      `Another person has to approve: ${proposedBy} made the proposal, who may be you (the same user, or through sudo).`,
+      `Another person has to approve: the proposal was made by ${proposedBy}, and that may be you (the same user, or through sudo).`,
     );
   const planned: PlannedSettle[] = [];
   for (const { attemptId, outcome, transactionId, status } of rows)

@@ -1,5 +1,5 @@
 import { PersistedOperations } from '../../http/persisted/persisted-operations';
-import { gatewaySchema, subgraphSchema } from '../../resolvers';
+import { buildGatewaySchema, buildSubgraphSchema } from '../../resolvers';
 import { maxClientConnections, fileDescriptorLimit } from '../../shared/file-descriptors';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { TimeoutError, withTimeout } from '../../shared/timeout';
@@ -63,7 +63,7 @@ export async function runChecks(
 function checkSettings({ config }: CheckContext): Finding[] {
   const findings: Finding[] = config.warnings.map((message) => warningFinding('suspicious_setting', message));
   try {
-    const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
+    const schema = config.subgraph ? buildSubgraphSchema() : buildGatewaySchema();
     new PersistedOperations({ settings: config.limits.persisted, schema, onUnlisted: () => undefined });
   } catch (error) {
     findings.push(failedFinding('manifest_invalid', `PERSISTED_OPERATIONS: ${describeFileError(error)}.`));

@@ -31,7 +31,7 @@ export interface CheckOptions {
   followsTransactions: boolean;
 }
 
-/** Maximum number of repeated lookups of a transaction whose recorded status changes during the lookups. */
+/** Maximum number of times that a lookup is repeated because a change of the transaction was recorded meanwhile. */
 const MAX_REPEATED_LOOKUPS = 3;
 
 /**

@@ -28,7 +28,7 @@ interface TokenBucket {
  * waiting.
  */
 const LOOKUP_INTERVAL_MS = 1000;
-/** A bucket is empty, and the next lookup must wait, if refilling the bucket takes longer than this time in ms. */
+/** If a bucket needs longer than this time in ms to become full, it is empty: the next lookup must wait. */
 const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
 /** Maximum number of token buckets. While all are in use, callbacks for attempts without a bucket are dropped. */
 const MAX_BUCKETS = 1000;

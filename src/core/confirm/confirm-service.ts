@@ -15,6 +15,7 @@ import {
   confirmRejectedError,
 } from '../../schema/user-errors';
 import { ConfirmClaims, notCarriedOutResult } from './confirm-claims';
+import { compareHistory } from './confirm-history';
 import { withTimeout } from '../../shared/timeout';
 import type { KeyedHashes } from '../create/keyed-hashes';
 import type { JournalSession } from '../journal-session';
@@ -108,7 +109,7 @@ export class ConfirmService {
     } finally {
       if (result) await this.#claims.end(id, result);
     }
-    return asReplay(await this.#currentPayment(request, repeated));
+    return asReplay(await this.#lookUpOrReadFromJournal(request, repeated));
   }
 
   #newClaim(request: ConfirmRequest): ConfirmClaim {
@@ -242,34 +243,16 @@ export class ConfirmService {
     return withTimeout(ms, payments.lookUp(request), session.runtime).catch(() => null);
   }
 
-  async #currentPayment(request: ConfirmRequest, { status }: ConfirmedInput): Promise<PaymentResource> {
+  /** Returns the payment of a replayed confirm from a lookup or, if that fails or finds none, from the journal. */
+  async #lookUpOrReadFromJournal(
+    request: ConfirmRequest,
+    { status }: ConfirmedInput,
+  ): Promise<PaymentResource> {
     const { payments } = this.options;
     const { channel, transactionId, definition } = request;
     const current = await payments.lookUp(request).catch(() => null);
     return current ?? payments.resourceFromJournal(transactionId, status, { channel, definition });
   }
-}
-
-function compareHistory(
-  inputHash: string,
-  { unresolvedInputHashes, previousOutcomeUnknown }: ConfirmBeginResult,
-  confirmed: readonly ConfirmedInput[],
-  isComparable: (hash: string) => boolean,
-) {
-  const hashes = [...unresolvedInputHashes, ...confirmed.map((input) => input.inputHash)];
-  const isOtherInput = (hash: string): boolean => hash !== inputHash && isComparable(hash);
-  // An unknown outcome without a hash means that the input of that confirm was not recorded.
-  const isInputUnrecorded = previousOutcomeUnknown && unresolvedInputHashes.length === 0;
-  return {
-    /** Whether the same input was sent before and may have been carried out. */
-    wasSent: unresolvedInputHashes.includes(inputHash),
-    /** Whether an earlier input cannot be compared: its hash is missing, or was made with another key. */
-    isIncomparable: isInputUnrecorded || !hashes.every(isComparable),
-    /** Whether the payment was confirmed with another input. */
-    otherConfirmed: confirmed.some((input) => isOtherInput(input.inputHash)),
-    /** Whether another input was sent before and may have been carried out. */
-    otherUnresolved: unresolvedInputHashes.some(isOtherInput),
-  };
 }
 
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {

@@ -269,7 +269,7 @@ class CreateCall<T extends Transaction> {
     if (attempt.kind !== matcher.kind || !hashes.matches(attempt, input, method))
       return idempotencyConflict(differingParts(attempt, input, method));
     if (attempt.outcome === 'succeeded')
-      return { found: await matcher.lookUpCurrent(attempt), replayed: true };
+      return { found: await matcher.lookUpOrReadFromJournal(attempt), replayed: true };
     if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return createInProgressError();
     const result = await recovery.claimAndRecover(attempt, matcher);
     if (result === null) return createInProgressError();

@@ -11,7 +11,7 @@ import { transactionIdHash, stateHash, type Snapshot } from './snapshot';
 import { TransactionPoller } from './transaction-poller';
 import type { LatestValueIterator } from './latest-value-iterator';
 
-export interface PollingOptions {
+export interface TransactionFeedOptions {
   settings: PollSettings;
   session: Pick<JournalSession, 'service' | 'clock' | 'runtime'>;
   notifier: ChangeNotifier | null;
@@ -48,7 +48,7 @@ export class TransactionFeed<T extends Snapshot> {
 
   /** @param lookUp returns null if the service has no such transaction */
   constructor(
-    private readonly options: PollingOptions,
+    private readonly options: TransactionFeedOptions,
     private readonly kind: T['kind'],
     lookUp: (key: LookupKey) => Promise<T | null>,
   ) {

@@ -47,11 +47,11 @@ export interface TransactionMatcher<T extends Transaction> {
    */
   canFindKnownTransaction(attempt: SentAttempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt from a lookup or, if that fails or finds none, from the journal. */
-  lookUpCurrent(attempt: Attempt): Promise<T>;
+  lookUpOrReadFromJournal(attempt: Attempt): Promise<T>;
 }
 
 /** Tolerance in ms for times from a Date header, which has whole seconds only and takes time to arrive. */
-const DATE_TOLERANCE_MS = 1500;
+const DATE_HEADER_TOLERANCE_MS = 1500;
 /**
  * Tolerated difference in ms between the clocks of the journal and the service. Used if the service's time at the start
  * of the attempt is not known, and if `minCreatedAt` is given.
@@ -108,7 +108,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     return transactionId === null || (await this.payments.lookUp({ channel, transactionId })) !== null;
   }
 
-  async lookUpCurrent(attempt: Attempt): Promise<PaymentResource> {
+  async lookUpOrReadFromJournal(attempt: Attempt): Promise<PaymentResource> {
     const { secrets } = this;
     const { channel, transactionId } = attempt;
     const payment = transactionId
@@ -136,11 +136,11 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   #isCreatedAfterStart(payment: PaymentResource, { startedAt, serviceStartedAt }: SentAttempt): boolean {
     const { serviceTimeMs } = payment;
     const created = creationTime(payment);
-    if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_TOLERANCE_MS;
+    if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_HEADER_TOLERANCE_MS;
     const elapsed = this.session.clock.elapsedSince(startedAt);
     if (elapsed === undefined) return false;
     if (serviceTimeMs === undefined) return created >= startedAt - MAX_UNKNOWN_SKEW_MS;
-    return created >= serviceTimeMs - elapsed - DATE_TOLERANCE_MS;
+    return created >= serviceTimeMs - elapsed - DATE_HEADER_TOLERANCE_MS;
   }
 }
 
@@ -199,7 +199,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     return (await this.payouts.lookUp({ channel, transactionId }, () => details)) !== null;
   }
 
-  async lookUpCurrent(attempt: Attempt): Promise<PayoutResource> {
+  async lookUpOrReadFromJournal(attempt: Attempt): Promise<PayoutResource> {
     const { secrets } = this;
     const { channel, transactionId, status } = attempt;
     const details = knownPayoutFromJournal(attempt);

@@ -101,7 +101,7 @@ const OUTCOME_COLUMN = `CASE state ${Object.entries(STATE_BY_OUTCOME)
 
 const STORED_BYTES_COLUMNS = ['id', 'key', 'fingerprint', 'external_id', 'transaction_id'];
 
-const readableColumns = (dialect: Dialect): string =>
+const attemptSelectList = (dialect: Dialect): string =>
   [
     'seq',
     ...GROUP_COLUMNS,
@@ -118,7 +118,10 @@ const readableColumns = (dialect: Dialect): string =>
  * Column lists by dialect, for a SELECT or RETURNING clause on `stored_attempts`. attemptFromRow() converts the
  * resulting rows to an Attempt.
  */
-export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: readableColumns('postgres') };
+export const READABLE_COLUMNS = {
+  sqlite: attemptSelectList('sqlite'),
+  postgres: attemptSelectList('postgres'),
+};
 
 /**
  * Returns the statement that creates the view `attempts`, in which stored values are converted to readable ones. The

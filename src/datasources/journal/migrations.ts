@@ -63,7 +63,8 @@ const CREATE_FIRST_TABLES = [
 
 /**
  * The table journal_state has one row. `identity` identifies the database or SQLite file in which the journal was last
- * used. If there is no fence (see Fence), `fence_since` is 0 and `fence_reason` is empty.
+ * used. `fence_since` is 0 and `fence_reason` is empty if no fence was raised or an operator lowered it. A fence that has
+ * ended by itself (see Fence) stays recorded.
  */
 const CREATE_JOURNAL_STATE = `CREATE TABLE journal_state (
        id INTEGER PRIMARY KEY,

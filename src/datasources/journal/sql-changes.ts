@@ -41,7 +41,7 @@ function followedHashesStatement(dialect: Dialect): string {
 /**
  * Returns the UPDATE of claimFollowed(). It first claims up to `youngLimit` young transactions (changed after
  * `youngIfChangedAfter`), then the most overdue. To bound the search, it looks for young ones only among the
- * `4 * limit` transactions that became due last.
+ * `4 * limit` due transactions with the latest due times.
  */
 function claimFollowedStatement(dialect: Dialect): string {
   const { inClause, followedTableByDueTime, skipLockedClause } = DIALECTS[dialect];

@@ -4,7 +4,7 @@ import type { selectedPayoutMethod } from '../../schema/methods/selected-method'
 import type { CreatePayoutInput } from '../../schema/mutations';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
 import { toEnumValue } from '../../schema/register-enum';
-import { readVerbatim, readEnumValue, readStatus } from '../../redaction/text';
+import { readVerbatim, redactUnlessEnumValue, readStatus } from '../../redaction/text';
 import { scalarToText, type WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
 import {
@@ -107,7 +107,7 @@ function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
   const payout = new definition.payoutClass(definition);
   const status = String(json['status']);
   return Object.assign(payout, definition === known.definition ? known.publicDetails : {}, {
-    wireType: readEnumValue(type) ?? known.type ?? null,
+    wireType: redactUnlessEnumValue(type) ?? known.type ?? null,
     transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
     externalId: readVerbatim(json['external_id']) ?? known.externalId,

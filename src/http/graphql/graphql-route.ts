@@ -12,7 +12,7 @@ import { LANDING_PAGE_HEADERS } from '../server/security-headers';
 import type { SseHandler } from '../subscriptions/sse-handler';
 import type { Admission, AdmittedRequest } from './admission';
 import type { GraphqlDependencies } from './dependencies';
-import { badRequest, CREDENTIALS_REQUIRED_ERROR, RequestError, toRequestError } from './http-error';
+import { badRequest, UNAUTHENTICATED_PAGE_REQUEST_ERROR, RequestError, toRequestError } from './http-error';
 import { parseGetParams, formatGetParams } from './request-params';
 
 declare module 'fastify' {
@@ -39,7 +39,7 @@ export async function addGraphqlEndpoints(
   const { contextFor, authenticator, admission, corsOrigins } = dependencies;
   await app.register(async (scope) => {
     const contextOf = ({ id, caller, ip }: FastifyRequest): OperationContext => {
-      if (!caller) throw CREDENTIALS_REQUIRED_ERROR;
+      if (!caller) throw UNAUTHENTICATED_PAGE_REQUEST_ERROR;
       return contextFor({ requestId: id, caller, ip });
     };
     const apolloHandler = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
@@ -109,7 +109,7 @@ function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): v
 /**
  * Whether a browser seems to open the URL as a page: the Accept header begins with text/html. Such a request is not
  * authenticated, because Apollo responds with the landing page. But if the header prefers JSON by its `q` values,
- * Apollo does not. Its CSRF check or the context function (CREDENTIALS_REQUIRED_ERROR) then rejects the request, so
+ * Apollo does not. Its CSRF check or the context function (UNAUTHENTICATED_PAGE_REQUEST_ERROR) then rejects the request, so
  * nothing is executed.
  */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>

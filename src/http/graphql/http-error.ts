@@ -39,14 +39,16 @@ export class RequestError extends GraphQLError {
   }
 }
 
-const BEARER_CHALLENGE: RequestErrorOptions = { headers: { 'www-authenticate': 'Bearer realm="paygraph"' } };
+const BEARER_CHALLENGE_OPTIONS: RequestErrorOptions = {
+  headers: { 'www-authenticate': 'Bearer realm="paygraph"' },
+};
 
 const RESPONSE_BY_ACCESS_ERROR: Record<
   AccessErrorKind,
   readonly [number, PublicErrorCode, RequestErrorOptions?]
 > = {
-  NO_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
-  BAD_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
+  NO_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE_OPTIONS],
+  BAD_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE_OPTIONS],
   NO_SCOPE: [403, 'FORBIDDEN'],
   NO_CHANNEL: [403, 'FORBIDDEN'],
   KEYS_UNAVAILABLE: [503, 'SERVICE_UNAVAILABLE', { retryAfterMs: 5000 }],
@@ -58,7 +60,7 @@ export function toRequestError({ kind, message }: AccessError): RequestError {
 }
 
 /** Error for a GraphQL request that was not authenticated, because it looked like a request for the landing page. */
-export const CREDENTIALS_REQUIRED_ERROR = toRequestError(
+export const UNAUTHENTICATED_PAGE_REQUEST_ERROR = toRequestError(
   new AccessError('NO_CREDENTIALS', 'Credentials are required: Authorization: Bearer <key or token>.'),
 );
 

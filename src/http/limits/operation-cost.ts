@@ -64,7 +64,7 @@ interface RootFieldCounts {
   rowCount: number;
 }
 
-const countsForLookups = (lookups: number): RootFieldCounts => ({
+const lookupCounts = (lookups: number): RootFieldCounts => ({
   lookups,
   transactions: lookups,
   rowCount: 0,
@@ -80,10 +80,10 @@ function createReadCounter(
   fragments: Fragments,
 ): FromVariables<RootFieldCounts> {
   const definition = root.getFields()[field.name.value];
-  if (!definition) return () => countsForLookups(0);
+  if (!definition) return () => lookupCounts(0);
   const page = PAGE_SIZES[definition.name];
   const hasList = definition.args.some(({ type }) => isListType(getNullableType(type)));
-  if (!page && !hasList) return () => countsForLookups(1);
+  if (!page && !hasList) return () => lookupCounts(1);
   const selected = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
   const rowsHaveLookups = [...selected].some(
     ({ name }) => name.value === 'payment' || name.value === 'payout',
@@ -94,13 +94,13 @@ function createReadCounter(
       if (page) {
         const first = typeof values['first'] === 'number' ? values['first'] : page.default;
         const rowCount = Math.min(Math.max(first, 1), page.max);
-        return rowsHaveLookups ? countsForLookups(rowCount) : { lookups: 1, transactions: 0, rowCount };
+        return rowsHaveLookups ? lookupCounts(rowCount) : { lookups: 1, transactions: 0, rowCount };
       }
       const lists = Object.values(values).filter(Array.isArray);
-      return countsForLookups(lists.length === 0 ? 1 : lists.flat().length);
+      return lookupCounts(lists.length === 0 ? 1 : lists.flat().length);
     } catch {
       // The arguments are invalid. Count the minimum: graphql-js reports the error and does not call the resolver.
-      return countsForLookups(1);
+      return lookupCounts(1);
     }
   };
 }

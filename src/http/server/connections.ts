@@ -175,7 +175,7 @@ export class Connections {
     if (networkState && perAddress > 0 && networkState.count >= perAddress)
       return this.#evict(firstOf(networkState.awaitingFirstRequest)) ? undefined : 'address_limit';
     if (this.#openConnections.size < maxConnections) return undefined;
-    return this.#evict(firstOf(this.#awaitingFirstRequest) ?? this.#findIdle()) ? undefined : 'limit';
+    return this.#evict(firstOf(this.#awaitingFirstRequest) ?? this.#takeEvictable()) ? undefined : 'limit';
   }
 
   #evict(connection: ClientConnection | undefined): boolean {
@@ -189,7 +189,7 @@ export class Connections {
   }
 
   /** Searches the first connections for an idle one. Moves busy ones to the end: the next search begins with others. */
-  #findIdle(): ClientConnection | undefined {
+  #takeEvictable(): ClientConnection | undefined {
     let examinedCount = 0;
     for (const connection of this.#openConnections.values()) {
       if (mayBeEvicted(connection)) return connection;

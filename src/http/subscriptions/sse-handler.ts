@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isObject } from '../../shared/wire-object';
-import { badRequest, CREDENTIALS_REQUIRED_ERROR, RequestError } from '../graphql/http-error';
+import { badRequest, UNAUTHENTICATED_PAGE_REQUEST_ERROR, RequestError } from '../graphql/http-error';
 import { parseGetParams, validateParams } from '../graphql/request-params';
 import { SHUTTING_DOWN_ERROR } from '../server/graceful-shutdown';
 import { SubscriptionError, type ResultStream } from './result-stream';
@@ -30,7 +30,7 @@ export class SseHandler {
       method: ['GET', 'POST'],
       url: '/graphql/stream',
       handler: async ({ id, method, url, body, headers, caller, ip }, reply) => {
-        if (!caller) throw CREDENTIALS_REQUIRED_ERROR;
+        if (!caller) throw UNAUTHENTICATED_PAGE_REQUEST_ERROR;
         if (this.#isClosing) throw SHUTTING_DOWN_ERROR;
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE_ERROR;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;

@@ -53,7 +53,7 @@ const loggableHostName = (): string =>
 
 /**
  * The audit log: a file with a line for each mutation that moves money, each recovered outcome and each operator
- * action. Each writer also adds a line when it opens or closes the file. The hash of a line covers the hash of the line
+ * action on an attempt. Each writer also adds a line when it opens or closes the file. The hash of a line covers the hash of the line
  * before it (line.ts). Only one process at a time can write, and writing is synchronous.
  */
 export class AuditLog {

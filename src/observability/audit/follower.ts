@@ -11,7 +11,7 @@ interface OpenFile {
   /** Number of bytes that were read. */
   position: number;
   /** Text that was read after the last line feed. */
-  partialLine: string;
+  textAfterLastLineFeed: string;
 }
 
 /** Reads an audit log while it grows, across rotations. Loses no line if rotated files are kept until they are read. */
@@ -35,7 +35,7 @@ export class AuditLogFollower {
       return '';
     }
     this.close();
-    this.#current = { fd, inode, position: 0, partialLine: '' };
+    this.#current = { fd, inode, position: 0, textAfterLastLineFeed: '' };
     return readNextLines(this.#current);
   }
 
@@ -66,8 +66,8 @@ function readNextLines(file: OpenFile): string {
   if (bytes.length === 0) return '';
   const bytesRead = readSync(file.fd, bytes, 0, bytes.length, file.position);
   file.position += bytesRead;
-  const text = file.partialLine + bytes.toString('latin1', 0, bytesRead);
+  const text = file.textAfterLastLineFeed + bytes.toString('latin1', 0, bytesRead);
   const end = text.lastIndexOf('\n') + 1;
-  file.partialLine = text.slice(end);
+  file.textAfterLastLineFeed = text.slice(end);
   return text.slice(0, end);
 }

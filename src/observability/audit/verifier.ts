@@ -194,9 +194,9 @@ export class AuditLogVerifier {
   }
 
   /**
-   * Checks a line that is not the first of its file. Ignores the field `continues` of an `opened` line: the first line
-   * of the file has already proved where the previous file ends. If the writer has written nothing to the previous
-   * file, `continues` is the last hash of an older file.
+   * Checks a line that is not the first of its file. Ignores the field `continues` of an `opened` line: it names a file
+   * older than the previous one if the process that wrote the line wrote nothing to the previous file. The first line
+   * of this file has already been checked against the previous file.
    */
   #checkLaterLine(line: AuditLine): void {
     const missingCount = line.seq - this.#last.seq - 1;

@@ -42,9 +42,9 @@ export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_i
 /**
  * Records a batch of observations of different transactions. Parameter: the observations as a JSON array. Returns one
  * row for each observation whose transaction is followed: `place`, its index in the array, and `result`. If
- * SELECT_CURRENT_EPOCH has no row, records nothing and returns one row whose `place` is null. Rows are locked by id, as
- * in scheduleFollowed(), so that the two cannot deadlock. After waiting for a lock, the statement sees what the
- * previous holder has committed.
+ * SELECT_CURRENT_EPOCH has no row, records nothing and returns one row whose `place` is null. Locks rows
+ * in ascending order of id, as scheduleFollowed() does, so that the two cannot deadlock. After waiting for a lock, the
+ * statement sees what the previous holder has committed.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${SELECT_CURRENT_EPOCH}),
   input AS MATERIALIZED (

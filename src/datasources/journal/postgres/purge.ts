@@ -123,7 +123,7 @@ const PURGE_STATEMENTS = {
 };
 
 /** The value of `after` for the first step of each purge target. For `reservations`, see BEFORE_FIRST_RESERVATION. */
-const START_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
+const PURGE_START_AFTER = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
 /** Executes a step of the purge (see PurgeStep). Returns null if another instance is purging. */
 export async function purgeStep(
@@ -133,7 +133,11 @@ export async function purgeStep(
   const [row] =
     target === 'reservations'
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
-      : await pool.query(PURGE_STATEMENTS[target], [after ?? START_POSITIONS[target], expiredBefore, limit]);
+      : await pool.query(PURGE_STATEMENTS[target], [
+          after ?? PURGE_START_AFTER[target],
+          expiredBefore,
+          limit,
+        ]);
   if (row?.['is_acquired'] !== true) return null;
   // Changes and followed transactions are read oldest first. If nothing in a page has expired, nothing after the page
   // has expired either.

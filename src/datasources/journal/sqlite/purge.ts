@@ -48,9 +48,9 @@ const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.ep
 const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED_CHANGES}) RETURNING 1`;
 
 /**
- * Deletes the expired rows among the `limit` followed transactions with the lowest ids. Ids are roughly in the order of
- * `created_at`. So the purge can end after a step that deletes fewer than `limit` rows, and needs no index on
- * `created_at`.
+ * Reads the first rows of followed_transactions by id, up to a limit, and deletes those that have expired. Ids are
+ * roughly in the order of `created_at`: if fewer rows than the limit were deleted, the others have not expired, and the
+ * purge ends. It needs no index on `created_at`.
  */
 const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
   SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)

@@ -29,7 +29,7 @@ export class SqliteThread {
   /** For each SQL text that was already sent to the thread, its number (see NumberedJob). */
   readonly #statementNumbers = new Map<string, number>();
   readonly #batcher: Batcher<Job, Row[]>;
-  #batchCount = 0;
+  #lastBatchId = 0;
   #exitError: Error | undefined;
   #closing: Promise<void> | undefined;
 
@@ -107,7 +107,7 @@ export class SqliteThread {
 
   #send(jobs: readonly Job[], until: number): Promise<Row[][]> {
     if (this.#exitError) return Promise.reject(new JournalUnavailable(this.#exitError));
-    const batch = (this.#batchCount += 1);
+    const batch = (this.#lastBatchId += 1);
     const inFlight = Promise.withResolvers<Row[][]>();
     this.#inFlight.set(batch, inFlight);
     // A referenced worker keeps the process from exiting while a batch is in flight.

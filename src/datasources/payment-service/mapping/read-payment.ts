@@ -7,7 +7,7 @@ import { isPrintable } from '../../../shared/text';
 import { readHttpUrl } from '../../../schema/scalars';
 import { serviceFieldsOf } from '../../../schema/lazy-field';
 import {
-  readEnumValue,
+  redactUnlessEnumValue,
   readVerbatim,
   readMessage,
   readAmountOrCurrency,
@@ -45,7 +45,7 @@ export function readPayment(
   const payment = new definition.paymentClass(definition);
   const status = String(json['status']);
   Object.assign(payment, {
-    wireType: readEnumValue(type) ?? definition.type,
+    wireType: redactUnlessEnumValue(type) ?? definition.type,
     transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
     externalId: readVerbatim(json['external_id']) ?? known.externalId,
@@ -89,7 +89,7 @@ export const requestedAmount = (requested: KnownPayment['amount']): Amount | und
 /** Reads the error object of a failed transaction (spec 7.2), redacted; undefined if it is absent. */
 export function readTransactionError(value: unknown): TransactionError | undefined {
   if (!isObject(value)) return undefined;
-  return transactionError(readEnumValue(value['code']) ?? '', readMessage(value['message']) ?? '');
+  return transactionError(redactUnlessEnumValue(value['code']) ?? '', readMessage(value['message']) ?? '');
 }
 
 /** Whether a response lacks fields that a lookup would return (spec 2.3, 4.4, 4.5). */
