@@ -1,6 +1,6 @@
 import { ConfigError, readConfig, secretFiles } from '../../config';
 import { EXIT, type CommandContext } from '../context';
-import { failedFinding, type Finding } from '../doctor/check';
+import { finding, type Finding } from '../doctor/check';
 import { CHECKS, runChecks, type NamedFinding } from '../doctor/run-checks';
 import type { Terminal } from '../terminal';
 
@@ -29,7 +29,7 @@ export async function doctor(
     if (!(error instanceof ConfigError)) throw error;
     const findingOf = (message: string) => ({
       check: 'settings',
-      ...failedFinding('setting_invalid', message),
+      ...finding.failed('setting_invalid', message),
     });
     printReport(terminal, error.errors.map(findingOf), json);
     return EXIT.misused;
@@ -39,7 +39,7 @@ export async function doctor(
 function printReport(terminal: Terminal, findings: readonly NamedFinding[], json = false): void {
   const statuses = ['ok', 'warning', 'failed', 'skipped'] as const;
   const [ok, warnings, failures, skipped] = statuses.map(
-    (status) => findings.filter((finding) => finding.status === status).length,
+    (status) => findings.filter((each) => each.status === status).length,
   );
   if (json) return terminal.printJson({ ok, warnings, failed: failures, skipped, findings });
   for (const { check, status, message, remedy } of findings) {

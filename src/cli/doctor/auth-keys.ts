@@ -4,14 +4,7 @@ import { ClientKeyStore, type ClientKey } from '../../auth/client-keys';
 import { describeJwksError, fetchJwks } from '../../auth/token-keys';
 import { ACCEPTED_ALGORITHMS } from '../../auth/tokens';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import {
-  failedFinding,
-  okFinding,
-  skippedFinding,
-  warningFinding,
-  type CheckContext,
-  type Finding,
-} from './check';
+import { finding, type CheckContext, type Finding } from './check';
 
 const JWKS_TIMEOUT_MS = 5_000;
 const EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
@@ -19,27 +12,27 @@ const EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
 /** Checks that CLIENT_KEYS_FILE is valid and has keys. Reports keys that have expired or expire soon. */
 export function checkClientKeys({ config, now }: CheckContext): Finding[] {
   const file = config.access.clientKeysFile;
-  if (file === null) return [skippedFinding('CLIENT_KEYS_FILE is not set: no caller has a key.')];
+  if (file === null) return [finding.skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
   try {
     return checkKeyExpiry(new ClientKeyStore(readTextFile(file)).all, now());
   } catch (error) {
-    return [failedFinding('client_keys_invalid', `CLIENT_KEYS_FILE: ${describeFileError(error)}.`)];
+    return [finding.failed('client_keys_invalid', `CLIENT_KEYS_FILE: ${describeFileError(error)}.`)];
   }
 }
 
 function checkKeyExpiry(keys: readonly ClientKey[], now: number): Finding[] {
-  if (keys.length === 0) return [warningFinding('no_keys', 'CLIENT_KEYS_FILE contains no keys.')];
+  if (keys.length === 0) return [finding.warning('no_keys', 'CLIENT_KEYS_FILE contains no keys.')];
   const expiryOf = ({ caller }: ClientKey): number => caller.expiresAt ?? Infinity;
   const describeKeys = (selected: readonly ClientKey[]): string =>
     selected.map(({ caller, label }) => `${caller.id.replace(/^service:/, '')} (${label})`).join(', ');
   const expired = keys.filter((key) => expiryOf(key) <= now);
   const expiring = keys.filter((key) => expiryOf(key) > now && expiryOf(key) <= now + EXPIRY_WARNING_MS);
-  const findings = [okFinding(`CLIENT_KEYS_FILE has ${keys.length} keys.`)];
+  const findings = [finding.ok(`CLIENT_KEYS_FILE has ${keys.length} keys.`)];
   if (expired.length > 0)
-    findings.push(warningFinding('key_expired', `Expired keys: ${describeKeys(expired)}.`));
+    findings.push(finding.warning('key_expired', `Expired keys: ${describeKeys(expired)}.`));
   if (expiring.length > 0)
     findings.push(
-      warningFinding('key_expires', `Keys that expire within 14 days: ${describeKeys(expiring)}.`),
+      finding.warning('key_expires', `Keys that expire within 14 days: ${describeKeys(expiring)}.`),
     );
   return findings;
 }
@@ -47,16 +40,16 @@ function checkKeyExpiry(keys: readonly ClientKey[], now: number): Finding[] {
 /** Checks that the public keys of the token issuer can be loaded and that the gateway can use at least one of them. */
 export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[]> {
   const { tokens } = config.access;
-  if (tokens === null) return [skippedFinding('AUTH_JWKS_URL is not set: tokens are not accepted.')];
+  if (tokens === null) return [finding.skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
   try {
     const { keys } = await fetchJwks(tokens.jwksUrl, AbortSignal.timeout(JWKS_TIMEOUT_MS));
     const usableCount = (await Promise.all(keys.map(isUsableKey))).filter(Boolean).length;
     if (usableCount > 0)
-      return [okFinding(`AUTH_JWKS_URL: ${usableCount} of ${keys.length} keys are usable.`)];
-    return [failedFinding('token_keys_unusable', `AUTH_JWKS_URL: none of ${keys.length} keys is usable.`)];
+      return [finding.ok(`AUTH_JWKS_URL: ${usableCount} of ${keys.length} keys are usable.`)];
+    return [finding.failed('token_keys_unusable', `AUTH_JWKS_URL: none of ${keys.length} keys is usable.`)];
   } catch (error) {
     const message = `The public keys at AUTH_JWKS_URL cannot be loaded (${describeJwksError(error)}).`;
-    return [failedFinding('token_keys_unavailable', message)];
+    return [finding.failed('token_keys_unavailable', message)];
   }
 }
 

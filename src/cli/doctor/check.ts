@@ -99,15 +99,19 @@ export interface Check {
   run(context: CheckContext): Promise<Finding[]> | Finding[];
 }
 
-export const okFinding = (message: string): Finding => ({ status: 'ok', code: 'ok', message });
-export const skippedFinding = (message: string): Finding => ({ status: 'skipped', code: 'skipped', message });
-const findingWithStatus =
+const problem =
   (status: 'warning' | 'failed') =>
   (code: ProblemCode, message: string): Finding => ({ status, code, message, remedy: REMEDIES[code] });
-export const warningFinding = findingWithStatus('warning');
-export const failedFinding = findingWithStatus('failed');
+
+/** Functions that create a finding, by its status. */
+export const finding = {
+  ok: (message: string): Finding => ({ status: 'ok', code: 'ok', message }),
+  skipped: (message: string): Finding => ({ status: 'skipped', code: 'skipped', message }),
+  warning: problem('warning'),
+  failed: problem('failed'),
+};
 
 /** If the gateway uses the embedded sandbox, this is the result of each check that needs a real payment service. */
-export const SKIPPED_WITH_SANDBOX = skippedFinding(
+export const SKIPPED_WITH_SANDBOX = finding.skipped(
   'SERVICE_BASE_URL is not set: the embedded sandbox is used.',
 );

@@ -3,14 +3,7 @@ import path from 'node:path';
 import { sqliteFileOf } from '../../datasources/journal/create-journal';
 import { describePathError } from '../../datasources/journal/journal-open-error';
 import { errorOrCauseCode } from '../../shared/error-code';
-import {
-  failedFinding,
-  okFinding,
-  skippedFinding,
-  warningFinding,
-  type CheckContext,
-  type Finding,
-} from './check';
+import { finding, type CheckContext, type Finding } from './check';
 import { readCredentialsFileEntries } from './service-credentials';
 
 const MIB = 1024 * 1024;
@@ -23,9 +16,9 @@ const OTHERS_WRITE_BIT = 0o002;
 export function checkWritableFile(setting: string, file: string): Finding[] {
   const target = path.resolve(file);
   const error = describePathError(target);
-  if (error) return [failedFinding('path_unusable', `${setting}: ${error}.`)];
+  if (error) return [finding.failed('path_unusable', `${setting}: ${error}.`)];
   const state = existsSync(target) ? 'is writable' : 'does not exist yet; the gateway creates it';
-  return [okFinding(`${file} ${state}.`), checkDiskSpace(path.dirname(target))];
+  return [finding.ok(`${file} ${state}.`), checkDiskSpace(path.dirname(target))];
 }
 
 /** Checks the free disk space of a folder. The folder need not exist, but the folder above it. */
@@ -33,8 +26,8 @@ function checkDiskSpace(folder: string): Finding {
   const { bavail, bsize } = statfsSync(existsSync(folder) ? folder : path.dirname(folder));
   const freeMib = Math.floor((bavail * bsize) / MIB);
   const message = `The disk of ${folder} has ${freeMib} MiB free.`;
-  if (freeMib >= WARN_BELOW_MIB) return okFinding(message);
-  return (freeMib < FAIL_BELOW_MIB ? failedFinding : warningFinding)('disk_space_low', message);
+  if (freeMib >= WARN_BELOW_MIB) return finding.ok(message);
+  return (freeMib < FAIL_BELOW_MIB ? finding.failed : finding.warning)('disk_space_low', message);
 }
 
 /** Checks that the audit log can be written and its disk has space. Only `audit verify` checks the content. */
@@ -46,11 +39,11 @@ export function checkFilePermissions(context: CheckContext): Finding[] {
   const files = sensitiveFilesOf(context).filter(([, file]) => existsSync(file));
   const skippedMessage =
     'File permissions were not checked: none of the secret files, key files, journal and audit log exists yet.';
-  if (files.length === 0) return [skippedFinding(skippedMessage)];
+  if (files.length === 0) return [finding.skipped(skippedMessage)];
   const findings = files.flatMap(([name, file]) => checkFileMode(name, file));
   if (findings.length > 0) return findings;
   const names = files.map(([name]) => name).join(', ');
-  return [okFinding(`Not readable or writable by every user of this machine: ${names}.`)];
+  return [finding.ok(`Not readable or writable by every user of this machine: ${names}.`)];
 }
 
 /**
@@ -77,11 +70,11 @@ function checkFileMode(name: string, file: string): Finding[] {
     const stats = statSync(file);
     if (stats.isDirectory()) return [];
     if (stats.mode & OTHERS_WRITE_BIT)
-      return [failedFinding('world_writable', `Every user of this machine may write ${name}.`)];
+      return [finding.failed('world_writable', `Every user of this machine may write ${name}.`)];
     if (stats.mode & OTHERS_READ_BIT)
-      return [warningFinding('world_readable', `Every user of this machine may read ${name}.`)];
+      return [finding.warning('world_readable', `Every user of this machine may read ${name}.`)];
     return [];
   } catch (error) {
-    return [failedFinding('not_readable', `${name} cannot be read (${errorOrCauseCode(error)}).`)];
+    return [finding.failed('not_readable', `${name} cannot be read (${errorOrCauseCode(error)}).`)];
   }
 }

@@ -12,14 +12,7 @@ import {
   diagnoseSqliteError,
 } from '../../datasources/journal/journal-error';
 import { sqliteFileOf } from '../../datasources/journal/create-journal';
-import {
-  failedFinding,
-  okFinding,
-  skippedFinding,
-  warningFinding,
-  type CheckContext,
-  type Finding,
-} from './check';
+import { finding, type CheckContext, type Finding } from './check';
 import { checkWritableFile } from './files';
 
 /** Maximum time in ms to wait while another process locks the SQLite file. */
@@ -34,7 +27,7 @@ export async function checkJournal({ config, now }: CheckContext): Promise<Findi
   const { findings, state } = file === undefined ? await checkPostgres(url) : await checkSqlite(file);
   if (!state) return findings;
   const outcomeFinding = config.sandbox
-    ? skippedFinding('Attempts of unknown outcome are not checked with the embedded sandbox.')
+    ? finding.skipped('Attempts of unknown outcome are not checked with the embedded sandbox.')
     : checkUnknownOutcomes(state, now());
   return [...findings, checkMigrations(state), outcomeFinding];
 }
@@ -52,7 +45,7 @@ async function checkSqlite(file: string): Promise<JournalInspection> {
     return { findings, state: await inspectSqlite(file, BUSY_TIMEOUT_MS) };
   } catch (error) {
     const reason = journalErrorText(describeJournalError(diagnoseSqliteError(error, file)));
-    return { findings: [failedFinding('sqlite_unusable', `DATABASE_URL: ${file} is unusable: ${reason}.`)] };
+    return { findings: [finding.failed('sqlite_unusable', `DATABASE_URL: ${file} is unusable: ${reason}.`)] };
   }
 }
 
@@ -69,15 +62,15 @@ async function checkPostgres(url: string): Promise<JournalInspection> {
   } catch (error) {
     const reason = journalErrorText(describeJournalError(error));
     return {
-      findings: [failedFinding('postgres_unusable', `DATABASE_URL: PostgreSQL cannot be used: ${reason}.`)],
+      findings: [finding.failed('postgres_unusable', `DATABASE_URL: PostgreSQL cannot be used: ${reason}.`)],
     };
   }
 }
 
 const checkTables = (state: PostgresFacts): Finding =>
   state.isWritable
-    ? okFinding('The tables of the journal are writable.')
-    : failedFinding('tables_not_writable', 'The tables of the journal are not writable.');
+    ? finding.ok('The tables of the journal are writable.')
+    : finding.failed('tables_not_writable', 'The tables of the journal are not writable.');
 
 function checkDurability(state: PostgresFacts): Finding {
   const notDurableText =
@@ -87,25 +80,27 @@ function checkDurability(state: PostgresFacts): Finding {
   const unnoticedText =
     'The database user cannot execute pg_control_system(): the gateway cannot detect a failover.';
   const weaknesses = weaknessesOf(state);
-  if (weaknesses.includes('journal_not_durable')) return failedFinding('journal_not_durable', notDurableText);
-  if (weaknesses.includes('asynchronous_standby')) return warningFinding('asynchronous_standby', standbyText);
-  if (weaknesses.includes('failover_unnoticed')) return warningFinding('failover_unnoticed', unnoticedText);
-  return okFinding('PostgreSQL keeps committed transactions.');
+  if (weaknesses.includes('journal_not_durable'))
+    return finding.failed('journal_not_durable', notDurableText);
+  if (weaknesses.includes('asynchronous_standby'))
+    return finding.warning('asynchronous_standby', standbyText);
+  if (weaknesses.includes('failover_unnoticed')) return finding.warning('failover_unnoticed', unnoticedText);
+  return finding.ok('PostgreSQL keeps committed transactions.');
 }
 
 function checkNotifications({ canListen }: PostgresFacts): Finding {
   if (canListen === null)
-    return skippedFinding('LISTEN and NOTIFY were not checked: the server is a standby.');
-  if (canListen) return okFinding('LISTEN and NOTIFY work.');
+    return finding.skipped('LISTEN and NOTIFY were not checked: the server is a standby.');
+  if (canListen) return finding.ok('LISTEN and NOTIFY work.');
   const message = 'LISTEN and NOTIFY do not work: instances cannot notify each other of changes.';
-  return warningFinding('no_notifications', message);
+  return finding.warning('no_notifications', message);
 }
 
 function checkDatabaseClock(state: PostgresFacts): Finding {
   if (!weaknessesOf(state).includes('database_clock'))
-    return okFinding('The clock agrees with that of PostgreSQL.');
+    return finding.ok('The clock agrees with that of PostgreSQL.');
   const seconds = Math.round(state.clockDifferenceMs / 1000);
-  return warningFinding(
+  return finding.warning(
     'database_clock',
     `The clock of PostgreSQL is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} that of this machine.`,
   );
@@ -113,19 +108,19 @@ function checkDatabaseClock(state: PostgresFacts): Finding {
 
 function checkMigrations({ pendingMigrations: pending, unknownMigrations: newer }: JournalFacts): Finding {
   const message = `A newer version of the gateway has migrated the tables (${newer.join(', ')}).`;
-  if (newer.length > 0) return failedFinding('journal_newer', message);
+  if (newer.length > 0) return finding.failed('journal_newer', message);
   if (pending.length > 0)
-    return warningFinding('migrations_pending', `Migrations are pending: ${pending.join(', ')}.`);
-  return okFinding('All migrations of the journal are applied.');
+    return finding.warning('migrations_pending', `Migrations are pending: ${pending.join(', ')}.`);
+  return finding.ok('All migrations of the journal are applied.');
 }
 
 function checkUnknownOutcomes(
   { unknownOutcomes: { count, oldestStartedAt } }: JournalFacts,
   now: number,
 ): Finding {
-  if (count === 0 || oldestStartedAt === null) return okFinding('No attempt has an unknown outcome.');
+  if (count === 0 || oldestStartedAt === null) return finding.ok('No attempt has an unknown outcome.');
   const hours = ((now - oldestStartedAt) / HOUR_MS).toFixed(1);
-  return warningFinding(
+  return finding.warning(
     'unknown_outcomes',
     `Attempts of unknown outcome: ${count}; the oldest is ${hours} h old.`,
   );

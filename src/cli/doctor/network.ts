@@ -4,15 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { withTimeout } from '../../shared/timeout';
 import { errorOrCauseCode } from '../../shared/error-code';
-import {
-  SKIPPED_WITH_SANDBOX,
-  failedFinding,
-  okFinding,
-  skippedFinding,
-  warningFinding,
-  type CheckContext,
-  type Finding,
-} from './check';
+import { SKIPPED_WITH_SANDBOX, finding, type CheckContext, type Finding } from './check';
 
 const NETWORK_TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -35,7 +27,7 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
   const socket = isTls ? tls.connect({ host, port, servername }) : net.connect({ host, port });
   try {
     await withTimeout(NETWORK_TIMEOUT_MS, once(socket, isTls ? 'secureConnect' : 'connect'));
-    const acceptedFinding = okFinding(`${endpoint} accepts connections.`);
+    const acceptedFinding = finding.ok(`${endpoint} accepts connections.`);
     if (!(socket instanceof tls.TLSSocket)) return [acceptedFinding];
     const remainingMs = Date.parse(socket.getPeerCertificate().valid_to) - now();
     return [acceptedFinding, checkCertificateExpiry(host, Math.floor(remainingMs / DAY_MS))];
@@ -43,9 +35,9 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
     const code = errorOrCauseCode(error);
     const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(code);
     const tlsMessage = `SERVICE_BASE_URL: the certificate of ${endpoint} is rejected (${code}).`;
-    if (isTlsError) return [failedFinding('certificate_invalid', tlsMessage)];
+    if (isTlsError) return [finding.failed('certificate_invalid', tlsMessage)];
     return [
-      failedFinding('service_unreachable', `SERVICE_BASE_URL: no connection to ${endpoint} (${code}).`),
+      finding.failed('service_unreachable', `SERVICE_BASE_URL: no connection to ${endpoint} (${code}).`),
     ];
   } finally {
     socket.destroy();
@@ -54,8 +46,8 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
 
 function checkCertificateExpiry(host: string, remainingDays: number): Finding {
   const message = `The certificate of ${host} expires in ${remainingDays} days.`;
-  if (remainingDays >= WARN_BELOW_DAYS) return okFinding(message);
-  return (remainingDays < FAIL_BELOW_DAYS ? failedFinding : warningFinding)('certificate_expires', message);
+  if (remainingDays >= WARN_BELOW_DAYS) return finding.ok(message);
+  return (remainingDays < FAIL_BELOW_DAYS ? finding.failed : finding.warning)('certificate_expires', message);
 }
 
 /**
@@ -72,13 +64,16 @@ export async function checkPorts({ config }: CheckContext): Promise<Finding[]> {
 }
 
 async function checkPort(setting: string, host: string, port: number): Promise<Finding> {
-  if (port === 0) return skippedFinding(`${setting} is 0: the operating system chooses a free port.`);
+  if (port === 0) return finding.skipped(`${setting} is 0: the operating system chooses a free port.`);
   const code = await findListenError(host, port);
-  if (code === null) return okFinding(`Port ${port} is free.`);
+  if (code === null) return finding.ok(`Port ${port} is free.`);
   if (code !== 'EADDRINUSE')
-    return failedFinding('port_not_allowed', `${setting}: port ${port} of ${host} cannot be used (${code}).`);
-  if (await isPaygraph(host, port)) return okFinding(`Port ${port} is in use by a running paygraph.`);
-  return failedFinding('port_in_use', `${setting}: another program uses port ${port}.`);
+    return finding.failed(
+      'port_not_allowed',
+      `${setting}: port ${port} of ${host} cannot be used (${code}).`,
+    );
+  if (await isPaygraph(host, port)) return finding.ok(`Port ${port} is in use by a running paygraph.`);
+  return finding.failed('port_in_use', `${setting}: another program uses port ${port}.`);
 }
 
 /** Listens on a port for a moment. Returns null if this works, otherwise an error code such as EADDRINUSE. */
@@ -114,7 +109,7 @@ for (const subnet of PRIVATE_SUBNETS.split(' ')) {
 export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): Promise<Finding[]> {
   if (publicUrl === null)
     return [
-      skippedFinding(
+      finding.skipped(
         'PUBLIC_URL is not set: the gateway requests no callbacks and finds changes by polling.',
       ),
     ];
@@ -123,15 +118,15 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
     const isPrivate = addresses.every((ip) => PRIVATE_IPS.check(ip, net.isIPv6(ip) ? 'ipv6' : 'ipv4'));
     const addressFinding = isPrivate
-      ? warningFinding(
+      ? finding.warning(
           'private_address',
           `PUBLIC_URL: ${host} has only private addresses: ${addresses.join(', ')}.`,
         )
-      : okFinding(`PUBLIC_URL: ${host} has a public address.`);
+      : finding.ok(`PUBLIC_URL: ${host} has a public address.`);
     return [addressFinding, await checkCallbackUrl(publicUrl)];
   } catch (error) {
     return [
-      failedFinding('host_not_found', `PUBLIC_URL: the host has no address (${errorOrCauseCode(error)}).`),
+      finding.failed('host_not_found', `PUBLIC_URL: the host has no address (${errorOrCauseCode(error)}).`),
     ];
   }
 }
@@ -140,13 +135,13 @@ async function checkCallbackUrl(publicUrl: string): Promise<Finding> {
   try {
     const signal = AbortSignal.timeout(NETWORK_TIMEOUT_MS);
     const { status } = await fetch(`${publicUrl}/callbacks/doctor`, { signal, redirect: 'manual' });
-    if (status === 204) return okFinding('A running gateway accepts callbacks at PUBLIC_URL.');
-    return warningFinding(
+    if (status === 204) return finding.ok('A running gateway accepts callbacks at PUBLIC_URL.');
+    return finding.warning(
       'no_callbacks',
       `A callback to PUBLIC_URL got the status ${status} instead of 204.`,
     );
   } catch (error) {
-    return warningFinding(
+    return finding.warning(
       'no_callbacks',
       `PUBLIC_URL does not respond to a callback (${errorOrCauseCode(error)}).`,
     );

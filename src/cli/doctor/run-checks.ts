@@ -5,14 +5,7 @@ import { describeFileError } from '../../shared/hot-reloaded-file';
 import { TimeoutError, withTimeout } from '../../shared/timeout';
 import { errorOrCauseCode } from '../../shared/error-code';
 import { checkClientKeys, checkTokenKeys } from './auth-keys';
-import {
-  failedFinding,
-  okFinding,
-  warningFinding,
-  type Check,
-  type CheckContext,
-  type Finding,
-} from './check';
+import { finding, type Check, type CheckContext, type Finding } from './check';
 import { checkAuditLogFile, checkFilePermissions } from './files';
 import { checkJournal } from './journal';
 import { checkPorts, checkPublicUrl, checkServiceConnection } from './network';
@@ -48,10 +41,10 @@ export async function runChecks(
     const running = Promise.resolve().then(() => run(context));
     const findings = await withTimeout(timeoutMs, running).catch((error: unknown) =>
       error instanceof TimeoutError
-        ? [failedFinding('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)]
-        : [failedFinding('check_error', `The check failed unexpectedly (${errorOrCauseCode(error)}).`)],
+        ? [finding.failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)]
+        : [finding.failed('check_error', `The check failed unexpectedly (${errorOrCauseCode(error)}).`)],
     );
-    return findings.map((finding) => ({ check: name, ...finding }));
+    return findings.map((each) => ({ check: name, ...each }));
   });
   return (await Promise.all(results)).flat();
 }
@@ -61,12 +54,14 @@ export async function runChecks(
  * the file descriptor limit.
  */
 function checkSettings({ config }: CheckContext): Finding[] {
-  const findings: Finding[] = config.warnings.map((message) => warningFinding('suspicious_setting', message));
+  const findings: Finding[] = config.warnings.map((message) =>
+    finding.warning('suspicious_setting', message),
+  );
   try {
     const schema = config.subgraph ? buildSubgraphSchema() : buildGatewaySchema();
     new PersistedOperations({ settings: config.limits.persisted, schema, onUnlisted: () => undefined });
   } catch (error) {
-    findings.push(failedFinding('manifest_invalid', `PERSISTED_OPERATIONS: ${describeFileError(error)}.`));
+    findings.push(finding.failed('manifest_invalid', `PERSISTED_OPERATIONS: ${describeFileError(error)}.`));
   }
   const capacity = maxClientConnections(fileDescriptorLimit());
   const limits = {
@@ -75,7 +70,7 @@ function checkSettings({ config }: CheckContext): Finding[] {
   };
   for (const [name, limit] of Object.entries(limits)) {
     const message = `${name} is ${limit}, but with this limit of file descriptors the gateway accepts only ${capacity} connections.`;
-    if (limit > capacity) findings.push(warningFinding('descriptor_limit_low', message));
+    if (limit > capacity) findings.push(finding.warning('descriptor_limit_low', message));
   }
-  return findings.length > 0 ? findings : [okFinding('All settings are valid.')];
+  return findings.length > 0 ? findings : [finding.ok('All settings are valid.')];
 }

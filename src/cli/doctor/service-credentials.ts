@@ -8,14 +8,7 @@ import type { RawResponse } from '../../datasources/payment-service/http/http-ex
 import { ServiceTransport, dateHeaderMs } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { errorOrCauseCode } from '../../shared/error-code';
-import {
-  SKIPPED_WITH_SANDBOX,
-  failedFinding,
-  okFinding,
-  warningFinding,
-  type CheckContext,
-  type Finding,
-} from './check';
+import { SKIPPED_WITH_SANDBOX, finding, type CheckContext, type Finding } from './check';
 
 /** Clock skew in ms from which the check fails: the service rejects timestamps this old (specification section 5). */
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
@@ -40,7 +33,7 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
     openedEntries = openCredentialEntries(context);
   } catch (error) {
     return [
-      failedFinding('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`),
+      finding.failed('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`),
     ];
   }
   return checkBySignedLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
@@ -98,7 +91,7 @@ async function checkBySignedLookups(
       findings.push(findingForHttpStatus(entry, response.status, notFoundStatus));
     } catch (error) {
       const message = `A signed lookup with the credentials "${entry}" got no response (${errorOrCauseCode(error)}).`;
-      findings.push(failedFinding('service_no_response', message));
+      findings.push(finding.failed('service_no_response', message));
     }
   };
   const pending = [...channels];
@@ -113,7 +106,7 @@ async function checkBySignedLookups(
     void unknownKeyTransport.close();
     // Any web server can respond "not found", but only the payment service rejects an unknown key with 401.
     const message = `A lookup with an unknown API key got the status ${response?.status} instead of 401.`;
-    if (response && response.status !== 401) findings.push(warningFinding('unknown_key_accepted', message));
+    if (response && response.status !== 401) findings.push(finding.warning('unknown_key_accepted', message));
   }
   return [...findings, checkServiceClock(skewMs)];
 }
@@ -125,18 +118,18 @@ const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Pro
 
 function findingForHttpStatus(entry: string, status: number, notFoundStatus: number): Finding {
   const subject = `A signed lookup with the credentials "${entry}"`;
-  if (status === notFoundStatus) return okFinding(`${subject} is accepted (${status}: no such payment).`);
-  if (status === 401) return failedFinding('credentials_rejected', `${subject} is rejected (401).`);
-  if (status >= 500) return failedFinding('service_error', `${subject} failed with the status ${status}.`);
+  if (status === notFoundStatus) return finding.ok(`${subject} is accepted (${status}: no such payment).`);
+  if (status === 401) return finding.failed('credentials_rejected', `${subject} is rejected (401).`);
+  if (status >= 500) return finding.failed('service_error', `${subject} failed with the status ${status}.`);
   const message = `${subject} of a payment that does not exist has the status ${status} instead of ${notFoundStatus}.`;
-  return warningFinding('unexpected_status', message);
+  return finding.warning('unexpected_status', message);
 }
 
 function checkServiceClock(skewMs: number | undefined): Finding {
   if (skewMs === undefined)
-    return warningFinding('clock_skew', 'The clocks were not compared: no response had a Date header.');
-  if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return okFinding('The clock agrees with that of the service.');
+    return finding.warning('clock_skew', 'The clocks were not compared: no response had a Date header.');
+  if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return finding.ok('The clock agrees with that of the service.');
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
   const message = `The clock of this machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;
-  return (Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? failedFinding : warningFinding)('clock_skew', message);
+  return (Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? finding.failed : finding.warning)('clock_skew', message);
 }

@@ -20,7 +20,7 @@ import type { Transaction } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
 import type { JournalSession } from '../journal-session';
 
-/** What createOnce() needs, besides the plan. */
+/** Dependencies and settings of createOnce(). */
 export interface CreateOptions {
   session: JournalSession;
   recovery: OutcomeRecovery;
