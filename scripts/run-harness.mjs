@@ -58,7 +58,8 @@ registerHooks({
 
 // As the program itself sets it.
 process.env.NODE_ENV ??= 'production';
-const { main } = await import(`../test/${name}/main`);
+// The default export, because Node.js does not find the names of some modules that SWC compiles.
+const { main } = (await import(`../test/${name}/main`)).default;
 try {
   const exitCode = await main(args);
   // exit() would lose what the reader of a pipe has not read yet.
