@@ -85,7 +85,7 @@ export const bugs = [
     id: 'fence-unacknowledged-commit-sent',
     promise: 'A commit that the synchronous standby has not acknowledged does not allow sending.',
     file: 'src/datasources/journal/postgres/pool.ts',
-    find: 'if (warnings.includes(SQLSTATE_WARNING)) throw notDurableError();',
+    find: 'if (noticeCodes.includes(SQLSTATE_WARNING)) throw notDurableError();',
     replace: '',
     tests: ['test/journal/outages.system.test.ts'],
   },

@@ -15,7 +15,7 @@ import {
   PURGE_ATTEMPTS,
   PURGE_RESERVATIONS,
 } from '../../src/datasources/journal/postgres/purge';
-import { FROM_EXPIRED_ATTEMPTS } from '../../src/datasources/journal/sqlite/purge';
+import { FROM_EXPIRED_ATTEMPTS_CLAUSE } from '../../src/datasources/journal/sqlite/purge';
 import { until } from '../support/latch';
 import {
   describeJournals,
@@ -279,7 +279,7 @@ describeSqliteJournal('Query plans', (fixture) => {
   });
 
   test('for a purge step and for a page of attempts by start time read only an index range', async () => {
-    const purge = await stepsOf(`SELECT seq ${FROM_EXPIRED_ATTEMPTS}`);
+    const purge = await stepsOf(`SELECT seq ${FROM_EXPIRED_ATTEMPTS_CLAUSE}`);
     expect(purge).toEqual([expect.stringMatching(/^SEARCH .*stored_attempts_settled .*settled_at/)]);
     const page = await stepsOf(attemptsByStartStatement('sqlite', true));
     const search = /stored_attempts_by_start \(group_id=\? AND state=\? AND started_at>\?/;

@@ -24,28 +24,28 @@ const BATCH_WINDOW_MS = 10;
  * Maximum number of queued changes. The queue grows, for example, while there is no connection. If the queue is full,
  * the oldest change is dropped.
  */
-const MAX_QUEUED = 20_000;
+const MAX_QUEUED_CHANGES = 20_000;
 /** Interval in ms of the checks that detect a dead connection. */
-const CHECK_INTERVAL_MS = 30_000;
-const MIN_RETRY_MS = 500;
-const MAX_RETRY_MS = 30_000;
+const CONNECTION_CHECK_INTERVAL_MS = 30_000;
+const MIN_RECONNECT_DELAY_MS = 500;
+const MAX_RECONNECT_DELAY_MS = 30_000;
 
 // A message holds the id of the sender and up to 250 changes. PostgreSQL allows less than 8000 bytes per message.
 const SENDER_ID_LENGTH = 16;
 const SUBJECT_HASH_LENGTH = 22;
-const CHANGE_LENGTH = 30;
+const ENCODED_CHANGE_LENGTH = 30;
 const MAX_CHANGES_PER_MESSAGE = 250;
 const MESSAGE_PATTERN = new RegExp(
-  `^[\\w-]{${SENDER_ID_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES_PER_MESSAGE}}$`,
+  `^[\\w-]{${SENDER_ID_LENGTH}}(?:[\\w-]{${ENCODED_CHANGE_LENGTH}}){1,${MAX_CHANGES_PER_MESSAGE}}$`,
 );
 
 /** Decodes a message. If the message is malformed, returns an empty array: any database user can send messages. */
 function decodeMessage(message: string): ChangeNotification[] {
   if (!MESSAGE_PATTERN.test(message)) return [];
-  const changes = message.slice(SENDER_ID_LENGTH).match(/.{30}/g) ?? [];
-  return changes.map((text) => ({
-    subjectHash: text.slice(0, SUBJECT_HASH_LENGTH),
-    stateHash: text.slice(SUBJECT_HASH_LENGTH),
+  const encodedChanges = message.slice(SENDER_ID_LENGTH).match(/.{30}/g) ?? [];
+  return encodedChanges.map((encodedChange) => ({
+    subjectHash: encodedChange.slice(0, SUBJECT_HASH_LENGTH),
+    stateHash: encodedChange.slice(SUBJECT_HASH_LENGTH),
   }));
 }
 
@@ -66,16 +66,16 @@ export class ChangeNotifier {
    * The last value that was passed to onConnectionChange(). It is initially true, so that a successful first connection
    * is not reported.
    */
-  #isReportedConnected = true;
+  #lastReportedConnected = true;
   /**
-   * Number of connections that failed or were lost since a connection last stayed open for CHECK_INTERVAL_MS. It
-   * determines the delay before the next attempt to connect.
+   * Number of connections that failed or were lost since a connection last stayed open for
+   * CONNECTION_CHECK_INTERVAL_MS. It determines the delay before the next attempt to connect.
    */
   #failureCount = 0;
   #isClosed = false;
   #flushTimer: Timer | undefined;
   /** Timer of the next check of the connection, or of the next attempt to connect. */
-  #checkOrRetryTimer: Timer | undefined;
+  #checkOrReconnectTimer: Timer | undefined;
 
   constructor(
     url: string,
@@ -89,12 +89,12 @@ export class ChangeNotifier {
   /** Queues a change, to be sent to the other instances. Never throws. */
   publish({ subjectHash, stateHash }: ChangeNotification): void {
     if (this.#isClosed) return;
-    const encoded = subjectHash + stateHash;
+    const encodedChange = subjectHash + stateHash;
     // If the change is already queued, move it to the end of the queue.
-    this.#queue.delete(encoded);
-    this.#queue.add(encoded);
+    this.#queue.delete(encodedChange);
+    this.#queue.add(encodedChange);
     const [oldest = ''] = this.#queue;
-    if (this.#queue.size > MAX_QUEUED) this.#queue.delete(oldest);
+    if (this.#queue.size > MAX_QUEUED_CHANGES) this.#queue.delete(oldest);
     this.#scheduleFlush();
   }
 
@@ -106,7 +106,7 @@ export class ChangeNotifier {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#flushTimer?.cancel();
-    this.#checkOrRetryTimer?.cancel();
+    this.#checkOrReconnectTimer?.cancel();
     this.#queue.clear();
     await this.#connection?.end();
   }
@@ -114,9 +114,9 @@ export class ChangeNotifier {
   #connect(): void {
     try {
       const connection = new ListenConnection(this.#hosts, this.clock, {
-        onMessage: (text) => {
-          if (!text.startsWith(this.#senderId))
-            decodeMessage(text).forEach((change) => this.#onChange(change));
+        onMessage: (message) => {
+          if (!message.startsWith(this.#senderId))
+            decodeMessage(message).forEach((change) => this.#onChange(change));
         },
         onClose: () => this.#onDisconnected(),
       });
@@ -135,26 +135,26 @@ export class ChangeNotifier {
   #onConnected(): void {
     if (this.#isClosed) return;
     this.#isListening = true;
-    this.#setConnected(true);
-    this.#scheduleCheck();
+    this.#reportConnected(true);
+    this.#scheduleConnectionCheck();
     if (this.#queue.size > 0) this.#scheduleFlush();
   }
 
   #onDisconnected(): void {
     this.#isListening = false;
     if (this.#isClosed) return;
-    this.#setConnected(false);
+    this.#reportConnected(false);
     // Exponential backoff with jitter.
-    const maxDelay = Math.min(MAX_RETRY_MS, 2 * MIN_RETRY_MS * 2 ** this.#failureCount);
+    const maxDelayMs = Math.min(MAX_RECONNECT_DELAY_MS, 2 * MIN_RECONNECT_DELAY_MS * 2 ** this.#failureCount);
     this.#failureCount += 1;
-    this.#checkOrRetryTimer?.cancel();
-    const delay = MIN_RETRY_MS + Math.random() * (maxDelay - MIN_RETRY_MS);
-    this.#checkOrRetryTimer = this.clock.after(delay, () => this.#connect());
+    this.#checkOrReconnectTimer?.cancel();
+    const delayMs = MIN_RECONNECT_DELAY_MS + Math.random() * (maxDelayMs - MIN_RECONNECT_DELAY_MS);
+    this.#checkOrReconnectTimer = this.clock.after(delayMs, () => this.#connect());
   }
 
-  #setConnected(isConnected: boolean): void {
-    if (this.#isReportedConnected === isConnected) return;
-    this.#isReportedConnected = isConnected;
+  #reportConnected(isConnected: boolean): void {
+    if (this.#lastReportedConnected === isConnected) return;
+    this.#lastReportedConnected = isConnected;
     this.onConnectionChange(isConnected);
   }
 
@@ -162,15 +162,15 @@ export class ChangeNotifier {
     if (!this.#isListening) return;
     this.#flushTimer ??= this.clock.after(BATCH_WINDOW_MS, () => {
       this.#flushTimer = undefined;
-      void this.#flushOrCheck();
+      void this.#flushOrCheckConnection();
     });
   }
 
-  #scheduleCheck(): void {
-    this.#checkOrRetryTimer = this.clock.after(CHECK_INTERVAL_MS, () => {
+  #scheduleConnectionCheck(): void {
+    this.#checkOrReconnectTimer = this.clock.after(CONNECTION_CHECK_INTERVAL_MS, () => {
       this.#failureCount = 0;
-      this.#scheduleCheck();
-      void this.#flushOrCheck();
+      this.#scheduleConnectionCheck();
+      void this.#flushOrCheckConnection();
     });
   }
 
@@ -178,20 +178,19 @@ export class ChangeNotifier {
    * Sends the queued changes. If none are queued, checks the connection. Does nothing while there is no connection, or
    * while an earlier call is still running.
    */
-  async #flushOrCheck(): Promise<void> {
+  async #flushOrCheckConnection(): Promise<void> {
     const connection = this.#connection;
     if (this.#isSending || !this.#isListening || !connection) return;
     this.#isSending = true;
     try {
       do {
-        const changes = [...this.#queue].slice(0, MAX_CHANGES_PER_MESSAGE);
-        changes.forEach((text) => this.#queue.delete(text));
-        if (changes.length === 0) await connection.check();
-        else
-          await connection.query('SELECT pg_notify($1, $2)', [
-            NOTIFY_CHANNEL,
-            this.#senderId + changes.join(''),
-          ]);
+        const encodedChanges = [...this.#queue].slice(0, MAX_CHANGES_PER_MESSAGE);
+        encodedChanges.forEach((encodedChange) => this.#queue.delete(encodedChange));
+        if (encodedChanges.length === 0) await connection.check();
+        else {
+          const message = this.#senderId + encodedChanges.join('');
+          await connection.query('SELECT pg_notify($1, $2)', [NOTIFY_CHANNEL, message]);
+        }
       } while (this.#queue.size > 0);
     } catch {
       // The failure closed the connection. Changes in the failed query may be lost. Changes that are still queued are

@@ -53,9 +53,9 @@ export class ListenConnection {
    */
   async end(): Promise<void> {
     if (this.#socket.closed) return;
-    const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+    const closePromise = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
     this.#socket.destroy();
-    await closed;
+    await closePromise;
   }
 
   async #closeOnFailure(work: Promise<unknown>): Promise<void> {

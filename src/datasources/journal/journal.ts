@@ -232,7 +232,7 @@ export interface Journal extends ChangeJournal {
   /** Claims a payment for a confirm. Returns null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
   /** Records the result of a confirm and releases its claim, atomically. Idempotent. */
-  endConfirm(id: string, result: ConfirmResult): Promise<void>;
+  endConfirm(confirmId: string, result: ConfirmResult): Promise<void>;
   /** Returns the hashes of the inputs with which a payment was confirmed. The inputs themselves are not stored. */
   confirmedInputs(payment: PaymentRef): Promise<ConfirmedInput[]>;
   /** Returns the attempt with this id; null if there is none. */
@@ -247,9 +247,9 @@ export interface Journal extends ChangeJournal {
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
   /**
    * Writes a test row as durably as an attempt. Rejects if attempts cannot be written.
-   * @param bytes size of a filler in the row. Only a large row detects a full disk: a small row may still fit.
+   * @param fillerBytes size of a filler in the row. Only a large row detects a full disk: a small row may still fit.
    */
-  checkWrite(bytes: number): Promise<void>;
+  checkWrite(fillerBytes: number): Promise<void>;
   /** Reads the fence and the last sequence. In PostgreSQL, first raises the fence after a failover or a restore. */
   readFenceState(): Promise<FenceState>;
   /** Raises the fence (see Fence) for this reason; lowers it if `reason` is null. */

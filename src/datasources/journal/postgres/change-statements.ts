@@ -36,7 +36,7 @@ export const RECORD_FIRST_CHANGES_CTES = `current_epoch AS MATERIALIZED (${SELEC
     FROM created WHERE NOT (is_recorded AND is_final))`;
 
 /** Columns that the CTE `settled` must return, because RECORD_FIRST_CHANGES_CTES reads them. */
-export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_id, own.method, own.currency, own.value,
+export const SETTLED_CTE_COLUMNS = `own.group_id, own.transaction_id, own.external_id, own.method, own.currency, own.value,
   own.transaction_hash, own.settled_at, observed_status, observed_state, received, is_final, next_lookup_at`;
 
 /**

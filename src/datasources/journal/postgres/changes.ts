@@ -8,18 +8,18 @@ import { toJsonValue, shortHash, toStorableText, toStoredBytes } from '../stored
  * Records a batch of observations of different transactions, and returns their results. If the journal has moved to
  * another database, begins a new epoch first (see ChangePosition). If it then moves again, rejects with
  * JournalUnavailable.
- * @param record runs RECORD_OBSERVATIONS with a JSON array of observations
+ * @param runStatement runs RECORD_OBSERVATIONS with a JSON array of observations
  */
 export async function recordObservations(
   observations: readonly Observation[],
-  record: (observationsJson: string) => Promise<Row[]>,
+  runStatement: (observationsJson: string) => Promise<Row[]>,
   raiseEpochIfMoved: () => Promise<void>,
 ): Promise<ObservationResult[]> {
   const observationsJson = JSON.stringify(observations.map(observationValues));
-  let rows = await record(observationsJson);
+  let rows = await runStatement(observationsJson);
   if (isEpochOutdated(rows)) {
     await raiseEpochIfMoved();
-    rows = await record(observationsJson);
+    rows = await runStatement(observationsJson);
     if (isEpochOutdated(rows))
       throw new JournalUnavailable(
         unclassifiedError(
@@ -27,14 +27,14 @@ export async function recordObservations(
         ),
       );
   }
-  const results = new Map(rows.map(({ place, result }) => [place, result as ObservationResult]));
-  return observations.map((_, place) => results.get(place) ?? 'not_followed');
+  const resultByIndex = new Map(rows.map(({ place, result }) => [place, result as ObservationResult]));
+  return observations.map((_, index) => resultByIndex.get(index) ?? 'not_followed');
 }
 
 const isEpochOutdated = (rows: readonly Row[]): boolean => rows.some(({ place }) => place === null);
 
-const observationValues = (observation: Observation, place: number) => ({
-  place,
+const observationValues = (observation: Observation, index: number) => ({
+  place: index,
   service: observation.service,
   kind: observation.kind,
   channel: observation.channel,

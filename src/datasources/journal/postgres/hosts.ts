@@ -10,31 +10,31 @@ import { TimeoutError } from '../../../shared/timeout';
  */
 export class PostgresHosts {
   readonly #url: PostgresUrl;
-  readonly #defaults: ClientConfig;
+  readonly #clientDefaults: ClientConfig;
   /** Hosts in the order in which a search tries them; empty if the connection string has only one host. */
   #searchOrder: readonly PostgresHost[];
   /** The chosen host. Undefined before the first search, after the host has failed, and if there is only one host. */
   #chosenHost: PostgresHost | undefined;
-  readonly #search = singleFlight(() => this.#searchHost());
+  readonly #searchHostSingleFlight = singleFlight(() => this.#searchHost());
 
   /** @throws PostgresUrlError if the connection string is invalid */
   constructor(url: string) {
     this.#url = readPostgresUrl(url);
     this.#searchOrder = this.#url.failoverHosts;
     const { connectionString } = this.#url;
-    this.#defaults = { connectionString, keepAlive: true, application_name: 'paygraph' };
+    this.#clientDefaults = { connectionString, keepAlive: true, application_name: 'paygraph' };
   }
 
   /** Returns a client that connects to the chosen host. */
   createClient(config: ClientConfig): Client {
-    return new HostClient(this, { ...this.#defaults, ...config });
+    return new HostClient(this, { ...this.#clientDefaults, ...config });
   }
 
   /** Returns the settings of a pool that connects to the chosen host. */
   poolConfig() {
     const hosts = this as PostgresHosts;
     return {
-      ...this.#defaults,
+      ...this.#clientDefaults,
       Client: class extends HostClient {
         constructor(config?: ClientConfig) {
           super(hosts, config);
@@ -49,33 +49,33 @@ export class PostgresHosts {
    */
   chooseHost(): Promise<PostgresHost | undefined> {
     if (this.#chosenHost || this.#searchOrder.length === 0) return Promise.resolve(this.#chosenHost);
-    return this.#search();
+    return this.#searchHostSingleFlight();
   }
 
   /** Rejects with a DescribedError if the server does not satisfy `target_session_attrs` of the connection string. */
   async checkSession(client: ClientBase): Promise<void> {
-    const { targetSessionAttributes: attributes } = this.#url;
-    if (attributes === 'any') return;
-    const { rows } = await client.query<{ standby: boolean; readOnly: boolean }>(SELECT_SERVER_MODE);
-    const isUnsuitable = rows[0]?.standby || (attributes === 'read-write' && rows[0]?.readOnly);
+    const { targetSessionAttributes: requiredAttributes } = this.#url;
+    if (requiredAttributes === 'any') return;
+    const { rows } = await client.query<{ isStandby: boolean; isReadOnly: boolean }>(SELECT_SERVER_MODE);
+    const isUnsuitable = rows[0]?.isStandby || (requiredAttributes === 'read-write' && rows[0]?.isReadOnly);
     if (isUnsuitable) throw new DescribedError(READ_ONLY_ERROR);
   }
 
   /** Must be called when a host has failed or is read-only. If it is the chosen host, the next search tries it last. */
   reportFailure({ host, port }: PostgresHost): void {
-    const current = this.#chosenHost;
+    const chosenHost = this.#chosenHost;
     // A failure of any other host changes nothing.
-    if (current?.host !== host || current.port !== port) return;
+    if (chosenHost?.host !== host || chosenHost.port !== port) return;
     this.#chosenHost = undefined;
-    this.#searchOrder = [...this.#searchOrder.filter((candidate) => candidate !== current), current];
+    this.#searchOrder = [...this.#searchOrder.filter((candidate) => candidate !== chosenHost), chosenHost];
   }
 
   async #searchHost(): Promise<PostgresHost> {
-    const faults = new Map<PostgresHost, JournalErrorInfo>();
+    const errorByHost = new Map<PostgresHost, JournalErrorInfo>();
     for (const host of this.#searchOrder) {
       const { connectTimeoutMs } = this.#url;
       const timeouts = { connectionTimeoutMillis: connectTimeoutMs, query_timeout: connectTimeoutMs };
-      const client = new Client({ ...this.#defaults, ...timeouts });
+      const client = new Client({ ...this.#clientDefaults, ...timeouts });
       client.on('error', () => undefined);
       try {
         await Object.assign(client, host).connect();
@@ -83,18 +83,18 @@ export class PostgresHosts {
         this.#chosenHost = host;
         return host;
       } catch (error) {
-        faults.set(host, describeJournalError(error));
+        errorByHost.set(host, describeJournalError(error));
       } finally {
         void client.end().catch(() => undefined);
       }
     }
     throw new DescribedError(
-      summarizeErrors(this.#url.failoverHosts.flatMap((host) => faults.get(host) ?? [])),
+      summarizeErrors(this.#url.failoverHosts.flatMap((host) => errorByHost.get(host) ?? [])),
     );
   }
 }
 
-const SELECT_SERVER_MODE = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+const SELECT_SERVER_MODE = `SELECT pg_is_in_recovery() AS "isStandby", current_setting('transaction_read_only') = 'on' AS "isReadOnly"`;
 
 const READ_ONLY_ERROR: JournalErrorInfo = {
   reason: 'read_only',
@@ -106,13 +106,13 @@ const READ_ONLY_ERROR: JournalErrorInfo = {
  * Combines the errors of all hosts into one error. The reason and the code are those of the host that is most likely
  * the primary.
  */
-function summarizeErrors(faults: readonly JournalErrorInfo[]): JournalErrorInfo {
-  const primary =
-    faults.find((fault) => fault.reason !== 'read_only' && !isPermanent(fault)) ??
-    faults.find(({ reason }) => reason === 'read_only') ??
-    faults[0];
-  const reasons = faults.map(({ reason }, index) => `host ${index + 1} ${reason}`).join(', ');
-  const { reason = 'other', code = null } = primary ?? {};
+function summarizeErrors(errors: readonly JournalErrorInfo[]): JournalErrorInfo {
+  const likelyPrimaryError =
+    errors.find((error) => error.reason !== 'read_only' && !isPermanent(error)) ??
+    errors.find(({ reason }) => reason === 'read_only') ??
+    errors[0];
+  const reasons = errors.map(({ reason }, index) => `host ${index + 1} ${reason}`).join(', ');
+  const { reason = 'other', code = null } = likelyPrimaryError ?? {};
   return { reason, code, message: `no PostgreSQL host in DATABASE_URL accepts writes: ${reasons}` };
 }
 
@@ -133,9 +133,9 @@ class HostClient extends Client {
   override connect(): Promise<Client>;
   override connect(callback: (error: Error | null, client?: Client) => void): void;
   override connect(callback?: (error: Error | null, client?: Client) => void): Promise<Client> | void {
-    const connected = this.#connect();
-    if (!callback) return connected;
-    connected.then(
+    const connectPromise = this.#connect();
+    if (!callback) return connectPromise;
+    connectPromise.then(
       () => callback(null, this),
       (error: Error) => callback(error),
     );

@@ -39,7 +39,7 @@ import { PLANNER_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
-  CREATE_GROUPS,
+  CREATE_ATTEMPT_GROUPS,
   FIND_CREATED,
   INSERT_ATTEMPTS,
   LOWER_FENCE,
@@ -55,7 +55,7 @@ const MAX_MAIN_CONNECTIONS = 8;
 const MAX_BACKGROUND_CONNECTIONS = 4;
 /** Server setting: commits do not wait for a disk sync. For writes that the gateway repeats if a crash loses them. */
 const ASYNC_COMMIT_OPTION = '-c synchronous_commit=off';
-const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${ASYNC_COMMIT_OPTION}`;
+const BACKGROUND_CONNECTION_OPTIONS = `${INDEX_ORDER_OPTIONS} ${ASYNC_COMMIT_OPTION}`;
 /** Maximum number of connections for outcomes and observations (one batch of each at a time) and for new groups. */
 const MAX_OUTCOME_CONNECTIONS = 2;
 
@@ -76,7 +76,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     batchExclusion: (attempt) => {
       const { service, channel, externalId, reservesExternalId } = attempt;
       return reservesExternalId
-        ? { key: JSON.stringify([service, channel, externalId]), owner: keyOf(attempt) }
+        ? { key: JSON.stringify([service, channel, externalId]), owner: attemptKeyOf(attempt) }
         : null;
     },
   });
@@ -86,7 +86,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     maxBatch: MAX_BATCH,
     concurrency: 1,
     timeLimitMs: this.timeLimitMs,
-    batchExclusion: (outcome) => ({ key: outcome.id, owner: outcome }),
+    batchExclusion: (outcome) => ({ key: outcome.attemptId, owner: outcome }),
   });
   readonly #observationBatcher = new Batcher<Observation, ObservationResult>({
     flush: (observations, until) =>
@@ -105,9 +105,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
     },
   });
   readonly #syncBatcher = new Batcher<null, null>({
-    flush: async (requests, until) => {
+    flush: async (syncRequests, until) => {
       await this.#mainPool.queryDurably(SYNC_COMMITS, [], until);
-      return requests;
+      return syncRequests;
     },
     maxBatch: Number.MAX_SAFE_INTEGER,
     concurrency: 1,
@@ -131,7 +131,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     this.#backgroundPool = new PostgresPool(hosts, {
       timeLimitMs: backgroundTimeLimitMs(timeLimitMs),
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
-      connectionOptions: BACKGROUND_OPTIONS,
+      connectionOptions: BACKGROUND_CONNECTION_OPTIONS,
       migrate: () => this.migrate(),
     });
   }
@@ -149,16 +149,16 @@ export class PostgresJournal extends SqlJournal implements Journal {
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
     // Another instance may have taken or released the idempotency key while the INSERT ran.
     const [row] = await this.#mainPool.query(FIND_BY_KEY, [keyHash(attempt)], until);
-    const holder = row && attemptFromRow(row);
-    if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
+    const keyHolder = row && attemptFromRow(row);
+    if (keyHolder && !isKeyReleased(keyHolder)) return { kind: 'exists', attempt: keyHolder };
     // A failover may have lost the group, although knownGroups contains it.
-    const wasGroupMissing = await this.#createGroups([attempt], until);
+    const wasGroupMissing = await this.#createAttemptGroups([attempt], until);
     if (wasGroupMissing) return this.insertAttempt(attempt);
     return attempt.reservesExternalId ? { kind: 'reserved' } : this.insertAttempt(attempt);
   }
 
-  async recordOutcome(id: string, outcome: Outcome): Promise<boolean> {
-    const result = await this.#outcomeBatcher.add({ id, outcome });
+  async recordOutcome(attemptId: string, outcome: Outcome): Promise<boolean> {
+    const result = await this.#outcomeBatcher.add({ attemptId, outcome });
     if (result === 'missing') throw new AttemptMissing();
     return result;
   }
@@ -181,9 +181,10 @@ export class PostgresJournal extends SqlJournal implements Journal {
     await (reason === null ? this.write(LOWER_FENCE) : this.write(RAISE_FENCE, reason));
   }
 
-  async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
+  async endConfirm(confirmId: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
     const rows = confirmed.map((input) => toWireFields({ ...input, status: toStorableText(input.status) }));
-    await this.write(`${RECORD_CONFIRMED_INPUTS_CTE} ${END_CONFIRM[outcome]}`, JSON.stringify(rows), id);
+    const statement = `${RECORD_CONFIRMED_INPUTS_CTE} ${END_CONFIRM[outcome]}`;
+    await this.write(statement, JSON.stringify(rows), confirmId);
   }
 
   async time(): Promise<number> {
@@ -195,9 +196,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return purgeStep(this.#backgroundPool, step);
   }
 
-  async checkWrite(bytes: number): Promise<void> {
+  async checkWrite(fillerBytes: number): Promise<void> {
     const until = monotonicMs() + this.timeLimitMs;
-    const [row] = await this.#mainPool.queryDurably(CHECK_WRITE, [Date.now(), bytes], until);
+    const [row] = await this.#mainPool.queryDurably(CHECK_WRITE, [Date.now(), fillerBytes], until);
     if (row?.['may'] !== true) {
       const message = 'The database user lacks privileges on the tables or sequences of the journal.';
       throw new JournalUnavailable(Object.assign(new Error(message), { code: '42501' }));
@@ -207,8 +208,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   /** Completes queued attempts, outcomes, observations and syncs, then closes the connections. */
   async close(): Promise<void> {
-    const queues = [this.#insertBatcher, this.#outcomeBatcher, this.#observationBatcher, this.#syncBatcher];
-    await Promise.all(queues.map((queue) => queue.close()));
+    const batchers = [this.#insertBatcher, this.#outcomeBatcher, this.#observationBatcher, this.#syncBatcher];
+    await Promise.all(batchers.map((batcher) => batcher.close()));
     await Promise.all([this.#mainPool, this.#outcomePool, this.#backgroundPool].map((pool) => pool.close()));
   }
 
@@ -244,8 +245,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
   /** Inserts a batch of attempts. A null result: the attempt was not inserted, and insertAttempt() finds out why. */
   async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(InsertResult | null)[]> {
     // One statement cannot write a row twice. So of attempts with the same key, only the first is inserted.
-    const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
-    const records = [...byKey.values()].map((attempt) => {
+    const attemptByKey = new Map(attempts.toReversed().map((attempt) => [attemptKeyOf(attempt), attempt]));
+    const records = [...attemptByKey.values()].map((attempt) => {
       const { service, client, channel, kind, reservesExternalId, fenceSince } = attempt;
       const group = { service, client, channel, kind };
       return {
@@ -255,29 +256,29 @@ export class PostgresJournal extends SqlJournal implements Journal {
         fence_since: fenceSince,
       };
     });
-    const withUnknownGroup = attempts.filter((attempt) => !this.knownGroups.has(groupKey(attempt)));
-    if (withUnknownGroup.length > 0) await this.#createGroups(withUnknownGroup, until);
+    const attemptsWithUnknownGroup = attempts.filter((attempt) => !this.knownGroups.has(groupKey(attempt)));
+    if (attemptsWithUnknownGroup.length > 0) await this.#createAttemptGroups(attemptsWithUnknownGroup, until);
     const rows = await this.#mainPool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
     const insertedIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
     const foundAttempts = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
-    const startedIds = new Set([...insertedIds, ...foundAttempts.map(({ id }) => id)]);
-    const holders = foundAttempts.filter((found) => !isKeyReleased(found));
-    const holderByKey = new Map(holders.map((holder) => [keyOf(holder), holder]));
+    const startedAttemptIds = new Set([...insertedIds, ...foundAttempts.map(({ id }) => id)]);
+    const keyHolders = foundAttempts.filter((found) => !isKeyReleased(found));
+    const keyHolderByKey = new Map(keyHolders.map((keyHolder) => [attemptKeyOf(keyHolder), keyHolder]));
     return attempts.map((attempt): InsertResult | null => {
-      if (startedIds.has(attempt.id)) return { kind: 'started' };
-      const holder = holderByKey.get(keyOf(attempt));
-      return holder ? { kind: 'exists', attempt: holder } : null;
+      if (startedAttemptIds.has(attempt.id)) return { kind: 'started' };
+      const keyHolder = keyHolderByKey.get(attemptKeyOf(attempt));
+      return keyHolder ? { kind: 'exists', attempt: keyHolder } : null;
     });
   }
 
   /** Creates the groups of attempts. Returns whether at least one group did not exist. */
-  async #createGroups(attempts: readonly NewAttempt[], until: number): Promise<boolean> {
+  async #createAttemptGroups(attempts: readonly NewAttempt[], until: number): Promise<boolean> {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
     // Groups need no sync of their own: the sync of the attempts, which are inserted next, includes them.
-    const createdGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
+    const newGroups = await this.#outcomePool.query(CREATE_ATTEMPT_GROUPS, [JSON.stringify(groups)], until);
     for (const attempt of attempts) this.knownGroups.set(groupKey(attempt), true);
-    return createdGroups.length > 0;
+    return newGroups.length > 0;
   }
 }
 
-const keyOf = ({ service, client, key }: AttemptKey): string => JSON.stringify([service, client, key]);
+const attemptKeyOf = ({ service, client, key }: AttemptKey): string => JSON.stringify([service, client, key]);

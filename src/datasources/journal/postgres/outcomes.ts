@@ -5,35 +5,35 @@ import type { Row } from '../rows';
 import { attemptIdBytes, shortHash, toJsonValue, toStorableText, toStoredBytes } from '../stored-values';
 import { observedStateValues } from './changes';
 
-/** An outcome, and the id of its attempt. */
+/** An outcome and the id of its attempt. */
 export interface IdentifiedOutcome {
-  id: string;
+  attemptId: string;
   outcome: Outcome;
 }
 
 /**
  * Records a batch of outcomes of different attempts. For each, returns the result of Journal.recordOutcome(), or
  * `missing` if that method must reject with AttemptMissing.
- * @param record runs RECORD_OUTCOMES with a JSON array of outcomes
+ * @param runStatement runs RECORD_OUTCOMES with a JSON array of outcomes
  */
 export async function recordOutcomes(
   outcomes: readonly IdentifiedOutcome[],
-  record: (outcomesJson: string) => Promise<Row[]>,
+  runStatement: (outcomesJson: string) => Promise<Row[]>,
 ): Promise<(boolean | 'missing')[]> {
-  const rows = await record(JSON.stringify(outcomes.map(outcomeValues)));
-  const missingById = new Map(
+  const rows = await runStatement(JSON.stringify(outcomes.map(outcomeValues)));
+  const isMissingByAttemptId = new Map(
     rows.map((row) => [bytesToUuid(row['id'] as Buffer), row['is_missing'] === true]),
   );
-  return outcomes.map(({ id, outcome: { outcome } }) => {
-    const isMissing = missingById.get(id);
+  return outcomes.map(({ attemptId, outcome: { outcome } }) => {
+    const isMissing = isMissingByAttemptId.get(attemptId);
     // If `rejected` or `not_sent` was already recorded, a new attempt with the same key may have replaced this one.
     if (isMissing === true) return outcome === 'succeeded' || outcome === 'unknown' ? 'missing' : true;
     return isMissing === undefined;
   });
 }
 
-const outcomeValues = ({ id, outcome: { outcome, ...facts } }: IdentifiedOutcome) => ({
-  id: toJsonValue(attemptIdBytes(id)),
+const outcomeValues = ({ attemptId, outcome: { outcome, ...facts } }: IdentifiedOutcome) => ({
+  id: toJsonValue(attemptIdBytes(attemptId)),
   state: STATE_BY_OUTCOME[outcome],
   settled_at: 'settledAt' in facts ? facts.settledAt : null,
   ...('transactionId' in facts && {

@@ -40,7 +40,7 @@ const SQLSTATE_WARNING = '01000';
 interface PoolQuery {
   text: string;
   values: readonly unknown[];
-  isDurable: boolean;
+  mustBeDurable: boolean;
 }
 
 /** A connection pool with a time limit for each query. Applies pending migrations before the first query. */
@@ -49,8 +49,8 @@ export class PostgresPool {
   readonly #options: PostgresPoolOptions;
   readonly #pool: Pool;
   readonly #inFlight = new InFlightCounter();
-  readonly #statements = new Map<string, { name: string; text: string }>();
-  #migrated: Promise<void> | undefined;
+  readonly #namedStatementByText = new Map<string, { name: string; text: string }>();
+  #migration: Promise<void> | undefined;
   #migrationClient: Client | undefined;
   #closing: Promise<void> | undefined;
 
@@ -80,7 +80,7 @@ export class PostgresPool {
     values: readonly unknown[],
     until = monotonicMs() + this.#options.timeLimitMs,
   ): Promise<Row[]> {
-    return this.#run({ text, values, isDurable: false }, until);
+    return this.#run({ text, values, mustBeDurable: false }, until);
   }
 
   /**
@@ -89,19 +89,19 @@ export class PostgresPool {
    * the write.
    */
   queryDurably(text: string, values: readonly unknown[], until: number): Promise<Row[]> {
-    return this.#run({ text, values, isDurable: true }, until);
+    return this.#run({ text, values, mustBeDurable: true }, until);
   }
 
   /** Applies pending migrations once. Rejects with JournalUnavailable on failure; the next call then tries again. */
   migrate(): Promise<void> {
     if (this.#closing) return Promise.reject(closedError());
-    this.#migrated ??= this.#inFlight
+    this.#migration ??= this.#inFlight
       .track((this.#options.migrate ?? this.#migrate.bind(this))())
       .catch((error: unknown) => {
-        this.#migrated = undefined;
+        this.#migration = undefined;
         throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
       });
-    return this.#migrated;
+    return this.#migration;
   }
 
   /** Aborts a migration in progress, waits for queries in flight, and closes the connections. */
@@ -120,7 +120,7 @@ export class PostgresPool {
     }
   }
 
-  async #query({ text, values, isDurable }: PoolQuery, until: number): Promise<Row[]> {
+  async #query({ text, values, mustBeDurable }: PoolQuery, until: number): Promise<Row[]> {
     await this.migrate();
     if (monotonicMs() >= until) throw new TimeoutError();
     const client = await this.#pool.connect();
@@ -129,13 +129,13 @@ export class PostgresPool {
       throw new TimeoutError();
     }
     try {
-      const warnings: string[] = [];
-      const onNotice = ({ code = '' }: { code?: string | undefined }): void => void warnings.push(code);
-      if (isDurable) client.on('notice', onNotice);
-      const query = { ...this.#statement(text), values: [...values] };
+      const noticeCodes: string[] = [];
+      const onNotice = ({ code = '' }: { code?: string | undefined }): void => void noticeCodes.push(code);
+      if (mustBeDurable) client.on('notice', onNotice);
+      const query = { ...this.#namedStatement(text), values: [...values] };
       const { rows } = await withTimeout(until - monotonicMs(), client.query<Row>(query));
       client.off('notice', onNotice);
-      if (warnings.includes(SQLSTATE_WARNING)) throw notDurableError();
+      if (noticeCodes.includes(SQLSTATE_WARNING)) throw notDurableError();
       client.release();
       return rows;
     } catch (error) {
@@ -151,7 +151,7 @@ export class PostgresPool {
     const client = this.#hosts.createClient({ connectionTimeoutMillis: this.#options.timeLimitMs });
     this.#migrationClient = client;
     const execute = async (text: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
-      (await client.query<Row>(this.#statement(text).text, [...values])).rows;
+      (await client.query<Row>(this.#namedStatement(text).text, [...values])).rows;
     try {
       await client.connect();
       await migrate({
@@ -177,13 +177,13 @@ export class PostgresPool {
    * Returns a named statement with `$n` instead of each `?`. Because of the name, each connection parses the text only
    * once.
    */
-  #statement(text: string) {
-    let statement = this.#statements.get(text);
+  #namedStatement(text: string) {
+    let statement = this.#namedStatementByText.get(text);
     if (!statement) {
       let parameterCount = 0;
-      const numbered = text.replaceAll('?', () => `$${(parameterCount += 1)}`);
-      statement = { name: `paygraph_${this.#statements.size}`, text: numbered };
-      this.#statements.set(text, statement);
+      const numberedText = text.replaceAll('?', () => `$${(parameterCount += 1)}`);
+      statement = { name: `paygraph_${this.#namedStatementByText.size}`, text: numberedText };
+      this.#namedStatementByText.set(text, statement);
     }
     return statement;
   }

@@ -14,9 +14,9 @@ const TRY_PURGE_LOCK = `purge_lock AS MATERIALIZED (SELECT pg_try_advisory_xact_
  */
 const progressSelect = (
   examinedCte: string,
-  last: string,
+  lastExaminedSelect: string,
 ): string => `SELECT (SELECT is_acquired FROM purge_lock) AS is_acquired,
-  (SELECT count(*) FROM ${examinedCte}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${last}) AS last`;
+  (SELECT count(*) FROM ${examinedCte}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${lastExaminedSelect}) AS last`;
 
 /** Deletes expired attempts and their reserved external ids. Skips locked rows, because waiting could deadlock. */
 export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
@@ -101,7 +101,7 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
  * Deletes the expired rows of a page of followed transactions. Pages are in the order of ids, which is roughly the
  * order of `created_at`. So the purge can end at a page without an expired row, and needs no index on `created_at`.
  */
-export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
+export const PURGE_FOLLOWED_TRANSACTIONS = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT id, created_at FROM followed_transactions WHERE (SELECT is_acquired FROM purge_lock) AND id > $1::bigint
     ORDER BY id LIMIT $3),
@@ -119,7 +119,7 @@ const PURGE_STATEMENTS = {
   attempts: PURGE_ATTEMPTS,
   confirmed: PURGE_CONFIRMED_INPUTS,
   changes: PURGE_CHANGES,
-  followed: PURGE_FOLLOWED,
+  followed: PURGE_FOLLOWED_TRANSACTIONS,
 };
 
 /** The value of `after` for the first step of each purge target. For `reservations`, see BEFORE_FIRST_RESERVATION. */
@@ -142,6 +142,6 @@ export async function purgeStep(
   // Changes and followed transactions are read oldest first. If nothing in a page has expired, nothing after the page
   // has expired either.
   const isOldestFirst = target === 'changes' || target === 'followed';
-  const isLast = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
-  return { deletedCount: Number(row['deleted']), after: isLast ? null : String(row['last']) };
+  const isLastStep = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
+  return { deletedCount: Number(row['deleted']), after: isLastStep ? null : String(row['last']) };
 }

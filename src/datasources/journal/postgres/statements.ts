@@ -1,7 +1,7 @@
 import { keyHashOf } from '../attempt-tables';
 import { NOW_SQL } from '../change-tables';
 import { INSERT_COLUMNS, UPSERT_RELEASED_KEY_CLAUSE, upsertReservationClause } from '../rows';
-import { OBSERVED_STATE_COLUMNS, RECORD_FIRST_CHANGES_CTES, SETTLED_COLUMNS } from './change-statements';
+import { OBSERVED_STATE_COLUMNS, RECORD_FIRST_CHANGES_CTES, SETTLED_CTE_COLUMNS } from './change-statements';
 
 /**
  * SQL condition: commits of this session survive a crash of the server and, if there is a synchronous standby, the loss
@@ -50,7 +50,7 @@ export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('input.id')}) AS found ON begun.id IS NULL`;
 
 /** Creates the attempt groups that do not exist. Returns a row for each created group. Parameter: groups as JSON. */
-export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, channel, kind)
+export const CREATE_ATTEMPT_GROUPS = `INSERT INTO attempt_groups (service, client, channel, kind)
   SELECT DISTINCT service, client, channel, kind FROM jsonb_populate_recordset(NULL::attempt_groups, $1::jsonb)
   ORDER BY service, client, channel, kind
   ON CONFLICT DO NOTHING RETURNING id`;
@@ -111,7 +111,7 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     lease_until = CASE WHEN is_open THEN 0 END
   FROM input JOIN locked USING (id)
   WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id
-  RETURNING ${SETTLED_COLUMNS}),
+  RETURNING ${SETTLED_CTE_COLUMNS}),
   ${RECORD_FIRST_CHANGES_CTES}
   SELECT id, FALSE AS is_missing FROM held
   UNION ALL

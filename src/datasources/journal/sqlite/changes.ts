@@ -27,19 +27,19 @@ const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, chang
  * Returns the statements to run directly after SETTLE_ATTEMPT has recorded the outcome `succeeded`. They record the
  * first change of the transaction. Unless the status is final, they also start to follow the transaction.
  * @param attemptIdValues idValues() of the attempt
- * @param observed state in the response. If undefined, no change is recorded, and the first lookup is due immediately.
+ * @param observedState state in the response. If undefined, no change is recorded, and the first lookup is due at once.
  */
 export function firstChangeStatements(
   attemptIdValues: readonly SqlValue[],
   settledAt: number,
-  observed: ObservedState | undefined,
+  observedState: ObservedState | undefined,
 ): SqlWithValues[] {
-  if (!observed) return [sql(FOLLOW_TRANSACTION, 0, settledAt, null, null, ...attemptIdValues)];
-  const { status, state, received, isFinal, nextLookupAt } = observed;
-  const change = sql(RECORD_FIRST_CHANGE, status, state, received, ...attemptIdValues);
+  if (!observedState) return [sql(FOLLOW_TRANSACTION, 0, settledAt, null, null, ...attemptIdValues)];
+  const { status, state, received, isFinal, nextLookupAt } = observedState;
+  const changeStatement = sql(RECORD_FIRST_CHANGE, status, state, received, ...attemptIdValues);
   return isFinal
-    ? [change]
-    : [change, sql(FOLLOW_TRANSACTION, settledAt, nextLookupAt, status, state, ...attemptIdValues)];
+    ? [changeStatement]
+    : [changeStatement, sql(FOLLOW_TRANSACTION, settledAt, nextLookupAt, status, state, ...attemptIdValues)];
 }
 
 /**
@@ -52,7 +52,7 @@ const FOLLOWED_ID_SUBQUERY = `(SELECT f.id FROM followed_transactions AS f INDEX
 
 const SELECT_IF_NOT_FOLLOWED = `SELECT 'not_followed' AS result WHERE ${FOLLOWED_ID_SUBQUERY} IS NULL`;
 
-const UPDATE_IF_UNCHANGED = `UPDATE followed_transactions
+const RESCHEDULE_IF_UNCHANGED = `UPDATE followed_transactions
   SET failures = 0, next_lookup_at = ?, observed_at = max(observed_at, ?)
   WHERE id = ${FOLLOWED_ID_SUBQUERY} AND status = ? AND state IS ? RETURNING 'unchanged' AS result`;
 
@@ -76,16 +76,16 @@ const UPDATE_FOLLOWED = `UPDATE followed_transactions
 export function observationStatements(observation: Observation): SqlWithValues[] {
   const { service, kind, channel, transactionId, requestedAt, observedAt } = observation;
   const { status, state, received, isFinal, nextLookupAt } = observation;
-  const idParams = [shortHash(transactionId), toStoredBytes(transactionId), service, kind, channel];
-  const repeatedLookupAt = nextLookupAt === null ? null : observedAt;
+  const transactionValues = [shortHash(transactionId), toStoredBytes(transactionId), service, kind, channel];
+  const rescheduledLookupAt = nextLookupAt === null ? null : observedAt;
   return [
-    sql(SELECT_IF_NOT_FOLLOWED, ...idParams),
-    sql(UPDATE_IF_UNCHANGED, nextLookupAt, observedAt, ...idParams, status, state),
-    ...(isFinal ? [] : [sql(RESCHEDULE_IF_OUTDATED, repeatedLookupAt, ...idParams, requestedAt)]),
-    sql(RECORD_CHANGE, observedAt, status, state, received, ...idParams),
+    sql(SELECT_IF_NOT_FOLLOWED, ...transactionValues),
+    sql(RESCHEDULE_IF_UNCHANGED, nextLookupAt, observedAt, ...transactionValues, status, state),
+    ...(isFinal ? [] : [sql(RESCHEDULE_IF_OUTDATED, rescheduledLookupAt, ...transactionValues, requestedAt)]),
+    sql(RECORD_CHANGE, observedAt, status, state, received, ...transactionValues),
     isFinal
-      ? sql(STOP_FOLLOWING, ...idParams)
-      : sql(UPDATE_FOLLOWED, status, state, observedAt, observedAt, nextLookupAt, ...idParams),
+      ? sql(STOP_FOLLOWING, ...transactionValues)
+      : sql(UPDATE_FOLLOWED, status, state, observedAt, observedAt, nextLookupAt, ...transactionValues),
   ];
 }
 

@@ -30,14 +30,14 @@ import { firstChangeStatements, observationStatements, RAISE_EPOCH, SYNC_COMMITS
 import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
-  CREATE_GROUP,
+  CREATE_ATTEMPT_GROUP,
   FIND_CREATED,
   INSERT_ATTEMPT,
   RECORD_CONFIRMED_INPUT,
   RESERVE_EXTERNAL_ID,
   SELECT_IF_FENCE_CHANGED,
-  SELECT_IF_MISSING,
-  SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING,
+  SELECT_IF_ATTEMPT_MISSING,
+  SELECT_IF_OTHER_CREATOR_OR_ATTEMPT_MISSING,
   SELECT_JOURNAL_STATE,
   SETTLE_ATTEMPT,
   RECORD_UNKNOWN_OUTCOME,
@@ -52,13 +52,13 @@ import { sql, SqliteThread } from './thread';
  */
 function replacedFileStatements(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
-  const identity = `'${ino}/${birthtimeNs}'`;
+  const fileIdentity = `'${ino}/${birthtimeNs}'`;
   const raiseEpochStatement = `${RAISE_EPOCH} WHERE EXISTS (
-    SELECT 1 FROM journal_state WHERE identity NOT IN ('', ${identity}))`;
-  const raiseFenceStatement = `UPDATE journal_state SET identity = ${identity},
+    SELECT 1 FROM journal_state WHERE identity NOT IN ('', ${fileIdentity}))`;
+  const raiseFenceStatement = `UPDATE journal_state SET identity = ${fileIdentity},
     fence_since = CASE identity WHEN '' THEN fence_since ELSE ${Date.now()} END,
     fence_reason = CASE identity WHEN '' THEN fence_reason ELSE 'restored' END
-    WHERE identity <> ${identity}`;
+    WHERE identity <> ${fileIdentity}`;
   return [raiseEpochStatement, raiseFenceStatement];
 }
 
@@ -103,14 +103,14 @@ export class SqliteJournal extends SqlJournal implements Journal {
   async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
     const { service, client, channel, kind, externalId, id, reservesExternalId, fenceSince } = attempt;
     const [idHash, idBytes] = idValues(id);
-    const reservation = [service, channel, toStoredBytes(externalId), idBytes];
-    const group = [service, client, channel, kind];
-    const conditions = [fenceSince, reservesExternalId ? 1 : 0, ...reservation];
+    const reservationValues = [service, channel, toStoredBytes(externalId), idBytes];
+    const groupValues = [service, client, channel, kind];
+    const conditionValues = [fenceSince, reservesExternalId ? 1 : 0, ...reservationValues];
     const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, fenceSince);
     const [row] = await this.#writeAll(
-      ...(reservesExternalId ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...reservation)] : []),
-      ...(this.knownGroups.has(groupKey(attempt)) ? [] : [sql(CREATE_GROUP, ...group)]),
-      sql(INSERT_ATTEMPT, ...insertColumnValues(attempt), ...group, ...conditions),
+      ...(reservesExternalId ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...reservationValues)] : []),
+      ...(this.knownGroups.has(groupKey(attempt)) ? [] : [sql(CREATE_ATTEMPT_GROUP, ...groupValues)]),
+      sql(INSERT_ATTEMPT, ...insertColumnValues(attempt), ...groupValues, ...conditionValues),
       selectIfFenceChanged,
       sql(FIND_BY_KEY, idHash),
     );
@@ -121,35 +121,35 @@ export class SqliteJournal extends SqlJournal implements Journal {
       return { kind: 'started' };
     }
     if (row['id'] === id) return { kind: 'started' };
-    const holder = attemptFromRow(row);
-    return isKeyReleased(holder) ? { kind: 'reserved' } : { kind: 'exists', attempt: holder };
+    const keyHolder = attemptFromRow(row);
+    return isKeyReleased(keyHolder) ? { kind: 'reserved' } : { kind: 'exists', attempt: keyHolder };
   }
 
-  async recordOutcome(id: string, result: Outcome): Promise<boolean> {
-    const attemptIdValues = idValues(id);
-    if (result.outcome === 'unknown') {
-      const { lookups = null, spanMs = null, observer = null } = result.absence ?? {};
-      const values = [result.nextRecheckAt, lookups, spanMs, observer];
+  async recordOutcome(attemptId: string, outcome: Outcome): Promise<boolean> {
+    const attemptIdValues = idValues(attemptId);
+    if (outcome.outcome === 'unknown') {
+      const { lookups = null, spanMs = null, observer = null } = outcome.absence ?? {};
+      const outcomeValues = [outcome.nextRecheckAt, lookups, spanMs, observer];
       await this.#writeOutcome(
-        sql(RECORD_UNKNOWN_OUTCOME, ...values, ...attemptIdValues),
-        sql(SELECT_IF_MISSING, ...attemptIdValues),
+        sql(RECORD_UNKNOWN_OUTCOME, ...outcomeValues, ...attemptIdValues),
+        sql(SELECT_IF_ATTEMPT_MISSING, ...attemptIdValues),
       );
       return true;
     }
-    const { outcome, settledAt } = result;
-    const state = STATE_BY_OUTCOME[outcome];
-    if (outcome !== 'succeeded') {
+    const { settledAt } = outcome;
+    const state = STATE_BY_OUTCOME[outcome.outcome];
+    if (outcome.outcome !== 'succeeded') {
       await this.#writeOutcome(sql(SETTLE_ATTEMPT, state, settledAt, null, null, null, ...attemptIdValues));
       return true;
     }
-    const { transactionId, status, observed } = result;
+    const { transactionId, status, observed } = outcome;
     const hash = shortHash(transactionId);
-    const otherCreators = await this.#writeOutcome(
-      sql(SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING, ...attemptIdValues, hash, transactionId),
+    const otherCreatorRows = await this.#writeOutcome(
+      sql(SELECT_IF_OTHER_CREATOR_OR_ATTEMPT_MISSING, ...attemptIdValues, hash, transactionId),
       sql(SETTLE_ATTEMPT, state, settledAt, hash, toStoredBytes(transactionId), status, ...attemptIdValues),
       ...firstChangeStatements(attemptIdValues, settledAt, observed),
     );
-    return otherCreators.length === 0;
+    return otherCreatorRows.length === 0;
   }
 
   async recordObservation(observation: Observation): Promise<ObservationResult> {
@@ -169,11 +169,11 @@ export class SqliteJournal extends SqlJournal implements Journal {
     );
   }
 
-  async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
-    const records = confirmed.map(({ service, channel, transactionId, inputHash, status, confirmedAt }) =>
+  async endConfirm(confirmId: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
+    const inserts = confirmed.map(({ service, channel, transactionId, inputHash, status, confirmedAt }) =>
       sql(RECORD_CONFIRMED_INPUT, service, channel, transactionId, inputHash, status, confirmedAt),
     );
-    await this.#writeAll(...records, sql(END_CONFIRM[outcome], id));
+    await this.#writeAll(...inserts, sql(END_CONFIRM[outcome], confirmId));
   }
 
   /** Returns the time of this machine, on which all processes that use the file run. */
@@ -185,8 +185,8 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return purgeStep(this.thread, step);
   }
 
-  async checkWrite(bytes: number): Promise<void> {
-    await this.thread.run({ isWrite: true, statements: [sql(CHECK_WRITE, Date.now(), bytes)] }, 'low');
+  async checkWrite(fillerBytes: number): Promise<void> {
+    await this.thread.run({ isWrite: true, statements: [sql(CHECK_WRITE, Date.now(), fillerBytes)] }, 'low');
   }
 
   async close(): Promise<void> {

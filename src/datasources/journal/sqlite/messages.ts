@@ -16,26 +16,26 @@ export interface Job {
 export type JsonParameter = string | number | null | [hex: string];
 
 /** A Job in JSON. Each SQL text is replaced by its index among all texts that were sent to the thread. */
-export interface NumberedJob extends Omit<Job, 'statements'> {
+export interface EncodedJob extends Omit<Job, 'statements'> {
   statements: [number: number, params: JsonParameter[]][];
 }
 
 /** Message to the SQLite thread: a batch of jobs. */
 export interface BatchMessage {
-  batch: number;
-  /** NumberedJob[] as JSON text. A text is several times cheaper to pass to a thread than objects with byte arrays. */
+  batchId: number;
+  /** EncodedJob[] as JSON text. A text is several times cheaper to pass to a thread than objects with byte arrays. */
   jobsJson: string;
   /** SQL texts that were not sent to the thread before, in the order of their numbers. */
-  newStatements: string[];
+  newSqlTexts: string[];
   /** Latest time at which the batch may start or obtain the lock of the file, by `monotonicMs`. */
   until: number;
 }
 
 /** Message from the SQLite thread: the rows of each job, or the error that ended the batch. */
 export type BatchResult =
-  | { batch: number; results: Record<string, unknown>[][] }
+  | { batchId: number; results: Record<string, unknown>[][] }
   | {
-      batch: number;
+      batchId: number;
       error: string;
       /** Result code of SQLite; undefined for other errors. */
       errcode: number | undefined;

@@ -15,7 +15,7 @@ export const RESERVE_EXTERNAL_ID = `INSERT INTO reserved_external_ids (service, 
     WHERE ${keyHashOf('holder.id')} = ${keyHashOf('reserved_external_ids.attempt_id')}
       AND holder.id = reserved_external_ids.attempt_id AND holder.${HOLDS_EXTERNAL_ID_CONDITION})`)}`;
 
-export const CREATE_GROUP =
+export const CREATE_ATTEMPT_GROUP =
   'INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
 
 export const INSERT_ATTEMPT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group_id, state)
@@ -33,13 +33,13 @@ export const SELECT_IF_FENCE_CHANGED =
   'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
 
 /** Returns a row if the journal does not have the attempt. Parameters: idValues(id). */
-export const SELECT_IF_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${idCondition('id')})`;
+export const SELECT_IF_ATTEMPT_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${idCondition('id')})`;
 
 /**
  * Returns a row if another attempt created the transaction. Also returns a row, in which `is_missing` is 1, if the
  * journal does not have the attempt. Parameters: idValues(id), hash and id of the transaction.
  */
-export const SELECT_IF_OTHER_ATTEMPT_CREATED_OR_MISSING = `SELECT mine.id IS NULL AS is_missing
+export const SELECT_IF_OTHER_CREATOR_OR_ATTEMPT_MISSING = `SELECT mine.id IS NULL AS is_missing
   FROM (SELECT 1) LEFT JOIN attempts AS mine ON ${idCondition('mine.stored_id')}
   LEFT JOIN attempts AS other
     ON other.transaction_hash = ? AND other.transaction_id = ? AND +other.service = mine.service

@@ -7,7 +7,7 @@ import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
 import { diagnoseSqliteError, unclassifiedError } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
-import type { BatchMessage, BatchResult, Job, JsonParameter, NumberedJob } from './messages';
+import type { BatchMessage, BatchResult, EncodedJob, Job, JsonParameter } from './messages';
 import type { Row, SqlValue, SqlWithValues } from '../rows';
 
 /** Returns a statement with its values. */
@@ -15,7 +15,7 @@ export const sql = (text: string, ...values: SqlValue[]): SqlWithValues => ({ te
 
 const MAX_BATCH = 512;
 /** Time in ms that is reserved for writing. The rest of the time limit can be spent waiting for locks. */
-const WRITING_RESERVE_MS = 50;
+const RESERVED_WRITE_TIME_MS = 50;
 /** Maximum wait in ms for a lock while the file is opened. Another process may be creating the tables. */
 const OPEN_LOCK_TIMEOUT_MS = 10_000;
 
@@ -25,8 +25,8 @@ const THREAD_STOPPED_MESSAGE = 'the SQLite thread of the gateway has stopped; re
 export class SqliteThread {
   readonly #worker: Worker;
   readonly #file: string;
-  readonly #inFlight = new Map<number, PromiseWithResolvers<Row[][]>>();
-  /** For each SQL text that was already sent to the thread, its number (see NumberedJob). */
+  readonly #inFlightBatches = new Map<number, PromiseWithResolvers<Row[][]>>();
+  /** For each SQL text that was already sent to the thread, its number (see EncodedJob). */
   readonly #statementNumbers = new Map<string, number>();
   readonly #batcher: Batcher<Job, Row[]>;
   #lastBatchId = 0;
@@ -37,7 +37,7 @@ export class SqliteThread {
     this.#worker = worker;
     this.#file = file;
     this.#batcher = new Batcher({
-      flush: (jobs, until) => this.#send(jobs, until - WRITING_RESERVE_MS),
+      flush: (jobs, until) => this.#send(jobs, until - RESERVED_WRITE_TIME_MS),
       maxBatch: MAX_BATCH,
       concurrency: 1,
       timeLimitMs,
@@ -100,53 +100,53 @@ export class SqliteThread {
     await this.#batcher.close();
     if (this.#exitError) return;
     this.#worker.ref();
-    const exited = once(this.#worker, 'exit');
+    const exitPromise = once(this.#worker, 'exit');
     this.#worker.postMessage('close');
-    await exited;
+    await exitPromise;
   }
 
   #send(jobs: readonly Job[], until: number): Promise<Row[][]> {
     if (this.#exitError) return Promise.reject(new JournalUnavailable(this.#exitError));
-    const batch = (this.#lastBatchId += 1);
-    const inFlight = Promise.withResolvers<Row[][]>();
-    this.#inFlight.set(batch, inFlight);
+    const batchId = (this.#lastBatchId += 1);
+    const inFlightBatch = Promise.withResolvers<Row[][]>();
+    this.#inFlightBatches.set(batchId, inFlightBatch);
     // A referenced worker keeps the process from exiting while a batch is in flight.
     this.#worker.ref();
-    this.#worker.postMessage({ batch, ...this.#encodeJobs(jobs), until } satisfies BatchMessage);
-    return inFlight.promise;
+    this.#worker.postMessage({ batchId, ...this.#encodeJobs(jobs), until } satisfies BatchMessage);
+    return inFlightBatch.promise;
   }
 
-  #encodeJobs(jobs: readonly Job[]): Pick<BatchMessage, 'jobsJson' | 'newStatements'> {
-    const newStatements: string[] = [];
+  #encodeJobs(jobs: readonly Job[]): Pick<BatchMessage, 'jobsJson' | 'newSqlTexts'> {
+    const newSqlTexts: string[] = [];
     const numberOf = (text: string): number => {
-      const known = this.#statementNumbers.get(text);
-      if (known !== undefined) return known;
-      const added = this.#statementNumbers.size;
-      this.#statementNumbers.set(text, added);
-      newStatements.push(text);
-      return added;
+      const knownNumber = this.#statementNumbers.get(text);
+      if (knownNumber !== undefined) return knownNumber;
+      const newNumber = this.#statementNumbers.size;
+      this.#statementNumbers.set(text, newNumber);
+      newSqlTexts.push(text);
+      return newNumber;
     };
-    const numberedJobs = jobs.map(({ statements, ...job }): NumberedJob => ({
+    const encodedJobs = jobs.map(({ statements, ...job }): EncodedJob => ({
       ...job,
       statements: statements.map(({ text, values }) => [numberOf(text), values.map(toJsonParameter)]),
     }));
-    return { jobsJson: JSON.stringify(numberedJobs), newStatements };
+    return { jobsJson: JSON.stringify(encodedJobs), newSqlTexts };
   }
 
   #onResult(result: BatchResult): void {
-    const batch = this.#inFlight.get(result.batch);
-    this.#inFlight.delete(result.batch);
-    if (this.#inFlight.size === 0) this.#worker.unref();
-    if ('results' in result) return batch?.resolve(result.results);
+    const inFlightBatch = this.#inFlightBatches.get(result.batchId);
+    this.#inFlightBatches.delete(result.batchId);
+    if (this.#inFlightBatches.size === 0) this.#worker.unref();
+    if ('results' in result) return inFlightBatch?.resolve(result.results);
     const { error, errcode, code } = result;
     const cause = Object.assign(new Error(error), { errcode, code });
-    batch?.reject(new JournalUnavailable(diagnoseSqliteError(cause, this.#file)));
+    inFlightBatch?.reject(new JournalUnavailable(diagnoseSqliteError(cause, this.#file)));
   }
 
   #onExit(error: Error): void {
     this.#exitError ??= error;
-    for (const { reject } of this.#inFlight.values()) reject(new JournalUnavailable(error));
-    this.#inFlight.clear();
+    for (const { reject } of this.#inFlightBatches.values()) reject(new JournalUnavailable(error));
+    this.#inFlightBatches.clear();
   }
 }
 
@@ -156,8 +156,8 @@ const toJsonParameter = (value: SqlValue): JsonParameter =>
 /** Starts the thread. Resolves when it has opened the file. */
 async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
   // In tests, Node.js runs the source of the worker (worker.mts); in the build, worker.mjs.
-  const program = path.join(__dirname, `worker.m${path.extname(__filename).slice(1)}`);
-  const worker = new Worker(program, {
+  const workerPath = path.join(__dirname, `worker.m${path.extname(__filename).slice(1)}`);
+  const worker = new Worker(workerPath, {
     workerData: { path: file, busyTimeoutMs: OPEN_LOCK_TIMEOUT_MS, readOnly },
   });
   await once(worker, 'message');
@@ -176,12 +176,12 @@ const WORLD_MODE_BITS = 0o007;
 function restrictFileMode(file: string): void {
   try {
     // Do not open an existing file: closing it would release the locks that SQLite in this process has on it (fcntl).
-    if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_FILE_MODE));
-    for (const name of [file, `${file}-wal`, `${file}-shm`])
-      if (((modeOf(name) ?? 0) & WORLD_MODE_BITS) !== 0) chmodSync(name, PRIVATE_FILE_MODE);
+    if (fileModeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_FILE_MODE));
+    for (const journalFile of [file, `${file}-wal`, `${file}-shm`])
+      if (((fileModeOf(journalFile) ?? 0) & WORLD_MODE_BITS) !== 0) chmodSync(journalFile, PRIVATE_FILE_MODE);
   } catch {
     // Ignore errors of this function. If SQLite cannot open the file either, it reports why.
   }
 }
 
-const modeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.mode;
+const fileModeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.mode;

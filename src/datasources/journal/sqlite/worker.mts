@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { BatchMessage, BatchResult, JsonParameter, NumberedJob } from './messages.js';
+import type { BatchMessage, BatchResult, EncodedJob, JsonParameter } from './messages.js';
 
 /**
  * Worker thread with a connection to the SQLite file, so that disk syncs and locks of other processes do not block the
@@ -78,7 +78,7 @@ const preparedStatement = (number: number): StatementSync =>
 const fromJsonParameter = (value: JsonParameter): SQLInputValue =>
   Array.isArray(value) ? Buffer.from(value[0], 'hex') : value;
 
-function runJob({ statements }: NumberedJob): Rows {
+function runJob({ statements }: EncodedJob): Rows {
   for (const [number, params] of statements) {
     const rows = preparedStatement(number).all(...params.map(fromJsonParameter));
     if (rows.length > 0) return rows;
@@ -90,7 +90,7 @@ function runJob({ statements }: NumberedJob): Rows {
  * Executes the writes of a batch in one database transaction, so that they share one disk sync. Then executes the reads
  * of the batch.
  */
-function runBatch(jobs: readonly NumberedJob[], until: number): Rows[] {
+function runBatch(jobs: readonly EncodedJob[], until: number): Rows[] {
   // The callers would time out before a batch that starts now could complete.
   if (monotonicMs() >= until) throw new Error('The time limit of the batch passed before it could start.');
   database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
@@ -121,14 +121,14 @@ parentPort?.on('message', (message: BatchMessage | 'close') => {
     parentPort?.close();
     return;
   }
-  const { batch, jobsJson, newStatements, until } = message;
-  sqlTexts.push(...newStatements);
+  const { batchId, jobsJson, newSqlTexts, until } = message;
+  sqlTexts.push(...newSqlTexts);
   try {
-    const results = runBatch(JSON.parse(jobsJson) as NumberedJob[], until);
-    parentPort?.postMessage({ batch, results } satisfies BatchResult);
+    const results = runBatch(JSON.parse(jobsJson) as EncodedJob[], until);
+    parentPort?.postMessage({ batchId, results } satisfies BatchResult);
   } catch (error) {
     const { errcode, code } = error as { errcode?: number; code?: string };
-    parentPort?.postMessage({ batch, error: String(error), errcode, code } satisfies BatchResult);
+    parentPort?.postMessage({ batchId, error: String(error), errcode, code } satisfies BatchResult);
   }
 });
 parentPort?.postMessage('open');
