@@ -156,12 +156,12 @@ fragment PayoutChangeFields on PayoutChange {
   }
 }`;
 class EventStreamParser {
-    #rest = '';
-    #event = '';
-    #data = [];
+    #incompleteLine = '';
+    #eventName = '';
+    #dataLines = [];
     push(part) {
-        const lines = (this.#rest + part).split(/\r\n|\n|\r(?!$)/);
-        this.#rest = lines.pop() ?? '';
+        const lines = (this.#incompleteLine + part).split(/\r\n|\n|\r(?!$)/);
+        this.#incompleteLine = lines.pop() ?? '';
         return lines.flatMap((line) => this.#readLine(line) ?? []);
     }
     #readLine(line) {
@@ -169,17 +169,17 @@ class EventStreamParser {
             return this.#endEvent();
         const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
         if (name === 'event')
-            this.#event = value;
+            this.#eventName = value;
         if (name === 'data')
-            this.#data.push(value);
+            this.#dataLines.push(value);
         return undefined;
     }
     #endEvent() {
-        const ended = { event: this.#event, data: this.#data.join('\n') };
-        const hasData = this.#data.length > 0;
-        this.#event = '';
-        this.#data = [];
-        return hasData ? ended : undefined;
+        const event = { event: this.#eventName, data: this.#dataLines.join('\n') };
+        const hasData = this.#dataLines.length > 0;
+        this.#eventName = '';
+        this.#dataLines = [];
+        return hasData ? event : undefined;
     }
 }
 class RetryableError extends Error {
@@ -212,17 +212,17 @@ const isTransient = (status) => status >= 500 || [408, 425, 429].includes(status
 class GatewayRequest {
     #connection;
     #controller = new AbortController();
-    #abort = () => this.#controller.abort(this.#connection.signal?.reason);
+    #onAbort = () => this.#controller.abort(this.#connection.signal?.reason);
     constructor(connection) {
         this.#connection = connection;
-        connection.signal?.addEventListener('abort', this.#abort);
+        connection.signal?.addEventListener('abort', this.#onAbort);
     }
     async send(operation, path, contentType) {
-        const { url, headers, fetch: send = fetch } = this.#connection;
-        const own = typeof headers === 'function' ? await headers() : headers;
-        const response = await this.#receive(() => send(url.replace(/\/?$/, path), {
+        const { url, headers, fetch: sendRequest = fetch } = this.#connection;
+        const callerHeaders = typeof headers === 'function' ? await headers() : headers;
+        const response = await this.#withIdleTimeout(() => sendRequest(url.replace(/\/?$/, path), {
             method: 'POST',
-            headers: { accept: contentType, 'content-type': 'application/json', ...own },
+            headers: { accept: contentType, 'content-type': 'application/json', ...callerHeaders },
             body: JSON.stringify(operation),
             signal: this.#controller.signal,
         }));
@@ -234,28 +234,28 @@ class GatewayRequest {
         return throwResponseError(result);
     }
     readText(response) {
-        return this.#receive(() => response.text());
+        return this.#withIdleTimeout(() => response.text());
     }
     async *readParts(response) {
         const reader = response.body?.getReader();
         for (;;) {
-            const part = await this.#receive(async () => reader?.read());
+            const part = await this.#withIdleTimeout(async () => reader?.read());
             if (!part || part.done)
                 return;
             yield part.value;
         }
     }
     close() {
-        this.#connection.signal?.removeEventListener('abort', this.#abort);
+        this.#connection.signal?.removeEventListener('abort', this.#onAbort);
         this.#controller.abort();
     }
-    async #receive(part) {
+    async #withIdleTimeout(receive) {
         const { signal, idleTimeoutMs = 60_000 } = this.#connection;
         signal?.throwIfAborted();
-        const expire = () => this.#controller.abort(new Error(`No data within ${idleTimeoutMs} ms.`));
-        const timer = setTimeout(expire, idleTimeoutMs);
+        const onTimeout = () => this.#controller.abort(new Error(`No data within ${idleTimeoutMs} ms.`));
+        const timer = setTimeout(onTimeout, idleTimeoutMs);
         try {
-            return await part();
+            return await receive();
         }
         catch (error) {
             signal?.throwIfAborted();
@@ -275,7 +275,7 @@ function parseJson(text) {
         return null;
     }
 }
-function errorsIn(error) {
+function graphqlErrorsIn(error) {
     if (Array.isArray(error))
         return error;
     if (!isObject(error))
@@ -284,7 +284,7 @@ function errorsIn(error) {
         if (Array.isArray(list) && list.length > 0)
             return list;
     if (typeof error['bodyText'] === 'string')
-        return errorsIn(parseJson(error['bodyText']));
+        return graphqlErrorsIn(parseJson(error['bodyText']));
     return isObject(error['extensions']) ? [error] : [];
 }
 const isGatewayExtensions = (extensions) => isObject(extensions) &&
@@ -306,10 +306,10 @@ function toGatewayError(error) {
     };
 }
 export function gatewayError(error) {
-    for (const each of errorsIn(error)) {
-        const ours = toGatewayError(each);
-        if (ours)
-            return ours;
+    for (const graphqlError of graphqlErrorsIn(error)) {
+        const found = toGatewayError(graphqlError);
+        if (found)
+            return found;
     }
     return null;
 }
@@ -333,15 +333,15 @@ function countDecimals(text) {
 }
 export function formatMoney(amount, locale) {
     const { value, currency } = amount;
-    const decimals = countDecimals(value);
-    if (decimals === null)
+    const decimalCount = countDecimals(value);
+    if (decimalCount === null)
         return `${value} ${currency}`;
-    const shown = Math.max(MIN_DECIMALS, decimals);
-    const digits = { minimumFractionDigits: shown, maximumFractionDigits: shown };
-    const exact = value;
+    const shownDecimals = Math.max(MIN_DECIMALS, decimalCount);
+    const digitOptions = { minimumFractionDigits: shownDecimals, maximumFractionDigits: shownDecimals };
+    const exactValue = value;
     if (/^[A-Z]{3}$/.test(currency))
-        return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(exact);
-    return `${new Intl.NumberFormat(locale, digits).format(exact)} ${currency}`;
+        return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digitOptions }).format(exactValue);
+    return `${new Intl.NumberFormat(locale, digitOptions).format(exactValue)} ${currency}`;
 }
 const externalIdPolicy = {
     fields: { externalId: { merge: (existing, incoming) => incoming ?? existing ?? null } },
@@ -398,8 +398,8 @@ async function* readPagesThenLive(options, startCursor) {
     let after = startCursor;
     for (let hasMore = true; hasMore;) {
         const page = await readPage(options, after);
-        for (const received of page.changes)
-            yield* feedItemsOf(received);
+        for (const receivedChange of page.changes)
+            yield* feedItemsOf(receivedChange);
         yield { change: null, cursor: page.endCursor };
         after = page.endCursor;
         hasMore = page.hasMore;
@@ -430,14 +430,14 @@ async function* readLive(options, after) {
         for await (const part of request.readParts(response))
             for (const { event, data } of parser.push(decoder.decode(part, { stream: true })))
                 if (event === 'next')
-                    yield* feedItemsOf(liveChangeIn(data));
+                    yield* feedItemsOf(parseLiveChange(data));
         throw new RetryableError(new Error('The event stream ended.'));
     }
     finally {
         request.close();
     }
 }
-function liveChangeIn(data) {
+function parseLiveChange(data) {
     const result = parseResult(data);
     if (gatewayError(result)?.code === 'UNAUTHENTICATED')
         throw new RetryableError(result);
@@ -445,30 +445,30 @@ function liveChangeIn(data) {
         return throwResponseError(result);
     return result.data.changes;
 }
-function* feedItemsOf(received) {
-    if (!('cursor' in received))
+function* feedItemsOf(receivedChange) {
+    if (!('cursor' in receivedChange))
         return;
-    yield { change: changeOf(received), cursor: received.cursor };
+    yield { change: changeOf(receivedChange), cursor: receivedChange.cursor };
 }
-function changeOf(received) {
-    if (received.__typename === 'PaymentChange')
-        return received;
-    const { payoutMethod: method, previousPayoutStatus: previousStatus, payoutStatus: status, ...rest } = received;
+function changeOf(receivedChange) {
+    if (receivedChange.__typename === 'PaymentChange')
+        return receivedChange;
+    const { payoutMethod: method, previousPayoutStatus: previousStatus, payoutStatus: status, ...rest } = receivedChange;
     return { ...rest, method, previousStatus, status };
 }
 function pause(ms, signal) {
     return new Promise((resolve, reject) => {
-        const end = () => {
+        const finish = () => {
             clearTimeout(timer);
-            signal?.removeEventListener('abort', end);
+            signal?.removeEventListener('abort', finish);
             if (signal?.aborted)
                 reject(signal.reason);
             else
                 resolve();
         };
-        const timer = setTimeout(end, ms);
-        signal?.addEventListener('abort', end);
+        const timer = setTimeout(finish, ms);
+        signal?.addEventListener('abort', finish);
         if (signal?.aborted)
-            end();
+            finish();
     });
 }

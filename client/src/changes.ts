@@ -103,7 +103,7 @@ async function* readPagesThenLive(
   let after = startCursor;
   for (let hasMore = true; hasMore;) {
     const page = await readPage(options, after);
-    for (const received of page.changes) yield* feedItemsOf(received);
+    for (const receivedChange of page.changes) yield* feedItemsOf(receivedChange);
     yield { change: null, cursor: page.endCursor };
     after = page.endCursor;
     hasMore = page.hasMore;
@@ -136,7 +136,7 @@ async function* readLive(
     const parser = new EventStreamParser();
     for await (const part of request.readParts(response))
       for (const { event, data } of parser.push(decoder.decode(part, { stream: true })))
-        if (event === 'next') yield* feedItemsOf(liveChangeIn(data));
+        if (event === 'next') yield* feedItemsOf(parseLiveChange(data));
     throw new RetryableError(new Error('The event stream ended.'));
   } finally {
     request.close();
@@ -145,7 +145,7 @@ async function* readLive(
 
 type ReceivedChange = ChangesQuery['changes']['changes'][number];
 
-function liveChangeIn(data: string): ReceivedChange {
+function parseLiveChange(data: string): ReceivedChange {
   const result = parseResult(data);
   // The credentials expired or were withdrawn during the subscription. Retry, because `headers` may return new ones.
   if (gatewayError(result)?.code === 'UNAUTHENTICATED') throw new RetryableError(result);
@@ -153,34 +153,34 @@ function liveChangeIn(data: string): ReceivedChange {
   return (result.data as WatchChangesSubscription).changes;
 }
 
-function* feedItemsOf(received: ReceivedChange): Generator<FeedItem, void, undefined> {
+function* feedItemsOf(receivedChange: ReceivedChange): Generator<FeedItem, void, undefined> {
   // Skip a change of an unknown type, from a newer gateway. The operation selects `cursor` only on known types.
-  if (!('cursor' in received)) return;
-  yield { change: changeOf(received), cursor: received.cursor };
+  if (!('cursor' in receivedChange)) return;
+  yield { change: changeOf(receivedChange), cursor: receivedChange.cursor };
 }
 
-function changeOf(received: ReceivedChange): Change {
-  if (received.__typename === 'PaymentChange') return received;
+function changeOf(receivedChange: ReceivedChange): Change {
+  if (receivedChange.__typename === 'PaymentChange') return receivedChange;
   const {
     payoutMethod: method,
     previousPayoutStatus: previousStatus,
     payoutStatus: status,
     ...rest
-  } = received;
+  } = receivedChange;
   return { ...rest, method, previousStatus, status };
 }
 
 /** Waits `ms`. Rejects with `signal.reason` as soon as `signal` is aborted. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = (): void => {
+    const finish = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
+      signal?.removeEventListener('abort', finish);
       if (signal?.aborted) reject(signal.reason as Error);
       else resolve();
     };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end);
-    if (signal?.aborted) end();
+    const timer = setTimeout(finish, ms);
+    signal?.addEventListener('abort', finish);
+    if (signal?.aborted) finish();
   });
 }

@@ -23,9 +23,8 @@ export interface GatewayError {
   path: readonly (string | number)[] | null;
 }
 
-type Fields = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 
 function parseJson(text: string): unknown {
   try {
@@ -36,14 +35,14 @@ function parseJson(text: string): unknown {
 }
 
 /** Returns the GraphQL errors in a value that a client library throws or returns; empty if there are none. */
-function errorsIn(error: unknown): readonly unknown[] {
+function graphqlErrorsIn(error: unknown): readonly unknown[] {
   if (Array.isArray(error)) return error;
   if (!isObject(error)) return [];
   // Errors of urql have `graphQLErrors`; errors of Apollo Client 4 and GraphQL responses have `errors`.
   for (const list of [error['graphQLErrors'], error['errors']])
     if (Array.isArray(list) && list.length > 0) return list;
   // Apollo Client 4 throws a ServerError with `bodyText` for a JSON response with an HTTP status of 300 or above.
-  if (typeof error['bodyText'] === 'string') return errorsIn(parseJson(error['bodyText']));
+  if (typeof error['bodyText'] === 'string') return graphqlErrorsIn(parseJson(error['bodyText']));
   return isObject(error['extensions']) ? [error] : [];
 }
 
@@ -74,9 +73,9 @@ function toGatewayError(error: unknown): GatewayError | null {
  * mutation.
  */
 export function gatewayError(error: unknown): GatewayError | null {
-  for (const each of errorsIn(error)) {
-    const ours = toGatewayError(each);
-    if (ours) return ours;
+  for (const graphqlError of graphqlErrorsIn(error)) {
+    const found = toGatewayError(graphqlError);
+    if (found) return found;
   }
   return null;
 }

@@ -71,11 +71,11 @@ const isTransient = (status: number): boolean => status >= 500 || [408, 425, 429
 export class GatewayRequest {
   readonly #connection: GatewayConnection;
   readonly #controller = new AbortController();
-  readonly #abort = (): void => this.#controller.abort(this.#connection.signal?.reason);
+  readonly #onAbort = (): void => this.#controller.abort(this.#connection.signal?.reason);
 
   constructor(connection: GatewayConnection) {
     this.#connection = connection;
-    connection.signal?.addEventListener('abort', this.#abort);
+    connection.signal?.addEventListener('abort', this.#onAbort);
   }
 
   /**
@@ -87,12 +87,12 @@ export class GatewayRequest {
     path: string,
     contentType: string,
   ): Promise<Response> {
-    const { url, headers, fetch: send = fetch } = this.#connection;
-    const own = typeof headers === 'function' ? await headers() : headers;
-    const response = await this.#receive(() =>
-      send(url.replace(/\/?$/, path), {
+    const { url, headers, fetch: sendRequest = fetch } = this.#connection;
+    const callerHeaders = typeof headers === 'function' ? await headers() : headers;
+    const response = await this.#withIdleTimeout(() =>
+      sendRequest(url.replace(/\/?$/, path), {
         method: 'POST',
-        headers: { accept: contentType, 'content-type': 'application/json', ...own },
+        headers: { accept: contentType, 'content-type': 'application/json', ...callerHeaders },
         body: JSON.stringify(operation),
         signal: this.#controller.signal,
       }),
@@ -106,14 +106,14 @@ export class GatewayRequest {
 
   /** Returns the body of a response as text. */
   readText(response: Response): Promise<string> {
-    return this.#receive(() => response.text());
+    return this.#withIdleTimeout(() => response.text());
   }
 
   /** Yields the parts of a response body. Reads a part only when the consumer requests it. */
   async *readParts(response: Response): AsyncGenerator<Uint8Array, void, undefined> {
     const reader = response.body?.getReader();
     for (;;) {
-      const part = await this.#receive(async () => reader?.read());
+      const part = await this.#withIdleTimeout(async () => reader?.read());
       if (!part || part.done) return;
       yield part.value;
     }
@@ -121,17 +121,17 @@ export class GatewayRequest {
 
   /** Aborts the request if it is still running, and removes the listener of `signal`. */
   close(): void {
-    this.#connection.signal?.removeEventListener('abort', this.#abort);
+    this.#connection.signal?.removeEventListener('abort', this.#onAbort);
     this.#controller.abort();
   }
 
-  async #receive<T>(part: () => Promise<T>): Promise<T> {
+  async #withIdleTimeout<T>(receive: () => Promise<T>): Promise<T> {
     const { signal, idleTimeoutMs = 60_000 } = this.#connection;
     signal?.throwIfAborted();
-    const expire = (): void => this.#controller.abort(new Error(`No data within ${idleTimeoutMs} ms.`));
-    const timer = setTimeout(expire, idleTimeoutMs);
+    const onTimeout = (): void => this.#controller.abort(new Error(`No data within ${idleTimeoutMs} ms.`));
+    const timer = setTimeout(onTimeout, idleTimeoutMs);
     try {
-      return await part();
+      return await receive();
     } catch (error) {
       signal?.throwIfAborted();
       throw new RetryableError(error);

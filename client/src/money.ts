@@ -23,13 +23,13 @@ export function formatMoney(
   locale?: string | readonly string[],
 ): string {
   const { value, currency } = amount;
-  const decimals = countDecimals(value);
-  if (decimals === null) return `${value} ${currency}`;
-  const shown = Math.max(MIN_DECIMALS, decimals);
-  const digits = { minimumFractionDigits: shown, maximumFractionDigits: shown };
+  const decimalCount = countDecimals(value);
+  if (decimalCount === null) return `${value} ${currency}`;
+  const shownDecimals = Math.max(MIN_DECIMALS, decimalCount);
+  const digitOptions = { minimumFractionDigits: shownDecimals, maximumFractionDigits: shownDecimals };
   // Intl.NumberFormat formats a numeric string exactly (ECMA-402 of 2023), but rounds a number.
-  const exact = value as `${number}`;
+  const exactValue = value as `${number}`;
   if (/^[A-Z]{3}$/.test(currency))
-    return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(exact);
-  return `${new Intl.NumberFormat(locale, digits).format(exact)} ${currency}`;
+    return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digitOptions }).format(exactValue);
+  return `${new Intl.NumberFormat(locale, digitOptions).format(exactValue)} ${currency}`;
 }

@@ -25,8 +25,8 @@ CREATE TABLE IF NOT EXISTS totals (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS cursors (channel TEXT PRIMARY KEY, cursor TEXT NOT NULL) STRICT;`;
 
-/** Returns a decimal string with at most two decimals in hundredths of the currency. */
-function hundredthsOf(value: string): bigint {
+/** Converts a decimal string with at most two decimals to hundredths of the currency. */
+function toHundredths(value: string): bigint {
   const [whole = '', decimals = ''] = value.split('.');
   return BigInt(whole + decimals.padEnd(2, '0'));
 }
@@ -70,7 +70,7 @@ export class Ledger {
     this.#cursor = change.cursor;
   }
 
-  /** Continues after another cursor, after CURSOR_EXPIRED. */
+  /** Replaces the stored cursor, for example after CURSOR_EXPIRED. */
   continueAfter(cursor: string): void {
     this.#writeCursor(cursor);
     this.#cursor = cursor;
@@ -106,7 +106,7 @@ export class Ledger {
       .run(
         __typename === 'PaymentChange' ? 'payment' : 'payout',
         amount.currency,
-        hundredthsOf(amount.value),
+        toHundredths(amount.value),
       );
   }
 

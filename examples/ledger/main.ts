@@ -14,42 +14,42 @@ const { values: options } = parseArgs({
   },
 });
 const { PAYGRAPH_URL = 'http://127.0.0.1:4000', PAYGRAPH_KEY_FILE } = process.env;
-const key = PAYGRAPH_KEY_FILE && readFileSync(PAYGRAPH_KEY_FILE, 'utf8').trim();
+const clientKey = PAYGRAPH_KEY_FILE && readFileSync(PAYGRAPH_KEY_FILE, 'utf8').trim();
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-function textOf({ __typename, transactionId, previousStatus, status, amount }: Change): string {
+function describeChange({ __typename, transactionId, previousStatus, status, amount }: Change): string {
   const kind = __typename === 'PaymentChange' ? 'payment' : 'payout';
   const money = amount ? `, ${amount.value} ${amount.currency}` : '';
   return `${kind} ${transactionId}: ${previousStatus ?? 'new'} -> ${status}${money}`;
 }
 
-const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+const stopController = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopController.abort());
 
 const ledger = new Ledger(options.file, options.channel);
 if (options.after !== undefined) ledger.continueAfter(options.after);
-say('Booking changes.');
+print('Booking changes.');
 try {
-  const source = changes({
+  const changeStream = changes({
     url: new URL('graphql', `${PAYGRAPH_URL}/`).href,
     channel: options.channel,
     after: ledger.cursor,
-    headers: key ? { authorization: `Bearer ${key}` } : {},
-    signal: stopping.signal,
+    headers: clientKey ? { authorization: `Bearer ${clientKey}` } : {},
+    signal: stopController.signal,
     onRetry: (cause, waitMs) =>
-      say(`${gatewayError(cause)?.code ?? 'No response'}; trying again in ${Math.round(waitMs)} ms.`),
+      print(`${gatewayError(cause)?.code ?? 'No response'}; trying again in ${Math.round(waitMs)} ms.`),
   });
-  for await (const change of source) {
+  for await (const change of changeStream) {
     ledger.book(change);
-    say(textOf(change));
+    print(describeChange(change));
   }
 } catch (error) {
   if (error instanceof CursorExpired) {
-    say('Changes were deleted before they were booked. Compare the books with the payment service,');
-    say(`then continue with --after ${error.oldestCursor}`);
+    print('Changes were deleted before they were booked. Compare the books with the payment service,');
+    print(`then continue with --after ${error.oldestCursor}`);
     process.exitCode = 3;
-  } else if (!stopping.signal.aborted) throw error;
+  } else if (!stopController.signal.aborted) throw error;
 } finally {
   ledger.close();
 }

@@ -2,25 +2,25 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { gatewayError, type GatewayErrorCode } from '@paygraph/client';
 import { print } from 'graphql';
 
-interface Answer<D> {
+interface GraphqlResponse<D> {
   data?: D | null;
   errors?: unknown[];
 }
 
-interface GatewayErrorFacts {
+interface GatewayErrorDetails {
   code: GatewayErrorCode | 'NO_ANSWER';
   retryable: boolean;
   retryAfterMs: number | null;
 }
 
-/** Why a call has no data: the errors of the response, or a network error. */
+/** Thrown if a call returns no data: the first error of the response, or NO_ANSWER without a valid response. */
 export class GatewayError extends Error {
-  readonly code: GatewayErrorFacts['code'];
+  readonly code: GatewayErrorDetails['code'];
   /** Whether the same call may be repeated with the same key. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
 
-  constructor(message: string, { code, retryable, retryAfterMs }: GatewayErrorFacts) {
+  constructor(message: string, { code, retryable, retryAfterMs }: GatewayErrorDetails) {
     super(message);
     this.code = code;
     this.retryable = retryable;
@@ -28,11 +28,11 @@ export class GatewayError extends Error {
   }
 }
 
-/** Longer than a call to the gateway can take: two timeouts of the service, and lookups after a lost response. */
-const TIMEOUT_MS = 60_000;
+/** Must exceed the longest call to the gateway: two timeouts of the service, and lookups after a lost response. */
+const REQUEST_TIMEOUT_MS = 60_000;
 
-const noAnswer = (what: string): GatewayError =>
-  new GatewayError(what, { code: 'NO_ANSWER', retryable: true, retryAfterMs: null });
+const noResponse = (message: string): GatewayError =>
+  new GatewayError(message, { code: 'NO_ANSWER', retryable: true, retryAfterMs: null });
 
 /** A client for typed documents over HTTP. */
 export class Gateway {
@@ -49,27 +49,27 @@ export class Gateway {
   }
 
   /** Sends an operation and returns its data. Throws a GatewayError if there is none. */
-  async ask<D, V>(document: TypedDocumentNode<D, V>, variables: V): Promise<D> {
+  async execute<D, V>(document: TypedDocumentNode<D, V>, variables: V): Promise<D> {
     const { data, errors } = await this.#post<D>({ query: print(document), variables });
     const error = gatewayError(errors);
     if (error) throw new GatewayError(error.message, error);
     if (errors || !data || Object.keys(data).length === 0)
-      throw noAnswer('The response does not come from a gateway: check PAYGRAPH_URL.');
+      throw noResponse('The response does not come from a gateway: check PAYGRAPH_URL.');
     return data;
   }
 
-  async #post<D>(body: object): Promise<Answer<D>> {
+  async #post<D>(body: object): Promise<GraphqlResponse<D>> {
     try {
       const response = await fetch(this.#url, {
         method: 'POST',
         headers: this.#headers,
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       // Throws if a proxy responded with something other than JSON.
-      return ((await response.json()) ?? {}) as Answer<D>;
+      return ((await response.json()) ?? {}) as GraphqlResponse<D>;
     } catch (cause) {
-      throw noAnswer(`The gateway did not respond (${cause instanceof Error ? cause.name : 'unknown'}).`);
+      throw noResponse(`The gateway did not respond (${cause instanceof Error ? cause.name : 'unknown'}).`);
     }
   }
 }

@@ -15,12 +15,12 @@ export interface Line {
 export class ListError extends Error {}
 
 /** Converts a CSV row. The columns after `method` are the fields of that method; empty ones are left out. */
-function fromRow({ reference, currency, value, method, ...columns }: Record<string, string>): unknown {
+function lineOfRow({ reference, currency, value, method, ...columns }: Record<string, string>): unknown {
   const fields = Object.fromEntries(Object.entries(columns).filter(([, text]) => text !== ''));
   return { reference, currency, value, method: method && { [method]: fields } };
 }
 
-function parsed(file: string): unknown[] {
+function parseList(file: string): unknown[] {
   try {
     const text = readFileSync(file, 'utf8');
     if (file.endsWith('.json')) return [JSON.parse(text) as unknown].flat();
@@ -30,7 +30,7 @@ function parsed(file: string): unknown[] {
       trim: true,
       skip_empty_lines: true,
     });
-    return rows.map(fromRow);
+    return rows.map(lineOfRow);
   } catch (error) {
     throw new ListError(`${file} cannot be read: ${(error as Error).message}`);
   }
@@ -39,8 +39,8 @@ function parsed(file: string): unknown[] {
 /** Whether the four required values are present. The gateway validates the fields of the method. */
 function isLine(value: unknown): value is Line {
   const line = Object(value) as Record<keyof Line, unknown>;
-  const texts = [line.reference, line.currency, line.value];
-  return texts.every((text) => typeof text === 'string' && text !== '') && typeof line.method === 'object';
+  const required = [line.reference, line.currency, line.value];
+  return required.every((text) => typeof text === 'string' && text !== '') && typeof line.method === 'object';
 }
 
 /**
@@ -48,12 +48,12 @@ function isLine(value: unknown): value is Line {
  * @throws ListError if it cannot be read, lacks a required value, or has a reference twice
  */
 export function readLines(file: string): Line[] {
-  const lines = parsed(file);
+  const lines = parseList(file);
   const seen = new Set<string>();
   return lines.map((line, index) => {
-    const where = `${file}, payout ${index + 1}`;
-    if (!isLine(line)) throw new ListError(`${where}: reference, currency, value and method are required.`);
-    if (seen.has(line.reference)) throw new ListError(`${where}: an earlier payout has the same reference.`);
+    const place = `${file}, payout ${index + 1}`;
+    if (!isLine(line)) throw new ListError(`${place}: reference, currency, value and method are required.`);
+    if (seen.has(line.reference)) throw new ListError(`${place}: an earlier payout has the same reference.`);
     seen.add(line.reference);
     return line;
   });

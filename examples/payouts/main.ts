@@ -7,7 +7,7 @@ import { Gateway } from './gateway.ts';
 import { ListError, readLines, type Line } from './lines.ts';
 import { payOut, type Outcome, type PayOutOptions } from './pay-out.ts';
 import { entryOf, exitCodeOf, reportOf } from './report.ts';
-import { settled } from './settling.ts';
+import { pollUntilFinal } from './settling.ts';
 
 const USAGE = `Pays out a list. It may be run again with the same list any number of times.
 
@@ -24,34 +24,34 @@ outcome of some is unknown, and the list has to be run again. 2: the list or the
 `;
 
 /** Number of payouts that are sent at the same time. */
-const AT_ONCE = 4;
+const MAX_CONCURRENT_PAYOUTS = 4;
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** Maps all items with limited concurrency; returns the results in order. */
-async function eachOf<T, R>(items: readonly T[], task: (item: T) => Promise<R>): Promise<R[]> {
+async function mapConcurrently<T, R>(items: readonly T[], task: (item: T) => Promise<R>): Promise<R[]> {
   const results = new Array<R>(items.length);
-  const rest = items.entries();
+  const remaining = items.entries();
   const worker = async (): Promise<void> => {
-    for (const [place, item] of rest) results[place] = await task(item);
+    for (const [index, item] of remaining) results[index] = await task(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT_PAYOUTS }, worker));
   return results;
 }
 
-function gatewayOfSettings(): Gateway {
+function createGateway(): Gateway {
   const { PAYGRAPH_URL = 'http://127.0.0.1:4000', PAYGRAPH_KEY_FILE: file } = process.env;
   return new Gateway(new URL('graphql', `${PAYGRAPH_URL}/`).href, file && readFileSync(file, 'utf8').trim());
 }
 
-interface Run {
+interface RunSettings {
   lines: Line[];
   options: PayOutOptions;
   waitMs: number;
 }
 
 /** Reads the command line and the list. Throws a ListError, or an error of parseArgs. */
-function readRun(): Run {
+function readRunSettings(): RunSettings {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: {
@@ -63,28 +63,28 @@ function readRun(): Run {
   const [file, ...others] = positionals;
   const [patienceMs, waitMs] = [Number(values.patience) * 1000, Number(values.wait) * 1000];
   if (!file || others.length > 0 || !(patienceMs >= 0) || !(waitMs >= 0)) throw new ListError(USAGE);
-  const onRetry = (line: Line, why: string): void => say(`${line.reference}: ${why}; trying again`);
-  const options = { gateway: gatewayOfSettings(), channel: values.channel, patienceMs, onRetry };
+  const onRetry = (line: Line, reason: string): void => print(`${line.reference}: ${reason}; trying again`);
+  const options = { gateway: createGateway(), channel: values.channel, patienceMs, onRetry };
   return { lines: readLines(file), options, waitMs };
 }
 
-async function payAll({ lines, options, waitMs }: Run): Promise<number> {
-  const outcomes = await eachOf<Line, Outcome>(lines, (line) => payOut(line, options));
-  const created = outcomes.flatMap((outcome) => (outcome.kind === 'created' ? [outcome.payout] : []));
-  const newest = await settled(options.gateway, created, waitMs);
-  const entries = outcomes.flatMap((outcome, place) => {
-    const line = lines[place];
-    return line ? [entryOf(line, outcome, newest)] : [];
+async function payAll({ lines, options, waitMs }: RunSettings): Promise<number> {
+  const outcomes = await mapConcurrently<Line, Outcome>(lines, (line) => payOut(line, options));
+  const createdPayouts = outcomes.flatMap((outcome) => (outcome.kind === 'created' ? [outcome.payout] : []));
+  const payoutById = await pollUntilFinal(options.gateway, createdPayouts, waitMs);
+  const entries = outcomes.flatMap((outcome, index) => {
+    const line = lines[index];
+    return line ? [entryOf(line, outcome, payoutById)] : [];
   });
-  say(reportOf(entries));
+  print(reportOf(entries));
   return exitCodeOf(entries);
 }
 
-let run: Run;
+let settings: RunSettings;
 try {
-  run = readRun();
+  settings = readRunSettings();
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
   process.exit(2);
 }
-process.exitCode = await payAll(run);
+process.exitCode = await payAll(settings);

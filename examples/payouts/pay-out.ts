@@ -8,24 +8,24 @@ export type Outcome =
   /** The payout was created, by this run or an earlier one. It may still be declined. */
   | { kind: 'created'; payout: PayoutFieldsFragment; replayed: boolean }
   /** Nothing was created, and nothing will be until a person has changed something. */
-  | { kind: 'refused'; why: string }
+  | { kind: 'refused'; reason: string }
   /** The payout may or may not have been created. Run the same list again to find out. */
-  | { kind: 'unknown'; why: string };
+  | { kind: 'unknown'; reason: string };
 
 /** A response after which the call has to be repeated, and the delay if the response has one. */
-interface NotYet {
+interface RetryNeeded {
   kind: 'not yet';
-  why: string;
+  reason: string;
   retryAfterMs: number | null;
 }
 
 export interface PayOutOptions {
   gateway: Gateway;
   channel: string;
-  /** For how long a line is retried, in milliseconds. */
+  /** Time limit in ms for the retries of a line. */
   patienceMs: number;
   /** Called before a line is retried. */
-  onRetry(line: Line, why: string): void;
+  onRetry(line: Line, reason: string): void;
 }
 
 /** Pays out one line. Errors of the gateway become outcomes; only other errors are thrown. */
@@ -35,8 +35,8 @@ export async function payOut(line: Line, options: PayOutOptions): Promise<Outcom
     const outcome = await tryOnce(line, options);
     if (outcome.kind !== 'not yet') return outcome;
     const waitMs = outcome.retryAfterMs ?? backoffMs(attempt);
-    if (Date.now() + waitMs > giveUpAt) return { kind: 'unknown', why: outcome.why };
-    options.onRetry(line, outcome.why);
+    if (Date.now() + waitMs > giveUpAt) return { kind: 'unknown', reason: outcome.reason };
+    options.onRetry(line, outcome.reason);
     await sleep(waitMs);
   }
 }
@@ -45,38 +45,38 @@ export async function payOut(line: Line, options: PayOutOptions): Promise<Outcom
 const backoffMs = (attempt: number): number =>
   Math.min(30_000, 500 * 2 ** attempt) * (0.75 + Math.random() / 4);
 
-async function tryOnce(line: Line, { gateway, channel }: PayOutOptions): Promise<Outcome | NotYet> {
+async function tryOnce(line: Line, { gateway, channel }: PayOutOptions): Promise<Outcome | RetryNeeded> {
   try {
-    const { createPayout } = await gateway.ask(CreatePayoutDocument, { input: inputOf(line, channel) });
+    const { createPayout } = await gateway.execute(CreatePayoutDocument, { input: inputOf(line, channel) });
     return outcomeOf(createPayout);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { code, retryable, retryAfterMs, message } = error;
-    if (retryable) return { kind: 'not yet', why: code, retryAfterMs };
+    if (retryable) return { kind: 'not yet', reason: code, retryAfterMs };
     // BAD_USER_INPUT: the line is invalid for the schema and was not sent. After any other error it may have been.
-    return { kind: code === 'BAD_USER_INPUT' ? 'refused' : 'unknown', why: `${code}: ${message}` };
+    return { kind: code === 'BAD_USER_INPUT' ? 'refused' : 'unknown', reason: `${code}: ${message}` };
   }
 }
 
-function outcomeOf(result: CreatePayoutMutation['createPayout']): Outcome | NotYet {
+function outcomeOf(result: CreatePayoutMutation['createPayout']): Outcome | RetryNeeded {
   switch (result.__typename) {
     case 'PayoutSuccess':
       return { kind: 'created', payout: result.payout, replayed: result.replayed };
     case 'InvalidInputError': {
-      const faults = result.fields.map(({ path, message }) => `${path.join('.')}: ${message}`);
-      return { kind: 'refused', why: faults.join('; ') };
+      const inputErrors = result.fields.map(({ path, message }) => `${path.join('.')}: ${message}`);
+      return { kind: 'refused', reason: inputErrors.join('; ') };
     }
     case 'RejectedByServiceError':
-      return { kind: 'refused', why: `the service refused it (${result.httpStatus}): ${result.message}` };
+      return { kind: 'refused', reason: `the service refused it (${result.httpStatus}): ${result.message}` };
     case 'IdempotencyConflictError':
       return {
         kind: 'refused',
-        why: 'it was sent before with other details: check what was paid before you change the reference',
+        reason: 'it was sent before with other details: check what was paid before you change the reference',
       };
     case 'RequestInProgressError':
-      return { kind: 'not yet', why: result.code, retryAfterMs: result.retryAfterMs };
+      return { kind: 'not yet', reason: result.code, retryAfterMs: result.retryAfterMs };
     case 'OutcomeUnknownError':
-      return { kind: 'not yet', why: result.code, retryAfterMs: null };
+      return { kind: 'not yet', reason: result.code, retryAfterMs: null };
     default:
       return result satisfies never;
   }

@@ -15,13 +15,13 @@ export interface Entry {
 /** Exit code for each verdict; the highest one applies. 2 is for an invalid list or invalid settings. */
 const EXIT_CODES: Record<Verdict, number> = { paid: 0, 'under way': 0, declined: 1, refused: 1, unknown: 3 };
 
-/** @param newest the newest states of payouts, by transaction id */
-export function entryOf(line: Line, outcome: Outcome, newest: Map<string, PayoutFieldsFragment>): Entry {
-  if (outcome.kind !== 'created') return { line, verdict: outcome.kind, detail: outcome.why };
+/** @param payoutById the newest states of payouts, by transaction id */
+export function entryOf(line: Line, outcome: Outcome, payoutById: Map<string, PayoutFieldsFragment>): Entry {
+  if (outcome.kind !== 'created') return { line, verdict: outcome.kind, detail: outcome.reason };
   const { transactionId } = outcome.payout;
-  const { status, rawStatus, error } = newest.get(transactionId) ?? outcome.payout;
-  const when = outcome.replayed ? ', created before' : '';
-  const detail = `${transactionId}${when}`;
+  const { status, rawStatus, error } = payoutById.get(transactionId) ?? outcome.payout;
+  const replayNote = outcome.replayed ? ', created before' : '';
+  const detail = `${transactionId}${replayNote}`;
   if (status === 'COMPLETED') return { line, verdict: 'paid', detail };
   if (status === 'FAILED')
     return { line, verdict: 'declined', detail: `${detail}: ${error?.reason ?? error?.code ?? 'no reason'}` };
@@ -33,7 +33,7 @@ export const exitCodeOf = (entries: Entry[]): number =>
 
 /** Returns a line for each payout, then the number of payouts by verdict, and what to do. */
 export function reportOf(entries: Entry[]): string {
-  const lines = entries.map(
+  const textLines = entries.map(
     ({ line, verdict, detail }) => `${verdict.padEnd(9)}  ${line.reference}  ${detail}`,
   );
   const count = (wanted: Verdict): number => entries.filter(({ verdict }) => verdict === wanted).length;
@@ -49,7 +49,7 @@ export function reportOf(entries: Entry[]): string {
       : []),
     ...(count('refused') > 0 ? ['Correct refused payouts, and run it again with the same references.'] : []),
   ];
-  return [...lines, '', `${entries.length} payouts: ${counts.join(', ') || 'none'}.`, ...advice, ''].join(
+  return [...textLines, '', `${entries.length} payouts: ${counts.join(', ') || 'none'}.`, ...advice, ''].join(
     '\n',
   );
 }

@@ -288,20 +288,23 @@ describeSqlite('A second instance', (harnesses) => {
     }
   }
 
-  test.each(KINDS)('does not take over a %s in flight, however long its request takes', async (kind) => {
-    const key = newKey();
-    const hold = latch();
-    harness.service.next(`create-${kind}`, { acts: true, first: hold.opened });
-    const first = harness.create(kind, key);
-    await untilSent(harness.service, kind, key);
-    await pass(12);
-    expect(await other.attempt(key)).toMatchObject({ outcome: 'IN_PROGRESS' });
-    expect(await other.create(kind, key)).toMatchObject({ result: 'RequestInProgressError' });
-    hold.open();
-    expect(await first).toMatchObject({ replayed: false });
-    expect(await other.create(kind, key)).toMatchObject({ replayed: true });
-    expect(harness.service.created(key)).toHaveLength(1);
-  });
+  test.each(KINDS)(
+    'does not take over the create of a %s in flight, however long its request takes',
+    async (kind) => {
+      const key = newKey();
+      const hold = latch();
+      harness.service.next(`create-${kind}`, { acts: true, first: hold.opened });
+      const first = harness.create(kind, key);
+      await untilSent(harness.service, kind, key);
+      await pass(12);
+      expect(await other.attempt(key)).toMatchObject({ outcome: 'IN_PROGRESS' });
+      expect(await other.create(kind, key)).toMatchObject({ result: 'RequestInProgressError' });
+      hold.open();
+      expect(await first).toMatchObject({ replayed: false });
+      expect(await other.create(kind, key)).toMatchObject({ replayed: true });
+      expect(harness.service.created(key)).toHaveLength(1);
+    },
+  );
 
   test('does not take over a confirm in flight, however long its request takes', async () => {
     const id = (await harness.create('payment', newKey())).transactionId ?? '';

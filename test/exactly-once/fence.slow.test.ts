@@ -145,7 +145,7 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
   });
 
   test.each(KINDS)(
-    'sends a new %s only when a lookup finds an earlier transaction of the journal',
+    'sends a new %s only when a lookup finds a transaction that the journal contains',
     async (kind) => {
       await createThenLose(kind);
       const [known, key] = [newKey(), newKey()];

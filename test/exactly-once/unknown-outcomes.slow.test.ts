@@ -170,7 +170,7 @@ describeSqlite('A create', (harnesses) => {
     }
   });
 
-  test('of unknown outcome is not matched with a payment of another key, even if that is not yet recorded', async () => {
+  test('of unknown outcome is not matched with a payment of another key whose outcome is not yet recorded', async () => {
     let isRecording = false;
     const harness = await harnesses.start({
       wrap: replacing('recordOutcome', (record) => async (...args) => {

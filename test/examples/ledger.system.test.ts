@@ -173,7 +173,7 @@ describe('The ledger example', () => {
     expect(booksIn(file).entries).toEqual(feed);
   });
 
-  test('exits with 3 if unread changes were deleted, and sends the cursor of --after', async () => {
+  test('exits with 3 if unread changes were deleted, and requests the changes after the cursor in --after', async () => {
     const cursors: unknown[] = [];
     const extensions = { code: 'CURSOR_EXPIRED', retryable: false, requestId: 'r', oldestCursor: 'oldest' };
     const url = await serverOf(async (request, response) => {

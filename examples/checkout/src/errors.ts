@@ -12,12 +12,12 @@ export type Trouble =
   | { operation: 'create' | 'confirm' | 'watch'; thrown: unknown };
 
 /** Whether certainly nothing was created, so that the order may be changed and sent again with the same key. */
-export function nothingCreated(trouble: Trouble): boolean {
+export function hasCreatedNothing(trouble: Trouble): boolean {
   if ('thrown' in trouble) return gatewayError(trouble.thrown)?.code === 'BAD_USER_INPUT';
   return ['InvalidInputError', 'RejectedByServiceError'].includes(trouble.failure.__typename);
 }
 
-/** Returns after how many milliseconds the page repeats a create; null if only the payer may repeat it. */
+/** Returns the delay in ms before the page repeats a create; null if only the payer may repeat the create. */
 export function retryDelayMs(trouble: Trouble | null): number | null {
   if (!trouble || 'thrown' in trouble) return null;
   const { failure } = trouble;

@@ -18,33 +18,33 @@ export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
  */
 const credentials = (): Promise<Record<string, string>> => Promise.resolve({});
 
-const http = new SetContextLink(async () => ({ headers: await credentials() })).concat(
+const httpLink = new SetContextLink(async () => ({ headers: await credentials() })).concat(
   new HttpLink({ uri: `${GATEWAY_URL}/graphql` }),
 );
-/** Waits 1 to 30 s, doubling, with jitter. The default waits of graphql-ws grow without a limit. */
-const retryWait = (retries: number): Promise<void> =>
+/** Exponential backoff with jitter: 0.5 to 1 s at first, at most 30 s. The default of graphql-ws has no limit. */
+const waitBeforeRetry = (retries: number): Promise<void> =>
   new Promise((done) => setTimeout(done, Math.min(1000 * 2 ** retries, 30_000) * (0.5 + Math.random() / 2)));
 
-const socket = createClient({
+const webSocketClient = createClient({
   url: `${GATEWAY_URL.replace(/^http/, 'ws')}/graphql`,
   connectionParams: credentials,
   retryAttempts: 100,
-  retryWait,
+  retryWait: waitBeforeRetry,
   // Retries also after a refused connection, for example while the gateway restarts.
   shouldRetry: () => true,
 });
 
-let connected = false;
-socket.on('connected', () => (connected = true));
-socket.on('closed', () => (connected = false));
+let isConnected = false;
+webSocketClient.on('connected', () => (isConnected = true));
+webSocketClient.on('closed', () => (isConnected = false));
 
 /** Whether the WebSocket of the subscriptions is connected, for useSyncExternalStore. */
 export const connection = {
-  isConnected: (): boolean => connected,
+  isConnected: (): boolean => isConnected,
   /** Calls back after every change. Returns the unsubscribe function. */
-  onChange: (changed: () => void): (() => void) => {
-    const ends = [socket.on('connected', changed), socket.on('closed', changed)];
-    return () => ends.forEach((end) => end());
+  onChange: (listener: () => void): (() => void) => {
+    const unsubscribers = [webSocketClient.on('connected', listener), webSocketClient.on('closed', listener)];
+    return () => unsubscribers.forEach((unsubscribe) => unsubscribe());
   },
 };
 
@@ -52,8 +52,8 @@ export const connection = {
 export const client = new ApolloClient({
   link: ApolloLink.split(
     ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
-    new GraphQLWsLink(socket),
-    http,
+    new GraphQLWsLink(webSocketClient),
+    httpLink,
   ),
   cache: new InMemoryCache({ possibleTypes, typePolicies }),
 });

@@ -9,12 +9,12 @@ import { useCheckout } from './use-checkout.ts';
 
 function CheckoutPage() {
   const checkout = useCheckout();
-  const { order, busy, startOver } = checkout;
+  const { order, isBusy, startOver } = checkout;
   if (order.transactionId) return <PaymentView transactionId={order.transactionId} startOver={startOver} />;
   return (
     <>
-      <OrderForm key={order.key} checkout={checkout} />
-      <div role="status">{busy && <p>Sending your order…</p>}</div>
+      <OrderForm key={order.idempotencyKey} checkout={checkout} />
+      <div role="status">{isBusy && <p>Sending your order…</p>}</div>
       <TroubleView checkout={checkout} />
     </>
   );

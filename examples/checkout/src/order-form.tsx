@@ -2,20 +2,27 @@ import { useState, type FormEvent } from 'react';
 import { Field } from './field.tsx';
 import { mistakesIn } from './errors.ts';
 import type { Checkout } from './use-checkout.ts';
-import { AMOUNT, inputOf, selectedWay, wayOf, WAYS, type WayName } from './payment-options.ts';
+import {
+  AMOUNT_PATTERN,
+  createPaymentInputOf,
+  selectedOption,
+  paymentOptionOf,
+  PAYMENT_OPTIONS,
+  type OptionName,
+} from './payment-options.ts';
 
 /** Form for amount and method. Disabled once it is sent, until it is certain that nothing was created. */
 export function OrderForm({ checkout }: { checkout: Checkout }) {
   const { order, trouble, pay } = checkout;
-  const [way, setWay] = useState(() => selectedWay(order.input));
+  const [optionName, setOptionName] = useState(() => selectedOption(order.input));
   const mistakes = mistakesIn(trouble);
-  const { currency, hint, asksPhone } = wayOf(way);
+  const { currency, hint, asksPhone } = paymentOptionOf(optionName);
 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
     const text = (name: string) => String(fields.get(name) ?? '').trim();
-    pay(inputOf(order, way, { value: text('value'), phone: text('phone') }));
+    pay(createPaymentInputOf(order, optionName, { value: text('value'), phone: text('phone') }));
   };
 
   return (
@@ -23,14 +30,14 @@ export function OrderForm({ checkout }: { checkout: Checkout }) {
       <fieldset disabled={order.input !== undefined}>
         <legend>How do you want to pay?</legend>
         <div className="ways">
-          {Object.entries(WAYS).map(([name, { label }]) => (
+          {Object.entries(PAYMENT_OPTIONS).map(([name, { label }]) => (
             <label key={name}>
               <input
                 type="radio"
                 name="way"
                 value={name}
-                checked={name === way}
-                onChange={() => setWay(name as WayName)}
+                checked={name === optionName}
+                onChange={() => setOptionName(name as OptionName)}
               />
               {label}
             </label>
@@ -43,7 +50,7 @@ export function OrderForm({ checkout }: { checkout: Checkout }) {
           mistake={mistakes['amount.value']}
           defaultValue={order.input?.amount.value ?? '25.00'}
           inputMode="decimal"
-          pattern={AMOUNT}
+          pattern={AMOUNT_PATTERN}
           title="An amount such as 25.00"
         />
         {asksPhone && (

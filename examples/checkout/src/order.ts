@@ -6,7 +6,7 @@ export interface Order {
    * The idempotency key, created before anything is sent. However often the order is sent with it, after a reload or a
    * lost response, there is one payment. A shop derives it from its own order, so that two tabs share it.
    */
-  key: string;
+  idempotencyKey: string;
   /** The input that was sent; removed if it is certain that it created nothing. */
   input?: CreatePaymentInput;
   /** The transaction id of the payment, once it is known. */
@@ -16,14 +16,14 @@ export interface Order {
 /** Key in sessionStorage, which keeps the order of this tab during a reload and a visit to the hosted page. */
 const STORAGE_KEY = 'order';
 
-export function keep(order: Order): Order {
+export function storeOrder(order: Order): Order {
   sessionStorage.setItem(STORAGE_KEY, JSON.stringify(order));
   return order;
 }
 
-export const newOrder = (): Order => keep({ key: `checkout-${crypto.randomUUID()}` });
+export const newOrder = (): Order => storeOrder({ idempotencyKey: `checkout-${crypto.randomUUID()}` });
 
 export function currentOrder(): Order {
-  const kept = sessionStorage.getItem(STORAGE_KEY);
-  return kept === null ? newOrder() : (JSON.parse(kept) as Order);
+  const stored = sessionStorage.getItem(STORAGE_KEY);
+  return stored === null ? newOrder() : (JSON.parse(stored) as Order);
 }

@@ -2,8 +2,8 @@ import type { CreatePaymentInput, PaymentMethodInput } from '@paygraph/client';
 import { CHANNEL } from './gateway.ts';
 import type { Order } from './order.ts';
 
-/** A way to pay that the shop offers. */
-interface Way {
+/** A payment method that the shop offers. */
+interface PaymentOption {
   label: string;
   hint: string;
   /** The currency of the method. */
@@ -13,7 +13,7 @@ interface Way {
   method(phone: string): PaymentMethodInput;
 }
 
-export const WAYS = {
+export const PAYMENT_OPTIONS = {
   card: {
     label: 'Card',
     hint: 'You give your card on the page of our payment partner.',
@@ -33,30 +33,30 @@ export const WAYS = {
     currency: 'IDR',
     method: () => ({ redirect: 'QRIS' }),
   },
-} satisfies Record<string, Way>;
+} satisfies Record<string, PaymentOption>;
 
-export type WayName = keyof typeof WAYS;
-export const wayOf = (name: WayName): Way => WAYS[name];
+export type OptionName = keyof typeof PAYMENT_OPTIONS;
+export const paymentOptionOf = (name: OptionName): PaymentOption => PAYMENT_OPTIONS[name];
 
 /** Returns the option of an input, found by its currency, which differs for each; by default the card. */
-export function selectedWay(input?: CreatePaymentInput): WayName {
-  const names = Object.keys(WAYS) as WayName[];
-  return names.find((name) => WAYS[name].currency === input?.amount.currency) ?? 'card';
+export function selectedOption(input?: CreatePaymentInput): OptionName {
+  const names = Object.keys(PAYMENT_OPTIONS) as OptionName[];
+  return names.find((name) => PAYMENT_OPTIONS[name].currency === input?.amount.currency) ?? 'card';
 }
 
 /** Pattern of amounts: digits with at most two decimals. The gateway also requires more than zero. */
-export const AMOUNT = '[0-9]{1,13}(\\.[0-9]{1,2})?';
+export const AMOUNT_PATTERN = '[0-9]{1,13}(\\.[0-9]{1,2})?';
 
 /** Returns the createPayment input of an order. */
-export function inputOf(
+export function createPaymentInputOf(
   order: Order,
-  way: WayName,
+  optionName: OptionName,
   fields: { value: string; phone: string },
 ): CreatePaymentInput {
-  const { currency, method } = wayOf(way);
+  const { currency, method } = paymentOptionOf(optionName);
   return {
-    idempotencyKey: order.key,
-    externalId: order.key,
+    idempotencyKey: order.idempotencyKey,
+    externalId: order.idempotencyKey,
     channel: CHANNEL,
     amount: { currency, value: fields.value },
     method: method(fields.phone),

@@ -6,31 +6,31 @@ import {
 } from '@paygraph/client';
 import type { ConfirmFailure, CreateFailure, Trouble } from './errors.ts';
 
-const DECLINED = 'The payment was declined.';
+const DECLINED_TEXT = 'The payment was declined.';
 
 /** Texts for declines. Does not compile if the schema has a new reason. */
-const DECLINES: Record<DeclineReason, string> = {
+const DECLINE_TEXTS: Record<DeclineReason, string> = {
   DO_NOT_HONOR: 'Your bank declined it without a reason. It can tell you more.',
   AUTHENTICATION_FAILED: 'Your bank could not make sure that it was you.',
   INSUFFICIENT_FUNDS: 'There is not enough money on the account.',
   CARD_EXPIRED: 'The card has expired.',
   // The same text as for other declines, so that users of stolen cards learn nothing.
-  SUSPECTED_FRAUD: DECLINED,
+  SUSPECTED_FRAUD: DECLINED_TEXT,
   NOT_PERMITTED: 'Your bank does not permit this payment.',
 };
 
 export const declineText = ({ reason }: Pick<DeclineFieldsFragment, 'reason'>): string =>
   // A newer gateway may have reasons that this page does not know, also failures and codes (below).
-  (reason && DECLINES[reason]) || DECLINED;
+  (reason && DECLINE_TEXTS[reason]) || DECLINED_TEXT;
 
 /** Text only for failures after which the gateway guarantees that nothing was created. */
 const NOTHING_CHARGED = 'Nothing was charged.';
-const NOT_TWICE = 'Trying again sends the same order, and you are never charged twice for it.';
-const SEND_AGAIN = 'Please send the same number again in a moment. If you have paid, do not pay again.';
-const NO_CHANGE = 'This changes nothing about your payment: if you have paid, do not pay again.';
+const NEVER_CHARGED_TWICE = 'Trying again sends the same order, and you are never charged twice for it.';
+const SEND_UTR_AGAIN = 'Please send the same number again in a moment. If you have paid, do not pay again.';
+const PAYMENT_UNCHANGED = 'This changes nothing about your payment: if you have paid, do not pay again.';
 
 /** Texts for failures of a create. Does not compile if the schema has a new failure. */
-const CREATE_FAILURES: Record<CreateFailure['__typename'], string> = {
+const CREATE_FAILURE_TEXTS: Record<CreateFailure['__typename'], string> = {
   InvalidInputError: `Please look at what is marked. ${NOTHING_CHARGED}`,
   RejectedByServiceError: `Our payment partner did not accept this. ${NOTHING_CHARGED}`,
   IdempotencyConflictError:
@@ -41,20 +41,20 @@ const CREATE_FAILURES: Record<CreateFailure['__typename'], string> = {
 };
 
 /** Texts for failures of a confirm, before which the payer may have paid. */
-const CONFIRM_FAILURES: Record<ConfirmFailure['__typename'], string> = {
+const CONFIRM_FAILURE_TEXTS: Record<ConfirmFailure['__typename'], string> = {
   InvalidInputError: 'Your reference number was not sent. Please check it in your UPI app.',
   RejectedByServiceError:
     'Our payment partner did not accept this number. Please check it in your UPI app. If you have paid, do not pay again: above you see where your payment stands.',
   RequestInProgressError:
     'A reference number for this payment is being checked. This page goes on by itself.',
-  OutcomeUnknownError: `We do not know yet whether your reference number has arrived. ${SEND_AGAIN}`,
+  OutcomeUnknownError: `We do not know yet whether your reference number has arrived. ${SEND_UTR_AGAIN}`,
 };
 
 /** Kinds of errors with a text of their own: by code of the gateway, or without a response from it. */
-type Kind = 'input' | 'not found' | 'sign in' | 'forbidden' | 'wait' | 'broken' | 'no answer';
+type ErrorKind = 'input' | 'not found' | 'sign in' | 'forbidden' | 'wait' | 'broken' | 'no answer';
 
 /** Kind of each error code. Does not compile if the gateway has a new code. */
-const KINDS: Record<GatewayErrorCode, Exclude<Kind, 'no answer'>> = {
+const ERROR_KINDS: Record<GatewayErrorCode, Exclude<ErrorKind, 'no answer'>> = {
   BAD_USER_INPUT: 'input',
   NOT_FOUND: 'not found',
   UNAUTHENTICATED: 'sign in',
@@ -78,53 +78,53 @@ const KINDS: Record<GatewayErrorCode, Exclude<Kind, 'no answer'>> = {
 /** The operations of the page. */
 export type Operation = Trouble['operation'];
 
-const ERRORS: Record<Operation, Record<Kind, string>> = {
+const ERROR_TEXTS: Record<Operation, Record<ErrorKind, string>> = {
   create: {
     input: 'Something here is not as it has to be: please check what you have entered.',
-    'not found': `Something is missing on our side. ${NOT_TWICE}`,
-    'sign in': `Please sign in again. ${NOT_TWICE}`,
+    'not found': `Something is missing on our side. ${NEVER_CHARGED_TWICE}`,
+    'sign in': `Please sign in again. ${NEVER_CHARGED_TWICE}`,
     forbidden: 'You cannot pay from this account. Please write to us.',
-    wait: `This does not work right now. ${NOT_TWICE}`,
-    broken: `Something is wrong on our side. ${NOT_TWICE}`,
-    'no answer': `There was no answer. Your order may have arrived. ${NOT_TWICE}`,
+    wait: `This does not work right now. ${NEVER_CHARGED_TWICE}`,
+    broken: `Something is wrong on our side. ${NEVER_CHARGED_TWICE}`,
+    'no answer': `There was no answer. Your order may have arrived. ${NEVER_CHARGED_TWICE}`,
   },
   confirm: {
     input: 'Your reference number could not be read. Please check it, and send it again.',
     'not found': 'We cannot find this payment. If you have paid, do not pay again: please write to us.',
-    'sign in': `Please sign in again. ${SEND_AGAIN}`,
+    'sign in': `Please sign in again. ${SEND_UTR_AGAIN}`,
     forbidden:
       'You cannot confirm this payment from this account. If you have paid, do not pay again: please write to us.',
-    wait: `We cannot say whether your reference number has arrived. ${SEND_AGAIN}`,
-    broken: `Something is wrong on our side. ${SEND_AGAIN}`,
-    'no answer': `There was no answer. Your reference number may have arrived. ${SEND_AGAIN}`,
+    wait: `We cannot say whether your reference number has arrived. ${SEND_UTR_AGAIN}`,
+    broken: `Something is wrong on our side. ${SEND_UTR_AGAIN}`,
+    'no answer': `There was no answer. Your reference number may have arrived. ${SEND_UTR_AGAIN}`,
   },
   watch: {
-    input: `This page cannot ask for your payment. ${NO_CHANGE}`,
-    'not found': `We cannot find this payment right now. ${NO_CHANGE}`,
-    'sign in': `Please sign in again to see where your payment stands. ${NO_CHANGE}`,
-    forbidden: `You cannot see this payment from this account. ${NO_CHANGE}`,
-    wait: `We cannot see right now where your payment stands. ${NO_CHANGE}`,
-    broken: `Something is wrong on our side: we cannot show where your payment stands. ${NO_CHANGE}`,
-    'no answer': `There was no answer: this page does not know where your payment stands. ${NO_CHANGE}`,
+    input: `This page cannot ask for your payment. ${PAYMENT_UNCHANGED}`,
+    'not found': `We cannot find this payment right now. ${PAYMENT_UNCHANGED}`,
+    'sign in': `Please sign in again to see where your payment stands. ${PAYMENT_UNCHANGED}`,
+    forbidden: `You cannot see this payment from this account. ${PAYMENT_UNCHANGED}`,
+    wait: `We cannot see right now where your payment stands. ${PAYMENT_UNCHANGED}`,
+    broken: `Something is wrong on our side: we cannot show where your payment stands. ${PAYMENT_UNCHANGED}`,
+    'no answer': `There was no answer: this page does not know where your payment stands. ${PAYMENT_UNCHANGED}`,
   },
 };
 
 /** Returns the text for an exception. */
 function errorText(operation: Operation, thrown: unknown): string {
   const error = gatewayError(thrown);
-  if (!error) return ERRORS[operation]['no answer'];
-  const kind = KINDS[error.code] ?? 'broken';
-  const text = ERRORS[operation][kind];
+  if (!error) return ERROR_TEXTS[operation]['no answer'];
+  const kind = ERROR_KINDS[error.code] ?? 'broken';
+  const text = ERROR_TEXTS[operation][kind];
   return kind === 'broken' && error.requestId !== null
     ? `${text} Please tell us this number: ${error.requestId}`
     : text;
 }
 
 /** Returns the text while the page is not connected. */
-export const outageText = (isKnown: boolean): string =>
-  isKnown
+export const outageText = (isPaymentKnown: boolean): string =>
+  isPaymentKnown
     ? 'There is no connection right now: your payment may have gone on meanwhile. If you have paid, do not pay again.'
-    : ERRORS.watch['no answer'];
+    : ERROR_TEXTS.watch['no answer'];
 
 /** The text for a status unknown to this page. */
 export const CHECKED_TEXT =
@@ -139,6 +139,8 @@ export function troubleText(trouble: Trouble): string {
   if ('thrown' in trouble) return errorText(trouble.operation, trouble.thrown);
   const { operation, failure } = trouble;
   const text =
-    operation === 'create' ? CREATE_FAILURES[failure.__typename] : CONFIRM_FAILURES[failure.__typename];
-  return text ?? ERRORS[operation].broken;
+    operation === 'create'
+      ? CREATE_FAILURE_TEXTS[failure.__typename]
+      : CONFIRM_FAILURE_TEXTS[failure.__typename];
+  return text ?? ERROR_TEXTS[operation].broken;
 }

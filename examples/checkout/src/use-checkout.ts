@@ -1,28 +1,28 @@
 import { CreatePaymentDocument, type CreatePaymentInput } from '@paygraph/client';
 import { useEffect, useState } from 'react';
 import { client } from './gateway.ts';
-import { currentOrder, keep, newOrder, type Order } from './order.ts';
-import { nothingCreated, retryDelayMs, type Trouble } from './errors.ts';
+import { currentOrder, newOrder, storeOrder, type Order } from './order.ts';
+import { hasCreatedNothing, retryDelayMs, type Trouble } from './errors.ts';
 
 /** The order of this tab and its actions. */
 export interface Checkout {
   order: Order;
   /** Whether a request is in flight. */
-  busy: boolean;
-  /** Why the last attempt to send has not succeeded; null if it has, or none was made. */
+  isBusy: boolean;
+  /** Failure of the last attempt to send; null if it succeeded, or if nothing was sent. */
   trouble: Trouble | null;
   pay(input: CreatePaymentInput): void;
   /** Sends the same order again, with the same key. */
-  again(): void;
+  resend(): void;
   /** Starts a new order with a new key. */
   startOver(): void;
 }
 
-/** Sends an order. Returns the order to keep, and what went wrong. */
-async function send(order: Order): Promise<{ order: Order; trouble: Trouble | null }> {
+/** Sends an order. Returns the order to store, and the failure. */
+async function sendOrder(order: Order): Promise<{ order: Order; trouble: Trouble | null }> {
   if (!order.input) return { order, trouble: null };
-  const settled = (trouble: Trouble) => ({
-    order: nothingCreated(trouble) ? { key: order.key } : order,
+  const failedWith = (trouble: Trouble) => ({
+    order: hasCreatedNothing(trouble) ? { idempotencyKey: order.idempotencyKey } : order,
     trouble,
   });
   try {
@@ -32,45 +32,45 @@ async function send(order: Order): Promise<{ order: Order; trouble: Trouble | nu
     });
     if (!data) throw new Error('The response has no data.');
     const { createPayment: result } = data;
-    if (result.__typename !== 'PaymentSuccess') return settled({ operation: 'create', failure: result });
+    if (result.__typename !== 'PaymentSuccess') return failedWith({ operation: 'create', failure: result });
     return { order: { ...order, transactionId: result.payment.transactionId }, trouble: null };
   } catch (thrown) {
-    return settled({ operation: 'create', thrown });
+    return failedWith({ operation: 'create', thrown });
   }
 }
 
 export function useCheckout(): Checkout {
   const [order, setOrder] = useState(currentOrder);
-  const [busy, setBusy] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
   const [trouble, setTrouble] = useState<Trouble | null>(null);
 
-  const submit = async (sent: Order): Promise<void> => {
+  const submit = async (submittedOrder: Order): Promise<void> => {
     // Stored before sending, so that a retry after a reload sends the same order.
-    setOrder(keep(sent));
-    setBusy(true);
-    const end = await send(sent);
-    setOrder(keep(end.order));
-    setTrouble(end.trouble);
-    setBusy(false);
+    setOrder(storeOrder(submittedOrder));
+    setIsBusy(true);
+    const result = await sendOrder(submittedOrder);
+    setOrder(storeOrder(result.order));
+    setTrouble(result.trouble);
+    setIsBusy(false);
   };
-  const again = () => void submit(order);
+  const resend = () => void submit(order);
 
   useEffect(() => {
     // Sends the order again if the page was reloaded while its outcome was unknown.
-    if (order.input && !order.transactionId) again();
+    if (order.input && !order.transactionId) resend();
   }, []);
   useEffect(() => {
-    const ms = retryDelayMs(trouble);
-    if (ms === null) return;
-    const timer = setTimeout(again, ms);
+    const delayMs = retryDelayMs(trouble);
+    if (delayMs === null) return;
+    const timer = setTimeout(resend, delayMs);
     return () => clearTimeout(timer);
   }, [trouble]);
 
   return {
     order,
-    busy,
+    isBusy,
     trouble,
-    again,
+    resend,
     pay: (input) => void submit({ ...order, input }),
     startOver: () => {
       setTrouble(null);

@@ -7,17 +7,17 @@ const OUTAGE_DELAY_MS = 3000;
 /**
  * Whether the shown payment may be out of date, because for some seconds the page has not been connected or has been
  * waiting for the first result.
- * @param waiting whether the first result has not arrived yet
+ * @param isWaiting whether the first result has not arrived yet
  */
-export function useOutage(waiting: boolean): boolean {
-  const connected = useSyncExternalStore(connection.onChange, connection.isConnected);
-  const [lasting, setLasting] = useState(false);
-  const out = waiting || !connected;
+export function useOutage(isWaiting: boolean): boolean {
+  const isConnected = useSyncExternalStore(connection.onChange, connection.isConnected);
+  const [isLasting, setIsLasting] = useState(false);
+  const isOut = isWaiting || !isConnected;
   useEffect(() => {
-    setLasting(false);
-    if (!out) return;
-    const timer = setTimeout(() => setLasting(true), OUTAGE_DELAY_MS);
+    setIsLasting(false);
+    if (!isOut) return;
+    const timer = setTimeout(() => setIsLasting(true), OUTAGE_DELAY_MS);
     return () => clearTimeout(timer);
-  }, [out]);
-  return out && lasting;
+  }, [isOut]);
+  return isOut && isLasting;
 }
