@@ -1,6 +1,6 @@
 """A client of the paygraph gateway in the standard library of Python, 3.9 or newer.
 
-Every function repeats only requests that may be repeated. A create is always repeated with the same idempotency key.
+Requests are repeated only if a repetition is safe. A create is always repeated with the same idempotency key.
 """
 
 import http.client
@@ -80,7 +80,7 @@ ATTEMPTS = """query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operati
 
 
 class GatewayError(Exception):
-    """Why a call has no data: the error of the gateway, or NO_ANSWER if there was no valid response."""
+    """Raised if a call returns no data: the error of the gateway, or NO_ANSWER without a valid response."""
 
     def __init__(self, code, message, retryable, retry_after=None):
         super().__init__(f"{code}: {message}")
@@ -109,7 +109,7 @@ class Gateway:
         if key:
             self.headers["authorization"] = f"Bearer {key}"
 
-    def ask(self, query, variables):
+    def execute(self, query, variables):
         """Sends one request and returns its data. Raises GatewayError."""
         try:
             with self.open("/graphql", query, variables) as response:
@@ -118,13 +118,13 @@ class Gateway:
         except (OSError, http.client.HTTPException) as error:
             raise GatewayError("NO_ANSWER", type(error).__name__, retryable=True) from error
 
-    def ask_until(self, deadline, query, variables):
+    def execute_until(self, deadline, query, variables):
         """Repeats a request while its error is retryable, until the deadline. Raises the last GatewayError."""
         for wait in backoff():
             try:
-                return self.ask(query, variables)
+                return self.execute(query, variables)
             except GatewayError as error:
-                pause = at_least(error.retry_after, wait)
+                pause = longer_pause(error.retry_after, wait)
                 if not error.retryable or time.monotonic() + pause > deadline:
                     raise
                 time.sleep(pause)
@@ -141,11 +141,11 @@ class Gateway:
 
 def data_of(response):
     """Returns the data of a response. Raises GatewayError if there is none."""
-    after = response.headers.get("retry-after", "")
-    retry_after = int(after) if after.isdigit() else None
+    header = response.headers.get("retry-after", "")
+    retry_after = int(header) if header.isdigit() else None
     try:
-        answer = json.loads(response.read())
-        errors, data = answer.get("errors"), answer.get("data")
+        body = json.loads(response.read())
+        errors, data = body.get("errors"), body.get("data")
     # Not a GraphQL response, for example that of a proxy.
     except (ValueError, AttributeError) as error:
         raise GatewayError("NO_ANSWER", f"HTTP {response.status}", True, retry_after) from error
@@ -157,10 +157,10 @@ def data_of(response):
 
 
 def error_of(error, retry_after=None):
-    facts = error.get("extensions", {})
-    if "retryAfterMs" in facts:
-        retry_after = facts["retryAfterMs"] / 1000
-    return GatewayError(facts.get("code"), error.get("message"), facts.get("retryable", False), retry_after)
+    details = error.get("extensions", {})
+    if "retryAfterMs" in details:
+        retry_after = details["retryAfterMs"] / 1000
+    return GatewayError(details.get("code"), error.get("message"), details.get("retryable", False), retry_after)
 
 
 def backoff():
@@ -171,7 +171,7 @@ def backoff():
         wait = min(2 * wait, 30)
 
 
-def at_least(retry_after, wait):
+def longer_pause(retry_after, wait):
     """Returns the longer pause in seconds: retry_after of the server (may be None) plus jitter, or that of backoff()."""
     return max((retry_after or 0) * random.uniform(1, 1.25), wait)
 
@@ -183,10 +183,10 @@ def create(gateway, query, variables, patience=300):
     """
     deadline = time.monotonic() + patience
     for wait in backoff():
-        (result,) = gateway.ask_until(deadline, query, variables).values()
+        (result,) = gateway.execute_until(deadline, query, variables).values()
         if result["__typename"] not in ("RequestInProgressError", "OutcomeUnknownError"):
             return result
-        pause = at_least(result.get("retryAfterMs", 0) / 1000, wait)
+        pause = longer_pause(result.get("retryAfterMs", 0) / 1000, wait)
         if time.monotonic() + pause > deadline:
             return result
         time.sleep(pause)
@@ -203,7 +203,7 @@ def create_payment(gateway, payment, patience=300):
 def find_payout(gateway, channel, external_id, patience=60):
     """Returns the payout with an external id, or None. Right after a create None does not prove that it failed."""
     variables = {"channel": channel, "externalId": external_id}
-    return gateway.ask_until(time.monotonic() + patience, PAYOUT_BY_EXTERNAL_ID, variables)["payout"]
+    return gateway.execute_until(time.monotonic() + patience, PAYOUT_BY_EXTERNAL_ID, variables)["payout"]
 
 
 def confirm_payment(gateway, channel, transaction_id, confirmation, patience=60):
@@ -218,18 +218,18 @@ def confirm_payment(gateway, channel, transaction_id, confirmation, patience=60)
         pause = wait
         try:
             variables = {"input": {**payment, "confirmation": confirmation}}
-            result = gateway.ask(CONFIRM_PAYMENT, variables)["confirmPayment"]
+            result = gateway.execute(CONFIRM_PAYMENT, variables)["confirmPayment"]
             if result["__typename"] not in ("RequestInProgressError", "OutcomeUnknownError"):
                 return result
-            pause = at_least(result.get("retryAfterMs", 0) / 1000, wait)
+            pause = longer_pause(result.get("retryAfterMs", 0) / 1000, wait)
         except GatewayError as error:
             if not error.retryable:
                 raise
-            pause = at_least(error.retry_after, wait)
+            pause = longer_pause(error.retry_after, wait)
         if time.monotonic() + pause > deadline:
             raise TimeoutError("It is not known whether the payment was confirmed: look it up first.")
         time.sleep(pause)
-        found = gateway.ask_until(deadline, PAYMENT, payment)["payment"]
+        found = gateway.execute_until(deadline, PAYMENT, payment)["payment"]
         if found and "confirmWith" not in (found["nextAction"] or {}):
             return None
 
@@ -254,7 +254,7 @@ def watch_payment(gateway, channel, transaction_id):
         except GatewayError as error:
             if not error.retryable:
                 raise
-            pause = at_least(error.retry_after, pause)
+            pause = longer_pause(error.retry_after, pause)
         except (OSError, http.client.HTTPException):
             pass
         # A stream that ends without complete was cut off: connect again, and continue with the current state.
@@ -283,7 +283,7 @@ def attempts(gateway, channel, patience=60, **filters):
     after = None
     while True:
         variables = {"channel": channel, "after": after, **filters}
-        page = gateway.ask_until(time.monotonic() + patience, ATTEMPTS, variables)["attempts"]
+        page = gateway.execute_until(time.monotonic() + patience, ATTEMPTS, variables)["attempts"]
         for edge in page["edges"]:
             yield edge["node"]
         if not page["pageInfo"]["hasNextPage"]:

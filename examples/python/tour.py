@@ -36,7 +36,7 @@ def payment_of(reference):
     }
 
 
-def say(step, result):
+def print_step(step, result):
     print(json.dumps({step: result}), flush=True)
 
 
@@ -44,23 +44,23 @@ def main(reference, value="1500.00"):
     key_file = os.environ.get("PAYGRAPH_KEY_FILE")
     key = pathlib.Path(key_file).read_text().strip() if key_file else None
     gateway = paygraph.Gateway(os.environ.get("PAYGRAPH_URL", "http://127.0.0.1:4000"), key)
-    began = datetime.now(timezone.utc) - timedelta(days=1)
+    started_after = datetime.now(timezone.utc) - timedelta(days=1)
 
     paid = paygraph.create_payout(gateway, payout_of(reference, value))
-    say("createPayout", paid)
-    say("payout", paygraph.find_payout(gateway, CHANNEL, reference))
+    print_step("createPayout", paid)
+    print_step("payout", paygraph.find_payout(gateway, CHANNEL, reference))
 
     created = paygraph.create_payment(gateway, payment_of(reference))
-    say("createPayment", created)
+    print_step("createPayment", created)
     if created["__typename"] == "PaymentSuccess":
         transaction_id = created["payment"]["transactionId"]
         confirmation = {"upi": {"utr": "123456789012"}}
-        say("confirmPayment", paygraph.confirm_payment(gateway, CHANNEL, transaction_id, confirmation))
+        print_step("confirmPayment", paygraph.confirm_payment(gateway, CHANNEL, transaction_id, confirmation))
         for state in paygraph.watch_payment(gateway, CHANNEL, transaction_id):
-            say("paymentUpdated", state)
+            print_step("paymentUpdated", state)
 
-    for attempt in paygraph.attempts(gateway, CHANNEL, startedAfter=began.isoformat()):
-        say("attempt", attempt)
+    for attempt in paygraph.attempts(gateway, CHANNEL, startedAfter=started_after.isoformat()):
+        print_step("attempt", attempt)
 
 
 if __name__ == "__main__":

@@ -249,7 +249,7 @@ for attempt in paygraph.attempts(gateway, "${CHANNEL}", externalId="salary-3"):
     const url = await serverOf((_, response) => response.writeHead(302, { location: other }).end());
     const program = `import sys, paygraph
 try:
-    paygraph.Gateway(sys.argv[1], open("key").read().strip()).ask(paygraph.PAYMENT, {})
+    paygraph.Gateway(sys.argv[1], open("key").read().strip()).execute(paygraph.PAYMENT, {})
 except paygraph.GatewayError as error:
     print(error.code)`;
     expect(await python(url, '-c', program, url)).toBe('NO_ANSWER');

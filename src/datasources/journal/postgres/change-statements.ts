@@ -104,8 +104,8 @@ export const RAISE_EPOCH_IF_MOVED = 'SELECT raise_change_epoch(FALSE)';
  *
  * A database transaction that writes changes locks the table `changes` before it gets an id. It keeps the lock until
  * its changes are visible. The locks are read after the snapshot. So each writing transaction with an id below `xmax`
- * has ended, or holds a lock and shows its id in pg_stat_activity. In pg_locks, ids appear too late. `backend_xid`
- * contains only the lower 32 bits of the id.
+ * has ended, or holds a lock and shows its id in pg_stat_activity. The id is not read from
+ * pg_locks, where it appears too late. `backend_xid` contains only the lower 32 bits of the id.
  */
 export const READ_WRITERS_HORIZON = `WITH snapshot AS MATERIALIZED (
     SELECT txid_snapshot_xmax(txid_current_snapshot()) AS xmax),

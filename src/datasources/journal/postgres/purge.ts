@@ -99,7 +99,7 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
 
 /**
  * Deletes the expired rows of a page of followed transactions. Pages are in the order of ids, which is roughly the
- * order of `created_at`. So the purge can end at a page without an expired row, and needs no index on `created_at`.
+ * order of `created_at`. So the purge can end at a page without an expired row, and `created_at` needs no index.
  */
 export const PURGE_FOLLOWED_TRANSACTIONS = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (

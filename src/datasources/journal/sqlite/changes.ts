@@ -16,7 +16,7 @@ const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_
 
 /**
  * Starts to follow a transaction. Must run directly after RECORD_FIRST_CHANGE or, if no change is recorded, directly
- * after SETTLE_ATTEMPT. Inserts nothing if that statement wrote no row (see changes() above).
+ * after SETTLE_ATTEMPT. Inserts nothing if that statement wrote no row (see RECORD_FIRST_CHANGE).
  */
 const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_ATTEMPT_COLUMNS},
     transaction_hash, status, state)

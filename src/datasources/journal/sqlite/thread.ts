@@ -118,7 +118,7 @@ export class SqliteThread {
 
   #encodeJobs(jobs: readonly Job[]): Pick<BatchMessage, 'jobsJson' | 'newSqlTexts'> {
     const newSqlTexts: string[] = [];
-    const numberOf = (text: string): number => {
+    const textNumber = (text: string): number => {
       const knownNumber = this.#statementNumbers.get(text);
       if (knownNumber !== undefined) return knownNumber;
       const newNumber = this.#statementNumbers.size;
@@ -128,7 +128,7 @@ export class SqliteThread {
     };
     const encodedJobs = jobs.map(({ statements, ...job }): EncodedJob => ({
       ...job,
-      statements: statements.map(({ text, values }) => [numberOf(text), values.map(toJsonParameter)]),
+      statements: statements.map(({ text, values }) => [textNumber(text), values.map(toJsonParameter)]),
     }));
     return { jobsJson: JSON.stringify(encodedJobs), newSqlTexts };
   }
@@ -153,7 +153,7 @@ export class SqliteThread {
 const toJsonParameter = (value: SqlValue): JsonParameter =>
   value instanceof Uint8Array ? [Buffer.from(value).toString('hex')] : value;
 
-/** Starts the thread. Resolves when it has opened the file. */
+/** Starts the worker thread. Resolves when the thread has opened the file. */
 async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
   // In tests, Node.js runs the source of the worker (worker.mts); in the build, worker.mjs.
   const workerPath = path.join(__dirname, `worker.m${path.extname(__filename).slice(1)}`);

@@ -92,7 +92,7 @@ function runJob({ statements }: EncodedJob): Rows {
  */
 function runBatch(jobs: readonly EncodedJob[], until: number): Rows[] {
   // The callers would time out before a batch that starts now could complete.
-  if (monotonicMs() >= until) throw new Error('The time limit of the batch passed before it could start.');
+  if (monotonicMs() >= until) throw new Error('A batch of SQL statements timed out before it started.');
   database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
   const results: Rows[] = [];
   if (jobs.some(({ isWrite }) => isWrite)) {
