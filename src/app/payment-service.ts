@@ -16,15 +16,15 @@ import type { SharedDependencies } from './shared-dependencies';
  * invalid. With the sandbox, ignores the file.
  */
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
-  const { credentialsFile, defaultCredentials: settings } = service;
+  const { credentialsFile, defaultCredentials } = service;
   if (sandbox && credentialsFile !== null)
     log.warn(
       { event: 'credentials_file_ignored' },
       'SERVICE_CREDENTIALS_FILE is ignored, because the gateway runs with the embedded sandbox',
     );
   // If the sandbox is used, ignore the file: the sandbox must not receive credentials of a real service.
-  const file = sandbox ? null : credentialsFile;
-  return readSettingFile('SERVICE_CREDENTIALS_FILE', () => new Credentials({ file, settings, log }));
+  const options = { credentialsFile: sandbox ? null : credentialsFile, defaultCredentials, log };
+  return readSettingFile('SERVICE_CREDENTIALS_FILE', () => new Credentials(options));
 }
 
 /** Creates the client of the payment service. Throws a ConfigError if the credentials are invalid. */

@@ -9,10 +9,10 @@ const TRUNCATION_MARK = '[cut]';
  * Number of characters, from the start of a text, that are searched for secrets. The rest of the text is dropped,
  * because audit fields are shorter.
  */
-const MAX_SEARCHED_CHARACTERS = 1024;
+const MAX_AUDIT_TEXT_LENGTH = 1024;
 
 /** Returns the number of bytes of a character in the audit log, which is ASCII: é becomes \u00e9, 6 bytes. */
-function escapedLength(character: string): number {
+function escapedByteLength(character: string): number {
   if (character === '"' || character === '\\') return 2;
   return /^[\x20-\x7e]$/.test(character) ? 1 : 6 * character.length;
 }
@@ -25,7 +25,7 @@ function truncate(text: string, maxBytes: number): string {
   let byteCount = 0;
   let kept = '';
   for (const character of text) {
-    byteCount += escapedLength(character);
+    byteCount += escapedByteLength(character);
     if (byteCount > maxBytes) return `${kept}${TRUNCATION_MARK}`;
     kept += character;
   }
@@ -36,8 +36,8 @@ const createAuditRedactor =
   (containsPan: (text: string) => boolean) =>
   <T extends string | null | undefined>(text: T, maxBytes: number): T | string => {
     if (text === null || text === undefined) return text;
-    const start = String(text).slice(0, MAX_SEARCHED_CHARACTERS);
-    return containsToken(start) || containsPan(start) ? REDACTED : truncate(start, maxBytes);
+    const searched = String(text).slice(0, MAX_AUDIT_TEXT_LENGTH);
+    return containsToken(searched) || containsPan(searched) ? REDACTED : truncate(searched, maxBytes);
   };
 
 /**

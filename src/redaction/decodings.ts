@@ -62,29 +62,29 @@ const HTML_ENTITIES: Readonly<Record<string, string>> = {
 
 /**
  * Decodes a match of ENCODED_CHARACTER. If the match is invalid UTF-8, returns it unchanged. Returns a space for a code
- * above U+10FFFF, and for a named entity that is not in ENTITIES.
+ * above U+10FFFF, and for a named entity that is not in HTML_ENTITIES.
  */
 function decodeCharacter(encoded: string): string {
-  const code = encoded.toLowerCase();
-  if (/^%[^u]/.test(code)) {
+  const lowerCase = encoded.toLowerCase();
+  if (/^%[^u]/.test(lowerCase)) {
     try {
-      return decodeURIComponent(code);
+      return decodeURIComponent(lowerCase);
     } catch {
       return encoded;
     }
   }
-  if (code.startsWith('&#x')) return fromCodePoint(parseInt(code.slice(3), 16));
-  if (code.startsWith('&#')) return fromCodePoint(parseInt(code.slice(2), 10));
-  if (code.startsWith('&')) return HTML_ENTITIES[code] ?? ' ';
-  return fromCodePoint(parseInt(code.replace(/[^\da-f]/g, ''), 16));
+  if (lowerCase.startsWith('&#x')) return fromCodePoint(parseInt(lowerCase.slice(3), 16));
+  if (lowerCase.startsWith('&#')) return fromCodePoint(parseInt(lowerCase.slice(2), 10));
+  if (lowerCase.startsWith('&')) return HTML_ENTITIES[lowerCase] ?? ' ';
+  return fromCodePoint(parseInt(lowerCase.replace(/[^\da-f]/g, ''), 16));
 }
 
 /** Returns the value of a decimal digit of any script. Unicode lists the ten digits of a script in order, from zero. */
 function digitValue(digit: string): number {
-  const code = digit.codePointAt(0) ?? 0;
-  let first = code;
-  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first -= 1;
-  return (code - first) % 10;
+  const digitCode = digit.codePointAt(0) ?? 0;
+  let firstDigitCode = digitCode;
+  while (/\p{Nd}/u.test(String.fromCodePoint(firstDigitCode - 1))) firstDigitCode -= 1;
+  return (digitCode - firstDigitCode) % 10;
 }
 
 /**
@@ -95,8 +95,8 @@ const MAX_NFKC_LENGTH = 4;
 
 function computeNormalizedCharacter(character: string): string {
   if (INVISIBLE_CHARACTER.test(character)) return '';
-  const form = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
-  return form.length <= MAX_NFKC_LENGTH ? form : character;
+  const nfkcForm = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+  return nfkcForm.length <= MAX_NFKC_LENGTH ? nfkcForm : character;
 }
 
 const normalizedCharacterCache = new LRUCache<string, string>({
@@ -115,37 +115,37 @@ function decodeOnce(source: DecodedText): DecodedText {
   let text = '';
   const starts: number[] = [];
   const ends: number[] = [];
-  const add = (decoded: string, from: number, to: number): void => {
-    const end = source.ends[to - 1] ?? 0;
+  const addDecoded = (decoded: string, from: number, to: number): void => {
+    const originalEnd = source.ends[to - 1] ?? 0;
     // Extend the previous span over an invisible character.
-    if (decoded === '' && ends.length > 0) ends.splice(-1, 1, end);
-    for (let unit = 0; unit < decoded.length; unit += 1) {
+    if (decoded === '' && ends.length > 0) ends.splice(-1, 1, originalEnd);
+    for (let index = 0; index < decoded.length; index += 1) {
       starts.push(source.starts[from] ?? 0);
-      ends.push(end);
+      ends.push(originalEnd);
     }
     text += decoded;
   };
   let position = 0;
-  const addUnencoded = (to: number): void => {
+  const addUnencodedUntil = (to: number): void => {
     for (const character of source.text.slice(position, to)) {
-      add(normalizeCharacter(character), position, position + character.length);
+      addDecoded(normalizeCharacter(character), position, position + character.length);
       position += character.length;
     }
   };
   for (const { 0: encoded, index } of source.text.matchAll(ENCODED_CHARACTER)) {
-    addUnencoded(index);
+    addUnencodedUntil(index);
     position += encoded.length;
-    add(decodeCharacter(encoded), index, position);
+    addDecoded(decodeCharacter(encoded), index, position);
   }
-  addUnencoded(source.text.length);
+  addUnencodedUntil(source.text.length);
   return { text, starts, ends };
 }
 
 function nestedDecodings(text: string): DecodedText[] {
   const decodings: DecodedText[] = [];
-  const units = Array.from({ length: text.length }, (_, unit) => unit);
-  let latest: DecodedText = { text, starts: units, ends: units.map((unit) => unit + 1) };
-  for (let times = 0; times < MAX_DECODINGS; times += 1) {
+  const positions = Array.from({ length: text.length }, (_, position) => position);
+  let latest: DecodedText = { text, starts: positions, ends: positions.map((position) => position + 1) };
+  for (let decodingCount = 0; decodingCount < MAX_DECODINGS; decodingCount += 1) {
     const next = decodeOnce(latest);
     if (next.text === latest.text) break;
     decodings.push(next);

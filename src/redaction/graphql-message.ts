@@ -27,8 +27,8 @@ const UNQUOTED_TEXT = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 function redactQuotedParts(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
-  const outside = parts.filter((_, index) => index % 2 === 0);
-  if (!outside.every((text) => UNQUOTED_TEXT.test(text) && !MANY_DIGITS.test(text))) return undefined;
+  const unquotedParts = parts.filter((_, index) => index % 2 === 0);
+  if (!unquotedParts.every((text) => UNQUOTED_TEXT.test(text) && !MANY_DIGITS.test(text))) return undefined;
   return parts.map((text, index) => (index % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 
@@ -70,10 +70,10 @@ export function redactGraphqlMessage(message: string): string | undefined {
  */
 export function redactVariableMessage(message: string, reason: string): string {
   const [, variable = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];
-  const inner = redactGraphqlMessage(reason);
-  if (inner?.startsWith('Variable "')) return inner;
+  const redactedReason = redactGraphqlMessage(reason);
+  if (redactedReason?.startsWith('Variable "')) return redactedReason;
   const beforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
   const [, path = variable] = / at "([^"\\]*)"; $/.exec(beforeReason) ?? [];
-  const where = path === variable ? '' : ` at "${redactGraphqlName(path)}"`;
-  return `Variable "${redactGraphqlName(variable)}"${where}: ${inner ?? 'the value does not fit its type.'}`;
+  const pathSuffix = path === variable ? '' : ` at "${redactGraphqlName(path)}"`;
+  return `Variable "${redactGraphqlName(variable)}"${pathSuffix}: ${redactedReason ?? 'the value does not fit its type.'}`;
 }

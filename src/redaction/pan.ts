@@ -13,7 +13,7 @@ const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text)
  * Matches one group of digits, or several groups with one to three characters between them that are no letters or
  * digits. Examples: "4111 1111", "4111 - 1111".
  */
-const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
+const DIGIT_RUN = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const isValidPan = (digits: string): boolean =>
   digits.length >= MIN_PAN_DIGITS && digits.length <= MAX_PAN_DIGITS && passesLuhn(digits);
@@ -26,14 +26,14 @@ export const knownCardNumberFinder =
   (number: string): Finder =>
   (text) =>
     hasEnoughPanDigits(text)
-      ? Array.from(text.matchAll(DIGIT_RUNS), ({ 0: run, index }) => spansOfDigits(number, run, index)).flat()
+      ? Array.from(text.matchAll(DIGIT_RUN), ({ 0: run, index }) => spansOfDigits(number, run, index)).flat()
       : NO_SPANS;
 
-/** Returns the spans of `digits` in a match of DIGIT_RUNS that starts at `start`. The spans may overlap. */
-function spansOfDigits(digits: string, run: string, start: number): readonly Span[] {
+/** Returns the spans of `digits` in a match of DIGIT_RUN that starts at `runStart`. The spans may overlap. */
+function spansOfDigits(digits: string, run: string, runStart: number): readonly Span[] {
   const runDigits = run.replace(/\D/g, '');
   if (!runDigits.includes(digits)) return NO_SPANS;
-  const positions = Array.from(run.matchAll(/\d/g), ({ index }) => start + index);
+  const positions = Array.from(run.matchAll(/\d/g), ({ index }) => runStart + index);
   const spans: Span[] = [];
   for (let first = runDigits.indexOf(digits); first >= 0; first = runDigits.indexOf(digits, first + 1))
     spans.push([positions[first] ?? 0, (positions[first + digits.length - 1] ?? 0) + 1]);
@@ -44,17 +44,17 @@ type DigitTest = (digits: string) => boolean;
 
 /**
  * Returns the spans of card numbers that pass `test`. A card number is one group of digits or several adjacent ones.
- * @param run a match of DIGIT_RUNS; `start` is its position in the text
+ * @param run a match of DIGIT_RUN; `runStart` is its position in the text
  */
-function spansInRun(run: string, start: number, test: DigitTest): Span[] {
+function cardNumberSpansInRun(run: string, runStart: number, test: DigitTest): Span[] {
   const groups = [...run.matchAll(/\d+/g)];
   const spans: Span[] = [];
-  groups.forEach(({ index: from }, first) => {
+  groups.forEach(({ index: from }, firstGroup) => {
     let digits = '';
-    for (const { 0: group, index } of groups.slice(first, first + MAX_PAN_DIGITS)) {
+    for (const { 0: group, index } of groups.slice(firstGroup, firstGroup + MAX_PAN_DIGITS)) {
       digits += group;
       if (digits.length > MAX_PAN_DIGITS) return;
-      if (isValidPan(digits) && test(digits)) spans.push([start + from, start + index + group.length]);
+      if (isValidPan(digits) && test(digits)) spans.push([runStart + from, runStart + index + group.length]);
     }
   });
   return spans;
@@ -74,8 +74,8 @@ function findCardNumbersPassing(text: string, test: DigitTest): readonly Span[] 
   if (!hasEnoughPanDigits(text)) return NO_SPANS;
   // Fast path for texts of digits only, such as bank account numbers.
   if (/^\d+$/.test(text)) return isValidPan(text) && test(text) ? [[0, text.length]] : NO_SPANS;
-  const runs = [...maskUuids(text).matchAll(DIGIT_RUNS)];
-  return runs.flatMap(({ 0: run, index }) => spansInRun(run, index, test));
+  const runs = [...maskUuids(text).matchAll(DIGIT_RUN)];
+  return runs.flatMap(({ 0: run, index }) => cardNumberSpansInRun(run, index, test));
 }
 
 /** Finds card numbers of any scheme: 12 to 19 digits, together or in groups, that pass the Luhn check. */
@@ -96,7 +96,7 @@ const CARD_SCHEME_PATTERNS: readonly RegExp[] = [
   /^(8600|9112|9417|9792|9860)\d{12}$/,
 ];
 
-const isKnownSchemePan: DigitTest = (digits) => CARD_SCHEME_PATTERNS.some((scheme) => scheme.test(digits));
+const isKnownSchemePan: DigitTest = (digits) => CARD_SCHEME_PATTERNS.some((pattern) => pattern.test(digits));
 
 /**
  * Whether a text, as written or decoded, contains a card number of a known scheme. Use it for identifiers that clients

@@ -13,7 +13,7 @@ type Redactor = (text: string) => string;
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 
 /** Returns the encodings of a secret that findInDecodings() does not decode: base64, base64url and hex. */
-function encodings(secret: string): string[] {
+function encodingsOf(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
   const base64url = Buffer.from(secret).toString('base64url');
   return [base64, base64url, Buffer.from(secret).toString('hex')].filter((text) => text !== secret);
@@ -44,11 +44,11 @@ const SECURITY_CODE_PATTERNS: readonly RegExp[] = [
 
 /** Returns a Finder of a security code that stands alone or follows CVC, CVV or CVN. Skips texts that are ISO times. */
 function securityCodeFinder(code: string): Finder {
-  const find = (text: string): Span[] =>
+  const findCodes = (text: string): Span[] =>
     SECURITY_CODE_PATTERNS.flatMap((pattern) => [...text.matchAll(pattern)])
       .filter(({ 1: digits = '' }) => digits.replace(/\D/g, '') === code)
       .map(({ 1: digits = '', index }): Span => [index, index + digits.length]);
-  return (text) => (!/\d{3}|\d[ -]\d/.test(text) || isIsoDateTime(text) ? NO_SPANS : find(text));
+  return (text) => (!/\d{3}|\d[ -]\d/.test(text) || isIsoDateTime(text) ? NO_SPANS : findCodes(text));
 }
 
 const isIsoDateTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.:+Z-]*$/i.test(text);
@@ -57,8 +57,8 @@ const hasCardNumberLength = (secret: string): boolean => /^\d{12,19}$/.test(secr
 
 function secretFinder(secret: string): Finder {
   if (hasCardNumberLength(secret))
-    return unionFinder([knownCardNumberFinder(secret), textFinder(encodings(secret))]);
-  return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodings(secret)]);
+    return unionFinder([knownCardNumberFinder(secret), textFinder(encodingsOf(secret))]);
+  return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodingsOf(secret)]);
 }
 
 /**
@@ -85,11 +85,11 @@ export function createRedactor(sensitive: SensitiveValues): Redactor {
   const { secrets = [], credentials = [], isCallbackToken } = sensitive;
   const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
   if (isCallbackToken) finders.push(callbackTokenFinder(isCallbackToken));
-  const find = unionFinder(finders);
-  const findSpreadDigits = unionFinder(secrets.filter(hasCardNumberLength).map(scatteredDigitsFinder));
+  const findSecrets = unionFinder(finders);
+  const findScatteredDigits = unionFinder(secrets.filter(hasCardNumberLength).map(scatteredDigitsFinder));
   return (text) => {
-    const redacted = redactSpans(text, findInDecodings(text, find));
-    return findInDecodings(redacted, findSpreadDigits).length === 0 ? redacted : REDACTED;
+    const redacted = redactSpans(text, findInDecodings(text, findSecrets));
+    return findInDecodings(redacted, findScatteredDigits).length === 0 ? redacted : REDACTED;
   };
 }
 
@@ -113,7 +113,7 @@ const CALLBACK_TOKEN_LENGTH = 43;
 /** Returns a Finder of tokens of callback URLs. Tests the start and the end of each run of token characters. */
 function callbackTokenFinder(isToken: (text: string) => boolean): Finder {
   // Test the end of the run first: in an encoded URL, other characters may directly precede the token.
-  const spanIn = (run: string, start: number): readonly Span[] => {
+  const tokenSpan = (run: string, start: number): readonly Span[] => {
     const end = start + run.length;
     if (isToken(run.slice(-CALLBACK_TOKEN_LENGTH))) return [[end - CALLBACK_TOKEN_LENGTH, end]];
     return isToken(run.slice(0, CALLBACK_TOKEN_LENGTH)) ? [[start, start + CALLBACK_TOKEN_LENGTH]] : NO_SPANS;
@@ -121,15 +121,15 @@ function callbackTokenFinder(isToken: (text: string) => boolean): Finder {
   return (text) =>
     text.length < CALLBACK_TOKEN_LENGTH
       ? NO_SPANS
-      : Array.from(text.matchAll(/[\w-]{43,}/g), ({ 0: run, index }) => spanIn(run, index)).flat();
+      : Array.from(text.matchAll(/[\w-]{43,}/g), ({ 0: run, index }) => tokenSpan(run, index)).flat();
 }
 
 /** Finders by list of credentials. Cached, because building one for a thousand merchants is slow. */
-const finderCache = new WeakMap<readonly string[], Finder>();
+const credentialFinderCache = new WeakMap<readonly string[], Finder>();
 
 function credentialFinder(credentials: readonly string[]): Finder {
-  const finder = finderCache.get(credentials) ?? manyTextsFinder(credentials.filter(isSearchable));
-  finderCache.set(credentials, finder);
+  const finder = credentialFinderCache.get(credentials) ?? manyTextsFinder(credentials.filter(isSearchable));
+  credentialFinderCache.set(credentials, finder);
   return finder;
 }
 
@@ -137,10 +137,7 @@ function credentialFinder(credentials: readonly string[]): Finder {
 const PREFIX_LENGTH = 4;
 const POSSIBLE_HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
 
-/**
- * Returns the hash of the last PREFIX_LENGTH characters of a text, after one more character. `hash`: the hash before
- * this character. Ignores case.
- */
+/** Updates the hash of the last PREFIX_LENGTH characters of a text by the next character. Ignores case. */
 const rollingHash = (hash: number, characterCode: number): number =>
   ((hash << 4) ^ (characterCode | 0x20)) & (POSSIBLE_HASH_COUNT - 1);
 
@@ -151,30 +148,30 @@ const rollingHash = (hash: number, characterCode: number): number =>
 function createPrefilter(values: readonly string[]): (text: string) => boolean {
   // The hash ignores case in ASCII only. If a value does not begin with four ASCII characters, let every text pass.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
-  const hasPrefixHash = new Uint8Array(POSSIBLE_HASH_COUNT);
+  const prefixHashFlags = new Uint8Array(POSSIBLE_HASH_COUNT);
   for (const value of values)
-    hasPrefixHash[
+    prefixHashFlags[
       [...value.slice(0, PREFIX_LENGTH)].reduce((hash, letter) => rollingHash(hash, letter.charCodeAt(0)), 0)
     ] = 1;
   return (text) => {
     let hash = 0;
     for (let index = 0; index < text.length; index += 1) {
       hash = rollingHash(hash, text.charCodeAt(index));
-      if (hasPrefixHash[hash] === 1) return true;
+      if (prefixHashFlags[hash] === 1) return true;
     }
     return false;
   };
 }
 
-/** Returns a Finder of many values. A fast prefilter makes most searches unnecessary, but not those for `numbers`. */
+/** Returns a Finder of many values. A fast prefilter makes most searches for non-numeric values unnecessary. */
 function manyTextsFinder(values: readonly string[]): Finder {
   const numbers = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const otherValues = values.filter((value) => !numbers.includes(value));
-  const texts = otherValues.flatMap((value) => [value, ...encodings(value)]);
-  const mayContain = createPrefilter(texts);
-  const findText = textFinder(texts);
+  const searchedTexts = otherValues.flatMap((value) => [value, ...encodingsOf(value)]);
+  const mayContainText = createPrefilter(searchedTexts);
+  const findText = textFinder(searchedTexts);
   return unionFinder([
-    (text) => (mayContain(text) ? findText(text) : NO_SPANS),
+    (text) => (mayContainText(text) ? findText(text) : NO_SPANS),
     ...numbers.map(secretFinder),
   ]);
 }

@@ -35,6 +35,7 @@ export function redactText(text: string): string {
   return redactSpans(text, spans);
 }
 
+/** Reads a free text. Redacts the card numbers and tokens in it. */
 export function redactFreeText(value: unknown): string | null {
   const text = scalarToText(value);
   return text === null ? null : redactText(text);
@@ -68,17 +69,17 @@ export function redactUnlessEnumValue(value: unknown): string | null {
 
 /** Reads the status of a transaction. Redacts a status with more than two digits: they may be part of a secret. */
 export function readStatus(value: unknown): string | null {
-  const word = redactUnlessEnumValue(value);
-  return word === null || word.replace(/\P{N}/gu, '').length <= 2 ? word : REDACTED;
+  const status = redactUnlessEnumValue(value);
+  return status === null || status.replace(/\P{N}/gu, '').length <= 2 ? status : REDACTED;
 }
 
-const MAX_MESSAGE_LENGTH = 1000;
+const MAX_SERVICE_MESSAGE_LENGTH = 1000;
 
 /** Truncates a long text before the word or number at the limit. A part of a card number would not be recognised. */
 const truncateAtWord = (text: string): string =>
-  text.length <= MAX_MESSAGE_LENGTH
+  text.length <= MAX_SERVICE_MESSAGE_LENGTH
     ? text
-    : text.slice(0, MAX_MESSAGE_LENGTH).replace(/(?:[\d\s.-]+|\S+)$/, '');
+    : text.slice(0, MAX_SERVICE_MESSAGE_LENGTH).replace(/(?:[\d\s.-]+|\S+)$/, '');
 
 /** Reads an error message of the service. Truncates it. Redacts card numbers, tokens and words that may be keys. */
 export function readMessage(value: unknown): string | null {
@@ -93,10 +94,10 @@ export function readMessage(value: unknown): string | null {
  * and tokens in it.
  */
 const redactUnless =
-  (isHarmless: (text: string) => boolean) =>
+  (hasExpectedForm: (text: string) => boolean) =>
   (value: unknown): string | null => {
     const text = scalarToText(value);
-    return text !== null && isHarmless(text) ? text : redactFreeText(value);
+    return text !== null && hasExpectedForm(text) ? text : redactFreeText(value);
   };
 
 /**
@@ -133,12 +134,13 @@ const MAX_SHOWN_DIGITS = 12;
  * Reads a masked card number. Masks a number of 12 to 19 digits. Returns null for any other text with more than 12
  * digits, and for a text that redactText() would change.
  */
-export function readCardMask(value: unknown): string | null {
+export function readMaskedCardNumber(value: unknown): string | null {
   const text = scalarToText(value);
   if (text === null) return null;
-  const bare = text.replace(/[^\p{L}\p{N}*•·.#]/gu, '');
-  if (/^\d{12,19}$/.test(bare)) return `${bare.slice(0, 4)}${'*'.repeat(bare.length - 8)}${bare.slice(-4)}`;
-  const shownDigitCount = bare.replace(/\D/g, '').length;
+  const digitsAndMask = text.replace(/[^\p{L}\p{N}*•·.#]/gu, '');
+  if (/^\d{12,19}$/.test(digitsAndMask))
+    return `${digitsAndMask.slice(0, 4)}${'*'.repeat(digitsAndMask.length - 8)}${digitsAndMask.slice(-4)}`;
+  const shownDigitCount = digitsAndMask.replace(/\D/g, '').length;
   return shownDigitCount <= MAX_SHOWN_DIGITS && redactText(text) === text ? text : null;
 }
 
@@ -169,10 +171,10 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
   if (!isObject(value)) return value;
   let isChanged = false;
   const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
-    const shown = redact(name, '');
-    const clean = redactJson(inner, redact, name, depth + 1);
-    isChanged ||= shown !== name || clean !== inner;
-    return [shown, clean];
+    const redactedName = redact(name, '');
+    const redactedValue = redactJson(inner, redact, name, depth + 1);
+    isChanged ||= redactedName !== name || redactedValue !== inner;
+    return [redactedName, redactedValue];
   });
   return isChanged ? Object.fromEntries(entries) : value;
 }

@@ -106,7 +106,7 @@ export abstract class PaymentResource extends Node {
    * Date header of the lookup's response in ms since 1970. Undefined if the header is missing, or if the payment does
    * not come from a lookup.
    */
-  serviceTimeMs?: number;
+  dateHeaderMs?: number;
 
   /** Polling intervals for callers, returned as `pollAfterMs` of the next action. */
   pollIntervals!: CallerPollIntervals;

@@ -61,7 +61,7 @@ export const bugs = [
     id: 'create-resent-after-takeover',
     promise: 'A create that another instance has taken over is not sent again after a 401.',
     file: 'src/datasources/payment-service/http/transport.ts',
-    find: '((await options.mayRepeat?.()) ?? true) ? now : undefined',
+    find: '((await options.mayRetryAfter401?.()) ?? true) ? now : undefined',
     replace: 'now',
     tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
@@ -69,8 +69,8 @@ export const bugs = [
     id: 'create-signed-after-suspension',
     promise: 'The service refuses a create whose machine was suspended before it was sent.',
     file: 'src/datasources/payment-service/http/transport.ts',
-    find: '(signatureTime ?? now())',
-    replace: 'now()',
+    find: 'signatureTime + skewMs)',
+    replace: 'this.options.now() + skewMs)',
     tests: ['test/exactly-once/clocks.slow.test.ts'],
   },
   {
@@ -78,7 +78,7 @@ export const bugs = [
     promise: 'A create whose response was lost is never reported as not sent.',
     file: 'src/datasources/payment-service/http/http-exchange.ts',
     find: 'this.#controller === undefined, code)',
-    replace: 'this.#status === 0, code)',
+    replace: 'this.#responseStatus === 0, code)',
     tests: ['test/exactly-once/lost-responses.slow.test.ts'],
   },
   {

@@ -4,8 +4,8 @@ export const bugs = [
     id: 'live-details-of-another-payout',
     promise: 'Subscribers of a payout do not get the details of another payout with its external id.',
     file: 'src/datasources/payment-service/payouts.ts',
-    find: 'known.isUnproven',
-    replace: 'known.isUnproven === null',
+    find: 'known.isFromUnprovenAttempt',
+    replace: 'known.isFromUnprovenAttempt === null',
     tests: ['test/exactly-once/payouts.slow.test.ts'],
   },
   {
@@ -44,8 +44,8 @@ export const bugs = [
     id: 'live-stale-lookup-after-change',
     promise: 'A lookup after a change does not share the response to an earlier one.',
     file: 'src/datasources/payment-service/coalesced-lookups.ts',
-    find: 'if (shared.channel === channel) this.#inFlight.delete(name);',
-    replace: 'if (shared.channel === name) this.#inFlight.delete(name);',
+    find: 'if (shared.channel === channel) this.#inFlight.delete(cacheKey);',
+    replace: 'if (shared.channel === cacheKey) this.#inFlight.delete(cacheKey);',
     tests: ['test/gateway/lookups.test.ts'],
   },
   {

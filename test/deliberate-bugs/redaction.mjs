@@ -20,7 +20,7 @@ export const bugs = [
     id: 'redact-encoded-card-number',
     promise: 'A card number appears in no response, in any encoding.',
     file: 'src/redaction/service-response.ts',
-    find: 'textFinder(encodings(secret))',
+    find: 'textFinder(encodingsOf(secret))',
     replace: 'textFinder([])',
     tests: ['test/gateway/secrets.system.test.ts'],
   },
@@ -28,8 +28,8 @@ export const bugs = [
     id: 'redact-names',
     promise: 'A secret appears in no name of a JSON object in a response.',
     file: 'src/redaction/text.ts',
-    find: "const shown = redact(name, '');",
-    replace: 'const shown = name;',
+    find: "const redactedName = redact(name, '');",
+    replace: 'const redactedName = name;',
     tests: ['test/gateway/secrets.system.test.ts'],
   },
   {
@@ -52,8 +52,8 @@ export const bugs = [
     id: 'redact-full-card-mask',
     promise: 'A full card number in place of a masked one is masked.',
     file: 'src/redaction/text.ts',
-    find: "${bare.slice(0, 4)}${'*'.repeat(bare.length - 8)}${bare.slice(-4)}",
-    replace: '${bare}',
+    find: "${digitsAndMask.slice(0, 4)}${'*'.repeat(digitsAndMask.length - 8)}${digitsAndMask.slice(-4)}",
+    replace: '${digitsAndMask}',
     tests: ['test/gateway/secrets.system.test.ts'],
   },
   {
@@ -84,8 +84,9 @@ export const bugs = [
     id: 'redact-query-in-log',
     promise: 'The log line of a failed call holds no id.',
     file: 'src/datasources/payment-service/client.ts',
-    find: "const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;",
-    replace: "const name = 'query' in call ? `GET ${call.path}?${call.query}` : `POST ${call.path}`;",
+    find: "const methodAndPath = `${'queryString' in call ? 'GET' : 'POST'} ${call.path}`;",
+    replace:
+      "const methodAndPath = 'queryString' in call ? `GET ${call.path}?${call.queryString}` : `POST ${call.path}`;",
     tests: ['test/tracing/tracing.slow.test.ts', 'test/gateway/credentials.slow.test.ts'],
   },
   {
@@ -108,8 +109,8 @@ export const bugs = [
     id: 'redact-audit-tokens',
     promise: 'The audit log holds no token.',
     file: 'src/redaction/audit.ts',
-    find: 'containsToken(start) || containsPan(start)',
-    replace: 'containsPan(start)',
+    find: 'containsToken(searched) || containsPan(searched)',
+    replace: 'containsPan(searched)',
     tests: ['test/audit/scrubbing.test.ts', 'test/gateway/secrets.system.test.ts'],
   },
   {

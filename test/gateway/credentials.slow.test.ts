@@ -460,7 +460,7 @@ describe('A credentials file', () => {
       const file = fileWith(content, { 'two-lines': `${CANARY}\n${CANARY}\n` });
       let fault: unknown;
       try {
-        new Credentials({ file, settings: undefined }).close();
+        new Credentials({ credentialsFile: file, defaultCredentials: undefined }).close();
       } catch (error) {
         fault = error;
       }

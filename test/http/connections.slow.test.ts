@@ -141,7 +141,7 @@ describe('A server with MAX_CONNECTIONS open connections', () => {
   });
 });
 
-test('MAX_CONNECTIONS_PER_ADDRESS refuses a second connection from one address, and serves another address', async () => {
+test('MAX_CONNECTIONS_PER_ADDRESS=1 refuses a second connection from one address, and serves another address', async () => {
   const server = await startBareServer({ maxConnectionsPerAddress: 1 });
   const busy = await openBusy(server, 1);
   expect((await (await open(server)).end())[0]?.status).toBe(503);

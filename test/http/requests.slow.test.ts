@@ -64,7 +64,7 @@ describe('The GraphQL endpoint', () => {
   });
 });
 
-describe('A malformed request', () => {
+describe('Two requests on one connection', () => {
   /** Returns the responses, and whether the smuggled request reached the service. */
   async function sendMalformed({ write }: Pick<Malformed, 'write'>) {
     const externalId = `hidden-${randomUUID()}`;
@@ -79,24 +79,27 @@ describe('A malformed request', () => {
     return { responses, reached };
   }
 
-  test.each(MALFORMED)('cannot smuggle a second request: $name', async (malformed) => {
-    const { responses, reached } = await sendMalformed(malformed);
-    const [first, second, ...more] = responses;
-    expect(malformed.statuses).toContain(first?.status ?? 0);
-    expect(httpProblems(first ?? { status: 0, body: '' })).toEqual([]);
-    expect(JSON.stringify(responses)).not.toMatch(
-      /\b(fastify|node|express|apollo(?!-require)|llhttp|HPE_|server":)/i,
-    );
-    if (malformed.followed) {
-      // The bytes that follow are a separate request; the connection may have ended before it.
-      if (second) expect(JSON.parse(second.body)).toEqual({ data: { payment: null } });
-      expect(more).toEqual([]);
-    } else {
-      expect([reached, second]).toEqual([false, undefined]);
-    }
-  });
+  test.each(MALFORMED)(
+    'do not allow request smuggling when the first is malformed: $name',
+    async (malformed) => {
+      const { responses, reached } = await sendMalformed(malformed);
+      const [first, second, ...more] = responses;
+      expect(malformed.statuses).toContain(first?.status ?? 0);
+      expect(httpProblems(first ?? { status: 0, body: '' })).toEqual([]);
+      expect(JSON.stringify(responses)).not.toMatch(
+        /\b(fastify|node|express|apollo(?!-require)|llhttp|HPE_|server":)/i,
+      );
+      if (malformed.followed) {
+        // The bytes that follow are a separate request; the connection may have ended before it.
+        if (second) expect(JSON.parse(second.body)).toEqual({ data: { payment: null } });
+        expect(more).toEqual([]);
+      } else {
+        expect([reached, second]).toEqual([false, undefined]);
+      }
+    },
+  );
 
-  test('that is corrected lets the next request on its connection reach the service', async () => {
+  test('are both processed when both are well-formed', async () => {
     const { responses, reached } = await sendMalformed({
       write: ({ smuggled }) => postText('{"query":"{ __typename }"}', [host, authorization]) + smuggled,
     });
@@ -184,7 +187,7 @@ describe('Ambiguous input', () => {
     for (const parameters of bad) expectRefused(await get(parameters, path));
   });
 
-  test('is not seen in a GET with escaped spaces and plus signs: it is accepted', async () => {
+  test('in a GET does not include escaped spaces and plus signs, which are accepted', async () => {
     expect((await get(`${query}&${variables('Müller %2B +')}`)).data).toEqual({ payment: null });
     expect(server.service.requests[0]?.parameters.get('external_id')).toBe('Müller %2B +');
   });

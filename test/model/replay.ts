@@ -1,5 +1,8 @@
 import type { Attempt, AttemptOutcome } from '../../src/datasources/journal/journal';
-import type { Controller, Exchange } from '../../src/datasources/payment-service/http/http-exchange';
+import type {
+  DispatchController,
+  HttpExchange,
+} from '../../src/datasources/payment-service/http/http-exchange';
 import { call } from '../simulation/api';
 import { newRecord } from '../simulation/checker';
 import { Environment } from '../simulation/environment';
@@ -98,12 +101,12 @@ class Post {
   isAborted = false;
   isInFlight = false;
   response: ServiceResponse | undefined;
-  readonly controller: Controller = { abort: () => void (this.isAborted = true) };
+  readonly controller: DispatchController = { abort: () => void (this.isAborted = true) };
 
   constructor(
     readonly machine: Machine,
     readonly request: ServiceRequest,
-    readonly exchange: Exchange,
+    readonly exchange: HttpExchange,
   ) {}
 }
 

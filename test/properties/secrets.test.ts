@@ -116,7 +116,7 @@ describe('A card number', () => {
     );
   });
 
-  test('of a card scheme is found in an id, however its digits are grouped', () => {
+  test('of a known card scheme is found in an id, however its digits are grouped', () => {
     const known = ['378282246310005', '6011111111111117', '3530111333300000', '2223003122003222'];
     for (const number of known) expect(containsKnownSchemePan(`order-${number}`)).toBe(true);
     fc.assert(
@@ -263,7 +263,7 @@ describe('An encoded secret', () => {
     );
   });
 
-  test('of at most 4 digits is removed, but not if its digits are a part of other escapes', () => {
+  test('of 3 digits is removed, but the same digits are kept inside another escape', () => {
     const remove = createRedactor({ secrets: ['737'] });
     expect(remove('a~%37%33%37~b')).toBe(HIDDEN);
     for (const text of ['%E2%97%37x', 'a%2F7370', '\\u0737']) expect(remove(text)).toBe(text);
@@ -307,7 +307,7 @@ describe('A text without secrets', () => {
   });
 });
 
-test('A UUID that contains a card number is refused as a key only if it has no letters or contains the card of the request', () => {
+test('A UUID that contains a card number is refused as an idempotency key only if it has no letters or contains the card number of the request', () => {
   const faultsOf = (idempotencyKey: string, secrets: string[] = []) =>
     findMisplacedSecrets({ idempotencyKey }, { ...METHOD, secrets });
   const withLetters = '41111111-1111-1111-abcd-000000000000';

@@ -34,8 +34,8 @@ export function startInstance(
   const { clock, runtime } = machine;
   const { timeoutMs, settleMs, keepMs, fenceMs } = faults.profile;
   const credentials = new Credentials({
-    file: null,
-    settings: { apiKey: new Secret(API_KEY), secretKeys: [new Secret(SECRET_KEY)] },
+    credentialsFile: null,
+    defaultCredentials: { apiKey: new Secret(API_KEY), secretKeys: [new Secret(SECRET_KEY)] },
   });
   const transport = new ServiceTransport({
     baseUrl: 'http://service.example/',

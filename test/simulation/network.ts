@@ -1,5 +1,8 @@
 import type { ServiceConnections } from '../../src/datasources/payment-service/http/connections';
-import type { Controller, Exchange } from '../../src/datasources/payment-service/http/http-exchange';
+import type {
+  DispatchController,
+  HttpExchange,
+} from '../../src/datasources/payment-service/http/http-exchange';
 import type { Environment } from './environment';
 import type { Machine } from './machine';
 import { LOOKUP_FAULTS, SERVICE_FAULTS, type Fault } from './profile';
@@ -9,7 +12,7 @@ const UNKNOWN_STATUSES = [408, 409, 425, 500, 502, 503, 504];
 const REFUSED_STATUSES = [400, 403, 404, 422];
 
 export const connectionsTo = (
-  send: (request: ServiceRequest, exchange: Exchange) => void,
+  send: (request: ServiceRequest, exchange: HttpExchange) => void,
 ): ServiceConnections => ({
   get: ({ path, headers }, exchange) => {
     const [route = '', data = ''] = path.split('?');
@@ -19,7 +22,11 @@ export const connectionsTo = (
   close: () => Promise.resolve(),
 });
 
-export function receive(exchange: Exchange, controller: Controller, response: ServiceResponse): void {
+export function receive(
+  exchange: HttpExchange,
+  controller: DispatchController,
+  response: ServiceResponse,
+): void {
   exchange.onResponseStart(controller, response.status, response.headers);
   exchange.onResponseData(controller, Buffer.from(response.body));
   exchange.onResponseEnd();
@@ -38,7 +45,7 @@ class Transmission {
   #isAborted = false;
   #isPosted = false;
   readonly #fault: Fault | undefined;
-  readonly #controller: Controller = {
+  readonly #controller: DispatchController = {
     abort: () => {
       this.#isAborted = true;
       this.#end();
@@ -49,7 +56,7 @@ class Transmission {
     private readonly environment: Environment,
     private readonly machine: Machine,
     private readonly request: ServiceRequest,
-    private readonly exchange: Exchange,
+    private readonly exchange: HttpExchange,
   ) {
     const { faults } = environment;
     const isLookup = request.method === 'GET';

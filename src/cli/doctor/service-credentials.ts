@@ -44,10 +44,10 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
  * test lookup with these credentials.
  */
 function openCredentialEntries({ config, channel }: CheckContext) {
-  const { credentialsFile: file, defaultCredentials: settings } = config.service;
-  const credentials = new Credentials({ file, settings });
+  const { credentialsFile, defaultCredentials } = config.service;
+  const credentials = new Credentials({ credentialsFile, defaultCredentials });
   const channels = new Map<string, string>();
-  const ownChannels = readCredentialsFileEntries(file).channels;
+  const ownChannels = readCredentialsFileEntries(credentialsFile).channels;
   // A channel with an entry of its own does not use the default credentials.
   const defaultChannel = channel && !ownChannels.includes(channel.toLowerCase()) ? channel : randomUUID();
   if (credentials.signersFor(defaultChannel)) channels.set('default', defaultChannel);
@@ -100,7 +100,7 @@ async function checkBySignedLookups(
   if (findings.every(({ status }) => status === 'ok')) {
     const unknownKeyTransport = new ServiceTransport({
       ...transportOptions,
-      credentials: Credentials.random(),
+      credentials: Credentials.createRandom(),
     });
     const response = await lookUpUnknownPayment(unknownKeyTransport, randomUUID()).catch(() => null);
     void unknownKeyTransport.close();
@@ -113,7 +113,7 @@ async function checkBySignedLookups(
 
 const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Promise<RawResponse> => {
   const query = lookupQueryString({ channel, transactionId: randomUUID() });
-  return transport.send({ channel, path: 'payment/', query }, { bulkhead: 'lookups' });
+  return transport.send({ channel, path: 'payment/', queryString: query }, { bulkhead: 'lookups' });
 };
 
 function findingForHttpStatus(entry: string, status: number, notFoundStatus: number): Finding {

@@ -46,8 +46,8 @@ export class LookupClient implements AsyncDisposable {
    */
   constructor(service: Config['service'], requestsPerSecond: number) {
     const { baseUrl, timeoutMs, notFoundStatus: status, notFoundFields: fields } = service;
-    const { credentialsFile: file, defaultCredentials: settings } = service;
-    const open = () => new Credentials({ file, settings });
+    const { credentialsFile, defaultCredentials } = service;
+    const open = () => new Credentials({ credentialsFile, defaultCredentials });
     const credentials = readSettingFile('SERVICE_CREDENTIALS_FILE', open);
     this.#credentials = credentials;
     this.#transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });

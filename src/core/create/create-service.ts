@@ -215,8 +215,8 @@ class CreateCall<T extends Transaction> {
   }
 
   #send(attempt: NewAttempt, slot: ReservedSlot): Promise<MutationOutcome<T>> {
-    const mayRepeat = (): Promise<boolean> => this.options.session.ownsInProgress(attempt.id);
-    return this.plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
+    const mayRetryAfter401 = (): Promise<boolean> => this.options.session.ownsInProgress(attempt.id);
+    return this.plan.send(attempt, { slot, mayRetryAfter401 }).catch(async (error: unknown) => {
       if (error instanceof ServiceError) await this.#recordNotCreated(attempt, 'not_sent');
       // Any other error is a bug, for example in reading the response. The service may have carried out the create.
       else await this.options.recovery.recordUnknown(attempt);

@@ -39,7 +39,7 @@ export const stateText = (snapshot: Snapshot): string =>
 /** Fields of a snapshot that are not compared: they may come from the gateway, or differ in every response. */
 const IGNORED_FIELDS: ReadonlySet<string> = new Set([
   'definition',
-  'serviceTimeMs',
+  'dateHeaderMs',
   'externalId',
   'isPartial',
 ]);

@@ -134,13 +134,13 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
    * same external id.
    */
   #isCreatedAfterStart(payment: PaymentResource, { startedAt, serviceStartedAt }: SentAttempt): boolean {
-    const { serviceTimeMs } = payment;
+    const { dateHeaderMs } = payment;
     const created = creationTime(payment);
     if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_HEADER_TOLERANCE_MS;
     const elapsed = this.session.clock.elapsedSince(startedAt);
     if (elapsed === undefined) return false;
-    if (serviceTimeMs === undefined) return created >= startedAt - MAX_UNKNOWN_SKEW_MS;
-    return created >= serviceTimeMs - elapsed - DATE_HEADER_TOLERANCE_MS;
+    if (dateHeaderMs === undefined) return created >= startedAt - MAX_UNKNOWN_SKEW_MS;
+    return created >= dateHeaderMs - elapsed - DATE_HEADER_TOLERANCE_MS;
   }
 }
 
@@ -180,7 +180,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
 
   async find(attempt: SentAttempt): Promise<LookupMatch<PayoutResource>> {
     const { channel, externalId } = attempt;
-    const details = { ...knownPayoutFromJournal(attempt), isUnproven: true };
+    const details = { ...knownPayoutFromJournal(attempt), isFromUnprovenAttempt: true };
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
     const { transaction: found, isFromService } = await this.payouts.lookUpWithOrigin(key, () => details);
     if (!found) return { kind: 'nothing', isFromService };

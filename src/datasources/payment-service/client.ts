@@ -1,8 +1,8 @@
 import type { SensitiveValues } from '../../redaction/service-response';
 import type { WireObject } from '../../shared/wire-object';
 import {
-  isNotFoundOfService,
-  refusedByGatewayError,
+  isNotFoundFromService,
+  rejectedLocallyError,
   parseMutationResponse,
   readLookupResponse,
   toLookupError,
@@ -19,7 +19,7 @@ import {
   resultOfFailure,
   resultOfStatus,
   type RequestObserver,
-  type ResultForMetrics,
+  type RequestResult,
 } from './request-observer';
 import type { RawResponse } from './http/http-exchange';
 import { dateHeaderMs, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
@@ -39,7 +39,7 @@ interface LookupResponse {
   /** Whether the response is certainly from the service, not from a proxy. Always true if `transaction` is set. */
   isFromService: boolean;
   /** Date header of the response in ms since 1970; undefined if missing or invalid. */
-  serviceTimeMs: number | undefined;
+  dateHeaderMs: number | undefined;
 }
 
 /** A slot in a bulkhead (concurrency limit), reserved for a create before it is written to the journal. */
@@ -70,13 +70,13 @@ export interface PostOptions {
   /** The slot that was reserved for the request. If omitted, the request waits for a slot. */
   slot?: ReservedSlot;
   /** Called before a retry after a 401. If it resolves to false, the request is not retried. */
-  mayRepeat?: (() => Promise<boolean>) | undefined;
+  mayRetryAfter401?: (() => Promise<boolean>) | undefined;
 }
 
 /** Client of the payment service: sends lookups, creates and confirms, and checks and redacts the responses. */
 export class ServiceClient {
   readonly runtime: Runtime;
-  readonly #retries: LookupRetrier;
+  readonly #lookupRetrier: LookupRetrier;
 
   constructor(
     private readonly transport: ServiceTransport,
@@ -86,24 +86,24 @@ export class ServiceClient {
     private readonly observer: RequestObserver,
   ) {
     this.runtime = transport.runtime;
-    this.#retries = new LookupRetrier(this.runtime, () => observer.onRetry());
+    this.#lookupRetrier = new LookupRetrier(this.runtime, () => observer.onRetry());
   }
 
   /** Looks a transaction up, with at most three tries within one deadline. Throws a ServiceError on failure. */
   lookUp(path: string, key: LookupKey): Promise<LookupResponse> {
-    const call = { channel: key.channel, path, query: lookupQueryString(key) };
-    const read = (raw: RawResponse): LookupResponse => {
+    const call = { channel: key.channel, path, queryString: lookupQueryString(key) };
+    const parseResponse = (raw: RawResponse): LookupResponse => {
       const json = readLookupResponse(
         raw,
         { ...key, ...this.gatewaySecrets() },
         this.notFoundResponse.status,
       );
       if (json) this.transport.recordServiceTime(raw);
-      const isFromService = json !== null || isNotFoundOfService(raw, this.notFoundResponse);
-      return { transaction: json, isFromService, serviceTimeMs: dateHeaderMs(raw) };
+      const isFromService = json !== null || isNotFoundFromService(raw, this.notFoundResponse);
+      return { transaction: json, isFromService, dateHeaderMs: dateHeaderMs(raw) };
     };
-    return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
-      this.#send(call, { bulkhead: 'lookups', timeoutMs }).then(read, (failure: unknown) => {
+    return this.#lookupRetrier.run(this.transport.timeoutMs, (timeoutMs) =>
+      this.#send(call, { bulkhead: 'lookups', timeoutMs }).then(parseResponse, (failure: unknown) => {
         throw toLookupError(failure);
       }),
     );
@@ -114,23 +114,23 @@ export class ServiceClient {
     bulkhead: BulkheadName,
     call: { channel: string; path: string; body: string },
     expected: ExpectedFields,
-    { slot, mayRepeat }: PostOptions = {},
+    { slot, mayRetryAfter401 }: PostOptions = {},
   ): Promise<MutationOutcome<WireObject>> {
-    const fields = { ...expected, ...this.gatewaySecrets() };
+    const expectedWithSecrets = { ...expected, ...this.gatewaySecrets() };
     const responsePromise = this.#send(call, {
       bulkhead: slot ? null : bulkhead,
       timeoutMs: slot && slot.deadline - this.runtime.monotonic(),
       signatureTime: slot?.signatureTime,
-      mayRepeat,
+      mayRetryAfter401,
     });
     return responsePromise.then((raw) => {
-      const outcome = parseMutationResponse(raw, fields);
+      const outcome = parseMutationResponse(raw, expectedWithSecrets);
       if (outcome.kind === 'accepted') this.transport.recordServiceTime(raw);
       return outcome;
     }, outcomeOfFailure);
   }
 
-  bulkheadSlots(path: string, bulkhead: BulkheadName): BulkheadSlots {
+  bulkheadSlots(createPath: string, bulkhead: BulkheadName): BulkheadSlots {
     const { transport, runtime } = this;
     return {
       hasFreeSlot: () => transport.policy.hasFreeSlot(bulkhead),
@@ -140,8 +140,8 @@ export class ServiceClient {
         try {
           return await transport.reserve(bulkhead);
         } catch (failure) {
-          this.#report({ channel, path, body: '' }, startedAt, resultOfFailure(failure));
-          throw refusedByGatewayError();
+          this.#report({ channel, path: createPath, body: '' }, startedAt, resultOfFailure(failure));
+          throw rejectedLocallyError();
         }
       },
     };
@@ -161,14 +161,14 @@ export class ServiceClient {
     );
   }
 
-  #report(call: ApiCall, startedAt: number, { result, ...facts }: ResultForMetrics): void {
-    const ms = this.runtime.monotonic() - startedAt;
-    const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;
-    this.observer.onEnd(REQUEST_LABELS[name] ?? 'other', result, ms);
+  #report(call: ApiCall, startedAt: number, { result, ...facts }: RequestResult): void {
+    const durationMs = this.runtime.monotonic() - startedAt;
+    const methodAndPath = `${'queryString' in call ? 'GET' : 'POST'} ${call.path}`;
+    this.observer.onEnd(REQUEST_LABELS[methodAndPath] ?? 'other', result, durationMs);
     if (result === 'ok' || result === 'not_found') return;
     const isChannelError = result === 'unauthorized' || result === 'no_credentials';
     const channel = isChannelError ? { channel: call.channel } : {};
-    this.observer.onFailure({ call: name, ...facts, ...channel, ms: Math.round(ms) });
+    this.observer.onFailure({ call: methodAndPath, ...facts, ...channel, ms: Math.round(durationMs) });
   }
 }
 

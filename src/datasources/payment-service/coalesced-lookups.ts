@@ -20,17 +20,17 @@ export class LookupCoalescer<T> {
   constructor(private readonly lookUp: (key: LookupKey) => Promise<T | null>) {}
 
   load(key: LookupKey): Promise<T | null> {
-    const name = lookupCacheKey(key);
-    const inFlight = this.#inFlight.get(name)?.inFlightResult;
-    if (inFlight) return inFlight;
+    const cacheKey = lookupCacheKey(key);
+    const existingResult = this.#inFlight.get(cacheKey)?.inFlightResult;
+    if (existingResult) return existingResult;
     const inFlightResult = this.lookUp(key);
     const shared: SharedLookup<T> = { channel: key.channel, inFlightResult };
-    const onEnd = (): void => {
+    const removeShared = (): void => {
       shared.inFlightResult = undefined;
-      if (this.#inFlight.get(name) === shared) this.#inFlight.delete(name);
+      if (this.#inFlight.get(cacheKey) === shared) this.#inFlight.delete(cacheKey);
     };
-    inFlightResult.then(onEnd, onEnd);
-    this.#inFlight.set(name, shared);
+    inFlightResult.then(removeShared, removeShared);
+    this.#inFlight.set(cacheKey, shared);
     return inFlightResult;
   }
 
@@ -39,8 +39,8 @@ export class LookupCoalescer<T> {
    * already in flight may return the state from before the mutation.
    */
   invalidateChannel(channel: string): void {
-    for (const [name, shared] of this.#inFlight) {
-      if (shared.channel === channel) this.#inFlight.delete(name);
+    for (const [cacheKey, shared] of this.#inFlight) {
+      if (shared.channel === channel) this.#inFlight.delete(cacheKey);
     }
   }
 }

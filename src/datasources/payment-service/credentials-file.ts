@@ -65,16 +65,16 @@ function readSecretKeys({ name, value, readFile }: CredentialField): Secret[] {
   return keys;
 }
 
-function readEntry(name: string, entry: unknown, readFile: ReadFile): CredentialEntry {
-  if (!isObject(entry)) throw new Error(`${name}: expected ${ENTRY_DESCRIPTION}`);
+function readEntry(entryName: string, entry: unknown, readFile: ReadFile): CredentialEntry {
+  if (!isObject(entry)) throw new Error(`${entryName}: expected ${ENTRY_DESCRIPTION}`);
   if (Object.keys(entry).some((field) => !ENTRY_FIELDS.includes(field)))
-    throw new Error(`${name}: has an unknown field; expected ${ENTRY_DESCRIPTION}`);
-  const chooseField = (inline: string, file: string): CredentialField => {
-    const [field, extraField] = [inline, file].filter((option) => Object.hasOwn(entry, option));
+    throw new Error(`${entryName}: has an unknown field; expected ${ENTRY_DESCRIPTION}`);
+  const chooseField = (inlineField: string, fileField: string): CredentialField => {
+    const [field, extraField] = [inlineField, fileField].filter((name) => Object.hasOwn(entry, name));
     if (field === undefined || extraField !== undefined)
-      throw new Error(`${name}: expected either ${inline} or ${file}`);
-    const isFile = field === file;
-    return { name: `${name}: ${field}`, value: entry[field], readFile: isFile ? readFile : undefined };
+      throw new Error(`${entryName}: expected either ${inlineField} or ${fileField}`);
+    const isFile = field === fileField;
+    return { name: `${entryName}: ${field}`, value: entry[field], readFile: isFile ? readFile : undefined };
   };
   return {
     apiKey: readCredential(chooseField('apiKey', 'apiKeyFile')),
@@ -102,13 +102,13 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
  * @throws Error if the content is invalid; its message contains no credentials
  */
 export function parseCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
-  const file = parseJson(text);
-  if (!isObject(file))
+  const root = parseJson(text);
+  if (!isObject(root))
     throw new Error('expected a JSON object with the field "default", the field "channels", or both');
-  if (Object.keys(file).some((name) => name !== 'default' && name !== 'channels'))
+  if (Object.keys(root).some((field) => field !== 'default' && field !== 'channels'))
     throw new Error('has an unknown field; expected only "default" and "channels"');
   return {
-    default: Object.hasOwn(file, 'default') ? readEntry('default', file['default'], readFile) : undefined,
-    channels: Object.hasOwn(file, 'channels') ? readChannels(file['channels'], readFile) : new Map(),
+    default: Object.hasOwn(root, 'default') ? readEntry('default', root['default'], readFile) : undefined,
+    channels: Object.hasOwn(root, 'channels') ? readChannels(root['channels'], readFile) : new Map(),
   };
 }

@@ -24,12 +24,12 @@ function createSigners(name: string, { apiKey, secretKeys }: CredentialEntry, pr
 
 interface CredentialsOptions {
   /** Path in the setting SERVICE_CREDENTIALS_FILE; null if unset. */
-  file: string | null;
+  credentialsFile: string | null;
   /**
    * Credentials from SERVICE_API_KEY and SERVICE_SECRET_KEY; undefined if unset. They are the default credentials if
    * there is no file, or if the file has no `default`.
    */
-  settings: CredentialEntry | undefined;
+  defaultCredentials: CredentialEntry | undefined;
   /** Gets a line when the file was reloaded or the secret key was switched. The lines contain no credential. */
   log?: Pick<Logger, 'info' | 'error'>;
 }
@@ -47,22 +47,22 @@ export class Credentials {
   readonly #fromSettings: ActiveCredentials;
 
   /** Returns random credentials. They are used to check that the service rejects an unknown API key. */
-  static random(): Credentials {
-    const settings = { apiKey: new Secret(randomUUID()), secretKeys: [new Secret(randomUUID())] };
-    return new Credentials({ file: null, settings });
+  static createRandom(): Credentials {
+    const defaultCredentials = { apiKey: new Secret(randomUUID()), secretKeys: [new Secret(randomUUID())] };
+    return new Credentials({ credentialsFile: null, defaultCredentials });
   }
 
-  /** Reads `options.file`, if set. Throws an Error if it cannot be read or is invalid. */
+  /** Reads `options.credentialsFile`, if set. Throws an Error if it cannot be read or is invalid. */
   constructor(private readonly options: CredentialsOptions) {
-    const { file, log } = options;
+    const { credentialsFile, defaultCredentials, log } = options;
     this.#fromSettings = this.#toActiveCredentials({ default: undefined, channels: new Map() });
-    if (file === null) return;
-    const folder = path.dirname(file);
+    if (credentialsFile === null) return;
+    const folder = path.dirname(credentialsFile);
     this.#file = new HotReloadedFile({
-      path: file,
+      path: credentialsFile,
       parse: (text, readReferenced) => {
-        const table = parseCredentialsFile(text, (named) => readReferenced(path.resolve(folder, named)));
-        if (!table.default && !options.settings && table.channels.size === 0)
+        const table = parseCredentialsFile(text, (file) => readReferenced(path.resolve(folder, file)));
+        if (!table.default && !defaultCredentials && table.channels.size === 0)
           throw new Error(
             'expected credentials in its field "default" or "channels", or in SERVICE_API_KEY and SERVICE_SECRET_KEY',
           );
@@ -111,14 +111,14 @@ export class Credentials {
   }
 
   #toActiveCredentials(table: CredentialTable): ActiveCredentials {
-    const { settings } = this.options;
+    const { defaultCredentials } = this.options;
     const previous = this.#file?.value;
-    const defaultEntry = table.default ?? settings;
+    const defaultEntry = table.default ?? defaultCredentials;
     const channels = [...table.channels].map(([channel, entry]): [string, Signers] => {
       const previousSigners = previous?.channels.get(channel) ?? previous?.default;
       return [channel, createSigners(`channels.${channel}`, entry, previousSigners)];
     });
-    const entries = [table.default, settings, ...table.channels.values()];
+    const entries = [table.default, defaultCredentials, ...table.channels.values()];
     return {
       default: defaultEntry && createSigners('default', defaultEntry, previous?.default),
       channels: new Map(channels),

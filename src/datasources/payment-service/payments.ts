@@ -24,7 +24,7 @@ export interface CreateRequest<Input, Method> {
   callbackUrl: string | null | undefined;
 }
 
-type PaymentRequest = CreateRequest<CreatePaymentInput, SelectedMethod<PaymentMethodDefinition>>;
+type CreatePaymentRequest = CreateRequest<CreatePaymentInput, SelectedMethod<PaymentMethodDefinition>>;
 
 export interface ConfirmRequest {
   channel: string;
@@ -68,7 +68,7 @@ export class PaymentService {
 
   /** POST payment/ (spec 4.4). */
   async create(
-    { input, method, externalId, callbackUrl }: PaymentRequest,
+    { input, method, externalId, callbackUrl }: CreatePaymentRequest,
     options: PostOptions,
   ): Promise<MutationOutcome<PaymentResource>> {
     const { channel, amount } = input;
@@ -105,9 +105,9 @@ export class PaymentService {
   /** Like `lookUp`, but also returns whether the response is certainly from the service. */
   async lookUpWithOrigin(key: LookupKey): Promise<LookupResult<PaymentResource>> {
     const requestedAt = this.client.runtime.monotonic();
-    const { transaction: json, serviceTimeMs, isFromService } = await this.client.lookUp('payment/', key);
+    const { transaction: json, dateHeaderMs, isFromService } = await this.client.lookUp('payment/', key);
     if (!json) return { transaction: null, isFromService };
-    const payment = Object.assign(readPayment(json, key, this.pollIntervals), { serviceTimeMs });
+    const payment = Object.assign(readPayment(json, key, this.pollIntervals), { dateHeaderMs });
     // If the response has no external id, the listener gets none, because the response does not prove that the external
     // id in `key` is that of the payment.
     const { externalId, ...keyWithoutExternalId } = key;

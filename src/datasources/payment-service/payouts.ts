@@ -17,7 +17,7 @@ import {
 import type { CreateRequest, FoundListener, LookupResult } from './payments';
 import { requestedAmount, readTransactionError } from './mapping/read-payment';
 
-type PayoutRequest = CreateRequest<CreatePayoutInput, ReturnType<typeof selectedPayoutMethod>>;
+type CreatePayoutRequest = CreateRequest<CreatePayoutInput, ReturnType<typeof selectedPayoutMethod>>;
 
 /** Details of a payout that are known without a response: from its request, lookup key or journal entry. */
 export interface KnownPayout {
@@ -30,13 +30,13 @@ export interface KnownPayout {
   /** Whether details may be missing because the journal was not read. Default: false. */
   isPartial?: boolean;
   /** Whether the details come from an attempt that may not have created this payout. Default: false. */
-  isUnproven?: boolean;
+  isFromUnprovenAttempt?: boolean;
 }
 
 /** Returns the known details of the payout that a lookup has found, by its transaction id. */
 type FindKnownPayout = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
 
-/** The payouts of the payment service (spec 4.1, 4.2). */
+/** Creates and looks up payouts of the service (spec 4.1, 4.2). */
 export class PayoutService {
   onFound: FoundListener<PayoutResource> = () => undefined;
   readonly slots: BulkheadSlots;
@@ -47,7 +47,7 @@ export class PayoutService {
 
   /** POST payout/ (spec 4.2). */
   async create(
-    { input, method, externalId, callbackUrl }: PayoutRequest,
+    { input, method, externalId, callbackUrl }: CreatePayoutRequest,
     options: PostOptions,
   ): Promise<MutationOutcome<PayoutResource>> {
     const { channel, amount, description } = input;
@@ -68,25 +68,25 @@ export class PayoutService {
 
   /**
    * GET payout/ (spec 4.1). Returns null after a "not found" response. Throws a ServiceError if the lookup fails.
-   * @param findKnown returns the details that the response lacks. Default: returns `key`.
+   * @param findKnownPayout returns the details that the response lacks. Default: returns `key`.
    */
-  async lookUp(key: LookupKey, findKnown?: FindKnownPayout): Promise<PayoutResource | null> {
-    return (await this.lookUpWithOrigin(key, findKnown)).transaction;
+  async lookUp(key: LookupKey, findKnownPayout?: FindKnownPayout): Promise<PayoutResource | null> {
+    return (await this.lookUpWithOrigin(key, findKnownPayout)).transaction;
   }
 
   /** Like `lookUp`, but also returns whether the response is certainly from the service. */
   async lookUpWithOrigin(
     key: LookupKey,
-    findKnown: FindKnownPayout = () => key,
+    findKnownPayout: FindKnownPayout = () => key,
   ): Promise<LookupResult<PayoutResource>> {
     const requestedAt = this.client.runtime.monotonic();
     const { transaction: json, isFromService } = await this.client.lookUp('payout/', key);
     if (!json) return { transaction: null, isFromService };
     const transactionId = String(json['transaction_id']).toLowerCase();
-    const known = await findKnown(transactionId);
+    const known = await findKnownPayout(transactionId);
     const payout = readPayout(json, known);
     // Withhold the details from the listener if they may belong to another payout.
-    const payoutForListener = known.isUnproven
+    const payoutForListener = known.isFromUnprovenAttempt
       ? readPayout(json, { channel: known.channel, isPartial: true })
       : payout;
     this.onFound(payoutForListener, requestedAt);
@@ -101,13 +101,13 @@ export class PayoutService {
 
 /** Reads a payout from a response (spec 2.6). Fields that the response lacks come from `known`. */
 function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
-  const type = scalarToText(json['method']);
+  const methodType = scalarToText(json['method']);
   const definition =
-    type === null ? (known.definition ?? payoutMethodByType(null)) : payoutMethodByType(type);
+    methodType === null ? (known.definition ?? payoutMethodByType(null)) : payoutMethodByType(methodType);
   const payout = new definition.payoutClass(definition);
   const status = String(json['status']);
   return Object.assign(payout, definition === known.definition ? known.publicDetails : {}, {
-    wireType: redactUnlessEnumValue(type) ?? known.type ?? null,
+    wireType: redactUnlessEnumValue(methodType) ?? known.type ?? null,
     transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
     externalId: readVerbatim(json['external_id']) ?? known.externalId,

@@ -18,8 +18,8 @@ interface RequestFailureReport {
 export interface RequestObserver {
   /** Called after `onEnd` if the result is neither `ok` nor `not_found`. */
   onFailure(report: RequestFailureReport): void;
-  /** Called after every request, and if a create got no bulkhead slot. `name` and `result` are metric labels. */
-  onEnd(name: string, result: string, ms: number): void;
+  /** Called after every request, and if a create got no slot. `requestLabel` and `result` are metric labels. */
+  onEnd(requestLabel: string, result: string, durationMs: number): void;
   /** Called before each retry of a lookup because the service is unavailable, but not before a repeat after a 401. */
   onRetry(): void;
 }
@@ -34,10 +34,10 @@ export const REQUEST_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Result of a request: `result` is for metrics, the other fields are for the log. */
-export type ResultForMetrics = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
+export type RequestResult = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
 
 /** Classifies a response by its HTTP status. Ignores the body, which has not been validated yet. */
-export function resultOfStatus(status: number, notFoundStatus: number): ResultForMetrics {
+export function resultOfStatus(status: number, notFoundStatus: number): RequestResult {
   if (status < 300) return { result: 'ok', status };
   if (status === 401) return { result: 'unauthorized', status };
   if (status === notFoundStatus) return { result: 'not_found', status };
@@ -46,7 +46,7 @@ export function resultOfStatus(status: number, notFoundStatus: number): ResultFo
 }
 
 /** Classifies a request that failed without a complete response. */
-export function resultOfFailure(failure: unknown): ResultForMetrics {
+export function resultOfFailure(failure: unknown): RequestResult {
   if (failure instanceof RequestFailure) return { result: failure.reason, code: failure.code };
   if (failure instanceof ServiceError) return { result: 'no_credentials', code: 'NO_CREDENTIALS' };
   return { result: 'internal_error', code: 'UNKNOWN' };

@@ -79,7 +79,7 @@ export function createServiceTracing(
   /** Number of times each request was sent. A retry passes the same ServiceCall object. */
   const sendCounts = new WeakMap<ServiceCall, number>();
   return <A extends { status: number }>(call: ServiceCall, exchange: () => Promise<A>): Promise<A> => {
-    const method = 'query' in call ? 'GET' : 'POST';
+    const method = 'queryString' in call ? 'GET' : 'POST';
     const template = `/api/v1/${call.path}`;
     const resends = sendCounts.get(call) ?? 0;
     sendCounts.set(call, resends + 1);

@@ -4,7 +4,7 @@ import { PaymentResource, PaymentState, StateField } from '../payment';
 import { registerEnum } from '../register-enum';
 import { IsEmail, IsMaskedPan, OptionalTextField } from '../rules';
 import { ServiceField, presentOrNull, type Lazy } from '../lazy-field';
-import { readVerbatim, readCardMask } from '../../redaction/text';
+import { readVerbatim, readMaskedCardNumber } from '../../redaction/text';
 import { defineMethod } from './method-definition';
 
 @InputType({
@@ -35,7 +35,7 @@ export class C2cPayment extends PaymentResource {
   @ServiceField("The sender's surname; null if not given.") surname?: string;
   @ServiceField("The sender's email address; null if not given.") email?: string;
 
-  @ServiceField("The sender's card number, masked; null if not given.", { read: readCardMask })
+  @ServiceField("The sender's card number, masked; null if not given.", { read: readMaskedCardNumber })
   cardMask?: string;
 
   @ServiceField('The card number to transfer to; null in the redirect flow.', { read: readVerbatim })

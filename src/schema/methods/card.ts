@@ -18,7 +18,7 @@ import {
 } from '../rules';
 import { CardNumber, CardSecurityCode } from '../scalars';
 import { ServiceField } from '../lazy-field';
-import { readCardMask, redactUnlessIp } from '../../redaction/text';
+import { readMaskedCardNumber, redactUnlessIp } from '../../redaction/text';
 import { toWireFields } from '../../shared/wire-object';
 import { defineMethod, maskAllButLastFour } from './method-definition';
 import { PayoutDetailField } from './wallets';
@@ -71,7 +71,7 @@ export class CardPayoutInput {
 export class CardPayment extends PaymentResource {
   @ServiceField(
     'The card number, masked but for its first and last four digits; null until a card was given.',
-    { read: readCardMask },
+    { read: readMaskedCardNumber },
   )
   cardMask?: string;
 

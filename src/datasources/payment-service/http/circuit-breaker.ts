@@ -1,19 +1,19 @@
 import { BrokenCircuitError, BulkheadRejectedError } from 'cockatiel';
 import type { Runtime } from '../../../shared/runtime';
 
-const FIRST_BREAK_MS = 1000;
-const MAX_BREAK_MS = 30_000;
+const FIRST_OPEN_DURATION_MS = 1000;
+const MAX_OPEN_DURATION_MS = 30_000;
 
-type State =
-  | { kind: 'closed'; failures: number }
-  /** `until`: end of the open state, in ms by the monotonic clock. `failedProbes`: consecutive failed probes. */
-  | { kind: 'open'; until: number; failedProbes: number }
+type CircuitState =
+  | { kind: 'closed'; failureCount: number }
+  /** `openUntil`: end of the open state, in ms by the monotonic clock. `failedProbeCount`: consecutive failures. */
+  | { kind: 'open'; openUntil: number; failedProbeCount: number }
   /** One request probes the service; all others wait. `probeEnd` resolves when the probe has ended. */
-  | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbes: number };
+  | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbeCount: number };
 
 interface CircuitBreakerOptions {
   /** The circuit breaker opens after this number of failures without a success in between. */
-  threshold: number;
+  failureThreshold: number;
   /**
    * Whether the outcome of a request is a failure.
    * @param outcome the result of `send`, or the error with which `send` rejected
@@ -27,16 +27,16 @@ const isPolicyRejection = (error: unknown): boolean =>
   error instanceof BrokenCircuitError || error instanceof BulkheadRejectedError;
 
 /**
- * Opens after `threshold` failures without a success in between, and rejects all requests for up to 1 s. The next
- * request is a probe. If the probe fails, the breaker opens for twice as long, at most 30 s. If the probe was sent and
- * does not fail, the breaker closes. An error for which `isFailure` returns false is neither a failure nor a success.
+ * Opens after `failureThreshold` failures without a success in between, and rejects all requests for up to 1 s. The
+ * next request is a probe. If the probe fails, the breaker opens for twice as long, at most 30 s. If the probe was sent
+ * and does not fail, the breaker closes. While closed, ignores errors for which `isFailure` returns false.
  */
 export class CircuitBreaker {
-  #state: State = { kind: 'closed', failures: 0 };
+  #state: CircuitState = { kind: 'closed', failureCount: 0 };
 
   constructor(private readonly options: CircuitBreakerOptions) {}
 
-  get state(): State['kind'] {
+  get state(): CircuitState['kind'] {
     return this.#state.kind;
   }
 
@@ -48,22 +48,22 @@ export class CircuitBreaker {
       await state.probeEnd;
       return this.execute(send);
     }
-    if (this.options.runtime.monotonic() < state.until) throw new BrokenCircuitError();
-    return this.#probe(send, state.failedProbes);
+    if (this.options.runtime.monotonic() < state.openUntil) throw new BrokenCircuitError();
+    return this.#probe(send, state.failedProbeCount);
   }
 
-  async #probe<T>(send: () => Promise<T>, failedProbes: number): Promise<T> {
+  async #probe<T>(send: () => Promise<T>, failedProbeCount: number): Promise<T> {
     const probeEnd = Promise.withResolvers<undefined>();
-    this.#state = { kind: 'half_open', probeEnd: probeEnd.promise, failedProbes };
+    this.#state = { kind: 'half_open', probeEnd: probeEnd.promise, failedProbeCount };
     try {
-      return await this.#run(send, () => this.#open(failedProbes + 1));
+      return await this.#run(send, () => this.#open(failedProbeCount + 1));
     } catch (error) {
       // The probe was rejected before it was sent, so it proves nothing. The next request is the probe.
-      if (isPolicyRejection(error)) this.#state = { kind: 'open', until: 0, failedProbes };
+      if (isPolicyRejection(error)) this.#state = { kind: 'open', openUntil: 0, failedProbeCount };
       throw error;
     } finally {
       // A failed probe has opened the breaker. If the breaker is still half open, the probe has not failed.
-      if (this.#state.kind === 'half_open') this.#state = { kind: 'closed', failures: 0 };
+      if (this.#state.kind === 'half_open') this.#state = { kind: 'closed', failureCount: 0 };
       probeEnd.resolve(undefined);
     }
   }
@@ -73,7 +73,7 @@ export class CircuitBreaker {
     try {
       const result = await send();
       if (isFailure(result)) onFailure();
-      else if (this.#state.kind === 'closed') this.#state.failures = 0;
+      else if (this.#state.kind === 'closed') this.#state.failureCount = 0;
       return result;
     } catch (error) {
       if (isFailure(error)) onFailure();
@@ -83,15 +83,18 @@ export class CircuitBreaker {
 
   #onFailure(): void {
     if (this.#state.kind !== 'closed') return;
-    this.#state.failures += 1;
-    if (this.#state.failures >= this.options.threshold) this.#open(0);
+    this.#state.failureCount += 1;
+    if (this.#state.failureCount >= this.options.failureThreshold) this.#open(0);
   }
 
-  #open(failedProbes: number): void {
+  #open(failedProbeCount: number): void {
     const { runtime } = this.options;
-    const breakMs = Math.min(MAX_BREAK_MS, FIRST_BREAK_MS * 2 ** Math.min(failedProbes, 5));
+    const openMs = Math.min(
+      MAX_OPEN_DURATION_MS,
+      FIRST_OPEN_DURATION_MS * 2 ** Math.min(failedProbeCount, 5),
+    );
     // Jitter keeps instances from probing at the same time.
-    const until = runtime.monotonic() + breakMs * (0.75 + runtime.random() / 4);
-    this.#state = { kind: 'open', until, failedProbes };
+    const openUntil = runtime.monotonic() + openMs * (0.75 + runtime.random() / 4);
+    this.#state = { kind: 'open', openUntil, failedProbeCount };
   }
 }

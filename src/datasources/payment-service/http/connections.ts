@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { Pool, util } from 'undici';
 import { InFlightCounter } from '../../../shared/in-flight-counter';
-import type { Controller, Exchange } from './http-exchange';
+import type { DispatchController, HttpExchange } from './http-exchange';
 import { PostAgent } from './post-agent';
 
 interface GetRequest {
@@ -16,9 +16,9 @@ interface PostRequest extends GetRequest {
 /** HTTP connections to the payment service; test/simulation replaces them. */
 export interface ServiceConnections {
   /** Sends a lookup. Reports its response or failure to `exchange`. */
-  get(message: GetRequest, exchange: Exchange): void;
+  get(request: GetRequest, exchange: HttpExchange): void;
   /** Sends a create or confirm. Reports its response or failure to `exchange`. */
-  post(message: PostRequest, exchange: Exchange): void;
+  post(request: PostRequest, exchange: HttpExchange): void;
   /** Rejects later requests. Resolves when all requests in flight have ended. */
   close(): Promise<void>;
 }
@@ -29,35 +29,35 @@ const MAX_LOOKUP_CONNECTIONS = 256;
 export class HttpConnections implements ServiceConnections {
   readonly #lookupPool: Pool;
   readonly #postAgent: PostAgent;
-  readonly #host: string;
+  readonly #hostHeader: string;
   readonly #postsInFlight = new InFlightCounter();
   #isClosed = false;
 
-  constructor(base: URL, connectTimeoutMs: number) {
-    this.#lookupPool = new Pool(base.origin, {
+  constructor(baseUrl: URL, connectTimeoutMs: number) {
+    this.#lookupPool = new Pool(baseUrl.origin, {
       connections: MAX_LOOKUP_CONNECTIONS,
       connect: { timeout: connectTimeoutMs },
       allowH2: false,
-      // Disable the timeouts of undici, because the Exchange has a deadline.
+      // Disable the timeouts of undici, because the HttpExchange has a deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
     });
-    this.#postAgent = new PostAgent(base, connectTimeoutMs);
-    this.#host = base.host;
+    this.#postAgent = new PostAgent(baseUrl, connectTimeoutMs);
+    this.#hostHeader = baseUrl.host;
   }
 
-  get({ path, headers }: GetRequest, exchange: Exchange): void {
+  get({ path, headers }: GetRequest, exchange: HttpExchange): void {
     this.#lookupPool.dispatch({ method: 'GET', path, headers }, exchange);
   }
 
-  post(message: PostRequest, exchange: Exchange): void {
+  post(postRequest: PostRequest, exchange: HttpExchange): void {
     if (this.#isClosed)
       return exchange.onResponseError(
         undefined,
         Object.assign(new Error('The gateway is shutting down.'), { code: 'SHUTTING_DOWN' }),
       );
-    void this.#postsInFlight.track(this.#post(message, exchange));
+    void this.#postsInFlight.track(this.#post(postRequest, exchange));
   }
 
   async close(): Promise<void> {
@@ -67,23 +67,23 @@ export class HttpConnections implements ServiceConnections {
   }
 
   /** Resolves when the request has ended. Never rejects. */
-  #post({ path, headers, body }: PostRequest, exchange: Exchange): Promise<void> {
+  #post({ path, headers, body }: PostRequest, exchange: HttpExchange): Promise<void> {
     // A list of headers is faster than an object: Node.js writes the list unchanged, without processing each header.
     const headerList = Object.entries({
-      host: this.#host,
+      host: this.#hostHeader,
       connection: 'keep-alive',
       ...headers,
       'content-length': String(Buffer.byteLength(body)),
     }).flat();
     return new Promise((resolve) => {
-      const message = request({ agent: this.#postAgent, method: 'POST', path, headers: headerList });
-      const controller: Controller = { abort: () => void message.destroy() };
+      const clientRequest = request({ agent: this.#postAgent, method: 'POST', path, headers: headerList });
+      const controller: DispatchController = { abort: () => void clientRequest.destroy() };
       const fail = (error: Error): void => exchange.onResponseError(controller, error);
-      message
+      clientRequest
         .on('socket', () => {
           // onRequestStart() aborts the request if too little time is left. Nothing has been written yet.
           exchange.onRequestStart(controller);
-          if (!message.destroyed) message.end(body);
+          if (!clientRequest.destroyed) clientRequest.end(body);
         })
         .on('response', (response) => {
           const responseHeaders = util.parseHeaders(response.rawHeaders);

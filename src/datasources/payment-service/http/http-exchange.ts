@@ -13,9 +13,9 @@ export interface RawResponse {
 
 /** Parses the body as I-JSON; undefined if the content type is not JSON, or if the body is compressed or invalid. */
 export function readJson({ headers, body }: RawResponse): unknown {
-  const type = String(headers['content-type'] ?? '').toLowerCase();
+  const mediaType = String(headers['content-type'] ?? '').toLowerCase();
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/.test(type) || encoding !== 'identity') return undefined;
+  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/.test(mediaType) || encoding !== 'identity') return undefined;
   try {
     return parseJson(decodeUtf8(body));
   } catch {
@@ -57,29 +57,29 @@ const MAX_RESPONSE_BYTES = 256 * 1024;
  * Returns the time in ms that must be left of a time limit when a request starts. With less time, the request would
  * probably time out.
  */
-export const minRemainingMs = (timeoutMs: number): number => Math.min(1000, timeoutMs / 4);
+export const minMsLeftToStart = (timeoutMs: number): number => Math.min(1000, timeoutMs / 4);
 
-export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
+export type DispatchController = Pick<Dispatcher.DispatchController, 'abort'>;
 
 /** One HTTP request and its response, with one deadline. undici or HttpConnections.post() calls the on...() methods. */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #deferredResponse = Promise.withResolvers<RawResponse>();
-  readonly #timer: Timer;
+  readonly #deadlineTimer: Timer;
   /** Latest time to start the request, in ms by the monotonic clock. */
-  readonly #startUntil: number;
-  readonly #chunks: Buffer[] = [];
-  #controller: Controller | undefined;
+  readonly #latestStart: number;
+  readonly #bodyChunks: Buffer[] = [];
+  #controller: DispatchController | undefined;
   #failure: RequestFailure | undefined;
   #receivedBytes = 0;
-  #status = 0;
-  #headers: RawResponse['headers'] = {};
+  #responseStatus = 0;
+  #responseHeaders: RawResponse['headers'] = {};
 
   constructor(
     timeoutMs: number,
     private readonly runtime: Runtime,
   ) {
-    this.#timer = runtime.after(timeoutMs, () => this.#fail('timeout', 'DEADLINE'));
-    this.#startUntil = runtime.monotonic() + timeoutMs - minRemainingMs(timeoutMs);
+    this.#deadlineTimer = runtime.after(timeoutMs, () => this.#fail('timeout', 'DEADLINE'));
+    this.#latestStart = runtime.monotonic() + timeoutMs - minMsLeftToStart(timeoutMs);
   }
 
   get response(): Promise<RawResponse> {
@@ -99,7 +99,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Called before the first byte is written. Aborts the request if the exchange has failed or the deadline is near. */
-  onRequestStart(controller: Controller): void {
+  onRequestStart(controller: DispatchController): void {
     this.#failIfTooLate();
     if (this.#failure) controller.abort(this.#failure);
     else this.#controller = controller;
@@ -107,38 +107,38 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Fails the exchange if too little time is left. Reads the clock, because in a busy process the timer is late. */
   #failIfTooLate(): void {
-    if (this.runtime.monotonic() > this.#startUntil) this.#fail('timeout', 'DEADLINE');
+    if (this.runtime.monotonic() > this.#latestStart) this.#fail('timeout', 'DEADLINE');
   }
 
   /** Called for the final response. Before that, undici also calls it for each informational response (1xx). */
-  onResponseStart(_controller: Controller, status: number, headers: RawResponse['headers']): void {
-    this.#status = status;
-    this.#headers = headers;
+  onResponseStart(_controller: DispatchController, status: number, headers: RawResponse['headers']): void {
+    this.#responseStatus = status;
+    this.#responseHeaders = headers;
   }
 
-  onResponseData(_controller: Controller, chunk: Buffer): void {
+  onResponseData(_controller: DispatchController, chunk: Buffer): void {
     this.#receivedBytes += chunk.length;
     if (this.#receivedBytes > MAX_RESPONSE_BYTES) this.#fail('too_large', 'ANSWER_TOO_LARGE');
-    else this.#chunks.push(chunk);
+    else this.#bodyChunks.push(chunk);
   }
 
   onResponseEnd(): void {
     if (this.#failure) return;
-    this.#timer.cancel();
-    const [first, second] = this.#chunks;
+    this.#deadlineTimer.cancel();
+    const [first, second] = this.#bodyChunks;
     // Most responses have one chunk, which needs no copy.
-    const body = first && !second ? first : Buffer.concat(this.#chunks);
-    const response = { status: this.#status, headers: this.#headers, body };
+    const body = first && !second ? first : Buffer.concat(this.#bodyChunks);
+    const response = { status: this.#responseStatus, headers: this.#responseHeaders, body };
     void this.runtime.nextTurn().then(() => this.#deferredResponse.resolve(response));
   }
 
-  onResponseError(_controller: Controller | undefined, error: Error): void {
+  onResponseError(_controller: DispatchController | undefined, error: Error): void {
     this.#fail('broken', 'code' in error ? String(error.code) : error.name);
   }
 
   #fail(reason: RequestFailure['reason'], code: string): void {
     if (this.#failure) return;
-    this.#timer.cancel();
+    this.#deadlineTimer.cancel();
     this.#failure = new RequestFailure(reason, this.#controller === undefined, code);
     this.#controller?.abort(this.#failure);
     this.#deferredResponse.reject(this.#failure);

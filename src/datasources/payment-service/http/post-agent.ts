@@ -7,35 +7,35 @@ import { StandbyConnections } from './standby-connections';
 const MAX_IDLE_MS = 1000;
 
 /** Time in ms for which a connection is not reused after a response, because the service may be closing it. */
-const MIN_IDLE_MS = 5;
+const REUSE_DELAY_MS = 5;
 
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
 /** Agent for creates and confirms. Uses an idle connection, else one opened in advance, else a new one (ADR 19). */
 export class PostAgent extends Agent {
   readonly #connect: (callback: buildConnector.Callback) => void;
-  readonly #standby: StandbyConnections;
+  readonly #standbyConnections: StandbyConnections;
 
   constructor({ protocol, hostname, port, host }: URL, connectTimeoutMs: number) {
     super({ keepAlive: true, scheduling: 'lifo', timeout: MAX_IDLE_MS });
     // buildConnector() resumes TLS sessions. TCP keep-alive is off: these connections are short-lived.
-    const connect = buildConnector({ timeout: connectTimeoutMs, allowH2: false, keepAlive: false });
-    const target = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, host };
-    this.#connect = (callback) => connect(target, callback);
-    this.#standby = new StandbyConnections(this.#connect);
+    const connector = buildConnector({ timeout: connectTimeoutMs, allowH2: false, keepAlive: false });
+    const serviceAddress = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, host };
+    this.#connect = (callback) => connector(serviceAddress, callback);
+    this.#standbyConnections = new StandbyConnections(this.#connect);
   }
 
   override createConnection(_options: ClientRequestArgs, onSocket: OnSocket): undefined {
-    const standby = this.#standby.take();
-    if (standby) onSocket(null, standby);
+    const standbySocket = this.#standbyConnections.take();
+    if (standbySocket) onSocket(null, standbySocket);
     // Node.js ignores the second argument if there is an error.
     else this.#connect((...[error, socket]) => onSocket(error, socket as Duplex));
   }
 
-  /** Delays the event `free` by MIN_IDLE_MS. After this event, Node.js may use the connection for another request. */
-  override emit(event: string | symbol, ...values: unknown[]): boolean {
-    if (event !== 'free') return super.emit(event, ...values);
-    setTimeout(() => super.emit(event, ...values), MIN_IDLE_MS);
+  /** Delays the event `free` by REUSE_DELAY_MS. After this event, Node.js may reuse the connection. */
+  override emit(event: string | symbol, ...eventArguments: unknown[]): boolean {
+    if (event !== 'free') return super.emit(event, ...eventArguments);
+    setTimeout(() => super.emit(event, ...eventArguments), REUSE_DELAY_MS);
     return true;
   }
 
@@ -49,7 +49,7 @@ export class PostAgent extends Agent {
   }
 
   override destroy(): void {
-    this.#standby.close();
+    this.#standbyConnections.close();
     super.destroy();
   }
 }

@@ -16,12 +16,12 @@ const MAX_QUEUED = 2000;
  * The first circuit breaker opens after this number of timeouts, if no response arrives in between. The number is low,
  * because each timeout delays a caller.
  */
-const TIMEOUT_THRESHOLD = 10;
+const TIMEOUTS_TO_OPEN_BREAKER = 10;
 /**
  * The second circuit breaker opens after this number of failures that are not timeouts, if no response with a status
  * below 500 arrives in between.
  */
-const FAILURE_THRESHOLD = 50;
+const FAILURES_TO_OPEN_BREAKER = 50;
 
 const isTimeout = (outcome: unknown): boolean =>
   outcome instanceof RequestFailure && outcome.reason === 'timeout';
@@ -43,30 +43,30 @@ export class ResiliencePolicy {
   readonly #failureBreaker: CircuitBreaker;
 
   constructor(private readonly runtime: Runtime) {
-    const breaker = (threshold: number, isFailure: (outcome: unknown) => boolean): CircuitBreaker =>
-      new CircuitBreaker({ threshold, isFailure, runtime });
-    this.#timeoutBreaker = breaker(TIMEOUT_THRESHOLD, isTimeout);
-    this.#failureBreaker = breaker(FAILURE_THRESHOLD, isNonTimeoutFailure);
+    const createBreaker = (threshold: number, isFailure: (outcome: unknown) => boolean): CircuitBreaker =>
+      new CircuitBreaker({ failureThreshold: threshold, isFailure, runtime });
+    this.#timeoutBreaker = createBreaker(TIMEOUTS_TO_OPEN_BREAKER, isTimeout);
+    this.#failureBreaker = createBreaker(FAILURES_TO_OPEN_BREAKER, isNonTimeoutFailure);
   }
 
   /**
-   * Runs `send` in a slot of the bulkhead `name`. If `name` is null, the caller already holds a slot. Waits while a
+   * Runs `send` in a slot of a bulkhead. If `bulkheadName` is null, the caller already holds a slot. Waits while a
    * circuit breaker is half open. Rejects without running `send` if a breaker is open or the bulkhead's queue is full.
    */
-  run(name: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
-    const sendInSlot = name === null ? send : () => this.#bulkheads[name].execute(send);
+  run(bulkheadName: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
+    const sendInSlot = bulkheadName === null ? send : () => this.#bulkheads[bulkheadName].execute(send);
     return this.#timeoutBreaker.execute(() => this.#failureBreaker.execute(sendInSlot));
   }
 
-  hasFreeSlot(name: BulkheadName): boolean {
-    return this.#bulkheads[name].executionSlots > 0;
+  hasFreeSlot(bulkheadName: BulkheadName): boolean {
+    return this.#bulkheads[bulkheadName].executionSlots > 0;
   }
 
   /**
    * Waits for a slot of a bulkhead. Resolves with a function that frees the slot. Rejects with a RequestFailure
    * (`rejected_locally`) if a circuit breaker is half open, the queue is full, or no slot becomes free within `timeoutMs`.
    */
-  reserve(name: BulkheadName, timeoutMs: number): Promise<() => void> {
+  reserve(bulkheadName: BulkheadName, timeoutMs: number): Promise<() => void> {
     // Grant no slot while a breaker is half open. Otherwise, a create would be written to the journal, and would then
     // wait for the end of the probe.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
@@ -79,12 +79,12 @@ export class ResiliencePolicy {
       // If the bulkhead grants a slot after the timeout, free it immediately.
       released.resolve(undefined);
     });
-    const hold = (): Promise<undefined> => {
+    const holdSlot = (): Promise<undefined> => {
       timer.cancel();
       reserved.resolve(() => released.resolve(undefined));
       return released.promise;
     };
-    this.#bulkheads[name].execute(hold).catch((error: unknown) => {
+    this.#bulkheads[bulkheadName].execute(holdSlot).catch((error: unknown) => {
       timer.cancel();
       fail(error instanceof Error ? error.name : 'REFUSED');
     });
@@ -99,10 +99,10 @@ export class ResiliencePolicy {
 
   /** Returns for each bulkhead the number of slots in use (`inFlight`) and of queued requests (`waiting`). */
   bulkheadLoads(): Record<BulkheadName, { inFlight: number; waiting: number }> {
-    const load = (name: BulkheadName) => ({
-      inFlight: MAX_IN_FLIGHT[name] - this.#bulkheads[name].executionSlots,
-      waiting: MAX_QUEUED - this.#bulkheads[name].queueSlots,
+    const loadOf = (bulkheadName: BulkheadName) => ({
+      inFlight: MAX_IN_FLIGHT[bulkheadName] - this.#bulkheads[bulkheadName].executionSlots,
+      waiting: MAX_QUEUED - this.#bulkheads[bulkheadName].queueSlots,
     });
-    return { lookups: load('lookups'), payments: load('payments'), payouts: load('payouts') };
+    return { lookups: loadOf('lookups'), payments: loadOf('payments'), payouts: loadOf('payouts') };
   }
 }

@@ -3,7 +3,7 @@ import type { Secret } from '../../../shared/secret';
 
 /** Signs requests to the payment service with HMAC-SHA-256 (spec section 5). */
 export class Signer {
-  readonly #key: KeyObject;
+  readonly #secretKey: KeyObject;
 
   /** @param keyNumber number of the secret key in its entry of the credentials: 1 or 2 */
   constructor(
@@ -11,25 +11,25 @@ export class Signer {
     secretKey: Secret,
     readonly keyNumber: number,
   ) {
-    this.#key = createSecretKey(secretKey.reveal(), 'utf8');
+    this.#secretKey = createSecretKey(secretKey.reveal(), 'utf8');
   }
 
   /** Whether another signer has the same secret key. */
   hasSameKey(other: Signer): boolean {
-    return this.#key.equals(other.#key);
+    return this.#secretKey.equals(other.#secretKey);
   }
 
   /**
    * Returns the headers that authenticate a request.
-   * @param data the body or the query string, exactly as sent
-   * @param nowMs timestamp in ms since 1970; the header has it in seconds
+   * @param signedText the body or the query string, exactly as sent
+   * @param timestampMs timestamp in ms since 1970; the header has it in seconds
    */
-  headers(data: string, nowMs: number): Record<string, string> {
-    const timestamp = String(Math.floor(nowMs / 1000));
+  headers(signedText: string, timestampMs: number): Record<string, string> {
+    const timestamp = String(Math.floor(timestampMs / 1000));
     return {
       'x-api-key': this.apiKey.reveal(),
       'x-timestamp': timestamp,
-      'x-signature': createHmac('sha256', this.#key).update(timestamp).update(data).digest('hex'),
+      'x-signature': createHmac('sha256', this.#secretKey).update(timestamp).update(signedText).digest('hex'),
     };
   }
 }

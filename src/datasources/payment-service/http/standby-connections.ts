@@ -16,7 +16,7 @@ interface StandbyConnection {
 /** Socket events after which a standby connection is closed: unrequested data, end by the service, error. */
 const CLOSING_EVENTS = ['data', 'end', 'error'];
 
-function destroy(this: Socket): void {
+function destroySocket(this: Socket): void {
   this.destroy();
 }
 
@@ -24,9 +24,9 @@ function destroy(this: Socket): void {
 export class StandbyConnections {
   #ready: StandbyConnection[] = [];
   /** Times of the last calls of take() in ms by the monotonic clock, oldest first; at most MAX_STANDBY_CONNECTIONS. */
-  #recentTakes: number[] = [];
+  #recentTakeTimes: number[] = [];
   #connectingCount = 0;
-  readonly #timer = setInterval(() => this.#refill(), MAX_STANDBY_AGE_MS / 4).unref();
+  readonly #refillTimer = setInterval(() => this.#refill(), MAX_STANDBY_AGE_MS / 4).unref();
   #isClosed = false;
 
   /** @param connect opens a connection and calls back when it is ready for a request or has failed */
@@ -34,10 +34,10 @@ export class StandbyConnections {
 
   /** Removes and returns the newest connection; undefined if there is none. Then opens connections for later calls. */
   take(): Socket | undefined {
-    this.#recentTakes = [...this.#recentTakes, performance.now()].slice(-MAX_STANDBY_CONNECTIONS);
+    this.#recentTakeTimes = [...this.#recentTakeTimes, performance.now()].slice(-MAX_STANDBY_CONNECTIONS);
     this.#dropExpired();
     const socket = this.#ready.pop()?.socket;
-    for (const event of CLOSING_EVENTS) socket?.off(event, destroy);
+    for (const event of CLOSING_EVENTS) socket?.off(event, destroySocket);
     socket?.ref();
     // Connect only after the current request has been sent.
     setImmediate(() => this.#refill());
@@ -47,13 +47,13 @@ export class StandbyConnections {
   /** Closes all connections and opens no more. */
   close(): void {
     this.#isClosed = true;
-    clearInterval(this.#timer);
+    clearInterval(this.#refillTimer);
     for (const { socket } of this.#ready.splice(0)) socket.destroy();
   }
 
   #refill(): void {
     this.#dropExpired();
-    while (this.#ready.length + this.#connectingCount < this.#recentTakes.length && !this.#isClosed) {
+    while (this.#ready.length + this.#connectingCount < this.#recentTakeTimes.length && !this.#isClosed) {
       this.#connectingCount += 1;
       this.connect((...[, socket]) => {
         this.#connectingCount -= 1;
@@ -64,16 +64,16 @@ export class StandbyConnections {
 
   #add(socket: Socket): void {
     if (this.#isClosed) return void socket.destroy();
-    for (const event of CLOSING_EVENTS) socket.on(event, destroy);
+    for (const event of CLOSING_EVENTS) socket.on(event, destroySocket);
     // A standby connection must not keep the process running.
     socket.unref();
     this.#ready.push({ socket, connectedAt: performance.now() });
   }
 
   #dropExpired(): void {
-    const expiry = performance.now() - MAX_STANDBY_AGE_MS;
-    this.#recentTakes = this.#recentTakes.filter((time) => time > expiry);
-    for (const { socket, connectedAt } of this.#ready) if (connectedAt <= expiry) socket.destroy();
+    const cutoff = performance.now() - MAX_STANDBY_AGE_MS;
+    this.#recentTakeTimes = this.#recentTakeTimes.filter((takenAt) => takenAt > cutoff);
+    for (const { socket, connectedAt } of this.#ready) if (connectedAt <= cutoff) socket.destroy();
     this.#ready = this.#ready.filter(({ socket }) => !socket.destroyed);
   }
 }

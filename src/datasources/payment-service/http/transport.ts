@@ -1,13 +1,13 @@
 import { systemRuntime, type Runtime } from '../../../shared/runtime';
 import type { Credentials } from '../credentials';
-import { Exchange, minRemainingMs, type RawResponse } from './http-exchange';
+import { HttpExchange, minMsLeftToStart, type RawResponse } from './http-exchange';
 import { HttpConnections, type ServiceConnections } from './connections';
 import { ResiliencePolicy, type BulkheadName } from './resilience';
 import { ServiceError } from '../service-error';
 import type { Signer } from './signature';
 
 /** A call to the payment service: a GET with a query string, or a POST with a body. Not signed yet. */
-export type ApiCall = { channel: string; path: string } & ({ query: string } | { body: string });
+export type ApiCall = { channel: string; path: string } & ({ queryString: string } | { body: string });
 
 export interface SendOptions {
   /** Bulkhead (concurrency limit) in which the request needs a slot; null if it already holds a reserved slot. */
@@ -17,14 +17,14 @@ export interface SendOptions {
   /** Timestamp of the first signature in ms since 1970. Default: now. The service rejects old timestamps. */
   signatureTime?: number | undefined;
   /** Called before a retry after a 401. If it resolves to false, the request is not retried. */
-  mayRepeat?: (() => Promise<boolean>) | undefined;
+  mayRetryAfter401?: (() => Promise<boolean>) | undefined;
 }
 
 /** Parameters of one signature. `skewMs` is added to the timestamp, to correct the gateway's clock. */
 type SigningParameters = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signatureTime'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
-type RequestInterceptor = (call: ApiCall, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
+type RequestInterceptor = (call: ApiCall, runExchange: () => Promise<RawResponse>) => Promise<RawResponse>;
 
 interface TransportOptions {
   baseUrl: string;
@@ -42,7 +42,7 @@ const MIN_SKEW_CHANGE_MS = 60_000;
 /** Maximum clock skew in ms that is corrected after a 401. */
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
 /** Maximum age in ms of a Date header from which the service's current time is calculated. */
-const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
+const MAX_DATE_HEADER_AGE_MS = 24 * 60 * 60 * 1000;
 /** Maximum deviation in ms of the service's clock from the monotonic clock between two responses. More is a jump. */
 const MAX_SERVICE_CLOCK_STEP_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
@@ -65,11 +65,11 @@ export class ServiceTransport {
   #lastDate: { header: unknown; arrivedAt: number } | undefined;
 
   constructor(private readonly options: TransportOptions) {
-    const base = new URL(options.baseUrl);
-    this.#pathPrefix = `${base.pathname}api/v1/`;
+    const baseUrl = new URL(options.baseUrl);
+    this.#pathPrefix = `${baseUrl.pathname}api/v1/`;
     this.runtime = options.runtime ?? systemRuntime;
     this.policy = new ResiliencePolicy(this.runtime);
-    this.#connections = options.connections ?? new HttpConnections(base, options.timeoutMs);
+    this.#connections = options.connections ?? new HttpConnections(baseUrl, options.timeoutMs);
   }
 
   /**
@@ -86,9 +86,9 @@ export class ServiceTransport {
 
   /** Lower bound of the service's current time in ms since 1970, from its last Date header; undefined if unknown. */
   serviceNow(): number | undefined {
-    const age = this.runtime.monotonic() - (this.#lastDate?.arrivedAt ?? -Infinity);
-    const time = age < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
-    return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_CLOCK_DRIFT_RATIO));
+    const ageMs = this.runtime.monotonic() - (this.#lastDate?.arrivedAt ?? -Infinity);
+    const dateMs = ageMs < MAX_DATE_HEADER_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
+    return Number.isNaN(dateMs) ? undefined : Math.floor(dateMs + ageMs * (1 - MAX_CLOCK_DRIFT_RATIO));
   }
 
   /**
@@ -101,15 +101,15 @@ export class ServiceTransport {
     this.#lastDate = { header: headers['date'], arrivedAt };
     // Do not parse an unchanged header: parsing is slow, and most headers equal the previous one.
     if (!previous || previous.header === headers['date']) return;
-    const passed = Date.parse(String(headers['date'])) - Date.parse(String(previous.header));
-    if (!(Math.abs(passed - (arrivedAt - previous.arrivedAt)) <= MAX_SERVICE_CLOCK_STEP_MS))
+    const serviceElapsedMs = Date.parse(String(headers['date'])) - Date.parse(String(previous.header));
+    if (!(Math.abs(serviceElapsedMs - (arrivedAt - previous.arrivedAt)) <= MAX_SERVICE_CLOCK_STEP_MS))
       this.#lastDate = undefined;
   }
 
   /** Reserves a slot, like ResiliencePolicy.reserve(). Stops waiting when too little time is left for a request. */
   async reserve(bulkhead: BulkheadName) {
     const deadline = this.runtime.monotonic() + this.timeoutMs;
-    const release = await this.policy.reserve(bulkhead, this.timeoutMs - minRemainingMs(this.timeoutMs));
+    const release = await this.policy.reserve(bulkhead, this.timeoutMs - minMsLeftToStart(this.timeoutMs));
     return { release, deadline, signatureTime: this.options.now() };
   }
 
@@ -127,27 +127,27 @@ export class ServiceTransport {
     const [signer, otherSigner] = signers?.byPreference ?? [];
     if (!signers || !signer) throw noCredentialsError();
     const deadline = this.runtime.monotonic() + timeoutMs;
-    const exchange = (signing: SigningParameters) => this.#exchange(call, options, deadline, signing);
+    const sendSigned = (signing: SigningParameters) => this.#sendOnce(call, options, deadline, signing);
     // Returns the timestamp for a retry; undefined if the request must not be retried. Reads the clock before it calls
-    // mayRepeat(): if mayRepeat() takes too long, the service rejects the retry as too old.
-    const repeatAt = async (): Promise<number | undefined> => {
+    // mayRetryAfter401(): if mayRetryAfter401() takes too long, the service rejects the retry as too old.
+    const retryTimestamp = async (): Promise<number | undefined> => {
       const now = this.options.now();
-      if (deadline - this.runtime.monotonic() < minRemainingMs(timeoutMs)) return undefined;
-      return ((await options.mayRepeat?.()) ?? true) ? now : undefined;
+      if (deadline - this.runtime.monotonic() < minMsLeftToStart(timeoutMs)) return undefined;
+      return ((await options.mayRetryAfter401?.()) ?? true) ? now : undefined;
     };
     let skewMs = this.#skewMs;
-    let response = await exchange({ signer, skewMs, signatureTime });
+    let response = await sendSigned({ signer, skewMs, signatureTime });
     if (response.status !== 401) return response;
     const newSkewMs = this.#remeasureSkew(response, skewMs);
-    const clockRetryAt = newSkewMs === undefined ? undefined : await repeatAt();
-    if (newSkewMs !== undefined && clockRetryAt !== undefined) {
+    const clockRetryTimestamp = newSkewMs === undefined ? undefined : await retryTimestamp();
+    if (newSkewMs !== undefined && clockRetryTimestamp !== undefined) {
       skewMs = newSkewMs;
-      response = await exchange({ signer, skewMs, signatureTime: clockRetryAt });
+      response = await sendSigned({ signer, skewMs, signatureTime: clockRetryTimestamp });
       if (response.status !== 401) this.#skewMs = skewMs;
     }
-    const keyRetryAt = response.status === 401 && otherSigner ? await repeatAt() : undefined;
-    if (otherSigner && keyRetryAt !== undefined) {
-      response = await exchange({ signer: otherSigner, skewMs, signatureTime: keyRetryAt });
+    const keyRetryTimestamp = response.status === 401 && otherSigner ? await retryTimestamp() : undefined;
+    if (otherSigner && keyRetryTimestamp !== undefined) {
+      response = await sendSigned({ signer: otherSigner, skewMs, signatureTime: keyRetryTimestamp });
       if (response.status !== 401) {
         this.#skewMs = skewMs;
         credentials.preferSigner(signers, otherSigner);
@@ -156,19 +156,19 @@ export class ServiceTransport {
     return response;
   }
 
-  #exchange(
+  #sendOnce(
     call: ApiCall,
     options: SendOptions,
     deadline: number,
     signing: SigningParameters,
   ): Promise<RawResponse> {
-    const run = (): Promise<RawResponse> => {
-      const current = new Exchange(deadline - this.runtime.monotonic(), this.runtime);
-      const start = () => current.start(() => this.#dispatch(call, signing, current));
-      this.policy.run(options.bulkhead, start).catch((error: unknown) => current.failUnsent(error));
-      return current.response;
+    const runExchange = (): Promise<RawResponse> => {
+      const exchange = new HttpExchange(deadline - this.runtime.monotonic(), this.runtime);
+      const startExchange = () => exchange.start(() => this.#dispatch(call, signing, exchange));
+      this.policy.run(options.bulkhead, startExchange).catch((error: unknown) => exchange.failUnsent(error));
+      return exchange.response;
     };
-    return this.options.interceptor ? this.options.interceptor(call, run) : run();
+    return this.options.interceptor ? this.options.interceptor(call, runExchange) : runExchange();
   }
 
   /**
@@ -192,19 +192,19 @@ export class ServiceTransport {
   }
 
   /** Signs and dispatches the request. Sends exactly the text that was signed. */
-  #dispatch(call: ApiCall, { signer, skewMs, signatureTime }: SigningParameters, exchange: Exchange): void {
-    const data = 'query' in call ? call.query : call.body;
+  #dispatch(call: ApiCall, signing: SigningParameters, exchange: HttpExchange): void {
+    const signedText = 'queryString' in call ? call.queryString : call.body;
     const path = this.#pathPrefix + call.path;
-    const { now } = this.options;
+    const { signer, skewMs, signatureTime = this.options.now() } = signing;
     const headers: Record<string, string> = {
       accept: 'application/json',
-      ...signer.headers(data, (signatureTime ?? now()) + skewMs),
+      ...signer.headers(signedText, signatureTime + skewMs),
     };
-    if ('query' in call) {
-      this.#connections.get({ path: `${path}?${data}`, headers }, exchange);
+    if ('queryString' in call) {
+      this.#connections.get({ path: `${path}?${signedText}`, headers }, exchange);
     } else {
       headers['content-type'] = 'application/json';
-      this.#connections.post({ path, headers, body: data }, exchange);
+      this.#connections.post({ path, headers, body: signedText }, exchange);
     }
   }
 }

@@ -38,14 +38,14 @@ export function readPayment(
   known: KnownPayment,
   pollIntervals: CallerPollIntervals,
 ): PaymentResource {
-  const method = isObject(json['payment_method']) ? json['payment_method'] : {};
-  const type = scalarToText(method['type']);
+  const methodJson = isObject(json['payment_method']) ? json['payment_method'] : {};
+  const methodType = scalarToText(methodJson['type']);
   const definition =
-    type === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(type);
+    methodType === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(methodType);
   const payment = new definition.paymentClass(definition);
   const status = String(json['status']);
   Object.assign(payment, {
-    wireType: redactUnlessEnumValue(type) ?? definition.type,
+    wireType: redactUnlessEnumValue(methodType) ?? definition.type,
     transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
     externalId: readVerbatim(json['external_id']) ?? known.externalId,
@@ -57,9 +57,9 @@ export function readPayment(
     error: readTransactionError(json['error']),
     pollIntervals,
   });
-  const sentFields = known.fields ?? {};
+  const requestFields = known.fields ?? {};
   for (const { name, find } of serviceFieldsOf(Object.getPrototypeOf(payment)))
-    Object.assign(payment, { [name]: find(method, json) ?? find(sentFields, {}) });
+    Object.assign(payment, { [name]: find(methodJson, json) ?? find(requestFields, {}) });
   return payment;
 }
 
@@ -105,17 +105,17 @@ const COMMON_LAZY_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
  * lookup fails or finds nothing. `payment.loadComplete` starts or joins the same lookup.
  */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
-  let lookup: Promise<PaymentResource | null> | undefined;
-  const complete = (): Promise<PaymentResource | null> => (lookup ??= lookUp().catch(() => null));
+  let startedLookup: Promise<PaymentResource | null> | undefined;
+  const loadComplete = (): Promise<PaymentResource | null> => (startedLookup ??= lookUp().catch(() => null));
   const methodFields = serviceFieldsOf(Object.getPrototypeOf(payment)).map(({ name }) => name);
-  const missing = [...COMMON_LAZY_FIELDS, ...methodFields].filter((name) => isLazyField(payment, name));
-  for (const name of missing) {
+  const missingFields = [...COMMON_LAZY_FIELDS, ...methodFields].filter((name) => isLazyField(payment, name));
+  for (const name of missingFields) {
     Object.defineProperty(payment, name, {
       enumerable: true,
-      get: () => complete().then((found): unknown => found && Reflect.get(found, name)),
+      get: () => loadComplete().then((found): unknown => found && Reflect.get(found, name)),
     });
   }
-  payment.loadComplete = complete;
+  payment.loadComplete = loadComplete;
 }
 
 /**

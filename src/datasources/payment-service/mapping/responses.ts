@@ -43,12 +43,12 @@ function amountMatchesOrIsMissing(actual: unknown, expected: ExpectedFields['amo
 
 function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
   const id = json['transaction_id'];
-  const word = json['status'];
+  const status = json['status'];
   return (
     typeof id === 'string' &&
     isUuid(id) &&
-    typeof word === 'string' &&
-    word !== '' &&
+    typeof status === 'string' &&
+    status !== '' &&
     idMatchesOrIsMissing(id, expected.transactionId) &&
     idMatchesOrIsMissing(json['channel'], expected.channel) &&
     textMatchesOrIsMissing(json['external_id'], expected.externalId) &&
@@ -70,9 +70,9 @@ function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObjec
 }
 
 function unavailableError({ headers }: RawResponse): ServiceError {
-  const seconds = headers['retry-after'];
+  const retryAfter = headers['retry-after'];
   const retryAfterMs =
-    typeof seconds === 'string' && /^\d{1,5}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
+    typeof retryAfter === 'string' && /^\d{1,5}$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined;
   const message = 'The payment service is unavailable. Repeat the call unchanged later.';
   return new ServiceError('UNAVAILABLE', message, retryAfterMs);
 }
@@ -87,7 +87,7 @@ const unreachableError = (): ServiceError =>
  * Returns the error for a request that the gateway did not send, because a circuit breaker is not closed, the queue is
  * full, or no slot became free in time.
  */
-export const refusedByGatewayError = (): ServiceError =>
+export const rejectedLocallyError = (): ServiceError =>
   notTriedError('The payment service is not responding; this call sent nothing. Repeat it unchanged.');
 
 const authFailedError = (): ServiceError =>
@@ -134,7 +134,7 @@ export interface NotFoundResponse {
  * Whether a "not found" response is certainly from the service, not from a proxy: it has the given status, and its body
  * is a JSON object with all `fields`.
  */
-export function isNotFoundOfService(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
+export function isNotFoundFromService(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
   if (raw.status !== status) return false;
   const json = readJsonObject(raw);
   return json !== undefined && fields.every((name) => Object.hasOwn(json, name));
@@ -166,7 +166,7 @@ export function readLookupResponse(
 export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
-  throw failure.reason === 'rejected_locally' ? refusedByGatewayError() : unreachableError();
+  throw failure.reason === 'rejected_locally' ? rejectedLocallyError() : unreachableError();
 }
 
 /** Returns the error for a lookup that got no complete response. Rethrows a `failure` that is no RequestFailure. */
@@ -177,6 +177,6 @@ export function toLookupError(failure: unknown): ServiceError {
       'TIMEOUT',
       'The payment service did not respond to a lookup in time. Repeat the call unchanged.',
     );
-  if (failure.reason === 'rejected_locally') return refusedByGatewayError();
+  if (failure.reason === 'rejected_locally') return rejectedLocallyError();
   return failure.reason === 'too_large' ? invalidResponseError() : unreachableError();
 }

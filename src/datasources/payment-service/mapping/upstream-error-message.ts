@@ -4,9 +4,9 @@ import { isObject } from '../../../shared/wire-object';
 import { createRedactor, type SensitiveValues } from '../../../redaction/service-response';
 import { readJson, type RawResponse } from '../http/http-exchange';
 
-const MAX_MESSAGE_LENGTH = 500;
-const MAX_MESSAGE_PARTS = 10;
-const DEFAULT_MESSAGE = 'The payment service rejected the request without a reason that can be shown.';
+const MAX_REFUSAL_LENGTH = 500;
+const MAX_REFUSAL_PARTS = 10;
+const DEFAULT_REFUSAL = 'The payment service rejected the request without a reason that can be shown.';
 
 /** Returns the error messages in a JSON value, from the usual fields such as `message` and `errors`. */
 function errorTextsIn(value: unknown, depth = 0): string[] {
@@ -27,7 +27,7 @@ function errorTextsIn(value: unknown, depth = 0): string[] {
 
 const isSafeToExpose = (text: string, redact: (text: string) => string): boolean =>
   text.trim() !== '' &&
-  text.length <= MAX_MESSAGE_LENGTH &&
+  text.length <= MAX_REFUSAL_LENGTH &&
   isPrintable(text) &&
   !/<[a-z!/]/i.test(text) &&
   redactText(text) === text &&
@@ -47,7 +47,7 @@ export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues
   const texts = (json === undefined ? plainTexts(raw) : errorTextsIn(json))
     .map((text) => text.trim())
     .filter((text) => isSafeToExpose(text, redact));
-  const joined = [...new Set(texts)].slice(0, MAX_MESSAGE_PARTS).join('; ').slice(0, MAX_MESSAGE_LENGTH);
+  const joined = [...new Set(texts)].slice(0, MAX_REFUSAL_PARTS).join('; ').slice(0, MAX_REFUSAL_LENGTH);
   // Check again, because texts that are safe alone may form a card number when joined.
-  return isSafeToExpose(joined, redact) ? (readMessage(joined) ?? DEFAULT_MESSAGE) : DEFAULT_MESSAGE;
+  return isSafeToExpose(joined, redact) ? (readMessage(joined) ?? DEFAULT_REFUSAL) : DEFAULT_REFUSAL;
 }
