@@ -109,7 +109,7 @@ export class ServiceClient {
     );
   }
 
-  /** Sends a create or confirm. Repeats it only after a 401. Throws a ServiceError only if the service did nothing. */
+  /** Sends a create or confirm. Retries it only after a 401. Throws a ServiceError only if the service did nothing. */
   postOnce(
     bulkhead: BulkheadName,
     call: { channel: string; path: string; body: string },

@@ -20,7 +20,7 @@ export interface RequestObserver {
   onFailure(report: RequestFailureReport): void;
   /** Called after every request, and if a create got no slot. `requestLabel` and `result` are metric labels. */
   onEnd(requestLabel: string, result: string, durationMs: number): void;
-  /** Called before each retry of a lookup because the service is unavailable, but not before a repeat after a 401. */
+  /** Called before each retry of a lookup because the service was unavailable. Not called before a retry after a 401. */
   onRetry(): void;
 }
 

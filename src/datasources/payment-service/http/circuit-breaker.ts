@@ -1,8 +1,8 @@
 import { BrokenCircuitError, BulkheadRejectedError } from 'cockatiel';
 import type { Runtime } from '../../../shared/runtime';
 
-const FIRST_OPEN_DURATION_MS = 1000;
-const MAX_OPEN_DURATION_MS = 30_000;
+const FIRST_OPEN_STATE_MS = 1000;
+const MAX_OPEN_STATE_MS = 30_000;
 
 type CircuitState =
   | { kind: 'closed'; failureCount: number }
@@ -89,10 +89,7 @@ export class CircuitBreaker {
 
   #open(failedProbeCount: number): void {
     const { runtime } = this.options;
-    const openMs = Math.min(
-      MAX_OPEN_DURATION_MS,
-      FIRST_OPEN_DURATION_MS * 2 ** Math.min(failedProbeCount, 5),
-    );
+    const openMs = Math.min(MAX_OPEN_STATE_MS, FIRST_OPEN_STATE_MS * 2 ** Math.min(failedProbeCount, 5));
     // Jitter keeps instances from probing at the same time.
     const openUntil = runtime.monotonic() + openMs * (0.75 + runtime.random() / 4);
     this.#state = { kind: 'open', openUntil, failedProbeCount };

@@ -30,7 +30,7 @@ export interface KnownPayment {
   secrets?: readonly string[];
 }
 
-const MAX_URL_LENGTH = 8192;
+const MAX_REDIRECT_URL_LENGTH = 8192;
 
 /** Reads a payment from a response. Fields that the response lacks come from `known`, or stay undefined. */
 export function readPayment(
@@ -65,7 +65,7 @@ export function readPayment(
 
 /** Reads an http(s) URL; undefined if it is invalid or contains credentials, which could hide its real host. */
 function readRedirectUrl(value: unknown): string | undefined {
-  const url = readHttpUrl(readVerbatim(value) ?? '', MAX_URL_LENGTH);
+  const url = readHttpUrl(readVerbatim(value) ?? '', MAX_REDIRECT_URL_LENGTH);
   if (url === undefined || !isPrintable(url)) return undefined;
   if (!url.includes('@')) return url;
   const { username, password } = new URL(url);
