@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { ClientKeyStore } from '../auth/client-keys';
-import { ConfigError, readConfig, settingsReader, type Config, type Environment } from '../config';
+import { ConfigError, readConfig, createEnvReader, type Config, type Environment } from '../config';
 import { describePathError } from '../datasources/journal/journal-open-error';
 import { parseCredentialsFile } from '../datasources/payment-service/credentials-file';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
@@ -12,7 +12,7 @@ import { readTextFile } from '../shared/json-text';
  * Checks the files that the settings name: parses those that the gateway reads, and tests access to those that it
  * writes. Returns error messages.
  */
-function findFileErrors(env: ReturnType<typeof settingsReader>): string[] {
+function findFileErrors(env: ReturnType<typeof createEnvReader>): string[] {
   const errors: string[] = [];
   const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {
     const file = env.rawText(name);
@@ -49,7 +49,7 @@ function findFileErrors(env: ReturnType<typeof settingsReader>): string[] {
 
 /** Reads and checks all settings and the files that they name. Throws one ConfigError with all errors. */
 export function readStartConfig(source?: Environment): Config {
-  const errors = findFileErrors(settingsReader(source));
+  const errors = findFileErrors(createEnvReader(source));
   try {
     const config = readConfig(source);
     if (errors.length === 0) return config;

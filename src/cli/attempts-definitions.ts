@@ -4,7 +4,7 @@ import { parsePositiveDuration, parseUuid } from './options';
 
 const BY_OPTION = ['--by <name>', 'your name if people share an account; 1 to 64 characters'] as const;
 const REASON_OPTION = ['--reason <text>', 'for the audit log: 1 to 255 characters, no card numbers'] as const;
-const ATTEMPT_HELP = 'the id or the idempotency key of the attempt';
+const ATTEMPT_ARGUMENT_HELP = 'the id or the idempotency key of the attempt';
 const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, as printed by attempts proposals'] as const;
 
 /**
@@ -12,7 +12,7 @@ const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, as printed by 
  * its outcome is unknown, the payment service may or may not have executed the call.
  */
 export function defineAttemptCommands(program: Command, createAction: CreateAction): void {
-  const attempts = addCommand(program, 'attempts', {
+  const attemptsCommand = addCommand(program, 'attempts', {
     summary: 'list and settle creates of unknown outcome',
     description: `Lists and settles creates of unknown outcome. Run these commands with the settings of the gateway (DATABASE_URL,
 SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service before you settle: settling cannot be undone.`,
@@ -24,14 +24,14 @@ SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service befor
       'paygraph attempts settle --file unknown.csv --reason "ticket 4711"',
     ],
   });
-  defineListAndShow(attempts, createAction);
-  defineSettle(attempts, createAction);
-  defineProposals(attempts, createAction);
+  defineListAndShowCommands(attemptsCommand, createAction);
+  defineSettleCommand(attemptsCommand, createAction);
+  defineProposalCommands(attemptsCommand, createAction);
 }
 
-function defineListAndShow(attempts: Command, createAction: CreateAction): void {
+function defineListAndShowCommands(attemptsCommand: Command, createAction: CreateAction): void {
   const loadCommands = () => import('./commands/attempts.js');
-  addCommand(attempts, 'list', { summary: 'list attempts of unknown outcome, oldest first' })
+  addCommand(attemptsCommand, 'list', { summary: 'list attempts of unknown outcome, oldest first' })
     .option(...JSON_OPTION)
     .option(
       '--csv',
@@ -39,14 +39,14 @@ function defineListAndShow(attempts: Command, createAction: CreateAction): void 
     )
     .option('--jsonl', 'print one JSON object per line for settle --file')
     .action(createAction(loadCommands, 'listAttempts'));
-  addCommand(attempts, 'show', { summary: 'show one attempt' })
-    .argument('<attempt>', ATTEMPT_HELP)
+  addCommand(attemptsCommand, 'show', { summary: 'show one attempt' })
+    .argument('<attempt>', ATTEMPT_ARGUMENT_HELP)
     .option(...JSON_OPTION)
     .action(createAction(loadCommands, 'showAttempt'));
 }
 
-function defineSettle(attempts: Command, createAction: CreateAction): void {
-  addCommand(attempts, 'settle', {
+function defineSettleCommand(attemptsCommand: Command, createAction: CreateAction): void {
+  addCommand(attemptsCommand, 'settle', {
     summary: 'record the outcome of attempts of unknown outcome',
     description: `Settles one attempt of unknown outcome, the attempts in a file, or those that --all selects.
 
@@ -66,7 +66,7 @@ skipped. --all can only record the outcome not_sent.`,
       'paygraph attempts settle --all --older-than 2h --kind payment --reason "service was off" --yes',
     ],
   })
-    .argument('[attempt]', ATTEMPT_HELP)
+    .argument('[attempt]', ATTEMPT_ARGUMENT_HELP)
     .argument(
       '[outcome]',
       'succeeded; or not_sent if the service has no transaction: the key can then be used again',
@@ -91,12 +91,14 @@ skipped. --all can only record the outcome not_sent.`,
     .action(createAction(() => import('./commands/settle.js'), 'settle'));
 }
 
-function defineProposals(attempts: Command, createAction: CreateAction): void {
+function defineProposalCommands(attemptsCommand: Command, createAction: CreateAction): void {
   const loadCommands = () => import('./commands/proposals.js');
-  addCommand(attempts, 'proposals', { summary: 'list proposals that wait for approval (SETTLE_APPROVAL=on)' })
+  addCommand(attemptsCommand, 'proposals', {
+    summary: 'list proposals that wait for approval (SETTLE_APPROVAL=on)',
+  })
     .option(...JSON_OPTION)
     .action(createAction(loadCommands, 'listProposals'));
-  addCommand(attempts, 'approve', {
+  addCommand(attemptsCommand, 'approve', {
     summary: 'approve the proposal of another user and settle its attempts',
     description: `Approves the proposal of another user and settles its attempts. The proposer cannot approve it, not even with another --by or
 through sudo. A proposal expires after 24 hours.`,
@@ -105,7 +107,7 @@ through sudo. A proposal expires after 24 hours.`,
     .option(...BY_OPTION)
     .option(...JSON_OPTION)
     .action(createAction(loadCommands, 'approveProposal'));
-  addCommand(attempts, 'withdraw', { summary: 'delete a proposal without settling its attempts' })
+  addCommand(attemptsCommand, 'withdraw', { summary: 'delete a proposal without settling its attempts' })
     .argument(...PROPOSAL_ARGUMENT)
     .requiredOption(...REASON_OPTION)
     .option(...BY_OPTION)

@@ -5,8 +5,8 @@ import { sleep } from '../shared/timeout';
  * Maximum time in ms to wait for the end of open database transactions. While one is open, the journal hides the
  * changes that were recorded after it began.
  */
-const MAX_CATCH_UP_MS = 2000;
-const READ_INTERVAL_MS = 100;
+const HIDDEN_CHANGES_TIMEOUT_MS = 2000;
+const HIDDEN_CHANGES_POLL_INTERVAL_MS = 100;
 
 /**
  * Yields the changes after `range.after` in pages, oldest first. At the end, waits up to MAX_CATCH_UP_MS for changes
@@ -14,7 +14,7 @@ const READ_INTERVAL_MS = 100;
  * @param getNextPageLimit returns the maximum number of changes in the next page
  * @throws PositionExpired if changes after `range.after` were deleted
  */
-export async function* changePages(
+export async function* readChangePages(
   journal: Pick<ChangeJournal, 'readChanges'>,
   range: Omit<ChangeRange, 'limit'>,
   getNextPageLimit: () => number,
@@ -26,8 +26,8 @@ export async function* changePages(
     after = page.endPosition;
     yield page;
     if (page.hasMore) continue;
-    deadline ??= performance.now() + MAX_CATCH_UP_MS;
+    deadline ??= performance.now() + HIDDEN_CHANGES_TIMEOUT_MS;
     if (!page.isBehind || performance.now() > deadline) return;
-    await sleep(READ_INTERVAL_MS);
+    await sleep(HIDDEN_CHANGES_POLL_INTERVAL_MS);
   }
 }

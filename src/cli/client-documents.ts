@@ -27,7 +27,7 @@ import { errorOrCauseCode } from '../shared/error-code';
 /** Changes that a GraphQL client library makes to documents before it sends them. */
 interface ClientBehavior {
   /** Whether the client evaluates the directive itself and removes it from the document. */
-  isClientDirective(name: string): boolean;
+  isClientDirective(directiveName: string): boolean;
   /**
    * Whether the client adds __typename to the selection sets of the operation, except the root, and of the fragments
    * that the operation uses.
@@ -47,14 +47,14 @@ interface ClientBehavior {
  */
 export const CLIENT_BEHAVIORS = {
   apollo: {
-    isClientDirective: (name) => ['connection', 'nonreactive', 'unmask'].includes(name),
+    isClientDirective: (directiveName) => ['connection', 'nonreactive', 'unmask'].includes(directiveName),
     addsTypename: () => true,
     preventsTypenameInParent: ({ name }) => name.value.startsWith('__'),
     sortsFragments: true,
     separator: '\n\n',
   },
   urql: {
-    isClientDirective: (name) => name.startsWith('_'),
+    isClientDirective: (directiveName) => directiveName.startsWith('_'),
     addsTypename: ({ operation }) => operation !== 'subscription',
     preventsTypenameInParent: ({ name, alias }) => name.value === '__typename' && !alias,
     sortsFragments: false,
@@ -116,10 +116,10 @@ function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQ
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
     .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
   const document = { kind: Kind.DOCUMENT, definitions } as const;
-  const ruleErrors = validateDocument(schema, document, VALIDATION_RULES).map((fault) => {
-    const [location = '', ...otherLocations] = (fault.error.nodes ?? []).map(locationOf);
-    const otherPlaces = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
-    return `${location}: ${fault.rule.name}: ${fault.message}${otherPlaces}`;
+  const ruleErrors = validateDocument(schema, document, VALIDATION_RULES).map((violation) => {
+    const [location = '', ...otherLocations] = (violation.error.nodes ?? []).map(locationOf);
+    const otherLocationsText = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
+    return `${location}: ${violation.rule.name}: ${violation.message}${otherLocationsText}`;
   });
   return [...anonymousErrors, ...ruleErrors];
 }
@@ -128,16 +128,16 @@ function addTypenames(
   definition: DefinitionNode,
   { preventsTypenameInParent }: ClientBehavior,
 ): DefinitionNode {
-  const __typename: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
+  const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
   return visit(definition, {
     SelectionSet: (node, _key, parent) => {
-      const isRoot = parent && 'kind' in parent && parent.kind === Kind.OPERATION_DEFINITION;
+      const isRootSelectionSet = parent && 'kind' in parent && parent.kind === Kind.OPERATION_DEFINITION;
       if (
-        isRoot ||
+        isRootSelectionSet ||
         node.selections.some((child) => child.kind === Kind.FIELD && preventsTypenameInParent(child))
       )
         return undefined;
-      return { ...node, selections: [...node.selections, __typename] };
+      return { ...node, selections: [...node.selections, typenameField] };
     },
   });
 }
@@ -148,17 +148,17 @@ type FragmentsByName = ReadonlyMap<string, FragmentDefinitionNode>;
 function usedFragmentNames(
   definition: DefinitionNode,
   fragments: FragmentsByName,
-  used = new Set<string>(),
+  foundNames = new Set<string>(),
 ): Set<string> {
   visit(definition, {
     FragmentSpread: ({ name: { value } }) => {
       const fragment = fragments.get(value);
-      if (!fragment || used.has(value)) return;
-      used.add(value);
-      usedFragmentNames(fragment, fragments, used);
+      if (!fragment || foundNames.has(value)) return;
+      foundNames.add(value);
+      usedFragmentNames(fragment, fragments, foundNames);
     },
   });
-  return used;
+  return foundNames;
 }
 
 /**
@@ -168,14 +168,14 @@ function usedFragmentNames(
 function toClientOperation(
   operation: OperationDefinitionNode,
   fragments: FragmentsByName,
-  client: ClientBehavior,
+  behavior: ClientBehavior,
 ) {
-  const used = [...usedFragmentNames(operation, fragments)];
-  if (client.sortsFragments) used.sort();
-  const definitions = [operation, ...used.flatMap((name) => fragments.get(name) ?? [])];
+  const fragmentNames = [...usedFragmentNames(operation, fragments)];
+  if (behavior.sortsFragments) fragmentNames.sort();
+  const definitions = [operation, ...fragmentNames.flatMap((name) => fragments.get(name) ?? [])];
   const body = definitions
-    .map((node) => print(client.addsTypename(operation) ? addTypenames(node, client) : node))
-    .join(client.separator);
+    .map((node) => print(behavior.addsTypename(operation) ? addTypenames(node, behavior) : node))
+    .join(behavior.separator);
   return { id: hash('sha256', body), name: operation.name?.value ?? '', type: operation.operation, body };
 }
 
@@ -189,11 +189,11 @@ export type ClientOperation = ReturnType<typeof toClientOperation>;
 export function readClientOperations(
   files: readonly string[],
   schema: GraphQLSchema,
-  client: ClientBehavior,
+  behavior: ClientBehavior,
 ): ClientOperation[] {
   const definitions = files.flatMap(readDefinitions).map((definition): DefinitionNode =>
     visit(definition, {
-      Directive: ({ name }) => (client.isClientDirective(name.value) ? null : undefined),
+      Directive: ({ name }) => (behavior.isClientDirective(name.value) ? null : undefined),
     }),
   );
   const errors = validationErrors(definitions, schema);
@@ -205,6 +205,6 @@ export function readClientOperations(
   );
   return definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION)
-    .map((operation) => toClientOperation(operation, fragments, client))
+    .map((operation) => toClientOperation(operation, fragments, behavior))
     .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }

@@ -3,7 +3,7 @@ import { SCOPES } from '../auth/caller';
 import { JSON_OPTION, addCommand, type CreateAction } from './command-definitions';
 import { parseDuration, parseList, parsePositiveDuration } from './options';
 
-const CLIENT_ARGUMENT = ['<id>', 'the id of the client'] as const;
+const CLIENT_ID_ARGUMENT = ['<id>', 'the id of the client'] as const;
 const KEYS_FILE_OPTION = ['--file <clients.json>', 'the file that CLIENT_KEYS_FILE names'] as const;
 const LABEL_OPTION = [
   '--label <label>',
@@ -14,11 +14,11 @@ const SCOPE_HELP_LINES = Object.entries(SCOPES).map(
   ([scope, text]) => `  ${scope.padEnd(20)} ${text.replaceAll('. ', `.\n${' '.repeat(23)}`)}`,
 );
 
-const importClientKeyCommands = () => import('./commands/client-key.js');
+const loadClientKeyCommands = () => import('./commands/client-key.js');
 
 /** Defines the `client-key` commands, which manage the keys of internal services (clients). */
 export function defineClientKeyCommands(program: Command, createAction: CreateAction): void {
-  const clientKey = addCommand(program, 'client-key', {
+  const clientKeyCommand = addCommand(program, 'client-key', {
     summary: 'create, list and revoke the keys of internal services (clients)',
     description: `Creates, lists and revokes keys of internal services (clients). A key is printed once and not stored; CLIENT_KEYS_FILE
 contains only its SHA-256. docs/security.md describes the rotation of keys.`,
@@ -30,12 +30,12 @@ contains only its SHA-256. docs/security.md describes the rotation of keys.`,
       'paygraph client-key revoke shop-backend --key 5f2b01ac --file clients.json',
     ],
   }).addHelpText('after', `\nScopes:\n${SCOPE_HELP_LINES.join('\n')}`);
-  defineNewAndRotate(clientKey, createAction);
-  defineListAndRevoke(clientKey, createAction);
+  defineNewAndRotateCommands(clientKeyCommand, createAction);
+  defineListAndRevokeCommands(clientKeyCommand, createAction);
 }
 
-function defineNewAndRotate(clientKey: Command, createAction: CreateAction): void {
-  addCommand(clientKey, 'new', { summary: 'create the first key of a client' })
+function defineNewAndRotateCommands(clientKeyCommand: Command, createAction: CreateAction): void {
+  addCommand(clientKeyCommand, 'new', { summary: 'create the first key of a client' })
     .argument('<id>', 'the id of the client: letters, digits, dots, dashes, underscores')
     .option('--scopes <scope,…>', 'scopes of the client; all but cards:direct if omitted', parseList)
     .option('--channels <uuid,…>', 'merchant channels of the client; all if omitted', parseList)
@@ -48,13 +48,13 @@ function defineNewAndRotate(clientKey: Command, createAction: CreateAction): voi
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
     // If a list contains a space, the rest of it is an excess argument. issueKey() explains this better than Commander.
     .allowExcessArguments()
-    .action(createAction(importClientKeyCommands, 'issueKey'));
-  addCommand(clientKey, 'rotate', {
+    .action(createAction(loadClientKeyCommands, 'issueKey'));
+  addCommand(clientKeyCommand, 'rotate', {
     summary: 'create another key of a client',
     description: `Creates another key of a client, with the scopes and channels of its newest key. The idempotency keys of the client stay
 valid. The old keys work until they expire or are revoked.`,
   })
-    .argument(...CLIENT_ARGUMENT)
+    .argument(...CLIENT_ID_ARGUMENT)
     .requiredOption(...KEYS_FILE_OPTION)
     .option(...LABEL_OPTION)
     .option(
@@ -67,27 +67,27 @@ valid. The old keys work until they expire or are revoked.`,
       'time after which the old keys expire, such as 7d; unchanged if omitted',
       parseDuration,
     )
-    .action(createAction(importClientKeyCommands, 'rotateKey'));
+    .action(createAction(loadClientKeyCommands, 'rotateKey'));
 }
 
-function defineListAndRevoke(clientKey: Command, createAction: CreateAction): void {
-  addCommand(clientKey, 'list', {
+function defineListAndRevokeCommands(clientKeyCommand: Command, createAction: CreateAction): void {
+  addCommand(clientKeyCommand, 'list', {
     summary: 'list keys with their label, creation, expiry, scopes and channels',
   })
     .requiredOption(...KEYS_FILE_OPTION)
     .option(
       '--metrics <url>',
       'URL of /metrics of an instance, to add the last use of each key; may be repeated. Sends METRICS_TOKEN if set',
-      (url: string, earlier: readonly string[] = []) => [...earlier, url],
+      (url: string, earlierUrls: readonly string[] = []) => [...earlierUrls, url],
     )
     .option(...JSON_OPTION)
-    .action(createAction(importClientKeyCommands, 'listKeys'));
-  addCommand(clientKey, 'revoke', {
+    .action(createAction(loadClientKeyCommands, 'listKeys'));
+  addCommand(clientKeyCommand, 'revoke', {
     summary: 'remove a key from the file; running gateways then reject the key within seconds',
   })
-    .argument(...CLIENT_ARGUMENT)
+    .argument(...CLIENT_ID_ARGUMENT)
     .requiredOption(...KEYS_FILE_OPTION)
     .option('--key <label>', 'label of the key; if the client has several, required unless --all is given')
     .option('--all', 'revoke all keys of the client')
-    .action(createAction(importClientKeyCommands, 'revokeKey'));
+    .action(createAction(loadClientKeyCommands, 'revokeKey'));
 }

@@ -25,10 +25,10 @@ export function addCommand(
   { summary, description, examples }: CommandHelp,
 ): Command {
   const command = parent.command(name).summary(summary);
-  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  command.description(description?.replace(/(?<!\n)\n(?!\n)/g, ' ') ?? sentence);
+  const summarySentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  command.description(description?.replace(/(?<!\n)\n(?!\n)/g, ' ') ?? summarySentence);
   if (examples)
-    command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
+    command.addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`);
   return command;
 }
 
@@ -97,15 +97,15 @@ only if the journal certainly has every attempt (docs/exactly-once.md). Gateways
 }
 
 /** Appends a value of the repeatable option --expect to its earlier values. @throws InvalidArgumentError if invalid */
-function appendExpectedHash(hash: string, earlier: readonly string[] = []): string[] {
-  if (/^[0-9a-f]{64}$/i.test(hash)) return [...earlier, hash.toLowerCase()];
+function appendExpectedHash(hash: string, earlierHashes: readonly string[] = []): string[] {
+  if (/^[0-9a-f]{64}$/i.test(hash)) return [...earlierHashes, hash.toLowerCase()];
   throw new InvalidArgumentError(
     'Expected 64 hexadecimal digits: the seal of an audit log file, or the hash of one of its lines.',
   );
 }
 
 export function defineAuditCommands(program: Command, createAction: CreateAction): void {
-  const audit = addCommand(program, 'audit', {
+  const auditCommand = addCommand(program, 'audit', {
     summary: 'verify and follow the audit log',
     description: 'Verifies and follows the audit log, the record of every call that moves money.',
     examples: [
@@ -114,7 +114,7 @@ export function defineAuditCommands(program: Command, createAction: CreateAction
       'paygraph audit verify --expect <seal>',
     ],
   });
-  addCommand(audit, 'verify', {
+  addCommand(auditCommand, 'verify', {
     summary: 'check that no line of the audit log is missing or changed',
     description: `Checks that no line of the audit log is missing or changed. Exit code: 0 no line is missing or changed, 1 a line is
 missing or changed, 2 a file cannot be read.
@@ -126,7 +126,7 @@ lines cut off at the end. --expect also accepts the hash of a single line.`,
     .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', appendExpectedHash)
     .option(...JSON_OPTION)
     .action(createAction(() => import('./commands/audit.js'), 'verifyAuditLog'));
-  addCommand(audit, 'follow', {
+  addCommand(auditCommand, 'follow', {
     summary: 'print lines of the audit log as they are written, for a log shipper',
     description: `Prints the audit log from the start of the current file, then new lines as they are written, also after a rotation.
 On SIGTERM it prints the lines written so far and ends.`,

@@ -77,7 +77,7 @@ function reportError(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misused;
   terminal.printMessage(errorText(error));
   if (error instanceof UsageError) terminal.printMessage(HELP_HINT);
-  const isMisused = [UsageError, InputError, ConfigError].some((kind) => error instanceof kind);
+  const isMisused = [UsageError, InputError, ConfigError].some((errorClass) => error instanceof errorClass);
   return isMisused ? EXIT.misused : EXIT.failed;
 }
 

@@ -69,9 +69,9 @@ export class EnvReader {
     return Object.entries(this.env).flatMap(([name, value]) => {
       if (knownNames.includes(name) || name === SYSTEMD_VARIABLE || isContainerVariable(name, value))
         return [];
-      const similar = findSimilarName(name, knownNames);
-      if (!similar && !SETTING_PREFIXES.some((prefix) => name.startsWith(prefix))) return [];
-      const hint = similar ? `did you mean ${similar}?` : 'see docs/configuration.md.';
+      const similarName = findSimilarName(name, knownNames);
+      if (!similarName && !SETTING_PREFIXES.some((prefix) => name.startsWith(prefix))) return [];
+      const hint = similarName ? `did you mean ${similarName}?` : 'see docs/configuration.md.';
       return [`${name} is not a setting of paygraph: ${hint}`];
     });
   }
@@ -110,12 +110,12 @@ const MIN_LENGTH_FOR_TWO_EDITS = 9;
 function findSimilarName(name: string, knownNames: readonly string[]): string | undefined {
   if (name.length < MIN_LENGTH_FOR_SUGGESTION) return undefined;
   // For example SERVICE_TIMEOUT without its unit.
-  const longerName = knownNames.find((known) => name.includes('_') && known.startsWith(`${name}_`));
+  const longerName = knownNames.find((knownName) => name.includes('_') && knownName.startsWith(`${name}_`));
   if (longerName !== undefined) return longerName;
   const candidate = closest(name, knownNames);
-  const isLong = name.length >= MIN_LENGTH_FOR_TWO_EDITS;
+  const isLongName = name.length >= MIN_LENGTH_FOR_TWO_EDITS;
   // Also allow two edits if the names have the same letters, because a swap of two letters is two edits.
   const hasSameLetters = [...name].sort().join() === [...candidate].sort().join();
-  const mayDifferByTwo = (isLong && name[0] === candidate[0]) || hasSameLetters;
-  return distance(name, candidate) <= (mayDifferByTwo ? 2 : 1) ? candidate : undefined;
+  const mayDifferByTwoEdits = (isLongName && name[0] === candidate[0]) || hasSameLetters;
+  return distance(name, candidate) <= (mayDifferByTwoEdits ? 2 : 1) ? candidate : undefined;
 }

@@ -33,7 +33,7 @@ const patternParser = (expected: string, pattern: RegExp): Parser<string> => ({
   parse: (text) => (pattern.test(text) ? text : undefined),
 });
 
-export const wholeNumber = (min: number, max: number): Parser<number> => ({
+export const wholeNumberParser = (min: number, max: number): Parser<number> => ({
   expected: `a whole number from ${min} to ${max}`,
   parse: (text) => {
     const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
@@ -41,36 +41,36 @@ export const wholeNumber = (min: number, max: number): Parser<number> => ({
   },
 });
 
-export const decimalFraction: Parser<number> = {
+export const fractionParser: Parser<number> = {
   expected: 'a number from 0 to 1',
   parse: (text) => (/^(0?\.\d{1,9}|0|1(\.0{1,9})?)$/.test(text) ? Number(text) : undefined),
 };
 
-export const oneOf = <W extends string>(...words: readonly W[]): Parser<W> => ({
+export const oneOfParser = <W extends string>(...words: readonly W[]): Parser<W> => ({
   expected: `one of: ${words.join(', ')}`,
   parse: (text) => words.find((word) => word === text),
 });
 
-export const onOff: Parser<boolean> = {
+export const onOffParser: Parser<boolean> = {
   expected: 'on or off',
   parse: (text) => ({ on: true, off: false })[text],
 };
 
-/** Returns a parser of comma-separated lists. `itemsName`: plural noun for the items, for error messages. */
-export const listOf = (itemsName: string, isItem: (text: string) => boolean): Parser<readonly string[]> => ({
-  expected: `${itemsName}, separated by commas`,
+/** Returns a parser of comma-separated lists. `noun`: plural noun for the items, for error messages. */
+export const listParser = (noun: string, isItem: (text: string) => boolean): Parser<readonly string[]> => ({
+  expected: `${noun}, separated by commas`,
   parse: (text) => {
     const values = text.split(',').map((item) => item.trim());
     return values.every(isItem) ? values : undefined;
   },
 });
 
-export const printableText: Parser<string> = patternParser('printable text', /^[^\p{Cc}]{1,4096}$/u);
-export const filePath: Parser<string> = patternParser('the path of a file', /^[^\p{Cc}]{1,4096}$/u);
-export const hostName: Parser<string> = patternParser('an IP address or a host name', /^[\w.:-]{1,253}$/);
+export const printableTextParser: Parser<string> = patternParser('printable text', /^[^\p{Cc}]{1,4096}$/u);
+export const filePathParser: Parser<string> = patternParser('the path of a file', /^[^\p{Cc}]{1,4096}$/u);
+export const hostParser: Parser<string> = patternParser('an IP address or a host name', /^[\w.:-]{1,253}$/);
 
 /** An API key, secret key or token: printable ASCII without spaces, because some are sent in HTTP headers. */
-export const apiCredential: Parser<Secret> = {
+export const apiCredentialParser: Parser<Secret> = {
   expected: 'printable ASCII characters without spaces',
   parse: (text) => (/^[\x21-\x7e]{1,1024}$/.test(text) ? new Secret(text) : undefined),
 };
@@ -92,7 +92,7 @@ export function isIpNetwork(text: string): boolean {
 function findDatabaseUrlError(text: string): string | undefined {
   if (text.startsWith('file:'))
     return /^file:[^?#\s]+$/.test(text) ? undefined : 'expected file:<path> without spaces, ? and #';
-  if (!/^postgres(ql)?:\/\//.test(text)) return `expected ${databaseUrl.expected}`;
+  if (!/^postgres(ql)?:\/\//.test(text)) return `expected ${databaseUrlParser.expected}`;
   try {
     checkPostgresUrl(text);
     return undefined;
@@ -103,7 +103,7 @@ function findDatabaseUrlError(text: string): string | undefined {
 }
 
 /** Parses the URL of the journal to a Secret, because the URL may contain a password. */
-export const databaseUrl: Parser<Secret> = {
+export const databaseUrlParser: Parser<Secret> = {
   expected: 'file:<path> or postgres://<user>@<host>:<port>/<database>',
   parse: (text) => (findDatabaseUrlError(text) === undefined ? new Secret(text) : undefined),
   describeError: (text) => findDatabaseUrlError(text) ?? '',
@@ -124,40 +124,42 @@ const urlParser = ({ expected, allowQuery, allowAnyHttp, toValue }: UrlParserOpt
   expected,
   parse: (text) => {
     if (!URL.canParse(text)) return undefined;
-    const parsed = new URL(text);
-    const { protocol, hostname, username, password, search, hash } = parsed;
-    const isSafe = protocol === 'https:' || (protocol === 'http:' && (allowAnyHttp || isLoopback(hostname)));
-    const isBare = username + password + hash === '' && (allowQuery || (!/[?#]/.test(text) && search === ''));
-    return isSafe && isBare ? toValue(parsed, text) : undefined;
+    const url = new URL(text);
+    const { protocol, hostname, username, password, search, hash } = url;
+    const hasAllowedProtocol =
+      protocol === 'https:' || (protocol === 'http:' && (allowAnyHttp || isLoopback(hostname)));
+    const hasAllowedParts =
+      username + password + hash === '' && (allowQuery || (!/[?#]/.test(text) && search === ''));
+    return hasAllowedProtocol && hasAllowedParts ? toValue(url, text) : undefined;
   },
 });
 
-export const baseUrl = urlParser({
+export const baseUrlParser = urlParser({
   expected:
     'an https URL that ends with /, without api/v1/, credentials, query or fragment (plain http for loopback only)',
   toValue: ({ pathname, href }, text) =>
     text.endsWith('/') && !pathname.includes('/api/v1/') ? href : undefined,
 });
 
-export const jwksUrl = urlParser({
+export const jwksUrlParser = urlParser({
   expected: 'an https URL without credentials or fragment (plain http for loopback only)',
   allowQuery: true,
   toValue: ({ href }) => href,
 });
 
-export const publicUrl = urlParser({
+export const publicUrlParser = urlParser({
   expected: 'an https URL without credentials, query or fragment (plain http for loopback only)',
   toValue: ({ href }) => href.replace(/\/+$/, ''),
 });
 
 /** URL of an OpenTelemetry collector. Plain http is allowed, because many collectors are in the gateway's network. */
-export const collectorUrl = urlParser({
+export const collectorUrlParser = urlParser({
   expected: 'an http or https URL without credentials, query or fragment',
   allowAnyHttp: true,
   toValue: ({ href }) => href,
 });
 
-export const pollIntervals = {
+export const pollIntervalsParser = {
   expected:
     'intervals (100ms to 24h) such as 1s/30s 5s/10m 60s: every 1s until 30s after the last change, every 5s until 10m after it, then every 60s',
   parse: parsePollIntervals,
@@ -173,8 +175,8 @@ function decodePercent(text: string): string | undefined {
 
 /** Parses pairs such as a=1,b=2%2C3 and decodes their values. Returns undefined if a pair is malformed. */
 function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [string, string][] | undefined {
-  const pairs = text.split(',').map((part): [string, string] | undefined => {
-    const [, name = '', encoded = ''] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/s.exec(part) ?? [];
+  const pairs = text.split(',').map((pairText): [string, string] | undefined => {
+    const [, name = '', encoded = ''] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/s.exec(pairText) ?? [];
     const value = decodePercent(encoded);
     return namePattern.test(name) && value !== undefined && valuePattern.test(value)
       ? [name, value]
@@ -184,18 +186,18 @@ function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [s
 }
 
 /** Matches header names, except those of headers that the exporter or its HTTP client sets. */
-const EXPORTER_HEADER_NAME =
+const EXPORTER_HEADER_NAME_PATTERN =
   /^(?!(host|connection|keep-alive|transfer-encoding|content-(length|type|encoding))$)[!#$%&'*+.^`|~\w-]{1,256}$/i;
 
-export const exporterHeaders: Parser<Readonly<Record<string, Secret>>> = {
+export const exporterHeadersParser: Parser<Readonly<Record<string, Secret>>> = {
   expected: 'pairs such as authorization=Bearer%20abc, percent-encoded, separated by commas',
   parse: (text) => {
-    const pairs = parsePairs(text, EXPORTER_HEADER_NAME, /^[\x20-\x7e]{1,4096}$/);
+    const pairs = parsePairs(text, EXPORTER_HEADER_NAME_PATTERN, /^[\x20-\x7e]{1,4096}$/);
     return pairs && Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), new Secret(value)]));
   },
 };
 
-export const resourceAttributes: Parser<Readonly<Record<string, string>>> = {
+export const resourceAttributesParser: Parser<Readonly<Record<string, string>>> = {
   expected: 'pairs name=value separated by commas, with percent-encoded values',
   parse: (text) => {
     const pairs = parsePairs(text, /^[\x21-\x7e]{1,255}$/, /^[^\p{Cc}]{0,255}$/u);

@@ -157,7 +157,7 @@ export const bugs = [
     id: 'access-self-approval',
     promise: 'Nobody approves a settlement that the same person proposed by sudo.',
     file: 'src/cli/attempts/operator.ts',
-    find: ' || (other.sudoUser !== null && names.includes(other.sudoUser))',
+    find: ' || (other.sudoUser !== null && userNames.includes(other.sudoUser))',
     replace: '',
     tests: ['test/cli/settle.system.test.ts'],
   },

@@ -36,9 +36,9 @@ export const bugs = [
     id: 'reconcile-outage-as-results',
     promise: 'The failed lookups of an outage are repeated by --resume.',
     file: 'src/cli/commands/reconcile.ts',
-    find: '    if (checked.isOutage && failed.length < MAX_CONSECUTIVE_OUTAGES) return;\n',
+    find: '    if (checked.isOutage && unreportedChecks.length < MAX_CONSECUTIVE_OUTAGES) return;\n',
     replace:
-      '    if (checked.isOutage && failed.length < MAX_CONSECUTIVE_OUTAGES) failed.splice(0).forEach(add);\n',
+      '    if (checked.isOutage && unreportedChecks.length < MAX_CONSECUTIVE_OUTAGES) unreportedChecks.splice(0).forEach(addToReport);\n',
     tests: ['test/cli/reconcile.system.test.ts'],
   },
   {
@@ -53,8 +53,8 @@ export const bugs = [
     id: 'reconcile-own-transaction-of-other',
     promise: 'A transaction that another attempt created is not unexpected.',
     file: 'src/cli/reconcile/check-attempt.ts',
-    find: 'isOfOtherAttempt = creator !== null && creator.id !== id',
-    replace: 'isOfOtherAttempt = creator !== null && creator.id === id',
+    find: 'isOfOtherAttempt = creatingAttempt !== null && creatingAttempt.id !== id',
+    replace: 'isOfOtherAttempt = creatingAttempt !== null && creatingAttempt.id === id',
     tests: ['test/cli/reconcile.system.test.ts'],
   },
   {

@@ -48,8 +48,8 @@ function parseRecordableText(option: string, value: string, maxLength: number): 
  * approving their own proposals. Ignores the option --by, because anybody can write any name there.
  */
 export function mayBeSamePerson(one: Operator, other: Omit<Operator, 'statedName'>): boolean {
-  const names = [one.user, one.sudoUser].filter((name) => name !== null);
-  return names.includes(other.user) || (other.sudoUser !== null && names.includes(other.sudoUser));
+  const userNames = [one.user, one.sudoUser].filter((userName) => userName !== null);
+  return userNames.includes(other.user) || (other.sudoUser !== null && userNames.includes(other.sudoUser));
 }
 
 /** Returns the name of an operating system user as the audit log records it, for example `operator:alice`. */

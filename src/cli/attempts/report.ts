@@ -39,7 +39,7 @@ export function attemptLine({ id, kind, startedAt, value, currency, method, exte
   return [id, isoTime(startedAt), kind.padEnd(7), amount, method.padEnd(15), externalId].join('  ');
 }
 
-const CSV_COLUMNS = [
+const ATTEMPT_CSV_COLUMNS = [
   ...['id', 'outcome', 'transactionId', 'operation', 'startedAt', 'value', 'currency'],
   ...['channel', 'method', 'externalId', 'client', 'idempotencyKey'],
 ];
@@ -49,13 +49,13 @@ export function attemptsCsv(attempts: readonly Attempt[]): string {
   const rows = attempts.map((attempt) => {
     const { amount, ...fields } = attemptJson(attempt);
     const cells = new Map(Object.entries({ ...fields, ...amount }));
-    return CSV_COLUMNS.map((column) => String(cells.get(column) ?? ''));
+    return ATTEMPT_CSV_COLUMNS.map((column) => String(cells.get(column) ?? ''));
   });
-  return [CSV_COLUMNS, ...rows].map((cells) => cells.map(csvCell).join(',')).join('\n');
+  return [ATTEMPT_CSV_COLUMNS, ...rows].map((cells) => cells.map(csvCell).join(',')).join('\n');
 }
 
 /** Text in the report for each SettleState. The report lists the counts of the states in this order. */
-const STATE_LABELS: Readonly<Record<SettleState, string>> = {
+const SETTLE_STATE_LABELS: Readonly<Record<SettleState, string>> = {
   ready: 'can be settled',
   settled: 'settled',
   proposed: 'proposed',
@@ -93,7 +93,7 @@ function describePlannedSettle({ line, idOrKey, request, attempt, state, message
     line === null ? '' : `line ${line}: `,
     attempt ? attemptLine(attempt) : idOrKey,
     request ? ` -> ${request.outcome} ${request.transactionId ?? ''}`.trimEnd() : '',
-    `  ${STATE_LABELS[state]}`,
+    `  ${SETTLE_STATE_LABELS[state]}`,
     message === null ? '' : `: ${message}`,
   ];
   return parts.join('');
@@ -125,14 +125,17 @@ interface SettleReportOptions {
  */
 export function printSettleReport(
   terminal: Terminal,
-  planned: readonly PlannedSettle[],
+  plannedSettles: readonly PlannedSettle[],
   options: SettleReportOptions,
 ): number {
   const { json, isCarriedOut, proposalId = null } = options;
-  const countOf = (state: SettleState): number => planned.filter((plan) => plan.state === state).length;
-  const states = (Object.keys(STATE_LABELS) as SettleState[]).filter((state) => countOf(state) > 0);
-  const includedInTotals = planned.filter(({ state }) => ['ready', 'settled', 'proposed'].includes(state));
-  const totals = totalsOf(includedInTotals.flatMap(({ attempt }) => attempt ?? []));
+  const countOf = (state: SettleState): number =>
+    plannedSettles.filter((planned) => planned.state === state).length;
+  const states = (Object.keys(SETTLE_STATE_LABELS) as SettleState[]).filter((state) => countOf(state) > 0);
+  const settlesInTotals = plannedSettles.filter(({ state }) =>
+    ['ready', 'settled', 'proposed'].includes(state),
+  );
+  const totals = totalsOf(settlesInTotals.flatMap(({ attempt }) => attempt ?? []));
   if (json) {
     const counts = Object.fromEntries(states.map((state) => [state, countOf(state)]));
     terminal.printJson({
@@ -140,12 +143,12 @@ export function printSettleReport(
       proposal: proposalId,
       counts,
       totals,
-      results: planned.map(plannedSettleJson),
+      results: plannedSettles.map(plannedSettleJson),
     });
-  } else if (planned.length > 0) {
-    for (const plan of planned) terminal.print(describePlannedSettle(plan));
+  } else if (plannedSettles.length > 0) {
+    for (const planned of plannedSettles) terminal.print(describePlannedSettle(planned));
     terminal.print('');
-    for (const state of states) terminal.print(`${countOf(state)} ${STATE_LABELS[state]}`);
+    for (const state of states) terminal.print(`${countOf(state)} ${SETTLE_STATE_LABELS[state]}`);
     for (const total of describeTotals(totals)) terminal.print(total);
   } else terminal.printMessage('No attempt with an unknown outcome is selected.');
   return countOf('refused') > 0 ? EXIT.failed : EXIT.done;

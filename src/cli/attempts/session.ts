@@ -45,9 +45,13 @@ export async function openSession(context: CommandContext, byValue?: string) {
     service,
     /** Opens the audit log. @throws AuditLogError if the log cannot be written; the command must then settle nothing */
     openAuditLog: () => {
-      const options = { creator: 'folder owner', key: config.auditKey?.reveal() ?? null } as const;
-      const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.printMessage(`${why}.`), options);
-      return resources.adopt(audit, close);
+      const auditOptions = { creator: 'folder owner', key: config.auditKey?.reveal() ?? null } as const;
+      const log = AuditLog.open(
+        config.auditFile,
+        ({ why }) => terminal.printMessage(`${why}.`),
+        auditOptions,
+      );
+      return resources.adopt(log, close);
     },
     /** Finds an attempt by its id or idempotency key. Null if there is none, or if several clients used the key. */
     findAttempt: (idOrKey: string) => journal.findAny(service, idOrKey),

@@ -23,7 +23,7 @@ const COLUMN_BY_NAME = new Map<string, SettleFileColumn>([
 ]);
 
 /** Returns the known fields of a row. @throws UsageError if a field is repeated, or is neither a string nor null */
-function readFields(entries: readonly [name: string, value: unknown][]): RowFields {
+function toRowFields(entries: readonly [name: string, value: unknown][]): RowFields {
   const fields: RowFields = {};
   for (const [name, value] of entries) {
     const column = COLUMN_BY_NAME.get(name.toLowerCase().replace(/[^a-z]/g, ''));
@@ -36,11 +36,11 @@ function readFields(entries: readonly [name: string, value: unknown][]): RowFiel
   return fields;
 }
 
-interface Row {
+interface SettleFileRow {
   /** The number of the row's first line, from 1. */
   line: number;
   /** Returns the fields of the row. @throws UsageError if the row is malformed */
-  read(): RowFields;
+  parse(): RowFields;
 }
 
 /** Matches one CSV cell (RFC 4180), quoted or not, and its terminator: comma, line break or end of the text. */
@@ -64,28 +64,29 @@ function parseCsv(text: string): { line: number; cells: string[] }[] {
   return records;
 }
 
-function parseCsvRows(text: string): Row[] {
-  const [{ cells: names } = { cells: [] }, ...records] = parseCsv(text);
-  const columns = readFields(names.map((name) => [name, '']));
+function parseCsvRows(text: string): SettleFileRow[] {
+  const [{ cells: header } = { cells: [] }, ...records] = parseCsv(text);
+  const columns = toRowFields(header.map((name) => [name, '']));
   if (!('outcome' in columns) || !('id' in columns || 'key' in columns))
     throw new InputError('Line 1 of the CSV file must name the columns id (or idempotencyKey) and outcome.');
   return records.map(({ line, cells }) => ({
     line,
-    read: () => {
-      if (cells.length !== names.length) throw new UsageError(`Expected ${names.length} cells as in line 1.`);
-      return readFields(names.map((name, column) => [name, cells[column]]));
+    parse: () => {
+      if (cells.length !== header.length)
+        throw new UsageError(`Expected ${header.length} cells as in line 1.`);
+      return toRowFields(header.map((name, index) => [name, cells[index]]));
     },
   }));
 }
 
-const parseJsonLines = (text: string): Row[] =>
+const parseJsonLines = (text: string): SettleFileRow[] =>
   text
     .split('\n')
     .map((json, index) => ({ json, line: index + 1 }))
     .filter(({ json }) => json.trim() !== '')
-    .map(({ json, line }) => ({ line, read: () => readFields(Object.entries(readObject(json))) }));
+    .map(({ json, line }) => ({ line, parse: () => toRowFields(Object.entries(parseJsonObject(json))) }));
 
-function readObject(json: string): object {
+function parseJsonObject(json: string): object {
   try {
     const value = parseJson(json);
     if (typeof value === 'object' && value !== null) return value;
@@ -95,10 +96,10 @@ function readObject(json: string): object {
   throw new UsageError('Expected a JSON object in which no field occurs twice.');
 }
 
-function readRow({ line, read }: Row, defaultStatus: string): SettleFileLine {
+function toSettleFileLine({ line, parse }: SettleFileRow, defaultStatus: string): SettleFileLine {
   const commonFields = { line, idOrKey: '', key: null as string | null, request: null, attempt: null };
   try {
-    const { id = '', key = '', outcome = '', transactionId, status } = read();
+    const { id = '', key = '', outcome = '', transactionId, status } = parse();
     commonFields.idOrKey = id || key;
     if (id && key) commonFields.key = key;
     if (commonFields.idOrKey !== '' && ['', 'unknown'].includes(outcome))
@@ -129,5 +130,5 @@ export function readSettleFile(file: string, defaultStatus: string): SettleFileL
   }
   const rows = extension === '.csv' ? parseCsvRows(text) : parseJsonLines(text);
   if (rows.length === 0) throw new InputError(`${file} has no lines with attempts.`);
-  return rows.map((row) => readRow(row, defaultStatus));
+  return rows.map((row) => toSettleFileLine(row, defaultStatus));
 }

@@ -11,7 +11,7 @@ export type SettleRequest = { idOrKey: string } & (
   | { outcome: 'succeeded'; transactionId: string; status: string }
 );
 
-interface RequestFields {
+interface SettleRequestFields {
   idOrKey: string;
   outcome: string;
   transactionId?: string | null | undefined;
@@ -19,7 +19,8 @@ interface RequestFields {
 }
 
 /** Validates the fields of a settle request. @throws UsageError if a field is missing or invalid */
-export function toSettleRequest({ idOrKey, outcome, transactionId, status }: RequestFields): SettleRequest {
+export function toSettleRequest(fields: SettleRequestFields): SettleRequest {
+  const { idOrKey, outcome, transactionId, status } = fields;
   if (idOrKey === '') throw new UsageError('No attempt is given: specify its id or its idempotency key.');
   if (outcome === 'not_sent') {
     if (transactionId) throw new UsageError('The outcome "not_sent" must not have a transaction id.');
@@ -81,8 +82,9 @@ export async function planSettle(
   if (attempt.outcome !== 'unknown')
     return asRefused(planned, `The outcome is already ${attempt.outcome}; it must be unknown to be settled.`);
   const { journal, service } = session;
-  const creator = transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
-  return creator ? asRefused(planned, 'Another attempt created this transaction.') : planned;
+  if (transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId)))
+    return asRefused(planned, 'Another attempt created this transaction.');
+  return planned;
 }
 
 /**
@@ -97,15 +99,15 @@ export async function planSettleFile(
   session: Session,
   lines: readonly SettleFileLine[],
 ): Promise<PlannedSettle[]> {
-  const planned: PlannedSettle[] = [];
+  const plannedSettles: PlannedSettle[] = [];
   const firstLineNumbers = new Map<string, number>();
   for (const fileLine of lines) {
-    session.terminal.showProgress(`Checking ${planned.length + 1} of ${lines.length} …`);
+    session.terminal.showProgress(`Checking ${plannedSettles.length + 1} of ${lines.length} …`);
     const { line, request } = fileLine;
-    const plan = request ? await planSettle(session, request, line) : fileLine;
-    planned.push(refuseIfConflict(plan, fileLine, firstLineNumbers));
+    const planned = request ? await planSettle(session, request, line) : fileLine;
+    plannedSettles.push(refuseConflictingLine(planned, fileLine, firstLineNumbers));
   }
-  return planned;
+  return plannedSettles;
 }
 
 /**
@@ -114,20 +116,21 @@ export async function planSettleFile(
  * @param firstLineNumbers for each attempt and transaction of the earlier lines: the number of the first line that has
  *   it. The function adds the present line.
  */
-function refuseIfConflict(
+function refuseConflictingLine(
   planned: PlannedSettle,
   { line, key }: SettleFileLine,
   firstLineNumbers: Map<string, number>,
 ): PlannedSettle {
   const { attempt, request } = planned;
   if (!attempt) return planned;
-  const names = [`attempt ${attempt.id}`];
-  if (request?.transactionId) names.push(`${attempt.kind} ${request.transactionId}`);
-  const earlierLine = names.map((name) => firstLineNumbers.get(name)).find((first) => first !== undefined);
-  for (const name of names) if (!firstLineNumbers.has(name)) firstLineNumbers.set(name, line);
+  const attemptAndTransaction = [`attempt ${attempt.id}`];
+  if (request?.transactionId) attemptAndTransaction.push(`${attempt.kind} ${request.transactionId}`);
+  const earlierItem = attemptAndTransaction.find((item) => firstLineNumbers.has(item));
+  const earlierLine = firstLineNumbers.get(earlierItem ?? '');
+  for (const item of attemptAndTransaction) if (!firstLineNumbers.has(item)) firstLineNumbers.set(item, line);
   if (earlierLine !== undefined)
     return asRefused(planned, `Line ${earlierLine} has the same attempt or transaction.`);
   // Accept the key with an apostrophe, too, because attemptsCsv() puts one before a key that looks like a formula.
-  const keyMatches = key === null || [attempt.key, `'${attempt.key}`].some((form) => form.trim() === key);
-  return keyMatches ? planned : asRefused(planned, 'The attempt with this id has another idempotency key.');
+  if (key === null || key === attempt.key.trim() || key === `'${attempt.key}`.trim()) return planned;
+  return asRefused(planned, 'The attempt with this id has another idempotency key.');
 }

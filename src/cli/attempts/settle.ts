@@ -39,23 +39,23 @@ export const decisionFields = ({ operator }: Session, { reason, proposal }: Deci
  */
 export async function settleReadyRequests(
   session: Session,
-  planned: readonly PlannedSettle[],
+  plannedSettles: readonly PlannedSettle[],
   decision: Decision,
 ): Promise<PlannedSettle[]> {
-  if (!planned.some(({ state }) => state === 'ready')) return [...planned];
+  if (!plannedSettles.some(({ state }) => state === 'ready')) return [...plannedSettles];
   const audit = session.openAuditLog();
   const results: PlannedSettle[] = [];
   let failure: string | undefined;
-  for (const plan of planned) {
-    session.terminal.showProgress(`Settling ${results.length + 1} of ${planned.length} …`);
-    let result = plan;
-    if (plan.state === 'ready') {
+  for (const planned of plannedSettles) {
+    session.terminal.showProgress(`Settling ${results.length + 1} of ${plannedSettles.length} …`);
+    let result = planned;
+    if (planned.state === 'ready') {
       try {
-        if (failure === undefined) result = await settleOne(session, audit, { planned: plan, decision });
+        if (failure === undefined) result = await settleOne(session, audit, { planned, decision });
       } catch (error) {
         failure = error instanceof Error ? error.message : String(error);
       }
-      if (failure !== undefined) result = asRefused(plan, failure);
+      if (failure !== undefined) result = asRefused(planned, failure);
     }
     results.push(result);
   }
@@ -70,20 +70,20 @@ async function settleOne(
   const { request, attempt, line, idOrKey } = planned;
   if (!request || !attempt) return planned;
   const { journal, service } = session;
-  const claimed = await claimAttempt(session, attempt.id);
-  if (!claimed) {
-    const replanned = await planSettle(session, { ...request, idOrKey: attempt.id }, line);
-    const current = { ...replanned, idOrKey, request };
-    return current.state === 'ready'
+  const claimedAttempt = await claimAttempt(session, attempt.id);
+  if (!claimedAttempt) {
+    const planWithId = await planSettle(session, { ...request, idOrKey: attempt.id }, line);
+    const replanned = { ...planWithId, idOrKey, request };
+    return replanned.state === 'ready'
       ? asRefused(
-          current,
+          replanned,
           'Another process (a gateway instance or a command) is working on this attempt. Repeat the command.',
         )
-      : current;
+      : replanned;
   }
-  const entry = { ...decisionFields(session, decision), attempt: claimed };
+  const auditEntry = { ...decisionFields(session, decision), attempt: claimedAttempt };
   const { outcome, transactionId } = request;
-  audit.recordOperatorAction({ ...entry, event: 'settled', outcome, transactionId });
+  audit.recordOperatorAction({ ...auditEntry, event: 'settled', outcome, transactionId });
   const isOfOtherAttempt = await journal
     .recordOutcome(attempt.id, requestedOutcome(request, Math.floor(await journal.time())))
     .then(
@@ -93,18 +93,19 @@ async function settleOne(
   // recordOutcome() resolves before the outcome is on disk. checkWrite() syncs a test row and, with it, the outcome.
   await journal.checkWrite(0);
   // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
-  const current = await journal.findById(service, attempt.id);
-  if (current && isSettledAs(current, request)) return { ...planned, attempt: current, state: 'settled' };
+  const currentAttempt = await journal.findById(service, attempt.id);
+  if (currentAttempt && isSettledAs(currentAttempt, request))
+    return { ...planned, attempt: currentAttempt, state: 'settled' };
   audit.recordOperatorAction({
-    ...entry,
+    ...auditEntry,
     event: 'not_settled',
-    outcome: current?.outcome ?? claimed.outcome,
-    transactionId: current?.transactionId ?? null,
+    outcome: currentAttempt?.outcome ?? claimedAttempt.outcome,
+    transactionId: currentAttempt?.transactionId ?? null,
   });
   const message = isOfOtherAttempt
     ? 'Another attempt created this transaction.'
     : 'The journal did not record the outcome: repeat the command.';
-  return asRefused({ ...planned, attempt: current }, message);
+  return asRefused({ ...planned, attempt: currentAttempt }, message);
 }
 
 /**
@@ -119,8 +120,8 @@ async function claimAttempt({ journal, service }: Session, id: string): Promise<
     const attempt = await journal.findById(service, id);
     if (attempt?.outcome !== 'unknown') return null;
     const now = Math.floor(await journal.time());
-    const claimed = await journal.claim(id, { service, owner, now, leaseUntil: now + LEASE_MS });
-    if (claimed || performance.now() > deadline) return claimed;
+    const claimedAttempt = await journal.claim(id, { service, owner, now, leaseUntil: now + LEASE_MS });
+    if (claimedAttempt || performance.now() > deadline) return claimedAttempt;
     await sleep(CLAIM_RETRY_INTERVAL_MS);
   }
 }
@@ -138,21 +139,21 @@ function requestedOutcome(request: SettleRequest, settledAt: number): Outcome {
  */
 export async function storeProposal(
   session: Session,
-  planned: readonly PlannedSettle[],
+  plannedSettles: readonly PlannedSettle[],
   decision: Decision,
 ): Promise<{ id: string; results: PlannedSettle[] }> {
   const { operator } = session;
   const id = randomUUID();
   const proposedAt = Date.now();
   const audit = session.openAuditLog();
-  const rows: ProposedOutcome[] = [];
-  const results = planned.map((plan): PlannedSettle => {
-    const { state, attempt, request } = plan;
-    if (state !== 'ready' || !attempt || !request) return plan;
+  const proposedOutcomes: ProposedOutcome[] = [];
+  const results = plannedSettles.map((planned): PlannedSettle => {
+    const { state, attempt, request } = planned;
+    if (state !== 'ready' || !attempt || !request) return planned;
     const { outcome, transactionId, status } = request;
-    const entry = { ...decisionFields(session, decision), proposal: id, attempt, outcome, transactionId };
-    audit.recordOperatorAction({ ...entry, event: 'proposed' });
-    rows.push({
+    const auditEntry = { ...decisionFields(session, decision), proposal: id };
+    audit.recordOperatorAction({ ...auditEntry, event: 'proposed', attempt, outcome, transactionId });
+    proposedOutcomes.push({
       id,
       attemptId: attempt.id,
       service: session.service,
@@ -166,8 +167,8 @@ export async function storeProposal(
       proposedAt,
       expiresAt: proposedAt + PROPOSAL_LIFETIME_MS,
     });
-    return { ...plan, state: 'proposed' };
+    return { ...planned, state: 'proposed' };
   });
-  await session.journal.proposals.add(rows, proposedAt);
+  await session.journal.proposals.add(proposedOutcomes, proposedAt);
   return { id, results };
 }

@@ -10,7 +10,7 @@ import type { Terminal } from '../terminal';
 
 /** Maximum number of findings of each kind, and of processes in the text. */
 const MAX_PRINTED_FINDINGS = 20;
-const FOLLOW_INTERVAL_MS = 500;
+const AUDIT_LOG_POLL_INTERVAL_MS = 500;
 
 interface VerifyOptions {
   /** Hashes of lines that must be in the log, such as a seal (hash of a file's last line). */
@@ -34,14 +34,14 @@ export async function verifyAuditLog(
   for (const file of files.length > 0 ? files : [auditFile]) await verifyFile(file, verifier, terminal);
   const result = verificationResult(verifier, summary);
   if (json) terminal.printJson(result);
-  else terminal.print(describeResult(result).join('\n'));
+  else terminal.print(describeVerification(result).join('\n'));
   return result.isWhole ? EXIT.done : EXIT.failed;
 }
 
 async function verifyFile(file: string, verifier: AuditLogVerifier, terminal: Terminal): Promise<void> {
-  const total = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const onRead = (bytes: number): void =>
-    terminal.showProgress(`${file}: ${total === 0 ? 100 : Math.floor((100 * bytes) / total)} %`);
+  const fileBytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const onRead = (bytesRead: number): void =>
+    terminal.showProgress(`${file}: ${fileBytes === 0 ? 100 : Math.floor((100 * bytesRead) / fileBytes)} %`);
   await verifier.verifyFile(file, onRead).catch((error: unknown) => {
     throw new InputError(`${file} cannot be read (${errorOrCauseCode(error)}).`);
   });
@@ -62,11 +62,11 @@ const verificationResult = (
   files,
 });
 
-function describeResult(result: ReturnType<typeof verificationResult>): string[] {
+function describeVerification(result: ReturnType<typeof verificationResult>): string[] {
   const { faults, notes, findings, missingSeals, callsNotWritten, writers, files } = result;
-  const describeOmitted = (label: string, count: number, what: string): string[] =>
-    count > MAX_PRINTED_FINDINGS ? [`${label}  … and ${count - MAX_PRINTED_FINDINGS} more ${what}.`] : [];
-  const missedCalls = `note   Entries missing because writing failed: ${callsNotWritten}. The log of the gateway contains them.`;
+  const describeOmitted = (label: string, count: number, noun: string): string[] =>
+    count > MAX_PRINTED_FINDINGS ? [`${label}  … and ${count - MAX_PRINTED_FINDINGS} more ${noun}.`] : [];
+  const lostEntriesText = `note   Entries missing because writing failed: ${callsNotWritten}. The log of the gateway contains them.`;
   return [
     ...findings.map(
       ({ isFault, file, line, message }) =>
@@ -82,7 +82,7 @@ function describeResult(result: ReturnType<typeof verificationResult>): string[]
       ),
     ...describeOmitted('note ', writers.open.length, 'processes'),
     `Processes that wrote the log: ${writers.total}; still open: ${writers.open.length}.`,
-    ...(callsNotWritten > 0 ? [missedCalls] : []),
+    ...(callsNotWritten > 0 ? [lostEntriesText] : []),
     ...files.flatMap(formatFileSummary),
     ...missingSeals.map(
       (hash) => `FAULT  no line has the expected hash ${hash}: lines are missing or were changed.`,
@@ -109,17 +109,17 @@ export async function followAuditLog(
   file: string | undefined,
 ): Promise<void> {
   const follower = new AuditLogFollower(file ?? readCommandConfig(env).auditFile);
-  const stop = new AbortController();
-  process.once('SIGTERM', () => stop.abort());
+  const stopController = new AbortController();
+  process.once('SIGTERM', () => stopController.abort());
   const printNewLines = (): boolean => {
     const lines = follower.read();
     if (lines !== '') terminal.print(lines.slice(0, -1));
     return lines !== '';
   };
-  while (!stop.signal.aborted) {
+  while (!stopController.signal.aborted) {
     // If new lines were printed, read again immediately. Waiting 0 ms lets the event loop handle signals and writes.
-    const waitMs = printNewLines() ? 0 : FOLLOW_INTERVAL_MS;
-    await sleep(waitMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    const waitMs = printNewLines() ? 0 : AUDIT_LOG_POLL_INTERVAL_MS;
+    await sleep(waitMs, undefined, { signal: stopController.signal }).catch(() => undefined);
   }
   while (printNewLines());
   follower.close();

@@ -6,7 +6,7 @@ import {
   type RecordedChange,
 } from '../../datasources/journal/changes';
 import { paymentMethodByType, payoutMethodByType } from '../../schema/methods';
-import { changePages } from '../change-pages';
+import { readChangePages } from '../change-pages';
 import { openSession, type Session } from '../attempts/session';
 import { InputError, type CommandContext } from '../context';
 import { csvRecord } from '../csv';
@@ -19,10 +19,7 @@ interface ChangesOptions {
   limit?: number;
 }
 
-const PAGE_SIZE = 1000;
-
-const BEHIND_MESSAGE =
-  'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.';
+const CHANGES_PER_PAGE = 1000;
 
 /** Runs `paygraph changes`. */
 export async function printChanges(
@@ -33,23 +30,26 @@ export async function printChanges(
   await using session = await openSession(context);
   const { journal, service } = session;
   const selection = { service, channel: channel ?? null, creators: { payment: null, payout: null } };
-  let remaining = limit;
+  let remainingCount = limit;
   let after = cursor === undefined ? null : decodeCursor(cursor);
   if (after === undefined) throw await invalidCursorError(session, selection);
   try {
-    let text = format === 'csv' ? csvRecord(CSV_COLUMNS) : '';
+    let text = format === 'csv' ? csvRecord(CHANGE_CSV_COLUMNS) : '';
     let isBehind = false;
-    const pageLimit = (): number => Math.min(PAGE_SIZE, remaining);
-    for await (const page of changePages(journal, { ...selection, after }, pageLimit)) {
-      text += page.changes.map(LINE_FORMATTERS[format]).join('');
+    const getNextPageLimit = (): number => Math.min(CHANGES_PER_PAGE, remainingCount);
+    for await (const page of readChangePages(journal, { ...selection, after }, getNextPageLimit)) {
+      text += page.changes.map(CHANGE_FORMATTERS[format]).join('');
       if (text !== '' && !(await terminal.printPart(text))) return;
       text = '';
       after = page.endPosition;
-      remaining -= page.changes.length;
-      if (remaining === 0) break;
+      remainingCount -= page.changes.length;
+      if (remainingCount === 0) break;
       isBehind = page.isBehind;
     }
-    if (isBehind) terminal.printMessage(BEHIND_MESSAGE);
+    if (isBehind)
+      terminal.printMessage(
+        'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.',
+      );
     terminal.printMessage(`next cursor: ${encodeCursor(after ?? BEFORE_FIRST_CHANGE)}`);
   } catch (error) {
     if (!(error instanceof PositionExpired)) throw error;
@@ -74,7 +74,7 @@ async function invalidCursorError(
   return new InputError(`--after: expected a cursor. The oldest cursor is ${encodeCursor(oldest)}.`);
 }
 
-const CSV_COLUMNS = [
+const CHANGE_CSV_COLUMNS = [
   ...['cursor', 'recordedAt', 'kind', 'channel', 'transactionId', 'externalId', 'method'],
   ...['previousStatus', 'status', 'state', 'currency', 'value', 'received'],
 ];
@@ -98,13 +98,13 @@ function changeFields({ position, recordedAt, kind, method, ...change }: Recorde
   };
 }
 
-function csvLine(change: RecordedChange): string {
+function changeCsvLine(change: RecordedChange): string {
   const fields: Readonly<Record<string, string | null>> = changeFields(change);
-  return csvRecord(CSV_COLUMNS.map((name) => fields[name] ?? null));
+  return csvRecord(CHANGE_CSV_COLUMNS.map((name) => fields[name] ?? null));
 }
 
 /** Returns a change as a line of JSON: the PaymentChange or PayoutChange, without its field `payment` or `payout`. */
-function jsonLine(change: RecordedChange): string {
+function changeJsonLine(change: RecordedChange): string {
   const { kind, state, currency, value, received, ...fields } = changeFields(change);
   const json = {
     __typename: kind === 'payment' ? 'PaymentChange' : 'PayoutChange',
@@ -115,4 +115,4 @@ function jsonLine(change: RecordedChange): string {
   return `${JSON.stringify(json)}\n`;
 }
 
-const LINE_FORMATTERS = { csv: csvLine, jsonl: jsonLine };
+const CHANGE_FORMATTERS = { csv: changeCsvLine, jsonl: changeJsonLine };

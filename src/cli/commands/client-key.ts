@@ -10,9 +10,9 @@ import { errorOrCauseCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
 import { fieldLabel, isoTimeOrNull, isoTime } from '../terminal';
 
-/** An entry of CLIENT_KEYS_FILE. `entry`: as in the file. `clientKey`: the same entry, validated and parsed. */
+/** An entry of CLIENT_KEYS_FILE. `fileEntry`: as in the file. `clientKey`: the same entry, validated and parsed. */
 interface KeyEntry {
-  entry: { id: string; scopes: string[]; channels: string[] };
+  fileEntry: { id: string; scopes: string[]; channels: string[] };
   clientKey: ClientKey;
 }
 
@@ -22,8 +22,8 @@ function readKeyEntries(file: string): KeyEntry[] {
   try {
     const text = readTextFile(file);
     const keys = new ClientKeyStore(text).all;
-    const entries = parseJson(text) as KeyEntry['entry'][];
-    return keys.map((clientKey, index) => ({ clientKey, entry: entries[index] as KeyEntry['entry'] }));
+    const fileEntries = parseJson(text) as KeyEntry['fileEntry'][];
+    return fileEntries.map((fileEntry, index) => ({ fileEntry, clientKey: keys[index] as ClientKey }));
   } catch (error) {
     throw new InputError(`${file}: ${describeFileError(error)}.`);
   }
@@ -44,10 +44,10 @@ function writeKeyEntries(file: string, entries: readonly object[]): void {
 }
 
 /** Returns the entries of a client, in the order of the file. @throws InputError if there are none */
-function entriesOfClient(entries: readonly KeyEntry[], id: string, file: string): KeyEntry[] {
-  const keys = entries.filter(({ entry }) => entry.id === id);
-  if (keys.length === 0) throw new InputError(`${file} has no client with this id.`);
-  return keys;
+function entriesOfClient(entries: readonly KeyEntry[], clientId: string, file: string): KeyEntry[] {
+  const clientEntries = entries.filter(({ fileEntry }) => fileEntry.id === clientId);
+  if (clientEntries.length === 0) throw new InputError(`${file} has no client with this id.`);
+  return clientEntries;
 }
 
 interface KeyOptions {
@@ -61,23 +61,23 @@ interface KeyOptions {
  * @param rights the fields `scopes` and `channels` of the entry
  * @throws InputError if the entry is invalid
  */
-function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions) {
+function createKey(clientId: string, rights: object, { label, expiresIn }: KeyOptions) {
   const now = Date.now();
-  const { key, entry } = newClientKey(id);
+  const { key, entry } = newClientKey(clientId);
   // If `label` or `expiresAt` is undefined, JSON.stringify() omits the field.
   const expiresAt = expiresIn === undefined ? undefined : isoTime(now + expiresIn);
-  const created = { ...rights, ...entry, label, createdAt: isoTime(now), expiresAt };
-  validateKeyEntries([created]);
-  return { key, entry: created };
+  const newEntry = { ...rights, ...entry, label, createdAt: isoTime(now), expiresAt };
+  validateKeyEntries([newEntry]);
+  return { key, entry: newEntry };
 }
 
-const newKeyMessage = (id: string, key: string): string =>
-  `Key of ${id} (it is not shown again):\n${key}\n\n`;
+const newKeyMessage = (clientId: string, key: string): string =>
+  `Key of ${clientId} (it is not shown again):\n${key}\n\n`;
 
 /** Runs `paygraph client-key new`. */
 export async function issueKey(
   { terminal }: CommandContext,
-  id: string,
+  clientId: string,
   options: KeyOptions & { scopes?: string[]; channels?: string[]; file?: string },
   { args }: Command,
 ): Promise<void> {
@@ -87,18 +87,19 @@ export async function issueKey(
     );
   const { channels = ['*'], file } = options;
   const entries = file === undefined ? [] : readKeyEntries(file);
-  if (entries.some(({ entry }) => entry.id === id))
+  if (entries.some(({ fileEntry }) => fileEntry.id === clientId))
     throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
   // Default: all scopes except cards:direct. Scopes that end in `:own` are omitted too, because the scopes without
   // `:own` include them.
-  const isDefault = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
-  const scopes = options.scopes ?? Object.keys(SCOPES).filter(isDefault);
-  const { key, entry } = createKey(id, { scopes, channels }, options);
+  const isDefaultScope = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
+  const scopes = options.scopes ?? Object.keys(SCOPES).filter(isDefaultScope);
+  const { key, entry } = createKey(clientId, { scopes, channels }, options);
+  const keyMessage = newKeyMessage(clientId, key);
   if (file === undefined)
-    terminal.print(`${newKeyMessage(id, key)}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
+    terminal.print(`${keyMessage}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
   else {
-    writeKeyEntries(file, [...entries.map((existing) => existing.entry), entry]);
-    terminal.print(`${newKeyMessage(id, key)}The entry was added to ${file}.`);
+    writeKeyEntries(file, [...entries.map(({ fileEntry }) => fileEntry), entry]);
+    terminal.print(`${keyMessage}The entry was added to ${file}.`);
   }
 }
 
@@ -114,48 +115,48 @@ function keyLifetimeMs({ createdAt, caller: { expiresAt } }: ClientKey): number 
 /** Runs `paygraph client-key rotate`. */
 export async function rotateKey(
   { terminal }: CommandContext,
-  id: string,
+  clientId: string,
   options: KeyOptions & { file: string; oldExpiresIn?: number },
 ): Promise<void> {
-  const { file, oldExpiresIn: oldLifetime = Infinity } = options;
+  const { file, oldExpiresIn: oldExpiresInMs = Infinity } = options;
   const entries = readKeyEntries(file);
-  const newest = entriesOfClient(entries, id, file).at(-1) as KeyEntry;
-  const { scopes, channels } = newest.entry;
-  const expiresIn = options.expiresIn ?? keyLifetimeMs(newest.clientKey);
-  const { key, entry } = createKey(id, { scopes, channels }, { label: options.label, expiresIn });
-  if (oldLifetime < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
-  const oldExpiry = Date.now() + oldLifetime;
-  const updated = entries.map((existing) =>
-    existing.entry.id === id && (existing.clientKey.caller.expiresAt ?? Infinity) > oldExpiry
-      ? { ...existing.entry, expiresAt: isoTime(oldExpiry) }
-      : existing.entry,
+  const newestEntry = entriesOfClient(entries, clientId, file).at(-1) as KeyEntry;
+  const { scopes, channels } = newestEntry.fileEntry;
+  const expiresIn = options.expiresIn ?? keyLifetimeMs(newestEntry.clientKey);
+  const { key, entry } = createKey(clientId, { scopes, channels }, { label: options.label, expiresIn });
+  if (oldExpiresInMs < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
+  const oldExpiresAt = Date.now() + oldExpiresInMs;
+  const updatedEntries = entries.map((existing) =>
+    existing.fileEntry.id === clientId && (existing.clientKey.caller.expiresAt ?? Infinity) > oldExpiresAt
+      ? { ...existing.fileEntry, expiresAt: isoTime(oldExpiresAt) }
+      : existing.fileEntry,
   );
-  writeKeyEntries(file, [...updated, entry]);
+  writeKeyEntries(file, [...updatedEntries, entry]);
   const expiryNote =
-    oldLifetime === Infinity ? '' : ` The other keys expire at ${isoTime(oldExpiry)} or earlier.`;
-  terminal.print(`${newKeyMessage(id, key)}The entry was added to ${file}.${expiryNote}`);
+    oldExpiresInMs === Infinity ? '' : ` The other keys expire at ${isoTime(oldExpiresAt)} or earlier.`;
+  terminal.print(`${newKeyMessage(clientId, key)}The entry was added to ${file}.${expiryNote}`);
 }
 
 /** Runs `paygraph client-key revoke`. */
 export async function revokeKey(
   { terminal }: CommandContext,
-  id: string,
+  clientId: string,
   { file, key: label, all }: { file: string; key?: string; all?: boolean },
 ): Promise<void> {
   const entries = readKeyEntries(file);
-  const clientKeys = entriesOfClient(entries, id, file);
-  const revoked =
-    label === undefined ? clientKeys : clientKeys.filter(({ clientKey }) => clientKey.label === label);
-  const labelsOf = (keys: readonly KeyEntry[]): string =>
-    keys.map(({ clientKey }) => clientKey.label).join(', ');
-  if (revoked.length === 0)
-    throw new InputError(`${id} has no key with this label. Its keys: ${labelsOf(clientKeys)}.`);
-  if (revoked.length > 1 && !all)
-    throw new InputError(`${id} has several keys: use --key (${labelsOf(clientKeys)}) or --all.`);
-  const remaining = entries.filter((existing) => !revoked.includes(existing)).map(({ entry }) => entry);
+  const clientEntries = entriesOfClient(entries, clientId, file);
+  const revokedEntries =
+    label === undefined ? clientEntries : clientEntries.filter(({ clientKey }) => clientKey.label === label);
+  const labelsOf = (keyEntries: readonly KeyEntry[]): string =>
+    keyEntries.map(({ clientKey }) => clientKey.label).join(', ');
+  if (revokedEntries.length === 0)
+    throw new InputError(`${clientId} has no key with this label. Its keys: ${labelsOf(clientEntries)}.`);
+  if (revokedEntries.length > 1 && !all)
+    throw new InputError(`${clientId} has several keys: use --key (${labelsOf(clientEntries)}) or --all.`);
+  const remaining = entries.flatMap((entry) => (revokedEntries.includes(entry) ? [] : [entry.fileEntry]));
   writeKeyEntries(file, remaining);
   terminal.print(
-    `Revoked keys of ${id}: ${labelsOf(revoked)}. Keys left: ${clientKeys.length - revoked.length}. Gateways that use ${file} reject the revoked keys within seconds.`,
+    `Revoked keys of ${clientId}: ${labelsOf(revokedEntries)}. Keys left: ${clientEntries.length - revokedEntries.length}. Gateways that use ${file} reject the revoked keys within seconds.`,
   );
 }
 
@@ -184,22 +185,22 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
 async function readLastUses(urls: readonly string[], { env }: CommandContext): Promise<Map<string, number>> {
   const token = readCommandConfig(env).metricsToken?.reveal();
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-  const pages = await Promise.all(urls.map((url) => readMetrics(url, headers)));
+  const metricsTexts = await Promise.all(urls.map((url) => readMetrics(url, headers)));
   const lastUses = new Map<string, number>();
-  for (const [, client, label, seconds] of pages.join('\n').matchAll(LAST_USE_PATTERN)) {
-    const name = `${client} ${label}`;
-    lastUses.set(name, Math.max(lastUses.get(name) ?? 0, Number(seconds) * 1000));
+  for (const [, client, label, seconds] of metricsTexts.join('\n').matchAll(LAST_USE_PATTERN)) {
+    const clientAndLabel = `${client} ${label}`;
+    lastUses.set(clientAndLabel, Math.max(lastUses.get(clientAndLabel) ?? 0, Number(seconds) * 1000));
   }
   return lastUses;
 }
 
 /** Formats objects as a table with aligned columns. All objects must have the same fields. */
 function formatTable(objects: readonly Readonly<Record<string, unknown>>[]): string {
-  const names = Object.keys(objects[0] ?? {});
-  const rows = objects.map((object) => names.map((name) => String(object[name] ?? '-')));
-  const lines = [names.map((name) => fieldLabel(name).toUpperCase()), ...rows];
-  const widths = names.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-  const padded = lines.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
+  const fieldNames = Object.keys(objects[0] ?? {});
+  const rows = objects.map((object) => fieldNames.map((name) => String(object[name] ?? '-')));
+  const lines = [fieldNames.map((name) => fieldLabel(name).toUpperCase()), ...rows];
+  const widths = fieldNames.map((_, index) => Math.max(...lines.map((cells) => cells[index]?.length ?? 0)));
+  const padded = lines.map((cells) => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)));
   return padded.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }
 
@@ -211,7 +212,7 @@ export async function listKeys(
   const entries = readKeyEntries(file);
   const lastUses = metrics && (await readLastUses(metrics, context));
   const keys = entries.map(
-    ({ entry: { id, scopes, channels }, clientKey: { label, createdAt, caller } }) => ({
+    ({ fileEntry: { id, scopes, channels }, clientKey: { label, createdAt, caller } }) => ({
       client: id,
       key: label,
       createdAt: isoTimeOrNull(createdAt),

@@ -22,14 +22,14 @@ interface DevTokenOptions {
   expiresIn?: number;
 }
 
-const ALGORITHM = 'ES256';
+const SIGNING_ALGORITHM = 'ES256';
 /** Maximum of --expires-in, in ms: the default of AUTH_MAX_TOKEN_LIFETIME_SECONDS. */
 const MAX_TOKEN_LIFETIME_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 /** Creates a private key and stores it in DEV_KEY_FILE, readable only by this user. */
 async function createSigningKey(): Promise<JWK> {
-  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+  const { privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
   const jwk = await exportJWK(privateKey);
   mkdirSync(path.dirname(DEV_KEY_FILE), { recursive: true, mode: 0o700 });
   writeFileSync(DEV_KEY_FILE, `${JSON.stringify(jwk)}\n`, { mode: 0o600, flag: 'wx' });
@@ -42,10 +42,10 @@ async function prepareSigningKey() {
     const jwk = existsSync(DEV_KEY_FILE)
       ? (JSON.parse(readFileSync(DEV_KEY_FILE, 'utf8')) as JWK)
       : await createSigningKey();
-    const privateKey = await importJWK(jwk, ALGORITHM);
+    const privateKey = await importJWK(jwk, SIGNING_ALGORITHM);
     const kid = await calculateJwkThumbprint(jwk);
     const { kty, crv, x, y } = jwk;
-    const keys = [{ kty, crv, x, y, kid, alg: ALGORITHM, use: 'sig' }];
+    const keys = [{ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: 'sig' }];
     replaceFile(DEV_JWKS_FILE, `${JSON.stringify({ keys }, null, 2)}\n`, 0o600);
     return { kid, privateKey };
   } catch (error) {
@@ -84,16 +84,16 @@ export async function createDevToken(
     throw new InputError(
       '--expires-in: expected at most 24h. By default, gateways reject longer lifetimes (AUTH_MAX_TOKEN_LIFETIME_SECONDS).',
     );
-  const now = Math.floor(Date.now() / 1000);
-  const expiresAt = now + Math.floor(expiresIn / 1000);
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const expiresAtSeconds = nowSeconds + Math.floor(expiresIn / 1000);
   const { kid, privateKey } = await prepareSigningKey();
   const token = await new SignJWT(claims)
-    .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid })
+    .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: 'at+jwt', kid })
     .setIssuer(DEV_ISSUER)
     .setAudience(DEV_AUDIENCE)
     // A negative --expires-in sets an expiry in the past. The time of issue must not be later than the expiry.
-    .setIssuedAt(Math.min(now, expiresAt))
-    .setExpirationTime(expiresAt)
+    .setIssuedAt(Math.min(nowSeconds, expiresAtSeconds))
+    .setExpirationTime(expiresAtSeconds)
     .sign(privateKey);
   terminal.printMessage(`Start the gateway with the embedded sandbox in this folder with these settings:
 

@@ -27,11 +27,9 @@ export async function doctor(
     return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.done;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const findingOf = (message: string) => ({
-      check: 'settings',
-      ...finding.failed('setting_invalid', message),
-    });
-    printReport(terminal, error.errors.map(findingOf), json);
+    const findings = error.errors.map((message) => finding.failed('setting_invalid', message));
+    const namedFindings = findings.map((each) => ({ check: 'settings', ...each }));
+    printReport(terminal, namedFindings, json);
     return EXIT.misused;
   }
 }

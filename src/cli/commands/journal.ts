@@ -27,9 +27,9 @@ export async function fence({ terminal, env }: CommandContext, action?: 'on' | '
   }
 }
 
-function describeFence({ fence }: FenceState, now: number, fenceMs: number): string {
-  const until = (fence?.since ?? 0) + fenceMs;
-  if (!fence || now >= until) return 'The fence is down: payments are sent without a lookup.';
-  const [since, end] = [fence.since, until].map(isoTime);
+function describeFence({ fence }: FenceState, now: number, fenceDurationMs: number): string {
+  const endsAt = (fence?.since ?? 0) + fenceDurationMs;
+  if (!fence || now >= endsAt) return 'The fence is down: payments are sent without a lookup.';
+  const [since, end] = [fence.since, endsAt].map(isoTime);
   return `The fence is up from ${since} (reason: ${fence.reason}) to ${end}: every create is looked up before it is sent.`;
 }

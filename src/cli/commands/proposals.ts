@@ -35,8 +35,8 @@ async function loadProposalJson({ journal, service }: Session, rows: ProposalRow
 
 function describeProposal(proposal: Awaited<ReturnType<typeof loadProposalJson>>): string {
   const { id, proposedBy, sudoUser, by, reason, expiresAt, totals, attempts } = proposal;
-  const names = [sudoUser && `sudo by ${sudoUser}`, by].filter(Boolean).join(', ');
-  const proposer = names === '' ? proposedBy : `${proposedBy} (${names})`;
+  const otherNames = [sudoUser && `sudo by ${sudoUser}`, by].filter(Boolean).join(', ');
+  const proposer = otherNames === '' ? proposedBy : `${proposedBy} (${otherNames})`;
   return [
     `${id}  attempts: ${attempts.length}, proposed by ${proposer}, expires ${expiresAt}: ${reason}`,
     ...describeTotals(totals),
@@ -55,24 +55,23 @@ export async function listProposals(context: CommandContext, { json }: JsonOptio
   await using session = await openSession(context);
   const rows = await session.journal.proposals.list(session.service, Date.now());
   const proposals = [];
-  for (const group of Map.groupBy(rows, ({ id }) => id).values())
-    proposals.push(await loadProposalJson(session, group as ProposalRows));
+  for (const proposalRows of Map.groupBy(rows, ({ id }) => id).values())
+    proposals.push(await loadProposalJson(session, proposalRows as ProposalRows));
   const { terminal } = context;
   if (json) terminal.printJson(proposals);
   else if (proposals.length === 0) terminal.print('No proposal waits for approval.');
   else terminal.print(proposals.map(describeProposal).join('\n'));
 }
 
-/** Opens the store of proposals and reads the open proposal with this id. Throws if there is none. */
+/** Reads the open proposal with this id. Throws if there is none. */
 async function readOpenProposal(session: Session, id: string) {
-  const store = session.journal.proposals;
-  const [first, ...more] = await store.list(session.service, Date.now(), id);
+  const [first, ...more] = await session.journal.proposals.list(session.service, Date.now(), id);
   if (!first)
     throw new Error(
       'No open proposal has this id. It was approved or withdrawn, has expired, or the id is wrong.',
     );
   const rows: ProposalRows = [first, ...more];
-  return { store, rows, proposal: { id, proposedBy: toAuditActor(first.proposedBy) } };
+  return { rows, proposal: { id, proposedBy: toAuditActor(first.proposedBy) } };
 }
 
 /**
@@ -86,20 +85,20 @@ export async function approveProposal(
   { by, json }: JsonOption & { by?: string },
 ): Promise<number> {
   await using session = await openSession(context, by);
-  const { store, rows, proposal } = await readOpenProposal(session, id);
+  const { rows, proposal } = await readOpenProposal(session, id);
   const { proposedBy, sudoUser, reason } = rows[0];
   if (mayBeSamePerson(session.operator, { user: proposedBy, sudoUser }))
     throw new Error(
       `Another person has to approve: the proposal was made by ${proposedBy}, and that may be you (the same user, or through sudo).`,
     );
-  const planned: PlannedSettle[] = [];
+  const plannedSettles: PlannedSettle[] = [];
   for (const { attemptId, outcome, transactionId, status } of rows)
-    planned.push(
+    plannedSettles.push(
       await planSettle(session, toSettleRequest({ idOrKey: attemptId, outcome, transactionId, status })),
     );
-  const results = await settleReadyRequests(session, planned, { reason, proposal });
+  const results = await settleReadyRequests(session, plannedSettles, { reason, proposal });
   for (const { state, attempt } of results)
-    if (state !== 'refused' && attempt) await store.remove(id, attempt.id);
+    if (state !== 'refused' && attempt) await session.journal.proposals.remove(id, attempt.id);
   return printSettleReport(context.terminal, results, { json, isCarriedOut: true });
 }
 
@@ -112,13 +111,13 @@ export async function withdrawProposal(
   const reason = parseReason(options.reason);
   await using session = await openSession(context, options.by);
   const { journal, service } = session;
-  const { store, rows, proposal } = await readOpenProposal(session, id);
+  const { rows, proposal } = await readOpenProposal(session, id);
   const audit = session.openAuditLog();
-  const entry = { ...decisionFields(session, { reason, proposal }), event: 'withdrawn' as const };
+  const auditEntry = { ...decisionFields(session, { reason, proposal }), event: 'withdrawn' as const };
   for (const { attemptId, outcome, transactionId } of rows) {
     const attempt = await journal.findById(service, attemptId);
-    if (attempt) audit.recordOperatorAction({ ...entry, attempt, outcome, transactionId });
+    if (attempt) audit.recordOperatorAction({ ...auditEntry, attempt, outcome, transactionId });
   }
-  await store.remove(id);
+  await journal.proposals.remove(id);
   context.terminal.print('The proposal was withdrawn.');
 }

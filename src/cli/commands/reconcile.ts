@@ -11,10 +11,10 @@ import { ReportFile } from '../reconcile/report-file';
 import { isoTime, type Terminal } from '../terminal';
 
 /** Maximum number of checks that are running, or finished and waiting until earlier checks are reported. */
-const MAX_IN_FLIGHT = 64;
+const MAX_PENDING_CHECKS = 64;
 /** Number of consecutive checks with `isOutage` after which the run fails. --resume continues the run. */
 const MAX_CONSECUTIVE_OUTAGES = 20;
-const SAVE_INTERVAL_MS = 1000;
+const REPORT_SAVE_INTERVAL_MS = 1000;
 
 interface ReconcileOptions {
   /** Start of the time range in ms since 1970, inclusive. */
@@ -43,15 +43,15 @@ export async function reconcile(
   try {
     await using lookupClient = new LookupClient(config.service, rate);
     using report = resume ? ReportFile.resume(file, selection) : ReportFile.create(file, selection);
-    using changes = new LatestChanges(journal, selection);
+    using latestChanges = new LatestChanges(journal, selection);
     terminal.showProgress('Reading the record of changes …');
-    await changes.update();
+    await latestChanges.update();
     const { followsTransactions } = config;
-    const pages = journal.attemptsByStart({ ...selection, after: report.position });
-    const checkOptions = { journal, changes, followsTransactions, lookupClient };
-    await checkAttempts(pages, checkOptions, { report, terminal });
+    const attemptPages = journal.attemptsByStart({ ...selection, after: report.position });
+    const checkOptions = { journal, latestChanges, followsTransactions, lookupClient };
+    await checkAttempts(attemptPages, checkOptions, { report, terminal });
     report.complete();
-    printSummary(terminal, report, { file, lookups: lookupClient.requestCount, json });
+    printSummary(terminal, report, { file, lookupCount: lookupClient.requestCount, json });
     return report.differenceCount > 0 ? EXIT.failed : EXIT.done;
   } finally {
     await journal.close();
@@ -68,14 +68,14 @@ async function checkAttempts(
   checkOptions: CheckOptions,
   { report, terminal }: { report: ReportFile; terminal: Terminal },
 ): Promise<void> {
-  const inFlight: Promise<CheckedAttempt>[] = [];
+  const pendingChecks: Promise<CheckedAttempt>[] = [];
   /**
    * The latest consecutive checks with `isOutage`. They are added to the report after the next check without
    * `isOutage`, or after the last attempt. If the run fails before that, --resume repeats these checks.
    */
-  let failed: CheckedAttempt[] = [];
-  let savedAt = performance.now();
-  const add = (checked: CheckedAttempt): void => {
+  let unreportedChecks: CheckedAttempt[] = [];
+  let lastSavedAt = performance.now();
+  const addToReport = (checked: CheckedAttempt): void => {
     report.add(checked);
     const { checkedCount, differenceCount } = report;
     const latestStart = isoTime(checked.attempt.startedAt);
@@ -84,45 +84,45 @@ async function checkAttempts(
     );
   };
   const addNextResult = async (): Promise<void> => {
-    const checked = await inFlight.shift();
+    const checked = await pendingChecks.shift();
     if (!checked) return;
-    failed.push(checked);
-    if (checked.isOutage && failed.length < MAX_CONSECUTIVE_OUTAGES) return;
+    unreportedChecks.push(checked);
+    if (checked.isOutage && unreportedChecks.length < MAX_CONSECUTIVE_OUTAGES) return;
     if (checked.isOutage)
       throw new Error(
-        `${failed.length} lookups in a row failed (${checked.detail}). Repeat the command with --resume when the service responds and accepts the credentials.`,
+        `${unreportedChecks.length} lookups in a row failed (${checked.detail}). Repeat the command with --resume when the service responds and accepts the credentials.`,
       );
-    failed.forEach(add);
-    failed = [];
-    if (performance.now() - savedAt < SAVE_INTERVAL_MS) return;
+    unreportedChecks.forEach(addToReport);
+    unreportedChecks = [];
+    if (performance.now() - lastSavedAt < REPORT_SAVE_INTERVAL_MS) return;
     report.save();
-    savedAt = performance.now();
+    lastSavedAt = performance.now();
   };
   try {
     for await (const page of pages) {
       for (const attempt of page) {
-        if (inFlight.length >= MAX_IN_FLIGHT) await addNextResult();
-        const checked = checkAttempt(attempt, checkOptions);
+        if (pendingChecks.length >= MAX_PENDING_CHECKS) await addNextResult();
+        const check = checkAttempt(attempt, checkOptions);
         // Prevent an unhandled rejection: if the run fails, nothing awaits this check.
-        checked.catch(() => undefined);
-        inFlight.push(checked);
+        check.catch(() => undefined);
+        pendingChecks.push(check);
       }
     }
-    while (inFlight.length > 0) await addNextResult();
-    failed.forEach(add);
+    while (pendingChecks.length > 0) await addNextResult();
+    unreportedChecks.forEach(addToReport);
   } finally {
     report.save();
   }
 }
 
-/** Prints the number of attempts with each result. `lookups`: requests of this run, without those before --resume. */
+/** Prints the number of attempts with each result. `lookupCount`: requests of this run, without those before --resume. */
 function printSummary(
   terminal: Terminal,
-  { counts, checkedCount: checked }: ReportFile,
-  { file, lookups, json = false }: { file: string; lookups: number; json?: boolean },
+  { counts, checkedCount }: ReportFile,
+  { file, lookupCount, json = false }: { file: string; lookupCount: number; json?: boolean },
 ): void {
-  if (json) return terminal.printJson({ checked, counts, lookups, file });
-  terminal.print(`${checked} attempts checked; ${lookups} lookups in this run; report: ${file}`);
+  if (json) return terminal.printJson({ checked: checkedCount, counts, lookups: lookupCount, file });
+  terminal.print(`${checkedCount} attempts checked; ${lookupCount} lookups in this run; report: ${file}`);
   for (const result of COMPARISON_RESULTS)
     terminal.print(`${String(counts[result]).padStart(8)}  ${result.replaceAll('_', ' ')}`);
 }

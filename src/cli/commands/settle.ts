@@ -23,7 +23,7 @@ interface SettleOptions {
 }
 
 /** Reads the selected attempts from the journal. Decides which of the requested outcomes can be recorded. */
-type Planner = (session: Session) => Promise<PlannedSettle[]>;
+type SettlePlanner = (session: Session) => Promise<PlannedSettle[]>;
 
 /** Runs `paygraph attempts settle` for one attempt, for those in a file, or for those that --all selects. */
 export async function settle(
@@ -34,23 +34,24 @@ export async function settle(
 ): Promise<number> {
   const { json, yes } = options;
   const reason = parseReason(options.reason);
-  const isSingle = idOrKey !== undefined;
+  const isSingleAttempt = idOrKey !== undefined;
   const planner = createPlanner(idOrKey, outcome ?? '', options);
   await using session = await openSession(context, options.by);
   const { terminal } = context;
-  let planned = await planner(session);
-  if (!isSingle && !yes) {
-    const exitCode = printSettleReport(terminal, planned, { json, isCarriedOut: false });
-    const action = session.config.settleApproval ? 'propose these outcomes' : 'settle';
-    terminal.printMessage(`Nothing was changed. Repeat the command with --yes to ${action}.`);
+  let plannedSettles = await planner(session);
+  if (!isSingleAttempt && !yes) {
+    const exitCode = printSettleReport(terminal, plannedSettles, { json, isCarriedOut: false });
+    const actionText = session.config.settleApproval ? 'propose these outcomes' : 'settle';
+    terminal.printMessage(`Nothing was changed. Repeat the command with --yes to ${actionText}.`);
     return exitCode;
   }
   let proposalId: string | undefined;
-  if (!session.config.settleApproval) planned = await settleReadyRequests(session, planned, { reason });
-  else if (planned.some(({ state }) => state === 'ready'))
-    ({ id: proposalId, results: planned } = await storeProposal(session, planned, { reason }));
-  if (isSingle && proposalId === undefined) return printSettledAttempt(terminal, planned, json);
-  const exitCode = printSettleReport(terminal, planned, { json, isCarriedOut: true, proposalId });
+  if (!session.config.settleApproval)
+    plannedSettles = await settleReadyRequests(session, plannedSettles, { reason });
+  else if (plannedSettles.some(({ state }) => state === 'ready'))
+    ({ id: proposalId, results: plannedSettles } = await storeProposal(session, plannedSettles, { reason }));
+  if (isSingleAttempt && proposalId === undefined) return printSettledAttempt(terminal, plannedSettles, json);
+  const exitCode = printSettleReport(terminal, plannedSettles, { json, isCarriedOut: true, proposalId });
   if (proposalId !== undefined)
     terminal.printMessage(
       `Nothing is settled yet: another user has to run "paygraph attempts approve ${proposalId}" within 24 hours.`,
@@ -72,7 +73,7 @@ function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSett
  * journal.
  * @throws UsageError or InputError if an argument, an option or the file is invalid
  */
-function createPlanner(idOrKey: string | undefined, outcome: string, options: SettleOptions): Planner {
+function createPlanner(idOrKey: string | undefined, outcome: string, options: SettleOptions): SettlePlanner {
   const { file, all, transactionId, status, olderThan, kind, channel } = options;
   if ([file !== undefined, all === true, idOrKey !== undefined].filter(Boolean).length !== 1)
     throw new UsageError(
@@ -95,17 +96,17 @@ function createPlanner(idOrKey: string | undefined, outcome: string, options: Se
  * Returns a planner that requests `not_sent` for all selected attempts.
  * @throws UsageError if --older-than is missing
  */
-function createNotSentPlanner({ olderThan, kind, channel }: SettleOptions): Planner {
+function createNotSentPlanner({ olderThan, kind, channel }: SettleOptions): SettlePlanner {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   return async (session) => {
     const startedBefore = Date.now() - olderThan;
-    const selected = (await session.unknownAttempts()).filter(
+    const selectedAttempts = (await session.unknownAttempts()).filter(
       (attempt) =>
         attempt.startedAt < startedBefore &&
         (kind === undefined || attempt.kind === kind) &&
         (channel === undefined || attempt.channel.toLowerCase() === channel),
     );
-    return selected.map((attempt) => {
+    return selectedAttempts.map((attempt) => {
       const { id } = attempt;
       const request = { idOrKey: id, outcome: 'not_sent', transactionId: null, status: null } as const;
       return { line: null, idOrKey: id, request, attempt, state: 'ready', message: null };

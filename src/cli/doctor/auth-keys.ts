@@ -7,7 +7,7 @@ import { describeFileError } from '../../shared/hot-reloaded-file';
 import { finding, type CheckContext, type Finding } from './check';
 
 const JWKS_TIMEOUT_MS = 5_000;
-const EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
+const KEY_EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
 
 /** Checks that CLIENT_KEYS_FILE is valid and has keys. Reports keys that have expired or expire soon. */
 export function checkClientKeys({ config, now }: CheckContext): Finding[] {
@@ -25,14 +25,16 @@ function checkKeyExpiry(keys: readonly ClientKey[], now: number): Finding[] {
   const expiryOf = ({ caller }: ClientKey): number => caller.expiresAt ?? Infinity;
   const describeKeys = (selected: readonly ClientKey[]): string =>
     selected.map(({ caller, label }) => `${caller.id.replace(/^service:/, '')} (${label})`).join(', ');
-  const expired = keys.filter((key) => expiryOf(key) <= now);
-  const expiring = keys.filter((key) => expiryOf(key) > now && expiryOf(key) <= now + EXPIRY_WARNING_MS);
+  const expiredKeys = keys.filter((key) => expiryOf(key) <= now);
+  const expiringKeys = keys.filter(
+    (key) => expiryOf(key) > now && expiryOf(key) <= now + KEY_EXPIRY_WARNING_MS,
+  );
   const findings = [finding.ok(`CLIENT_KEYS_FILE has ${keys.length} keys.`)];
-  if (expired.length > 0)
-    findings.push(finding.warning('key_expired', `Expired keys: ${describeKeys(expired)}.`));
-  if (expiring.length > 0)
+  if (expiredKeys.length > 0)
+    findings.push(finding.warning('key_expired', `Expired keys: ${describeKeys(expiredKeys)}.`));
+  if (expiringKeys.length > 0)
     findings.push(
-      finding.warning('key_expires', `Keys that expire within 14 days: ${describeKeys(expiring)}.`),
+      finding.warning('key_expires', `Keys that expire within 14 days: ${describeKeys(expiringKeys)}.`),
     );
   return findings;
 }
@@ -43,9 +45,9 @@ export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[
   if (tokens === null) return [finding.skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
   try {
     const { keys } = await fetchJwks(tokens.jwksUrl, AbortSignal.timeout(JWKS_TIMEOUT_MS));
-    const usableCount = (await Promise.all(keys.map(isUsableKey))).filter(Boolean).length;
-    if (usableCount > 0)
-      return [finding.ok(`AUTH_JWKS_URL: ${usableCount} of ${keys.length} keys are usable.`)];
+    const usableKeyCount = (await Promise.all(keys.map(isUsableKey))).filter(Boolean).length;
+    if (usableKeyCount > 0)
+      return [finding.ok(`AUTH_JWKS_URL: ${usableKeyCount} of ${keys.length} keys are usable.`)];
     return [finding.failed('token_keys_unusable', `AUTH_JWKS_URL: none of ${keys.length} keys is usable.`)];
   } catch (error) {
     const message = `The public keys at AUTH_JWKS_URL cannot be loaded (${describeJwksError(error)}).`;
@@ -58,6 +60,6 @@ async function isUsableKey(key: JWK): Promise<boolean> {
   const algorithms = ACCEPTED_ALGORITHMS.filter(
     (algorithm) => key.alg === undefined || key.alg === algorithm,
   );
-  const imports = await Promise.allSettled(algorithms.map((algorithm) => importJWK(key, algorithm)));
-  return imports.some(({ status }) => status === 'fulfilled');
+  const importResults = await Promise.allSettled(algorithms.map((algorithm) => importJWK(key, algorithm)));
+  return importResults.some(({ status }) => status === 'fulfilled');
 }

@@ -1,6 +1,6 @@
 import type { Config, secretFiles } from '../../config';
 
-const RESTRICT_MODE_REMEDY =
+const FILE_MODE_REMEDY =
   'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.';
 
 /** The remedies of all problems that the doctor reports, by the code of the problem. */
@@ -53,8 +53,8 @@ const REMEDIES = {
   token_keys_unusable: 'The issuer has to sign tokens with RS256, ES256 or EdDSA.',
   token_keys_unavailable:
     'Check AUTH_JWKS_URL and the connection to the identity provider. Until then a newly started gateway rejects all tokens with 503; a running gateway uses cached keys for at most AUTH_MAX_STALE_KEYS_SECONDS.',
-  world_writable: RESTRICT_MODE_REMEDY,
-  world_readable: RESTRICT_MODE_REMEDY,
+  world_writable: FILE_MODE_REMEDY,
+  world_readable: FILE_MODE_REMEDY,
   not_readable: 'Make the user of the gateway the owner of the file (chown).',
   path_unusable:
     'Correct the path in the setting, or create the folder (mkdir -p) and make the user of the gateway its owner (chown).',
@@ -99,7 +99,7 @@ export interface Check {
   run(context: CheckContext): Promise<Finding[]> | Finding[];
 }
 
-const problem =
+const findingCreator =
   (status: 'warning' | 'failed') =>
   (code: ProblemCode, message: string): Finding => ({ status, code, message, remedy: REMEDIES[code] });
 
@@ -107,8 +107,8 @@ const problem =
 export const finding = {
   ok: (message: string): Finding => ({ status: 'ok', code: 'ok', message }),
   skipped: (message: string): Finding => ({ status: 'skipped', code: 'skipped', message }),
-  warning: problem('warning'),
-  failed: problem('failed'),
+  warning: findingCreator('warning'),
+  failed: findingCreator('failed'),
 };
 
 /** If the gateway uses the embedded sandbox, this is the result of each check that needs a real payment service. */

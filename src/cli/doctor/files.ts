@@ -7,18 +7,18 @@ import { finding, type CheckContext, type Finding } from './check';
 import { readCredentialsFileEntries } from './service-credentials';
 
 const MIB = 1024 * 1024;
-const WARN_BELOW_MIB = 1024;
-const FAIL_BELOW_MIB = 64;
+const DISK_WARN_BELOW_MIB = 1024;
+const DISK_FAIL_BELOW_MIB = 64;
 const OTHERS_READ_BIT = 0o004;
 const OTHERS_WRITE_BIT = 0o002;
 
 /** Checks that a file can be written, or created as the gateway does at start, and that its disk has space. */
 export function checkWritableFile(setting: string, file: string): Finding[] {
-  const target = path.resolve(file);
-  const error = describePathError(target);
+  const absolutePath = path.resolve(file);
+  const error = describePathError(absolutePath);
   if (error) return [finding.failed('path_unusable', `${setting}: ${error}.`)];
-  const state = existsSync(target) ? 'is writable' : 'does not exist yet; the gateway creates it';
-  return [finding.ok(`${file} ${state}.`), checkDiskSpace(path.dirname(target))];
+  const stateText = existsSync(absolutePath) ? 'is writable' : 'does not exist yet; the gateway creates it';
+  return [finding.ok(`${file} ${stateText}.`), checkDiskSpace(path.dirname(absolutePath))];
 }
 
 /** Checks the free disk space of a folder. The folder need not exist, but the folder above it. */
@@ -26,8 +26,8 @@ function checkDiskSpace(folder: string): Finding {
   const { bavail, bsize } = statfsSync(existsSync(folder) ? folder : path.dirname(folder));
   const freeMib = Math.floor((bavail * bsize) / MIB);
   const message = `The disk of ${folder} has ${freeMib} MiB free.`;
-  if (freeMib >= WARN_BELOW_MIB) return finding.ok(message);
-  return (freeMib < FAIL_BELOW_MIB ? finding.failed : finding.warning)('disk_space_low', message);
+  if (freeMib >= DISK_WARN_BELOW_MIB) return finding.ok(message);
+  return (freeMib < DISK_FAIL_BELOW_MIB ? finding.failed : finding.warning)('disk_space_low', message);
 }
 
 /** Checks that the audit log can be written and its disk has space. Only `audit verify` checks the content. */
@@ -59,7 +59,7 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string,
     ['AUDIT_LOG_FILE', config.auditFile],
   ];
   for (const { setting, path: file } of secretFiles) files.push([setting, file]);
-  for (const file of readCredentialsFileEntries(credentialsFile).files)
+  for (const file of readCredentialsFileEntries(credentialsFile).keyFiles)
     files.push([`${file} (SERVICE_CREDENTIALS_FILE)`, file]);
   return files;
 }

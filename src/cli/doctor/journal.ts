@@ -16,33 +16,33 @@ import { finding, type CheckContext, type Finding } from './check';
 import { checkWritableFile } from './files';
 
 /** Maximum time in ms to wait while another process locks the SQLite file. */
-const BUSY_TIMEOUT_MS = 1_000;
-const QUERY_TIMEOUT_MS = 4_000;
+const SQLITE_BUSY_TIMEOUT_MS = 1_000;
+const POSTGRES_QUERY_TIMEOUT_MS = 4_000;
 const HOUR_MS = 60 * 60 * 1000;
 
 /** Checks that the journal is usable, durable and migrated, and that no attempt has an unknown outcome. */
 export async function checkJournal({ config, now }: CheckContext): Promise<Finding[]> {
   const url = config.journal.url.reveal();
   const file = sqliteFileOf(url);
-  const { findings, state } = file === undefined ? await checkPostgres(url) : await checkSqlite(file);
-  if (!state) return findings;
-  const outcomeFinding = config.sandbox
+  const { findings, facts } = file === undefined ? await checkPostgres(url) : await checkSqlite(file);
+  if (!facts) return findings;
+  const unknownOutcomesFinding = config.sandbox
     ? finding.skipped('Attempts of unknown outcome are not checked with the embedded sandbox.')
-    : checkUnknownOutcomes(state, now());
-  return [...findings, checkMigrations(state), outcomeFinding];
+    : checkUnknownOutcomes(facts, now());
+  return [...findings, checkMigrations(facts), unknownOutcomesFinding];
 }
 
-/** Result of the inspection of the journal. `state` is undefined if the journal does not exist yet or cannot be read. */
+/** Result of the inspection of the journal. `facts` is undefined if the journal does not exist yet or cannot be read. */
 interface JournalInspection {
   findings: Finding[];
-  state?: JournalFacts;
+  facts?: JournalFacts;
 }
 
 async function checkSqlite(file: string): Promise<JournalInspection> {
   const findings = checkWritableFile('DATABASE_URL', file);
   if (!existsSync(file) || findings.some(({ status }) => status === 'failed')) return { findings };
   try {
-    return { findings, state: await inspectSqlite(file, BUSY_TIMEOUT_MS) };
+    return { findings, facts: await inspectSqlite(file, SQLITE_BUSY_TIMEOUT_MS) };
   } catch (error) {
     const reason = journalErrorText(describeJournalError(diagnoseSqliteError(error, file)));
     return { findings: [finding.failed('sqlite_unusable', `DATABASE_URL: ${file} is unusable: ${reason}.`)] };
@@ -51,14 +51,14 @@ async function checkSqlite(file: string): Promise<JournalInspection> {
 
 async function checkPostgres(url: string): Promise<JournalInspection> {
   try {
-    const state = await inspectPostgres(url, QUERY_TIMEOUT_MS);
+    const facts = await inspectPostgres(url, POSTGRES_QUERY_TIMEOUT_MS);
     const findings = [
-      checkTables(state),
-      checkDurability(state),
-      checkNotifications(state),
-      checkDatabaseClock(state),
+      checkTables(facts),
+      checkDurability(facts),
+      checkListenNotify(facts),
+      checkDatabaseClock(facts),
     ];
-    return { findings, state };
+    return { findings, facts };
   } catch (error) {
     const reason = journalErrorText(describeJournalError(error));
     return {
@@ -67,28 +67,28 @@ async function checkPostgres(url: string): Promise<JournalInspection> {
   }
 }
 
-const checkTables = (state: PostgresFacts): Finding =>
-  state.isWritable
+const checkTables = (facts: PostgresFacts): Finding =>
+  facts.isWritable
     ? finding.ok('The tables of the journal are writable.')
     : finding.failed('tables_not_writable', 'The tables of the journal are not writable.');
 
-function checkDurability(state: PostgresFacts): Finding {
+function checkDurability(facts: PostgresFacts): Finding {
   const notDurableText =
     'A crash of PostgreSQL could lose committed transactions, so the gateway creates nothing.';
-  const standbyText =
+  const asynchronousStandbyText =
     'PostgreSQL has standbys, but no synchronous one: a failover can lose the latest attempts.';
-  const unnoticedText =
+  const failoverText =
     'The database user cannot execute pg_control_system(): the gateway cannot detect a failover.';
-  const weaknesses = weaknessesOf(state);
+  const weaknesses = weaknessesOf(facts);
   if (weaknesses.includes('journal_not_durable'))
     return finding.failed('journal_not_durable', notDurableText);
   if (weaknesses.includes('asynchronous_standby'))
-    return finding.warning('asynchronous_standby', standbyText);
-  if (weaknesses.includes('failover_unnoticed')) return finding.warning('failover_unnoticed', unnoticedText);
+    return finding.warning('asynchronous_standby', asynchronousStandbyText);
+  if (weaknesses.includes('failover_unnoticed')) return finding.warning('failover_unnoticed', failoverText);
   return finding.ok('PostgreSQL keeps committed transactions.');
 }
 
-function checkNotifications({ canListen }: PostgresFacts): Finding {
+function checkListenNotify({ canListen }: PostgresFacts): Finding {
   if (canListen === null)
     return finding.skipped('LISTEN and NOTIFY were not checked: the server is a standby.');
   if (canListen) return finding.ok('LISTEN and NOTIFY work.');
@@ -96,21 +96,21 @@ function checkNotifications({ canListen }: PostgresFacts): Finding {
   return finding.warning('no_notifications', message);
 }
 
-function checkDatabaseClock(state: PostgresFacts): Finding {
-  if (!weaknessesOf(state).includes('database_clock'))
+function checkDatabaseClock(facts: PostgresFacts): Finding {
+  if (!weaknessesOf(facts).includes('database_clock'))
     return finding.ok('The clock agrees with that of PostgreSQL.');
-  const seconds = Math.round(state.clockDifferenceMs / 1000);
+  const differenceSeconds = Math.round(facts.clockDifferenceMs / 1000);
   return finding.warning(
     'database_clock',
-    `The clock of PostgreSQL is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} that of this machine.`,
+    `The clock of PostgreSQL is ${Math.abs(differenceSeconds)} s ${differenceSeconds < 0 ? 'behind' : 'ahead of'} that of this machine.`,
   );
 }
 
-function checkMigrations({ pendingMigrations: pending, unknownMigrations: newer }: JournalFacts): Finding {
-  const message = `A newer version of the gateway has migrated the tables (${newer.join(', ')}).`;
-  if (newer.length > 0) return finding.failed('journal_newer', message);
-  if (pending.length > 0)
-    return finding.warning('migrations_pending', `Migrations are pending: ${pending.join(', ')}.`);
+function checkMigrations({ pendingMigrations, unknownMigrations }: JournalFacts): Finding {
+  const message = `A newer version of the gateway has migrated the tables (${unknownMigrations.join(', ')}).`;
+  if (unknownMigrations.length > 0) return finding.failed('journal_newer', message);
+  if (pendingMigrations.length > 0)
+    return finding.warning('migrations_pending', `Migrations are pending: ${pendingMigrations.join(', ')}.`);
   return finding.ok('All migrations of the journal are applied.');
 }
 
@@ -119,9 +119,9 @@ function checkUnknownOutcomes(
   now: number,
 ): Finding {
   if (count === 0 || oldestStartedAt === null) return finding.ok('No attempt has an unknown outcome.');
-  const hours = ((now - oldestStartedAt) / HOUR_MS).toFixed(1);
+  const oldestAgeHours = ((now - oldestStartedAt) / HOUR_MS).toFixed(1);
   return finding.warning(
     'unknown_outcomes',
-    `Attempts of unknown outcome: ${count}; the oldest is ${hours} h old.`,
+    `Attempts of unknown outcome: ${count}; the oldest is ${oldestAgeHours} h old.`,
   );
 }

@@ -8,8 +8,8 @@ import { SKIPPED_WITH_SANDBOX, finding, type CheckContext, type Finding } from '
 
 const NETWORK_TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-const WARN_BELOW_DAYS = 21;
-const FAIL_BELOW_DAYS = 3;
+const CERTIFICATE_WARN_BELOW_DAYS = 21;
+const CERTIFICATE_FAIL_BELOW_DAYS = 3;
 
 /** Returns the host of a URL, without the brackets of an IPv6 address. */
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
@@ -27,10 +27,10 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
   const socket = isTls ? tls.connect({ host, port, servername }) : net.connect({ host, port });
   try {
     await withTimeout(NETWORK_TIMEOUT_MS, once(socket, isTls ? 'secureConnect' : 'connect'));
-    const acceptedFinding = finding.ok(`${endpoint} accepts connections.`);
-    if (!(socket instanceof tls.TLSSocket)) return [acceptedFinding];
-    const remainingMs = Date.parse(socket.getPeerCertificate().valid_to) - now();
-    return [acceptedFinding, checkCertificateExpiry(host, Math.floor(remainingMs / DAY_MS))];
+    const connectionFinding = finding.ok(`${endpoint} accepts connections.`);
+    if (!(socket instanceof tls.TLSSocket)) return [connectionFinding];
+    const certificateRemainingMs = Date.parse(socket.getPeerCertificate().valid_to) - now();
+    return [connectionFinding, checkCertificateExpiry(host, Math.floor(certificateRemainingMs / DAY_MS))];
   } catch (error) {
     const code = errorOrCauseCode(error);
     const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(code);
@@ -46,8 +46,9 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
 
 function checkCertificateExpiry(host: string, remainingDays: number): Finding {
   const message = `The certificate of ${host} expires in ${remainingDays} days.`;
-  if (remainingDays >= WARN_BELOW_DAYS) return finding.ok(message);
-  return (remainingDays < FAIL_BELOW_DAYS ? finding.failed : finding.warning)('certificate_expires', message);
+  if (remainingDays >= CERTIFICATE_WARN_BELOW_DAYS) return finding.ok(message);
+  const newFinding = remainingDays < CERTIFICATE_FAIL_BELOW_DAYS ? finding.failed : finding.warning;
+  return newFinding('certificate_expires', message);
 }
 
 /**
@@ -65,14 +66,14 @@ export async function checkPorts({ config }: CheckContext): Promise<Finding[]> {
 
 async function checkPort(setting: string, host: string, port: number): Promise<Finding> {
   if (port === 0) return finding.skipped(`${setting} is 0: the operating system chooses a free port.`);
-  const code = await findListenError(host, port);
-  if (code === null) return finding.ok(`Port ${port} is free.`);
-  if (code !== 'EADDRINUSE')
+  const listenErrorCode = await findListenError(host, port);
+  if (listenErrorCode === null) return finding.ok(`Port ${port} is free.`);
+  if (listenErrorCode !== 'EADDRINUSE')
     return finding.failed(
       'port_not_allowed',
-      `${setting}: port ${port} of ${host} cannot be used (${code}).`,
+      `${setting}: port ${port} of ${host} cannot be used (${listenErrorCode}).`,
     );
-  if (await isPaygraph(host, port)) return finding.ok(`Port ${port} is in use by a running paygraph.`);
+  if (await isUsedByPaygraph(host, port)) return finding.ok(`Port ${port} is in use by a running paygraph.`);
   return finding.failed('port_in_use', `${setting}: another program uses port ${port}.`);
 }
 
@@ -84,7 +85,7 @@ async function findListenError(host: string, port: number): Promise<string | nul
 }
 
 /** Whether a port is in use by a gateway or a sandbox. Both respond to /healthz with {"status":"ok"}. */
-async function isPaygraph(host: string, port: number): Promise<boolean> {
+async function isUsedByPaygraph(host: string, port: number): Promise<boolean> {
   const isWildcard = ['0.0.0.0', '::'].includes(host);
   const urlHost = isWildcard ? '127.0.0.1' : net.isIPv6(host) ? `[${host}]` : host;
   try {
@@ -116,8 +117,8 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
   const host = hostOf(publicUrl);
   try {
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
-    const isPrivate = addresses.every((ip) => PRIVATE_IPS.check(ip, net.isIPv6(ip) ? 'ipv6' : 'ipv4'));
-    const addressFinding = isPrivate
+    const arePrivate = addresses.every((ip) => PRIVATE_IPS.check(ip, net.isIPv6(ip) ? 'ipv6' : 'ipv4'));
+    const addressFinding = arePrivate
       ? finding.warning(
           'private_address',
           `PUBLIC_URL: ${host} has only private addresses: ${addresses.join(', ')}.`,

@@ -38,8 +38,8 @@ export async function runChecks(
   timeoutMs = CHECK_TIMEOUT_MS,
 ): Promise<NamedFinding[]> {
   const results = checks.map(async ({ name, run }) => {
-    const running = Promise.resolve().then(() => run(context));
-    const findings = await withTimeout(timeoutMs, running).catch((error: unknown) =>
+    const pendingFindings = Promise.resolve().then(() => run(context));
+    const findings = await withTimeout(timeoutMs, pendingFindings).catch((error: unknown) =>
       error instanceof TimeoutError
         ? [finding.failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)]
         : [finding.failed('check_error', `The check failed unexpectedly (${errorOrCauseCode(error)}).`)],
@@ -63,14 +63,14 @@ function checkSettings({ config }: CheckContext): Finding[] {
   } catch (error) {
     findings.push(finding.failed('manifest_invalid', `PERSISTED_OPERATIONS: ${describeFileError(error)}.`));
   }
-  const capacity = maxClientConnections(fileDescriptorLimit());
-  const limits = {
+  const connectionCapacity = maxClientConnections(fileDescriptorLimit());
+  const configuredLimits = {
     MAX_CONNECTIONS: config.limits.maxConnections ?? 0,
     MAX_SUBSCRIPTIONS: config.subscriptions.maxSubscriptions,
   };
-  for (const [name, limit] of Object.entries(limits)) {
-    const message = `${name} is ${limit}, but with this limit of file descriptors the gateway accepts only ${capacity} connections.`;
-    if (limit > capacity) findings.push(finding.warning('descriptor_limit_low', message));
+  for (const [name, limit] of Object.entries(configuredLimits)) {
+    const message = `${name} is ${limit}, but with this limit of file descriptors the gateway accepts only ${connectionCapacity} connections.`;
+    if (limit > connectionCapacity) findings.push(finding.warning('descriptor_limit_low', message));
   }
   return findings.length > 0 ? findings : [finding.ok('All settings are valid.')];
 }

@@ -40,61 +40,61 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
 }
 
 /**
- * Opens the credentials. `channels` has one channel for each entry (`default` or `channels.<id>`): the channel of the
- * test lookup with these credentials.
+ * Opens the credentials. `channelByEntry`: the channel of the test lookup with the credentials of each entry (`default`
+ * or `channels.<id>`).
  */
 function openCredentialEntries({ config, channel }: CheckContext) {
   const { credentialsFile, defaultCredentials } = config.service;
   const credentials = new Credentials({ credentialsFile, defaultCredentials });
-  const channels = new Map<string, string>();
-  const ownChannels = readCredentialsFileEntries(credentialsFile).channels;
+  const channelByEntry = new Map<string, string>();
+  const channelsWithEntry = readCredentialsFileEntries(credentialsFile).channels;
   // A channel with an entry of its own does not use the default credentials.
-  const defaultChannel = channel && !ownChannels.includes(channel.toLowerCase()) ? channel : randomUUID();
-  if (credentials.signersFor(defaultChannel)) channels.set('default', defaultChannel);
-  for (const id of ownChannels) channels.set(`channels.${id}`, id);
-  return { credentials, channels };
+  const testChannel = channel && !channelsWithEntry.includes(channel.toLowerCase()) ? channel : randomUUID();
+  if (credentials.signersFor(testChannel)) channelByEntry.set('default', testChannel);
+  for (const channelId of channelsWithEntry) channelByEntry.set(`channels.${channelId}`, channelId);
+  return { credentials, channelByEntry };
 }
 
 /**
  * Returns the channels in SERVICE_CREDENTIALS_FILE, and the paths of the key files that it names. Returns two empty
  * lists if `file` is null, or if one of these files cannot be read or is invalid, which checkCredentials() reports.
  */
-export function readCredentialsFileEntries(file: string | null): { channels: string[]; files: string[] } {
-  const files: string[] = [];
+export function readCredentialsFileEntries(file: string | null): { channels: string[]; keyFiles: string[] } {
+  const keyFiles: string[] = [];
   try {
-    if (file === null) return { channels: [], files };
+    if (file === null) return { channels: [], keyFiles };
     const { channels } = parseCredentialsFile(readTextFile(file), (name) => {
-      const namedFile = path.resolve(path.dirname(file), name);
-      files.push(namedFile);
-      return readTextFile(namedFile);
+      const keyFile = path.resolve(path.dirname(file), name);
+      keyFiles.push(keyFile);
+      return readTextFile(keyFile);
     });
-    return { channels: [...channels.keys()], files };
+    return { channels: [...channels.keys()], keyFiles };
   } catch {
-    return { channels: [], files: [] };
+    return { channels: [], keyFiles: [] };
   }
 }
 
 async function checkBySignedLookups(
   { config, now }: CheckContext,
-  { credentials, channels }: ReturnType<typeof openCredentialEntries>,
+  { credentials, channelByEntry }: ReturnType<typeof openCredentialEntries>,
 ): Promise<Finding[]> {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
   const transportOptions = { baseUrl, timeoutMs: Math.min(timeoutMs, MAX_LOOKUP_TIMEOUT_MS), now };
   const transport = new ServiceTransport({ ...transportOptions, credentials });
   const findings: Finding[] = [];
   let skewMs: number | undefined;
-  const checkEntry = async ([entry, channel]: [string, string]): Promise<void> => {
+  const checkEntry = async ([entryName, channel]: [string, string]): Promise<void> => {
     try {
       const response = await lookUpUnknownPayment(transport, channel);
-      const time = dateHeaderMs(response);
-      if (time !== undefined) skewMs ??= now() - time;
-      findings.push(findingForHttpStatus(entry, response.status, notFoundStatus));
+      const serviceTimeMs = dateHeaderMs(response);
+      if (serviceTimeMs !== undefined) skewMs ??= now() - serviceTimeMs;
+      findings.push(findingForHttpStatus(entryName, response.status, notFoundStatus));
     } catch (error) {
-      const message = `A signed lookup with the credentials "${entry}" got no response (${errorOrCauseCode(error)}).`;
+      const message = `A signed lookup with the credentials "${entryName}" got no response (${errorOrCauseCode(error)}).`;
       findings.push(finding.failed('service_no_response', message));
     }
   };
-  const pending = [...channels];
+  const pending = [...channelByEntry];
   while (pending.length > 0) await Promise.all(pending.splice(0, MAX_CONCURRENT_LOOKUPS).map(checkEntry));
   void transport.close();
   if (findings.every(({ status }) => status === 'ok')) {
@@ -116,8 +116,8 @@ const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Pro
   return transport.send({ channel, path: 'payment/', queryString: query }, { bulkhead: 'lookups' });
 };
 
-function findingForHttpStatus(entry: string, status: number, notFoundStatus: number): Finding {
-  const subject = `A signed lookup with the credentials "${entry}"`;
+function findingForHttpStatus(entryName: string, status: number, notFoundStatus: number): Finding {
+  const subject = `A signed lookup with the credentials "${entryName}"`;
   if (status === notFoundStatus) return finding.ok(`${subject} is accepted (${status}: no such payment).`);
   if (status === 401) return finding.failed('credentials_rejected', `${subject} is rejected (401).`);
   if (status >= 500) return finding.failed('service_error', `${subject} failed with the status ${status}.`);

@@ -14,7 +14,7 @@ import type { LookupOutcome, LookupClient } from './lookups';
 export interface CheckedAttempt extends Comparison {
   attempt: Attempt;
   /** Latest recorded change. Null or absent if there is none, or if it was not compared. */
-  change?: LatestChange | null;
+  latestChange?: LatestChange | null;
   /** Transaction that the lookup found. Null or absent if it found none, or if another attempt created it. */
   transaction?: ServiceTransaction | null;
   /** When the comparison ended, in ms since 1970. */
@@ -26,7 +26,7 @@ export interface CheckedAttempt extends Comparison {
 export interface CheckOptions {
   journal: Pick<Journal, 'findById' | 'findByTransaction' | 'hasRival'>;
   lookupClient: Pick<LookupClient, 'lookUp'>;
-  changes: Pick<LatestChanges, 'find' | 'update'>;
+  latestChanges: Pick<LatestChanges, 'find' | 'update'>;
   /** Whether gateways themselves look transactions up (FOLLOW_DAYS). */
   followsTransactions: boolean;
 }
@@ -48,37 +48,39 @@ export async function checkAttempt(attempt: Attempt, options: CheckOptions): Pro
 async function checkOnce(
   attempt: Attempt,
   options: CheckOptions,
-  updatesChanges = false,
+  updatesLatestChanges = false,
 ): Promise<CheckedAttempt> {
   const { transactionId, kind } = attempt;
-  const findChange = () => transactionId && options.changes.find(kind, transactionId);
-  let outcome = await options.lookupClient.lookUp(attempt);
-  for (let round = 0; updatesChanges && round < MAX_REPEATED_LOOKUPS; round += 1) {
-    const before = findChange();
-    await options.changes.update();
-    if (isDeepStrictEqual(findChange(), before)) break;
+  const findChange = () => transactionId && options.latestChanges.find(kind, transactionId);
+  let lookupOutcome = await options.lookupClient.lookUp(attempt);
+  for (let repeatCount = 0; updatesLatestChanges && repeatCount < MAX_REPEATED_LOOKUPS; repeatCount += 1) {
+    const previousChange = findChange();
+    await options.latestChanges.update();
+    if (isDeepStrictEqual(findChange(), previousChange)) break;
     // A change was recorded since the previous update, perhaps after the service responded: look up again.
-    outcome = await options.lookupClient.lookUp(attempt);
+    lookupOutcome = await options.lookupClient.lookUp(attempt);
   }
-  return { ...(await compareAttempt(attempt, outcome, options)), attempt, checkedAt: Date.now() };
+  return { ...(await compareAttempt(attempt, lookupOutcome, options)), attempt, checkedAt: Date.now() };
 }
 
 async function compareAttempt(
   attempt: Attempt,
-  outcome: LookupOutcome,
-  { journal, changes, followsTransactions }: CheckOptions,
+  lookupOutcome: LookupOutcome,
+  { journal, latestChanges, followsTransactions }: CheckOptions,
 ): Promise<Omit<CheckedAttempt, 'attempt' | 'checkedAt'>> {
-  if ('failure' in outcome) return { result: 'unknown', detail: outcome.failure, isOutage: outcome.isOutage };
-  const { transaction } = outcome;
+  if ('failure' in lookupOutcome)
+    return { result: 'unknown', detail: lookupOutcome.failure, isOutage: lookupOutcome.isOutage };
+  const { transaction } = lookupOutcome;
   if (attempt.transactionId !== null) {
-    const change = changes.find(attempt.kind, attempt.transactionId);
-    if (!transaction) return { result: 'missing', detail: '', change, transaction };
-    const comparison = compareSucceeded(attempt, transaction, { change, followsTransactions });
-    return { ...comparison, change, transaction };
+    const latestChange = latestChanges.find(attempt.kind, attempt.transactionId);
+    if (!transaction) return { result: 'missing', detail: '', latestChange, transaction };
+    const comparison = compareSucceeded(attempt, transaction, { latestChange, followsTransactions });
+    return { ...comparison, latestChange, transaction };
   }
   const { service, kind, id } = attempt;
-  const creator = transaction && (await journal.findByTransaction(service, kind, transaction.transactionId));
-  const isOfOtherAttempt = creator !== null && creator.id !== id;
+  const creatingAttempt =
+    transaction && (await journal.findByTransaction(service, kind, transaction.transactionId));
+  const isOfOtherAttempt = creatingAttempt !== null && creatingAttempt.id !== id;
   // Do not report a transaction that another attempt created.
   const ownTransaction = isOfOtherAttempt ? null : transaction;
   if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')

@@ -43,7 +43,7 @@ export interface Comparison {
  * Maximum skew of the service's clock in ms. If a payment is older than the attempt by more than this time, another
  * call created the payment.
  */
-const MAX_SKEW_MS = 60 * 60 * 1000;
+const MAX_SERVICE_CLOCK_SKEW_MS = 60 * 60 * 1000;
 
 /**
  * Stage of a transaction by its status. The status may only change to one with a higher stage. A status with the
@@ -65,24 +65,22 @@ const FINAL_STAGE = 4;
 const CHANGE_NOT_RECORDED = 'change_not_recorded';
 
 /** Returns the GraphQL value of a status word of the service; UNKNOWN for an unknown word. */
-export const toGraphqlStatus = (kind: TransactionKind, word: string): string =>
+export const toGraphqlStatus = (kind: TransactionKind, statusWord: string): string =>
   kind === 'payment'
-    ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
-    : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, word);
+    ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, statusWord)
+    : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, statusWord);
 
 /**
- * Compares an attempt that succeeded, and its latest change, with the transaction at the service.
- * @param tracking latest recorded change (`change`; null if there is none), and whether gateways themselves look
- *   transactions up (FOLLOW_DAYS). If not, an unrecorded change is no difference.
+ * Compares an attempt that succeeded, and its latest change, with the transaction at the service. An unrecorded change
+ * is a difference only if gateways themselves look transactions up (`followsTransactions`, FOLLOW_DAYS).
  */
 export function compareSucceeded(
   attempt: Attempt,
   transaction: ServiceTransaction,
-  tracking: { change: LatestChange | null; followsTransactions: boolean },
+  { latestChange, followsTransactions }: { latestChange: LatestChange | null; followsTransactions: boolean },
 ): Comparison {
-  const { change, followsTransactions } = tracking;
-  const statusDetail = findStatusDifference(attempt, transaction, change);
-  const amountDetail = findAmountDifference(attempt, transaction, change);
+  const statusDetail = findStatusDifference(attempt, transaction, latestChange);
+  const amountDetail = findAmountDifference(attempt, transaction, latestChange);
   if (amountDetail !== null) {
     const detail = statusDetail === null ? amountDetail : `${amountDetail} status_differs`;
     return { result: 'amount_differs', detail };
@@ -96,13 +94,13 @@ export function compareSucceeded(
 function findAmountDifference(
   attempt: Attempt,
   transaction: ServiceTransaction,
-  change: LatestChange | null,
+  latestChange: LatestChange | null,
 ): string | null {
   const amount = presentOrNull(transaction.amount);
   if (amount && amount.currency !== attempt.currency) return 'currency';
   if (amount && normalizeDecimal(amount.value) !== attempt.value) return 'value';
-  const isMispaid = change?.status === 'MISPAID' && transaction.status === 'MISPAID';
-  return isMispaid && change.received !== (amount?.received ?? null) ? 'received' : null;
+  const isMispaid = latestChange?.status === 'MISPAID' && transaction.status === 'MISPAID';
+  return isMispaid && latestChange.received !== (amount?.received ?? null) ? 'received' : null;
 }
 
 /**
@@ -113,9 +111,9 @@ function findAmountDifference(
 function findStatusDifference(
   attempt: Attempt,
   transaction: ServiceTransaction,
-  change: LatestChange | null,
+  latestChange: LatestChange | null,
 ): string | null {
-  const recordedStatus = change?.status ?? toGraphqlStatus(attempt.kind, attempt.status ?? '');
+  const recordedStatus = latestChange?.status ?? toGraphqlStatus(attempt.kind, attempt.status ?? '');
   if (recordedStatus === transaction.status) return null;
   const [recordedStage = 0, serviceStage = Infinity] = [
     STAGE_BY_STATUS[recordedStatus],
@@ -123,7 +121,7 @@ function findStatusDifference(
   ];
   if (recordedStage === FINAL_STAGE) return 'final_status_changed';
   if (serviceStage < recordedStage) return 'status_went_back';
-  return change === null ? null : CHANGE_NOT_RECORDED;
+  return latestChange === null ? null : CHANGE_NOT_RECORDED;
 }
 
 /**
@@ -141,7 +139,7 @@ export function compareUnsent(
   if (ownership.isOfOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
   const createDate = transaction.kind === 'payment' ? presentOrNull(transaction.createDate) : null;
   // Without a valid time of creation, Date.parse() returns NaN, and the transaction is not older.
-  if (Date.parse(createDate ?? '') < attempt.startedAt - MAX_SKEW_MS)
+  if (Date.parse(createDate ?? '') < attempt.startedAt - MAX_SERVICE_CLOCK_SKEW_MS)
     return { result: 'agrees', detail: 'older_transaction' };
   if (ownership.mayBeOfUnknownAttempt) return { result: 'unknown', detail: 'transaction_of_unknown_attempt' };
   return { result: 'unexpected', detail: `recorded_as_${attempt.outcome}` };

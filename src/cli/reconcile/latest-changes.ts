@@ -7,12 +7,12 @@ import {
   type ChangeBatch,
 } from '../../datasources/journal/changes';
 import type { TransactionKind } from '../../datasources/journal/journal';
-import { changePages } from '../change-pages';
+import { readChangePages } from '../change-pages';
 import type { LatestChange } from './compare';
 
-const PAGE_SIZE = 1000;
+const CHANGES_PER_PAGE = 1000;
 /** Maximum time in ms by which a change can seem older than its attempt because of clock skew. */
-const MAX_SKEW_MS = 60 * 60 * 1000;
+const MAX_CHANGE_CLOCK_SKEW_MS = 60 * 60 * 1000;
 
 /**
  * Finds the latest recorded change of a transaction. Copies the latest change of each transaction from the journal
@@ -24,7 +24,7 @@ export class LatestChanges implements Disposable {
   readonly #writeStatement;
   readonly #findStatement;
   #position: ChangePosition | null = null;
-  #lastUpdate: Promise<void> = Promise.resolve();
+  #currentUpdate: Promise<void> = Promise.resolve();
 
   /** @param selection attempts whose changes are needed */
   constructor(
@@ -45,8 +45,8 @@ export class LatestChanges implements Disposable {
    * Changes that were recorded more than MAX_SKEW_MS before `selection.from` are skipped.
    */
   update(): Promise<void> {
-    this.#lastUpdate = this.#lastUpdate.then(() => this.#readNew());
-    return this.#lastUpdate;
+    this.#currentUpdate = this.#currentUpdate.then(() => this.#copyNewChanges());
+    return this.#currentUpdate;
   }
 
   /** Returns the latest change of a transaction as of the last update(); null if the copy has none. */
@@ -54,24 +54,25 @@ export class LatestChanges implements Disposable {
     return (this.#findStatement.get(kind, transactionId) as LatestChange | undefined) ?? null;
   }
 
-  async #readNew(): Promise<void> {
+  async #copyNewChanges(): Promise<void> {
     const { service, channel } = this.selection;
     const range = { service, channel, creators: { payment: null, payout: null }, after: this.#position };
     try {
-      for await (const page of changePages(this.journal, range, () => PAGE_SIZE)) this.#store(page);
+      for await (const page of readChangePages(this.journal, range, () => CHANGES_PER_PAGE))
+        this.#storePage(page);
     } catch (error) {
       if (!(error instanceof PositionExpired)) throw error;
       // The journal has deleted the next changes (CHANGES_RETENTION_DAYS): continue with the oldest stored change.
       this.#position = error.oldest;
-      await this.#readNew();
+      await this.#copyNewChanges();
     }
   }
 
-  #store({ changes, endPosition }: ChangeBatch): void {
-    const earliest = this.selection.from - MAX_SKEW_MS;
+  #storePage({ changes, endPosition }: ChangeBatch): void {
+    const earliestRecordedAt = this.selection.from - MAX_CHANGE_CLOCK_SKEW_MS;
     this.#copy.exec('BEGIN');
     for (const { kind, transactionId, status, received, recordedAt } of changes)
-      if (recordedAt >= earliest) this.#writeStatement.run(kind, transactionId, status, received);
+      if (recordedAt >= earliestRecordedAt) this.#writeStatement.run(kind, transactionId, status, received);
     this.#copy.exec('COMMIT');
     this.#position = endPosition;
   }

@@ -22,9 +22,9 @@ export type LookupOutcome =
 /** Temporary errors, after which a lookup is retried. Other errors would recur. */
 const RETRYABLE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
 const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set([...RETRYABLE_ERRORS, 'AUTH_FAILED']);
-const MAX_TRIES = 5;
-const FIRST_DELAY_MS = 500;
-const MAX_DELAY_MS = 30_000;
+const MAX_LOOKUP_TRIES = 5;
+const FIRST_RETRY_DELAY_MS = 500;
+const MAX_RETRY_DELAY_MS = 30_000;
 
 /** Looks transactions up at the payment service for a command, at a limited rate and with retries. */
 export class LookupClient implements AsyncDisposable {
@@ -44,15 +44,15 @@ export class LookupClient implements AsyncDisposable {
    * @param requestsPerSecond maximum number of requests per second
    * @throws ConfigError if the credentials cannot be used
    */
-  constructor(service: Config['service'], requestsPerSecond: number) {
-    const { baseUrl, timeoutMs, notFoundStatus: status, notFoundFields: fields } = service;
-    const { credentialsFile, defaultCredentials } = service;
-    const open = () => new Credentials({ credentialsFile, defaultCredentials });
-    const credentials = readSettingFile('SERVICE_CREDENTIALS_FILE', open);
+  constructor(serviceSettings: Config['service'], requestsPerSecond: number) {
+    const { baseUrl, timeoutMs, credentialsFile, defaultCredentials } = serviceSettings;
+    const openCredentials = () => new Credentials({ credentialsFile, defaultCredentials });
+    const credentials = readSettingFile('SERVICE_CREDENTIALS_FILE', openCredentials);
     this.#credentials = credentials;
     this.#transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
-    const secrets = () => ({ credentials: credentials.allSecrets });
-    const client = new ServiceClient(this.#transport, { status, fields }, secrets, {
+    const getSecrets = () => ({ credentials: credentials.allSecrets });
+    const notFound = { status: serviceSettings.notFoundStatus, fields: serviceSettings.notFoundFields };
+    const client = new ServiceClient(this.#transport, notFound, getSecrets, {
       onFailure: () => undefined,
       onEnd: () => (this.requestCount += 1),
       onRetry: () => this.#limiter.reserveWaitMs(),
@@ -74,18 +74,18 @@ export class LookupClient implements AsyncDisposable {
       await sleep(this.#limiter.reserveWaitMs(), undefined, { signal });
       try {
         const service = kind === 'payment' ? this.#payments : this.#payouts;
-        const { transaction: found, isFromService } = await service.lookUpWithOrigin({ channel, ...id });
+        const { transaction, isFromService } = await service.lookUpWithOrigin({ channel, ...id });
         // The response of a proxy does not prove that the transaction does not exist.
         if (!isFromService) return { failure: 'not_found_by_proxy', isOutage: false };
-        return { transaction: found };
+        return { transaction };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        if (tries >= MAX_TRIES || !RETRYABLE_ERRORS.has(error.kind)) {
+        if (tries >= MAX_LOOKUP_TRIES || !RETRYABLE_ERRORS.has(error.kind)) {
           const failure = error.kind.toLowerCase().replace(/^(lookup_)?/, 'lookup_');
           return { failure, isOutage: OUTAGE_ERRORS.has(error.kind) };
         }
-        const backoff = FIRST_DELAY_MS * 2 ** (tries - 1) * (0.5 + Math.random());
-        const delayMs = Math.min(Math.max(backoff, error.retryAfterMs ?? 0), MAX_DELAY_MS);
+        const backoff = FIRST_RETRY_DELAY_MS * 2 ** (tries - 1) * (0.5 + Math.random());
+        const delayMs = Math.min(Math.max(backoff, error.retryAfterMs ?? 0), MAX_RETRY_DELAY_MS);
         await sleep(delayMs, undefined, { signal });
       }
     }

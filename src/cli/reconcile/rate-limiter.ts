@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../../shared/clock';
  * Maximum delay in ms that is made up for. If a request is late, the next requests follow it sooner, to keep the
  * average rate. Of a longer delay, only this time is made up for.
  */
-const MAX_LAG_MS = 100;
+const MAX_CATCH_UP_MS = 100;
 
 /** Limits the rate of requests: spaces them evenly, in the order of the calls of reserveWaitMs(). */
 export class RateLimiter {
@@ -25,7 +25,7 @@ export class RateLimiter {
    */
   reserveWaitMs(): number {
     const now = this.clock.monotonic();
-    const turnAt = Math.max(this.#nextTurnAt, now - MAX_LAG_MS);
+    const turnAt = Math.max(this.#nextTurnAt, now - MAX_CATCH_UP_MS);
     this.#nextTurnAt = turnAt + this.#intervalMs;
     return Math.max(0, turnAt - now);
   }

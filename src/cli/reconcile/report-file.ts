@@ -22,11 +22,11 @@ import { COMPARISON_RESULTS, toGraphqlStatus, type ComparisonResult } from './co
 
 type ReportColumn = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
-/** Returns the status of `change`. If it is null, returns the status that was recorded with the outcome, or null. */
-const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
-  change?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
+/** Returns the status of `latestChange`. If it is null, returns the status that was recorded with the outcome, or null. */
+const recordedStatusOf = ({ attempt, latestChange }: CheckedAttempt): string | null =>
+  latestChange?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
 
-const COLUMNS: readonly ReportColumn[] = [
+const REPORT_COLUMNS: readonly ReportColumn[] = [
   ['result', ({ result }) => result],
   ['detail', ({ detail }) => detail],
   ['operation', ({ attempt }) => mutationName(attempt)],
@@ -37,7 +37,7 @@ const COLUMNS: readonly ReportColumn[] = [
   ['status', recordedStatusOf],
   ['currency', ({ attempt }) => attempt.currency],
   ['value', ({ attempt }) => attempt.value],
-  ['received', ({ change }) => change?.received ?? null],
+  ['received', ({ latestChange }) => latestChange?.received ?? null],
   ['serviceTransactionId', ({ transaction }) => transaction?.transactionId ?? null],
   [
     'serviceStatus',
@@ -77,7 +77,7 @@ const progressFileOf = (file: string): string => `${file}.progress`;
  */
 export class ReportFile implements Disposable {
   /** CSV records that were added after the last save(). */
-  #pending = '';
+  #pendingRecords = '';
 
   private constructor(
     private readonly file: string,
@@ -94,7 +94,7 @@ export class ReportFile implements Disposable {
     const counts = Object.fromEntries(COMPARISON_RESULTS.map((result) => [result, 0])) as Progress['counts'];
     const progress = { selection, position: null, bytes: 0, counts };
     const report = new ReportFile(file, openReport(file, 'ax'), progress);
-    report.#pending = csvRecord(COLUMNS.map(([name]) => name));
+    report.#pendingRecords = csvRecord(REPORT_COLUMNS.map(([name]) => name));
     report.save();
     return report;
   }
@@ -138,7 +138,7 @@ export class ReportFile implements Disposable {
     counts[result] += 1;
     this.progress.position = { startedAt: attempt.startedAt, seq: attempt.seq };
     if (selection.all || result !== 'agrees')
-      this.#pending += csvRecord(COLUMNS.map(([, read]) => read(checked)));
+      this.#pendingRecords += csvRecord(REPORT_COLUMNS.map(([, read]) => read(checked)));
   }
 
   /** Writes the added results to disk, then the progress file. */
@@ -146,9 +146,9 @@ export class ReportFile implements Disposable {
     const { descriptor, progress } = this;
     // Discard the bytes that a crash or a failed write may have left after the last saved result.
     ftruncateSync(descriptor, progress.bytes);
-    writeFileSync(descriptor, this.#pending, { flush: true });
-    progress.bytes += Buffer.byteLength(this.#pending);
-    this.#pending = '';
+    writeFileSync(descriptor, this.#pendingRecords, { flush: true });
+    progress.bytes += Buffer.byteLength(this.#pendingRecords);
+    this.#pendingRecords = '';
     replaceFile(progressFileOf(this.file), JSON.stringify(progress));
   }
 
