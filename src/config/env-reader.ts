@@ -109,7 +109,7 @@ const MIN_LENGTH_FOR_TWO_EDITS = 9;
 /** Returns the setting that a misspelt or shortened name probably means; undefined if none is similar enough. */
 function findSimilarName(name: string, knownNames: readonly string[]): string | undefined {
   if (name.length < MIN_LENGTH_FOR_SUGGESTION) return undefined;
-  // For example SERVICE_TIMEOUT without its unit.
+  // The name may lack its last part, such as the unit: SERVICE_TIMEOUT instead of SERVICE_TIMEOUT_MS.
   const longerName = knownNames.find((knownName) => name.includes('_') && knownName.startsWith(`${name}_`));
   if (longerName !== undefined) return longerName;
   const candidate = closest(name, knownNames);

@@ -38,14 +38,14 @@ function readServiceSettings(reader: EnvReader) {
     if (!reader.has(name)) reader.addError(name, `required with ${requiredBy}; set it or ${name}_FILE`);
   const apiKey = reader.get('SERVICE_API_KEY') ?? SANDBOX_CREDENTIALS.apiKey;
   const secretKey = reader.get('SERVICE_SECRET_KEY') ?? SANDBOX_CREDENTIALS.secretKey;
-  const hasKeys = usesSandbox(reader) || reader.has('SERVICE_API_KEY');
+  const hasDefaultCredentials = usesSandbox(reader) || reader.has('SERVICE_API_KEY');
   return {
     /** URL of the payment service. Empty with the embedded sandbox: server.ts sets the sandbox's URL later. */
     baseUrl: reader.get('SERVICE_BASE_URL') ?? '',
     apiKey,
     secretKey,
     /** Credentials for channels without an entry in `credentialsFile`; undefined if the keys are not set. */
-    defaultCredentials: hasKeys ? { apiKey, secretKeys: [secretKey] } : undefined,
+    defaultCredentials: hasDefaultCredentials ? { apiKey, secretKeys: [secretKey] } : undefined,
     credentialsFile,
     timeoutMs: reader.get('SERVICE_TIMEOUT_MS'),
     notFoundStatus: reader.get('SERVICE_NOT_FOUND_STATUS'),
@@ -183,7 +183,7 @@ export const allowsUnauthenticatedCallers = (access: ReturnType<typeof readAcces
 /** Reads and checks every setting. Throws one ConfigError with all errors if a setting is missing or invalid. */
 export function readConfig(env?: Environment) {
   const reader = createEnvReader(env);
-  const isSandbox = usesSandbox(reader);
+  const hasSandbox = usesSandbox(reader);
   const service = readServiceSettings(reader);
   const config = {
     host: reader.get('HOST'),
@@ -196,7 +196,7 @@ export function readConfig(env?: Environment) {
     sandbox: readSandboxSettings(reader),
     access: readAccessSettings(reader),
     urlPolicy: {
-      allowsLoopback: isSandbox,
+      allowsLoopback: hasSandbox,
       allowedHosts: reader.get('ALLOWED_URL_HOSTS')?.map((host) => host.toLowerCase()) ?? null,
     },
     limits: readHttpSettings(reader),
@@ -214,9 +214,9 @@ export function readConfig(env?: Environment) {
     /** Rotation of the audit log; null if the gateway does not rotate the audit log. */
     auditRotation: readAuditRotation(reader),
     metricsToken: reader.get('METRICS_TOKEN'),
-    introspection: reader.get('INTROSPECTION') ?? isSandbox,
+    introspection: reader.get('INTROSPECTION') ?? hasSandbox,
     subgraph: reader.get('SUBGRAPH'),
-    explorer: reader.get('EXPLORER') ?? isSandbox,
+    explorer: reader.get('EXPLORER') ?? hasSandbox,
     shutdownDelayMs: reader.get('SHUTDOWN_DELAY_MS'),
     shutdownGraceMs: reader.get('SHUTDOWN_GRACE_MS'),
     logLevel: reader.get('LOG_LEVEL'),

@@ -58,7 +58,11 @@ const CASES: Record<string, Case[]> = {
       () => ({ PERSISTED_OPERATIONS: fileOf('{"a": "{ paymnt }"}') }),
       ['failed: PERSISTED_OPERATIONS; paymnt; paygraph persist'],
     ],
-    ['too many connections', { MAX_CONNECTIONS: '1000000' }, ['warning: MAX_CONNECTIONS; LimitNOFILE']],
+    [
+      'a MAX_CONNECTIONS above the file descriptor limit',
+      { MAX_CONNECTIONS: '1000000' },
+      ['warning: MAX_CONNECTIONS; LimitNOFILE'],
+    ],
   ],
   'client keys': [
     [
@@ -91,7 +95,7 @@ const CASES: Record<string, Case[]> = {
     ],
   ],
   'file permissions': [
-    ['private files', {}, [], 'ok: CLIENT_KEYS_FILE'],
+    ['files that only their owner can read', {}, [], 'ok: CLIENT_KEYS_FILE'],
     ...[0o644, 0o602].map((mode): Case => [
       `client keys of mode ${mode.toString(8)}`,
       () => ({ CLIENT_KEYS_FILE: fileWithMode('[]', mode) }),

@@ -100,7 +100,7 @@ describeBooks('The command reconcile', (books) => {
     expect(await journal.findById(payout.service, payout.id)).toMatchObject({ outcome: 'not_sent' });
   });
 
-  test('finds no difference if the transaction with the external id is older than the attempt or was created by another', async () => {
+  test('finds no difference for a rejected or unsent attempt if the transaction with its external id is older or of another attempt', async () => {
     const externalId = randomUUID();
     const first = await books().attempt({ key: 'rejected first', externalId }, REJECTED);
     const { transactionId } = await books().paid({ key: 'then paid', externalId });
@@ -143,7 +143,7 @@ describeBooks('The command reconcile', (books) => {
 });
 
 describeSqliteBooks('The command reconcile', (books) => {
-  test('compares only the attempts within the given time and of the given channel and service', async () => {
+  test('compares only the attempts of the given time range, channel and service', async () => {
     await books().paid({ key: 'before', startedAt: START - 1, shows: null });
     await books().paid({ key: 'first', startedAt: START, shows: null });
     await books().paid({ key: 'other channel', channel: randomUUID(), shows: null });

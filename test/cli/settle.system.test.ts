@@ -103,16 +103,19 @@ describeDesks('The command attempts settle', (desk) => {
     expect(await outcomeOf(id)).toBe('not_sent');
   });
 
-  asRoot('settles nothing if a gateway could not write the audit log (SKIPPED without root)', async () => {
-    const { attempts, unknown, outcomeOf, auditFile } = desk();
-    const { id } = await unknown();
-    const folder = path.dirname(auditFile);
-    rmSync(auditFile, { force: true });
-    chownSync(folder, 65534, 65534);
-    expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 1 });
-    expect(existsSync(auditFile)).toBe(false);
-    expect(await outcomeOf(id)).toBe('unknown');
-  });
+  asRoot(
+    'settles nothing if another user owns the folder of the audit log (SKIPPED without root)',
+    async () => {
+      const { attempts, unknown, outcomeOf, auditFile } = desk();
+      const { id } = await unknown();
+      const folder = path.dirname(auditFile);
+      rmSync(auditFile, { force: true });
+      chownSync(folder, 65534, 65534);
+      expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 1 });
+      expect(existsSync(auditFile)).toBe(false);
+      expect(await outcomeOf(id)).toBe('unknown');
+    },
+  );
 });
 
 describeDesks('The command attempts settle with SETTLE_APPROVAL=on', (desk) => {

@@ -104,7 +104,7 @@ describe('A compiled operation', () => {
       variables: () => ({ input: createInput() }),
     },
   ])(
-    'with $what sends $cost.requests request(s), writes $cost.writes time(s) to the journal and creates about $cost.promises promises',
+    'with $what sends $cost.requests request(s) to the service, writes $cost.writes time(s) to the journal and creates about $cost.promises promises',
     async ({ cost, query, variables }) => {
       const send = async (): Promise<void> => {
         const { errors } = await post(`${base}/graphql`, JSON.stringify({ query, variables: variables() }));

@@ -5,7 +5,7 @@ import { isPrintable } from '../../shared/text';
 import { UsageError } from '../context';
 
 interface Operator {
-  /** The user of the operating system. */
+  /** Name of the operating system user that runs the command. */
   user: string;
   /** The environment variable SUDO_USER, which the user can forge; null if it is not set. */
   sudoUser: string | null;

@@ -4,9 +4,11 @@ import { csvCell } from '../csv';
 import { fieldLabel, isoTimeOrNull, isoTime, type Terminal } from '../terminal';
 import type { PlannedSettle, SettleState } from './settle-plan';
 
+/** Returns the GraphQL mutation that made an attempt. */
 export const mutationName = ({ kind }: Attempt): string =>
   kind === 'payment' ? 'createPayment' : 'createPayout';
 
+/** Returns an attempt as `--json` prints it. */
 export const attemptJson = (attempt: Attempt) => ({
   id: attempt.id,
   idempotencyKey: attempt.key,
@@ -83,6 +85,7 @@ export function totalsOf(attempts: readonly Attempt[]) {
   });
 }
 
+/** Returns one indented line of text for each total. */
 export const describeTotals = (totals: ReturnType<typeof totalsOf>): string[] =>
   totals.map(
     ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts} (total ${value} ${currency})`,

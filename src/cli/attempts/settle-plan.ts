@@ -60,6 +60,7 @@ export interface PlannedSettle {
   message: string | null;
 }
 
+/** Returns the request in state `refused`. @param message why the request is refused */
 export function asRefused(planned: PlannedSettle, message: string): PlannedSettle {
   return { ...planned, state: 'refused', message };
 }
@@ -89,8 +90,8 @@ export async function planSettle(
 
 /**
  * A line of a file for `settle --file`, before its attempt is read from the journal. `idOrKey` is the id or, if the
- * line has none, the idempotency key. `key` is the idempotency key if the line has both; otherwise null. It is only compared
- * with the key of the attempt with this id.
+ * line has none, the idempotency key. `key` is the idempotency key if the line has both, to compare it with the key of the
+ * attempt that has the id; otherwise null.
  */
 export type SettleFileLine = PlannedSettle & { line: number; key: string | null };
 
@@ -113,8 +114,8 @@ export async function planSettleFile(
 /**
  * Refuses a line if its id and key belong to different attempts, or if an earlier line has the same attempt or
  * transaction.
- * @param firstLineNumbers for each attempt and transaction of the earlier lines: the number of the first line that has
- *   it. The function adds the present line.
+ * @param firstLineNumbers for each attempt and transaction of the earlier lines: the number of the first line with
+ *   this attempt or transaction. The function adds the present line.
  */
 function refuseConflictingLine(
   planned: PlannedSettle,

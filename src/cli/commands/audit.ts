@@ -8,7 +8,7 @@ import { EXIT, InputError, type CommandContext } from '../context';
 import { errorOrCauseCode } from '../../shared/error-code';
 import type { Terminal } from '../terminal';
 
-/** Maximum number of findings of each kind, and of processes in the text. */
+/** Maximum number of printed faults, of printed notes, and of processes in the text. */
 const MAX_PRINTED_FINDINGS = 20;
 const AUDIT_LOG_POLL_INTERVAL_MS = 500;
 

@@ -111,7 +111,7 @@ export const finding = {
   failed: findingCreator('failed'),
 };
 
-/** If the gateway uses the embedded sandbox, this is the result of each check that needs a real payment service. */
+/** Result of each check that needs a real payment service, if the gateway uses the embedded sandbox. */
 export const SKIPPED_WITH_SANDBOX = finding.skipped(
   'SERVICE_BASE_URL is not set: the embedded sandbox is used.',
 );

@@ -21,7 +21,7 @@ export function checkWritableFile(setting: string, file: string): Finding[] {
   return [finding.ok(`${file} ${stateText}.`), checkDiskSpace(path.dirname(absolutePath))];
 }
 
-/** Checks the free disk space of a folder. The folder need not exist, but the folder above it. */
+/** Checks the free disk space of a folder; if it does not exist, that of its parent folder, which must exist. */
 function checkDiskSpace(folder: string): Finding {
   const { bavail, bsize } = statfsSync(existsSync(folder) ? folder : path.dirname(folder));
   const freeMib = Math.floor((bavail * bsize) / MIB);

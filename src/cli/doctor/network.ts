@@ -77,7 +77,7 @@ async function checkPort(setting: string, host: string, port: number): Promise<F
   return finding.failed('port_in_use', `${setting}: another program uses port ${port}.`);
 }
 
-/** Listens on a port for a moment. Returns null if this works, otherwise an error code such as EADDRINUSE. */
+/** Listens on a port for a moment. Returns null on success, otherwise an error code such as EADDRINUSE. */
 async function findListenError(host: string, port: number): Promise<string | null> {
   await using server = net.createServer((socket) => socket.destroy());
   server.listen({ host, port, exclusive: true });

@@ -69,7 +69,7 @@ function checkSettings({ config }: CheckContext): Finding[] {
     MAX_SUBSCRIPTIONS: config.subscriptions.maxSubscriptions,
   };
   for (const [name, limit] of Object.entries(configuredLimits)) {
-    const message = `${name} is ${limit}, but with this limit of file descriptors the gateway accepts only ${connectionCapacity} connections.`;
+    const message = `${name} is ${limit}, but the limit of file descriptors allows the gateway only ${connectionCapacity} connections.`;
     if (limit > connectionCapacity) findings.push(finding.warning('descriptor_limit_low', message));
   }
   return findings.length > 0 ? findings : [finding.ok('All settings are valid.')];

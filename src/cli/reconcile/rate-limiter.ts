@@ -1,9 +1,6 @@
 import { systemClock, type Clock } from '../../shared/clock';
 
-/**
- * Maximum delay in ms that is made up for. If a request is late, the next requests follow it sooner, to keep the
- * average rate. Of a longer delay, only this time is made up for.
- */
+/** Maximum delay in ms that is caught up: after a late request, the next ones follow sooner, to keep the average rate. */
 const MAX_CATCH_UP_MS = 100;
 
 /** Limits the rate of requests: spaces them evenly, in the order of the calls of reserveWaitMs(). */
