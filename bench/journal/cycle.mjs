@@ -46,7 +46,7 @@ export async function cycle(journal, report) {
     transactionId: randomUUID(),
     status: 'processing',
     settledAt,
-    observed: {
+    observedState: {
       status: 'PROCESSING',
       state: null,
       received: null,

@@ -93,7 +93,7 @@ export function registerJournalAndAuditGauges(
     paygraph_unknown_outcome_oldest_age_seconds: {
       help: 'Age of the oldest create with an unknown outcome in the journal, of all instances; 0 if there is none.',
       labels: ['kind'],
-      read: () => readByKind(({ oldestAt }) => secondsSince(oldestAt, operations)),
+      read: () => readByKind(({ oldestStartedAt }) => secondsSince(oldestStartedAt, operations)),
     },
   });
 }

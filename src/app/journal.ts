@@ -32,13 +32,13 @@ export async function openMonitoredJournal(
   };
   await monitor.start();
   if (!url.startsWith('file:')) void logPostgresWeaknesses(url, log);
-  const { currentError } = monitor;
-  if (currentError && isPermanent(currentError)) {
+  const { currentFault } = monitor;
+  if (currentFault && isPermanent(currentFault)) {
     await close();
-    throw new ConfigError([`DATABASE_URL: ${journalErrorText(currentError)}.`]);
+    throw new ConfigError([`DATABASE_URL: ${journalErrorText(currentFault)}.`]);
   }
   /** Returns the reason why the journal is unavailable, such as `disk_full`; null if it is available. */
-  const journalFailure = () => monitor.currentError?.reason ?? null;
+  const journalFailure = () => monitor.currentFault?.reason ?? null;
   return { journal, journalFailure, close };
 }
 

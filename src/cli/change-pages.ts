@@ -10,7 +10,7 @@ const HIDDEN_CHANGES_POLL_INTERVAL_MS = 100;
 
 /**
  * Yields the changes after `range.after` in pages, oldest first. At the end, waits up to MAX_CATCH_UP_MS for changes
- * that an open database transaction hides. If some stay hidden, the last page has `isBehind: true`.
+ * that an open database transaction hides. If some stay hidden, the last page has `hasUnreadableChanges: true`.
  * @param getNextPageLimit returns the maximum number of changes in the next page
  * @throws PositionExpired if changes after `range.after` were deleted
  */
@@ -27,7 +27,7 @@ export async function* readChangePages(
     yield page;
     if (page.hasMore) continue;
     deadline ??= performance.now() + HIDDEN_CHANGES_TIMEOUT_MS;
-    if (!page.isBehind || performance.now() > deadline) return;
+    if (!page.hasUnreadableChanges || performance.now() > deadline) return;
     await sleep(HIDDEN_CHANGES_POLL_INTERVAL_MS);
   }
 }

@@ -112,7 +112,8 @@ export class JournalFence {
     const { journal, clock } = this.options;
     const before = this.#fenceState;
     let state = await journal.readFenceState();
-    if (before && state.lastSequence < before.lastSequence && state.fence?.since === before.fence?.since) {
+    const isOlderCopy = before && state.lastAttemptSeq < before.lastAttemptSeq;
+    if (isOlderCopy && state.fence?.since === before.fence?.since) {
       await journal.setFence('restored');
       state = await journal.readFenceState();
     }

@@ -7,7 +7,7 @@ import {
   type Journal,
   type NewAttempt,
   type Outcome,
-  type SentAttempt,
+  type AttemptFields,
 } from '../datasources/journal/journal';
 import { AttemptMissing } from '../datasources/journal/fence';
 import { notTriedError, type ServiceError } from '../datasources/payment-service/service-error';
@@ -53,7 +53,7 @@ export class JournalSession {
   readonly warn: (facts: object, message: string) => void;
   readonly #unrecorded: UnrecordedOutcomes;
   /** Attempts that this instance has inserted, by id, until their first outcome is passed to recordOutcome(). */
-  readonly #attemptsInFlight = new Map<string, SentAttempt>();
+  readonly #attemptsInFlight = new Map<string, AttemptFields>();
   readonly #callsInFlight = new InFlightCounter();
   #renewal: Timer | undefined;
 
@@ -161,7 +161,7 @@ export class JournalSession {
    * - a recovery has found this transaction, but another attempt has taken the idempotency key.
    * @param onRecorded called once when the outcome is recorded, perhaps after the promise has resolved; must not throw
    */
-  recordOutcome(attempt: SentAttempt, outcome: Outcome, onRecorded?: () => void): Promise<boolean> {
+  recordOutcome(attempt: AttemptFields, outcome: Outcome, onRecorded?: () => void): Promise<boolean> {
     const isFirstOutcomeByInserter = this.#attemptsInFlight.delete(attempt.id);
     const unrecorded = { attempt, outcome, isFirstOutcomeByInserter, onRecorded };
     const recording = this.#recordQueued(unrecorded).catch(() => {
@@ -206,7 +206,7 @@ export class JournalSession {
    * Whether another attempt with the same idempotency key has replaced this one in the journal, because the key was
    * released while this instance made a lookup. False while the fence is up: the journal may have lost this attempt.
    */
-  async #isAttemptReplaced(attempt: SentAttempt): Promise<boolean> {
+  async #isAttemptReplaced(attempt: AttemptFields): Promise<boolean> {
     await this.fence.refresh();
     if (this.fence.active) return false;
     const holder = await this.journal.find(attempt);
@@ -214,7 +214,7 @@ export class JournalSession {
   }
 
   /** Inserts an attempt unless the journal has it. Returns false if another attempt holds its idempotency key. */
-  async #insertAgain(attempt: SentAttempt): Promise<boolean> {
+  async #insertAgain(attempt: AttemptFields): Promise<boolean> {
     const { since: fenceSince } = this.fence;
     const leaseUntil = this.leaseUntil();
     const insert = (reservesExternalId: boolean): Promise<InsertResult> =>

@@ -1,4 +1,4 @@
-import type { Outcome, SentAttempt } from '../datasources/journal/journal';
+import type { Outcome, AttemptFields } from '../datasources/journal/journal';
 import type { JournalClock } from './clocks';
 
 /**
@@ -12,7 +12,7 @@ const MAX_CONCURRENT_RECORDS = 250;
 
 /** An outcome that the journal may not have recorded. */
 export interface UnrecordedOutcome {
-  attempt: SentAttempt;
+  attempt: AttemptFields;
   outcome: Outcome;
   /** Whether this is the first outcome of an attempt that this instance inserted, or tried to insert. */
   isFirstOutcomeByInserter: boolean;
@@ -40,7 +40,7 @@ export class UnrecordedOutcomes {
   ) {}
 
   /** The attempts with a queued outcome `succeeded` or `unknown`: they may have created a transaction. */
-  get sentAttempts(): SentAttempt[] {
+  get sentAttempts(): AttemptFields[] {
     return [...this.#queue.values()].filter(mayHaveCreated).map(({ attempt }) => attempt);
   }
 

@@ -1,7 +1,7 @@
 import { bulkhead, type BulkheadPolicy } from 'cockatiel';
 import DataLoader from 'dataloader';
 import { requireChannel, creatorRestriction, type Caller } from '../auth/caller';
-import { ATTEMPT_KINDS, type TransactionKind } from '../datasources/journal/journal';
+import { TRANSACTION_KINDS, type TransactionKind } from '../datasources/journal/journal';
 import type { LookupKey } from '../datasources/payment-service/client';
 import { lookupCacheKey } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
@@ -33,7 +33,7 @@ export const kindsWithRight = (
   { scopes }: Caller,
   ...anyOf: readonly ('read' | 'read:own' | 'create')[]
 ): TransactionKind[] =>
-  ATTEMPT_KINDS.filter((kind) => anyOf.some((right) => scopes.has(`${kind}s:${right}`)));
+  TRANSACTION_KINDS.filter((kind) => anyOf.some((right) => scopes.has(`${kind}s:${right}`)));
 
 /**
  * The payments, or the payouts, that one caller may read. Resolvers have no other access to transactions of the

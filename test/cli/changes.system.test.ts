@@ -33,7 +33,11 @@ async function recordCreates({ journal, service, channel }: Books, count: number
     const attempt = newAttempt({ service: service.url, channel, startedAt: START });
     await journal.insertAttempt(attempt);
     const observed = observedAs('PENDING');
-    await journal.recordOutcome(attempt.id, { ...OUTCOMES.succeeded, transactionId: randomUUID(), observed });
+    await journal.recordOutcome(attempt.id, {
+      ...OUTCOMES.succeeded,
+      transactionId: randomUUID(),
+      observedState: observed,
+    });
   };
   await Promise.all(Array.from({ length: count }, create));
 }

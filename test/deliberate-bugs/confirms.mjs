@@ -29,8 +29,8 @@ export const bugs = [
     id: 'confirm-lost-counts-as-known',
     promise: 'A confirm whose response was lost is looked up before it is sent again.',
     file: 'src/core/confirm/confirm-service.ts',
-    find: "result: { outcome: 'unknown', confirmed: [] } };",
-    replace: "result: { outcome: 'known', confirmed: [] } };",
+    find: "result: { outcome: 'unknown', confirmedInputs: [] } };",
+    replace: "result: { outcome: 'known', confirmedInputs: [] } };",
     tests: ['test/exactly-once/confirm.slow.test.ts'],
   },
   {
@@ -68,7 +68,7 @@ export const bugs = [
   },
   {
     id: 'confirm-takeover-not-suspect',
-    promise: 'A confirm that takes over from a dead instance has previousOutcomeUnknown set.',
+    promise: 'A confirm that takes over from a dead instance has isPreviousOutcomeUnknown set.',
     file: 'src/datasources/journal/sql-journal.ts',
     find: 'lease_until = excluded.lease_until, suspect = 1,',
     replace: 'lease_until = excluded.lease_until,',
@@ -78,8 +78,8 @@ export const bugs = [
     id: 'confirm-lease-not-renewed-postgres',
     promise: 'Another gateway does not take over a confirm that is in flight (PostgreSQL).',
     file: 'src/datasources/journal/sql-journal.ts',
-    find: ', this.write(confirms, leaseUntil, owner)]);',
-    replace: ']);\n    void confirms;',
+    find: ', this.write(confirmSql, leaseUntil, owner)]);',
+    replace: ']);\n    void confirmSql;',
     tests: ['test/journal/confirms.system.test.ts'],
   },
 ];

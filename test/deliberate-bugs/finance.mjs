@@ -77,8 +77,9 @@ export const bugs = [
     id: 'attempts-by-start-skips-a-millisecond',
     promise: 'Attempts that started in one millisecond are read each once.',
     file: 'src/datasources/journal/attempts-by-start.ts',
-    find: 'position = last && page.length === PAGE_SIZE ? last :',
-    replace: 'position = last && page.length === PAGE_SIZE ? { startedAt: last.startedAt + 1, seq: 0 } :',
+    find: 'position = lastAttempt && page.length === PAGE_SIZE ? lastAttempt :',
+    replace:
+      'position = lastAttempt && page.length === PAGE_SIZE ? { startedAt: lastAttempt.startedAt + 1, seq: 0 } :',
     tests: ['test/journal/queries.system.test.ts'],
   },
 ];

@@ -31,7 +31,10 @@ describeJournals('The recorded status changes', (fixture) => {
     await expect(observe({ status: 'MISPAID', received: '11.00' })).resolves.toBe('recorded');
     await expect(observe(COMPLETED)).resolves.toBe('recorded');
     await expect(observe(COMPLETED)).resolves.toBe('not_followed');
-    const { changes, hasMore, endPosition, isBehind } = await readPage(fixture.journal, rangeOf(payment));
+    const { changes, hasMore, endPosition, hasUnreadableChanges } = await readPage(
+      fixture.journal,
+      rangeOf(payment),
+    );
     const { transactionId, externalId } = payment;
     const common = { transactionId, externalId, method: 'upi', currency: 'INR', value: '12.50' };
     expect(changes).toMatchObject(
@@ -43,7 +46,7 @@ describeJournals('The recorded status changes', (fixture) => {
         { previousStatus: 'MISPAID', status: 'COMPLETED', recordedAt: 4_055 },
       ].map((change) => ({ state: null, received: null, ...common, ...change })),
     );
-    expect([hasMore, endPosition, isBehind]).toEqual([false, changes.at(-1)?.position, false]);
+    expect([hasMore, endPosition, hasUnreadableChanges]).toEqual([false, changes.at(-1)?.position, false]);
   });
 
   test('begin with the first lookup if the response to the create was lost', async () => {
@@ -68,7 +71,7 @@ describeJournals('The recorded status changes', (fixture) => {
   test('contain a create once, and neither rejected creates nor transactions that the gateway did not create', async () => {
     const payment = await created(fixture.journal);
     const { service, channel, transactionId } = payment;
-    const outcome = { ...OUTCOMES.succeeded, transactionId, observed: CREATED };
+    const outcome = { ...OUTCOMES.succeeded, transactionId, observedState: CREATED };
     await fixture.journal.recordOutcome(payment.id, outcome);
     const other = newAttempt({ service, channel });
     await fixture.journal.insertAttempt(other);
@@ -139,14 +142,14 @@ describeJournals('The recorded status changes', (fixture) => {
     const oneStep = { target: 'changes', expiredBefore: 3_001, limit: 1, after: null } as const;
     await expect(fixture.journal.purgeStep(oneStep)).resolves.toMatchObject({ deletedCount: 1 });
     await expect(read({ after: start })).rejects.toThrow(PositionExpired);
-    await expect(read({ after: start })).rejects.toMatchObject({ oldest });
+    await expect(read({ after: start })).rejects.toMatchObject({ oldestPosition: oldest });
     await expect(read({ after: oldest })).resolves.toMatchObject({ changes: [changes[1]] });
     await expect(read({ after: null })).resolves.toMatchObject({ changes: [changes[1]] });
     await expect(read({ channel: null, after: start })).rejects.toThrow(PositionExpired);
     const untouched = await readPage(fixture.journal, rangeOf(elsewhere, { after: start }));
     expect(untouched.changes).toHaveLength(1);
     await purgeAll(fixture.journal, 'changes', 3_001);
-    await expect(read({ after: oldest })).rejects.toMatchObject({ oldest: newest });
+    await expect(read({ after: oldest })).rejects.toMatchObject({ oldestPosition: newest });
     await expect(read({ after: null })).resolves.toMatchObject({ changes: [], endPosition: newest });
     await expect(fixture.journal.newestChange(service, channel)).resolves.toEqual(newest);
   });
@@ -203,7 +206,7 @@ describePostgresJournal('Reading status changes in order', (fixture) => {
       await expect(other.recordObservation(observationOf(late, COMPLETED))).resolves.toBe('recorded');
       const behind = await other.readChanges(rangeOf(late));
       expect(statusesOf(behind)).toEqual(['PENDING']);
-      expect(behind.isBehind).toBe(true);
+      expect(behind.hasUnreadableChanges).toBe(true);
       // Repeated, because the reader also examines the database transaction that delays it.
       const endsAt = performance.now() + 200;
       while (performance.now() < endsAt)

@@ -2,8 +2,8 @@ import { MAX_LEASE_MS, type ConfirmClaim } from '../../src/datasources/journal/j
 import { describeJournals } from './support/fixture';
 import { ENDED, confirmedBy, newConfirm } from './support/samples';
 
-const KNOWN = { previousOutcomeUnknown: false, unresolvedInputHashes: [] };
-const UNKNOWN = { previousOutcomeUnknown: true, unresolvedInputHashes: expect.any(Array) };
+const KNOWN = { isPreviousOutcomeUnknown: false, unresolvedInputHashes: [] };
+const UNKNOWN = { isPreviousOutcomeUnknown: true, unresolvedInputHashes: expect.any(Array) };
 
 const next = (before: ConfirmClaim, given: Partial<ConfirmClaim> = {}): ConfirmClaim =>
   newConfirm({
@@ -21,7 +21,7 @@ describeJournals('A confirm in the journal', (fixture) => {
       const first = newConfirm();
       await fixture.journal.endConfirm(newConfirm().id, {
         outcome: 'known',
-        confirmed: [confirmedBy(first)],
+        confirmedInputs: [confirmedBy(first)],
       });
       await fixture.journal.beginConfirm(first);
       const elsewhere = next(first, { [scope]: 'another' });
@@ -84,7 +84,7 @@ describeJournals('A confirm in the journal', (fixture) => {
     };
     const found = payments.map(rival);
     for (const claim of payments)
-      await fixture.journal.endConfirm(claim.id, { outcome: 'known', confirmed: [confirmedBy(claim)] });
+      await fixture.journal.endConfirm(claim.id, { outcome: 'known', confirmedInputs: [confirmedBy(claim)] });
     await expect(Promise.all(found)).resolves.toEqual(payments.map((claim) => [confirmedBy(claim)]));
   });
 });

@@ -48,7 +48,7 @@ describeJournals('A journal', (fixture) => {
     expect(kept).toHaveLength(1_000);
     await expect(fixture.journal.find(settled)).resolves.toMatchObject({ outcome: 'succeeded' });
     const next = fixture.journal.beginConfirm({ ...confirm, id: newConfirm().id });
-    await expect(next).resolves.toMatchObject({ previousOutcomeUnknown: false });
+    await expect(next).resolves.toMatchObject({ isPreviousOutcomeUnknown: false });
   });
 
   test('refuses every call after it was closed, and can be closed again', async () => {

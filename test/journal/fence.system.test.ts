@@ -40,9 +40,9 @@ describeJournals('The fence of a journal that may have lost attempts', (fixture)
 
   test('is read with a sequence number that grows with each new attempt', async () => {
     await begunAs(fixture.journal, 'in_progress', newAttempt());
-    const { lastSequence } = await fixture.journal.readFenceState();
+    const { lastAttemptSeq } = await fixture.journal.readFenceState();
     await begunAs(fixture.journal, 'in_progress', newAttempt());
-    expect((await fixture.journal.readFenceState()).lastSequence).toBeGreaterThan(lastSequence);
+    expect((await fixture.journal.readFenceState()).lastAttemptSeq).toBeGreaterThan(lastAttemptSeq);
   });
 });
 

@@ -81,9 +81,9 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
     const claim = claimOf(first!);
     const [one, two] = await fixture.journal.claimFollowed(claim);
     await fixture.journal.scheduleFollowed([
-      { id: one!.id, nextLookupAt: 12_000, failures: 3 },
-      { id: two!.id, nextLookupAt: null, failures: 0 },
-      { id: 1e9, nextLookupAt: 1, failures: 0 },
+      { followedId: one!.id, nextLookupAt: 12_000, failures: 3 },
+      { followedId: two!.id, nextLookupAt: null, failures: 0 },
+      { followedId: 1e9, nextLookupAt: 1, failures: 0 },
     ]);
     const later = { ...claim, now: 30_000 };
     await expect(fixture.journal.claimFollowed(later)).resolves.toMatchObject([{ id: one!.id, failures: 3 }]);
@@ -128,7 +128,9 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
           const now = 4_000 + round;
           const found = await journal.claimFollowed({ ...claim, now, leaseUntil: now });
           const order = index % 2 === 0 ? payments : payments.toReversed();
-          const schedules = found.toReversed().map(({ id }) => ({ id, nextLookupAt: now, failures: 1 }));
+          const schedules = found
+            .toReversed()
+            .map(({ id }) => ({ followedId: id, nextLookupAt: now, failures: 1 }));
           const seen = { state: `S${round}`, requestedAt: now, observedAt: now };
           await Promise.all([
             journal.scheduleFollowed(schedules),

@@ -118,7 +118,7 @@ class History {
     const outcome = random.one(['known', 'unknown', 'not_carried_out'] as const);
     const input = { ...payment, inputHash, status: 'processing', confirmedAt: now };
     const confirmed = random.chance(0.5) ? [input] : [];
-    return (journal) => journal.endConfirm(id, { outcome, confirmed });
+    return (journal) => journal.endConfirm(id, { outcome, confirmedInputs: confirmed });
   }
 
   #purge(): Call {

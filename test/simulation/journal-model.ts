@@ -15,7 +15,7 @@ import {
   type Outcome,
   type PurgeProgress,
   type PurgeStep,
-  type SentAttempt,
+  type AttemptFields,
 } from '../../src/datasources/journal/journal';
 import { AttemptMissing, type FenceReason, type FenceState } from '../../src/datasources/journal/fence';
 
@@ -37,7 +37,7 @@ export const BEGUN = {
   absence: NO_ABSENCE_EVIDENCE,
 } as const;
 
-const OBSERVER_GRACE_MS = 5000;
+const OBSERVER_EXCLUSIVE_CLAIM_MS = 5000;
 
 const text = (...parts: string[]): string => parts.join('\u0001');
 const keyOf = ({ service, client, key }: AttemptKey): string => text(service, client, key);
@@ -218,14 +218,14 @@ export class JournalModel {
     return found.find((attempt) => attempt.service === service && attempt.kind === kind) ?? null;
   }
 
-  hasRival(attempt: SentAttempt): boolean {
+  hasRival(attempt: AttemptFields): boolean {
     const amount = attempt.kind === 'payment' ? (['currency', 'value'] as const) : [];
     const names = ['externalId', 'service', 'channel', 'kind', 'method', ...amount] as const;
     const rivals = this.attempts.filter((other) => names.every((name) => other[name] === attempt[name]));
     return rivals.some((other) => other.id !== attempt.id && isOpen(other));
   }
 
-  findSucceededOnChannel({ service, channel, client, kind }: SentAttempt): string | null {
+  findSucceededOnChannel({ service, channel, client, kind }: AttemptFields): string | null {
     const found = this.attempts
       .filter((other) => other.outcome === 'succeeded' && other.service === service)
       .filter((other) => other.channel === channel && other.kind === kind);
@@ -254,7 +254,7 @@ export class JournalModel {
     const { service, owner, now } = claim;
     const isDue = ({ nextRecheckAt, absence: { observer } }: Attempt): boolean =>
       nextRecheckAt === null ||
-      nextRecheckAt <= now - (observer === '' || observer === owner ? 0 : OBSERVER_GRACE_MS);
+      nextRecheckAt <= now - (observer === '' || observer === owner ? 0 : OBSERVER_EXCLUSIVE_CLAIM_MS);
     return this.attempts
       .filter((each) => each.service === service && isClaimable(each, now) && isDue(each))
       .sort((a, b) => (a.nextRecheckAt ?? -Infinity) - (b.nextRecheckAt ?? -Infinity) || a.seq - b.seq)
@@ -270,10 +270,10 @@ export class JournalModel {
     const isNew = before !== undefined && !before.suspectHashes.join(' ').includes(before.inputHash);
     const suspectHashes = [...(before?.suspectHashes ?? []), ...(isNew ? [before.inputHash] : [])];
     this.#set(this.#confirms, key, { id, owner, leaseUntil, inputHash, suspectHashes });
-    return { previousOutcomeUnknown: before !== undefined, unresolvedInputHashes: suspectHashes };
+    return { isPreviousOutcomeUnknown: before !== undefined, unresolvedInputHashes: suspectHashes };
   }
 
-  endConfirm(id: string, { outcome, confirmed }: ConfirmResult): void {
+  endConfirm(id: string, { outcome, confirmedInputs: confirmed }: ConfirmResult): void {
     for (const input of confirmed) {
       const key = text(paymentKey(input), input.inputHash);
       if (!this.#confirmed.has(key)) this.#set(this.#confirmed, key, input);
@@ -325,7 +325,7 @@ export class JournalModel {
       const fence = { since: Math.floor(this.now()), reason: 'failover' as const };
       this.#setState({ identity: this.#identity, fence });
     }
-    return { fence: this.#state.fence, lastSequence: this.#state.seq };
+    return { fence: this.#state.fence, lastAttemptSeq: this.#state.seq };
   }
 
   setFence(reason: FenceReason | null): void {

@@ -35,7 +35,7 @@ export async function printChanges(
   if (after === undefined) throw await invalidCursorError(session, selection);
   try {
     let text = format === 'csv' ? csvRecord(CHANGE_CSV_COLUMNS) : '';
-    let isBehind = false;
+    let hasUnreadableChanges = false;
     const getNextPageLimit = (): number => Math.min(CHANGES_PER_PAGE, remainingCount);
     for await (const page of readChangePages(journal, { ...selection, after }, getNextPageLimit)) {
       text += page.changes.map(CHANGE_FORMATTERS[format]).join('');
@@ -44,9 +44,9 @@ export async function printChanges(
       after = page.endPosition;
       remainingCount -= page.changes.length;
       if (remainingCount === 0) break;
-      isBehind = page.isBehind;
+      hasUnreadableChanges = page.hasUnreadableChanges;
     }
-    if (isBehind)
+    if (hasUnreadableChanges)
       terminal.printMessage(
         'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.',
       );
@@ -54,7 +54,7 @@ export async function printChanges(
   } catch (error) {
     if (!(error instanceof PositionExpired)) throw error;
     throw new InputError(
-      `--after: some changes after this cursor have been deleted. The oldest cursor is ${encodeCursor(error.oldest)}; to check earlier transactions, run "paygraph reconcile".`,
+      `--after: some changes after this cursor have been deleted. The oldest cursor is ${encodeCursor(error.oldestPosition)}; to check earlier transactions, run "paygraph reconcile".`,
     );
   }
 }
@@ -67,7 +67,7 @@ async function invalidCursorError(
   const oldest = await journal.readChanges({ ...selection, after: BEFORE_FIRST_CHANGE, limit: 1 }).then(
     () => BEFORE_FIRST_CHANGE,
     (failure: unknown) => {
-      if (failure instanceof PositionExpired) return failure.oldest;
+      if (failure instanceof PositionExpired) return failure.oldestPosition;
       throw failure;
     },
   );

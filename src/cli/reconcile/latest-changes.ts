@@ -63,7 +63,7 @@ export class LatestChanges implements Disposable {
     } catch (error) {
       if (!(error instanceof PositionExpired)) throw error;
       // The journal has deleted the next changes (CHANGES_RETENTION_DAYS): continue with the oldest stored change.
-      this.#position = error.oldest;
+      this.#position = error.oldestPosition;
       await this.#copyNewChanges();
     }
   }

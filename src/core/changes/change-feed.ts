@@ -71,7 +71,7 @@ export class ChangeFeed {
     filter: ChangeFilter,
     after: ChangePosition | null,
     limit: number,
-  ): Promise<Omit<ChangeBatch, 'isBehind'>> {
+  ): Promise<Omit<ChangeBatch, 'hasUnreadableChanges'>> {
     const { runtime } = this.session;
     let readFrom = after;
     const deadline = runtime.monotonic() + READ_TIMEOUT_MS;
@@ -140,8 +140,10 @@ export class ChangeFeed {
         if (page.changes.length > 0 || page.hasMore) behindWaitMs = FIRST_BEHIND_WAIT_MS;
         if (page.hasMore) continue;
         isLive = true;
-        await watcher.waitForWake(seenWakeCount, page.isBehind ? behindWaitMs : Infinity);
-        behindWaitMs = page.isBehind ? Math.min(MAX_BEHIND_WAIT_MS, behindWaitMs * 2) : FIRST_BEHIND_WAIT_MS;
+        await watcher.waitForWake(seenWakeCount, page.hasUnreadableChanges ? behindWaitMs : Infinity);
+        behindWaitMs = page.hasUnreadableChanges
+          ? Math.min(MAX_BEHIND_WAIT_MS, behindWaitMs * 2)
+          : FIRST_BEHIND_WAIT_MS;
       }
       return undefined;
     } finally {
@@ -178,9 +180,9 @@ export class ChangeFeed {
     const { channel, creators } = filter;
     const page = await journal.readChanges({ service, channel, creators, after, limit });
     const now = clock.monotonic();
-    // A busy journal always has an open database transaction, so `isBehind` alone does not mean that the read is
-    // stalled. A read that returns the newest readable changes is not stalled.
-    const isStalled = page.isBehind && (page.changes.length === 0 || page.hasMore);
+    // A busy journal always has an open database transaction, so `hasUnreadableChanges` alone does not mean that the
+    // read is stalled. A read that returns the newest readable changes is not stalled.
+    const isStalled = page.hasUnreadableChanges && (page.changes.length === 0 || page.hasMore);
     this.#behind = isStalled ? { since: this.#behind?.since ?? now, until: now } : undefined;
     return page;
   }

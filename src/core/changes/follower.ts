@@ -132,13 +132,13 @@ export class Follower {
     const { followMs } = config.changes;
     const { id, kind, createdAt } = transaction;
     if (clock.now() - createdAt >= followMs) {
-      this.#schedule({ id, nextLookupAt: null, failures: 0 });
+      this.#schedule({ followedId: id, nextLookupAt: null, failures: 0 });
       return observer.onFollowLookup(kind, 'expired');
     }
     const lastState = recorder.revalidateKnownState(transaction);
     const postponedUntil = lastState && this.#postponedUntil(transaction, lastState);
     if (postponedUntil !== undefined) {
-      this.#schedule({ id, nextLookupAt: postponedUntil, failures: 0 });
+      this.#schedule({ followedId: id, nextLookupAt: postponedUntil, failures: 0 });
       return observer.onFollowLookup(kind, 'postponed');
     }
     this.#lookupTokens -= 1;
@@ -171,7 +171,7 @@ export class Follower {
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);
       const delay = this.#nextLookupDelay(phase, isChanged ? clock.now() : changedAt, 0);
-      this.#schedule({ id, nextLookupAt: clock.now() + delay, failures: 0 });
+      this.#schedule({ followedId: id, nextLookupAt: clock.now() + delay, failures: 0 });
     } catch (error) {
       observer.onFollowLookup(kind, 'failed');
       this.#retryLater(transaction, retryAfterMsOf(error));
@@ -185,7 +185,7 @@ export class Follower {
     const phase = recorder.lastKnownState(kind, transactionId)?.phase ?? 'payer';
     const delay = phase === 'done' ? 0 : this.#nextLookupDelay(phase, changedAt, failures);
     const nextLookupAt = session.clock.now() + Math.max(delay, minDelayMs);
-    this.#schedule({ id, nextLookupAt, failures });
+    this.#schedule({ followedId: id, nextLookupAt, failures });
   }
 
   #nextLookupDelay(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
@@ -195,7 +195,7 @@ export class Follower {
   }
 
   #schedule(schedule: NextLookup): void {
-    this.#unwrittenSchedules.set(schedule.id, schedule);
+    this.#unwrittenSchedules.set(schedule.followedId, schedule);
   }
 
   async #writeSchedules(): Promise<void> {
@@ -208,7 +208,7 @@ export class Follower {
       return;
     }
     for (const schedule of schedules)
-      if (this.#unwrittenSchedules.get(schedule.id) === schedule)
-        this.#unwrittenSchedules.delete(schedule.id);
+      if (this.#unwrittenSchedules.get(schedule.followedId) === schedule)
+        this.#unwrittenSchedules.delete(schedule.followedId);
   }
 }

@@ -9,9 +9,9 @@ const RETRY_EVERY_MS = 1000;
  * Returns the result to record for a confirm that was not carried out. Its outcome is `known` if no earlier confirm of
  * the payment has an unknown result; otherwise `not_carried_out`.
  */
-export const notCarriedOutResult = ({ previousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
-  outcome: previousOutcomeUnknown ? 'not_carried_out' : 'known',
-  confirmed: [],
+export const notCarriedOutResult = ({ isPreviousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
+  outcome: isPreviousOutcomeUnknown ? 'not_carried_out' : 'known',
+  confirmedInputs: [],
 });
 
 /**
@@ -38,7 +38,7 @@ export class ConfirmClaims {
       void beginning.then(
         (lateResult) => lateResult && this.end(claim.id, notCarriedOutResult(lateResult)),
         // `not_carried_out` is always safe: an unknown result of an earlier confirm stays unknown.
-        () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmed: [] }),
+        () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmedInputs: [] }),
       );
       throw error;
     }

@@ -3,14 +3,14 @@ import type { ConfirmBeginResult, ConfirmedInput } from '../../datasources/journ
 /** Compares the input of a confirm with the inputs of earlier confirms of the payment, by their hashes. */
 export function compareHistory(
   inputHash: string,
-  { unresolvedInputHashes, previousOutcomeUnknown }: ConfirmBeginResult,
+  { unresolvedInputHashes, isPreviousOutcomeUnknown }: ConfirmBeginResult,
   confirmed: readonly ConfirmedInput[],
   isComparable: (hash: string) => boolean,
 ) {
   const hashes = [...unresolvedInputHashes, ...confirmed.map((input) => input.inputHash)];
   const isOtherInput = (hash: string): boolean => hash !== inputHash && isComparable(hash);
   // An unknown outcome without a hash means that the input of that confirm was not recorded.
-  const isInputUnrecorded = previousOutcomeUnknown && unresolvedInputHashes.length === 0;
+  const isInputUnrecorded = isPreviousOutcomeUnknown && unresolvedInputHashes.length === 0;
   return {
     /** Whether the same input was sent before and may have been carried out. */
     wasSent: unresolvedInputHashes.includes(inputHash),

@@ -154,8 +154,8 @@ export class ConfirmService {
     const outcome = await payments.confirm(request);
     if (outcome.kind === 'accepted') {
       const found = outcome.response;
-      const confirmed = [...earlierInputs, ...this.#toConfirmedInputs(call, [call.claim.inputHash], found)];
-      return { outcome: { found, replayed: false }, result: { outcome: 'known', confirmed } };
+      const inputs = [...earlierInputs, ...this.#toConfirmedInputs(call, [call.claim.inputHash], found)];
+      return { outcome: { found, replayed: false }, result: { outcome: 'known', confirmedInputs: inputs } };
     }
     const failure =
       outcome.kind === 'refused'
@@ -164,9 +164,9 @@ export class ConfirmService {
     if (history.otherConfirmed || earlierInputs.length > 0) {
       // Another input may have caused the state of the payment, so a lookup would prove nothing about this input.
       if (outcome.kind === 'unknown')
-        return { outcome: failure, result: { outcome: 'unknown', confirmed: earlierInputs } };
+        return { outcome: failure, result: { outcome: 'unknown', confirmedInputs: earlierInputs } };
       const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(beginResult).outcome;
-      return { outcome: failure, result: { outcome: recordedOutcome, confirmed: earlierInputs } };
+      return { outcome: failure, result: { outcome: recordedOutcome, confirmedInputs: earlierInputs } };
     }
     return outcome.kind === 'refused' ? this.#onRejected(call, failure) : this.#recoverUnknownOutcome(call);
   }
@@ -204,12 +204,12 @@ export class ConfirmService {
       await runtime.sleep(delay);
       const found = await this.#lookUpWithin(deadline - runtime.monotonic(), request);
       if (found && hasMovedOn(found, request)) {
-        const confirmed = this.#toConfirmedInputs(call, [claim.inputHash], found);
-        return { outcome: asReplay(found), result: { outcome: 'known', confirmed } };
+        const confirmedInputs = this.#toConfirmedInputs(call, [claim.inputHash], found);
+        return { outcome: asReplay(found), result: { outcome: 'known', confirmedInputs } };
       }
     }
     const outcome = confirmOutcomeUnknownError(request.transactionId);
-    return { outcome, result: { outcome: 'unknown', confirmed: [] } };
+    return { outcome, result: { outcome: 'unknown', confirmedInputs: [] } };
   }
 
   /**
@@ -219,11 +219,11 @@ export class ConfirmService {
    */
   #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
     const { beginResult, history } = call;
-    if (!history.wasSent && (history.isIncomparable || !beginResult.previousOutcomeUnknown))
+    if (!history.wasSent && (history.isIncomparable || !beginResult.isPreviousOutcomeUnknown))
       return notCarriedOutResult(beginResult);
     return {
       outcome: 'known',
-      confirmed: this.#toConfirmedInputs(call, beginResult.unresolvedInputHashes, found),
+      confirmedInputs: this.#toConfirmedInputs(call, beginResult.unresolvedInputHashes, found),
     };
   }
 

@@ -1,11 +1,11 @@
 import {
   NO_ABSENCE_EVIDENCE,
-  OBSERVER_GRACE_MS,
+  OBSERVER_EXCLUSIVE_CLAIM_MS,
   type AbsenceEvidence,
   type Attempt,
   type AttemptClaim,
   type Outcome,
-  type SentAttempt,
+  type AttemptFields,
 } from '../../datasources/journal/journal';
 import { backoffMs } from '../../shared/backoff';
 import { lazyLruCache } from '../../shared/lazy-lru-cache';
@@ -163,14 +163,14 @@ export class OutcomeRecovery {
     const isObserved = absence.observer !== '' && absence.observer !== session.owner;
     const dueIn = (nextRecheckAt ?? 0) - session.clock.now();
     // A due time further ahead than any delay is void: the journal's clock was set back.
-    return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
+    return isObserved && dueIn > -OBSERVER_EXCLUSIVE_CLAIM_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
   }
 
   /**
    * Records that an attempt created `found`. Returns false if another attempt created `found`, or has taken the
    * idempotency key (see JournalSession.recordOutcome()).
    */
-  recordCreated(attempt: SentAttempt, found: Transaction): Promise<boolean> {
+  recordCreated(attempt: AttemptFields, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
     return session.recordOutcome(attempt, this.rememberAsSucceeded(found), () =>
       recorder.onCreateRecorded(found),
@@ -193,7 +193,7 @@ export class OutcomeRecovery {
       transactionId: found.transactionId,
       status: found.rawStatus,
       settledAt: session.clock.now(),
-      observed: recorder.rememberCreatedState(found),
+      observedState: recorder.rememberCreatedState(found),
     };
   }
 
@@ -224,7 +224,7 @@ export class OutcomeRecovery {
   }
 
   /** Records the outcome `unknown` of an attempt that this instance has sent, and the time of the first recheck. */
-  async recordUnknown(attempt: SentAttempt): Promise<void> {
+  async recordUnknown(attempt: AttemptFields): Promise<void> {
     const nextRecheckAt = this.#recheckTime(0);
     await this.options.session.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt });
   }

@@ -1,4 +1,4 @@
-import type { Attempt, TransactionKind, Journal, SentAttempt } from '../../datasources/journal/journal';
+import type { Attempt, TransactionKind, Journal, AttemptFields } from '../../datasources/journal/journal';
 import type { PaymentService } from '../../datasources/payment-service/payments';
 import type { KnownPayout, PayoutService } from '../../datasources/payment-service/payouts';
 import { presentOrNull } from '../../schema/lazy-field';
@@ -40,12 +40,12 @@ export interface TransactionMatcher<T extends Transaction> {
    * have lost the attempt; by default, the start of the attempt. Ignored for payouts: the service returns no creation
    * time for them.
    */
-  find(attempt: SentAttempt, minCreatedAt?: number): Promise<LookupMatch<T>>;
+  find(attempt: AttemptFields, minCreatedAt?: number): Promise<LookupMatch<T>>;
   /**
    * Whether a lookup finds a transaction that certainly exists on the attempt's channel, because the journal knows it.
    * If not, a lookup that finds nothing does not prove that a transaction is absent. True if the journal knows none.
    */
-  canFindKnownTransaction(attempt: SentAttempt): Promise<boolean>;
+  canFindKnownTransaction(attempt: AttemptFields): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt from a lookup or, if that fails or finds none, from the journal. */
   lookUpOrReadFromJournal(attempt: Attempt): Promise<T>;
 }
@@ -60,7 +60,7 @@ const MAX_UNKNOWN_SKEW_MS = 5000;
 
 const foundUnlessRival = async <T>(
   journal: Pick<Journal, 'hasRival'>,
-  attempt: SentAttempt,
+  attempt: AttemptFields,
   found: T,
 ): Promise<LookupMatch<T>> =>
   (await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found };
@@ -80,7 +80,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     private readonly secrets: readonly string[] = [],
   ) {}
 
-  async find(attempt: SentAttempt, minCreatedAt?: number): Promise<LookupMatch<PaymentResource>> {
+  async find(attempt: AttemptFields, minCreatedAt?: number): Promise<LookupMatch<PaymentResource>> {
     const { channel, externalId } = attempt;
     const { journal, service } = this.session;
     const { transaction: found, isFromService } = await this.payments.lookUpWithOrigin({
@@ -102,7 +102,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     return foundUnlessRival(journal, attempt, found);
   }
 
-  async canFindKnownTransaction(attempt: SentAttempt): Promise<boolean> {
+  async canFindKnownTransaction(attempt: AttemptFields): Promise<boolean> {
     const { channel } = attempt;
     const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
     return transactionId === null || (await this.payments.lookUp({ channel, transactionId })) !== null;
@@ -125,7 +125,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   }
 
   /** Whether this attempt is so old that the journal may have purged a later attempt that created the payment. */
-  #mayHavePurgedCreator({ startedAt }: SentAttempt): boolean {
+  #mayHavePurgedCreator({ startedAt }: AttemptFields): boolean {
     return this.session.clock.now() - startedAt > this.keepMs;
   }
 
@@ -133,7 +133,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
    * Whether a payment was created after the attempt began; false if that is not known. An older payment can have the
    * same external id.
    */
-  #isCreatedAfterStart(payment: PaymentResource, { startedAt, serviceStartedAt }: SentAttempt): boolean {
+  #isCreatedAfterStart(payment: PaymentResource, { startedAt, serviceStartedAt }: AttemptFields): boolean {
     const { dateHeaderMs } = payment;
     const created = creationTime(payment);
     if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_HEADER_TOLERANCE_MS;
@@ -145,7 +145,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
 }
 
 /** Whether a payment has the method and amount of the attempt. The service client has compared the channel already. */
-function matchesAttempt(payment: PaymentResource, attempt: SentAttempt): boolean {
+function matchesAttempt(payment: PaymentResource, attempt: AttemptFields): boolean {
   const amount = presentOrNull(payment.amount);
   return (
     payment.wireType === attempt.method &&
@@ -155,7 +155,7 @@ function matchesAttempt(payment: PaymentResource, attempt: SentAttempt): boolean
 }
 
 /** Returns what the journal knows of an attempt's payout. The service returns hardly any of it. */
-export const knownPayoutFromJournal = (attempt: SentAttempt): KnownPayout => ({
+export const knownPayoutFromJournal = (attempt: AttemptFields): KnownPayout => ({
   channel: attempt.channel,
   externalId: attempt.externalId,
   definition: payoutMethodByType(attempt.method),
@@ -178,7 +178,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     private readonly secrets: readonly string[] = [],
   ) {}
 
-  async find(attempt: SentAttempt): Promise<LookupMatch<PayoutResource>> {
+  async find(attempt: AttemptFields): Promise<LookupMatch<PayoutResource>> {
     const { channel, externalId } = attempt;
     const details = { ...knownPayoutFromJournal(attempt), isFromUnprovenAttempt: true };
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
@@ -191,7 +191,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     return foundUnlessRival(journal, attempt, found);
   }
 
-  async canFindKnownTransaction(attempt: SentAttempt): Promise<boolean> {
+  async canFindKnownTransaction(attempt: AttemptFields): Promise<boolean> {
     const { channel } = attempt;
     const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
     if (transactionId === null) return true;

@@ -1,2 +1,2 @@
-export const ATTEMPT_KINDS = ['payment', 'payout'] as const;
-export type TransactionKind = (typeof ATTEMPT_KINDS)[number];
+export const TRANSACTION_KINDS = ['payment', 'payout'] as const;
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number];

@@ -1,5 +1,5 @@
-import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
-import { ATTEMPT_KINDS, ATTEMPT_OUTCOMES, type AttemptQuery } from './journal';
+import { keyHashSql, STATE_BY_OUTCOME } from './attempt-tables';
+import { TRANSACTION_KINDS, type AttemptQuery } from './journal';
 import { ATTEMPT_GROUP_ID_SUBQUERY } from './rows';
 import { shortHash, toStoredBytes } from './stored-values';
 
@@ -13,35 +13,35 @@ const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
  * the database examines all attempts of the client with this external id, which are few. Otherwise, for each kind and
  * outcome, it examines at most `limit` entries of the index `attempts_by_start`. So even a list of a rare outcome is
  * fast.
- * @param table returns the FROM item for the table of attempts. In SQLite, the item has a hint to use the given index.
+ * @param attemptsTable returns the FROM item for the table of attempts, in SQLite with a hint to use the index
  */
-export function listAttemptsStatement(query: AttemptQuery, table: (index: string) => string) {
-  const { service, client, channel, kinds = ATTEMPT_KINDS, outcome, externalId, limit } = query;
-  const { startedFrom, beforePosition: before } = query;
+export function listAttemptsStatement(query: AttemptQuery, attemptsTable: (indexName: string) => string) {
+  const { service, client, channel, kinds = TRANSACTION_KINDS, outcome, externalId, limit } = query;
+  const { startedFrom, beforePosition } = query;
   const hasExternalId = typeof externalId === 'string';
-  const from = table(hasExternalId ? 'attempts_by_external_id' : 'attempts_by_start');
+  const fromItem = attemptsTable(hasExternalId ? 'attempts_by_external_id' : 'attempts_by_start');
   const outcomeCondition = outcome || !hasExternalId ? 'AND state = ?' : '';
-  const selectRows = `SELECT id, started_at, seq FROM ${from} WHERE group_id = ${ATTEMPT_GROUP_ID_SUBQUERY} ${outcomeCondition}
+  const selectRows = `SELECT id, started_at, seq FROM ${fromItem} WHERE group_id = ${ATTEMPT_GROUP_ID_SUBQUERY} ${outcomeCondition}
     AND started_at >= ? AND started_at <= ? AND (started_at, seq) < (?, ?)`;
   const selectRange = hasExternalId
     ? // This LIMIT omits no row. Without it, PostgreSQL may read all attempts of the group in the order of start times.
       `SELECT * FROM (${selectRows} AND external_id_hash = ? AND external_id = ? LIMIT ${MAX_INTEGER}) AS found`
     : `SELECT * FROM (${selectRows} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS found`;
-  const lastValues = hasExternalId ? [shortHash(externalId), toStoredBytes(externalId)] : [limit];
-  const latestStart = before?.startedAt ?? MAX_INTEGER;
-  const bounds = [startedFrom ?? 0, latestStart, latestStart, before?.seq ?? MAX_INTEGER, ...lastValues];
-  const states = outcome
+  const externalIdOrLimit = hasExternalId ? [shortHash(externalId), toStoredBytes(externalId)] : [limit];
+  const latestStart = beforePosition?.startedAt ?? MAX_INTEGER;
+  const bounds = [startedFrom ?? 0, latestStart, latestStart, beforePosition?.seq ?? MAX_INTEGER];
+  const stateFilters = outcome
     ? [[STATE_BY_OUTCOME[outcome]]]
     : hasExternalId
       ? [[]]
-      : ATTEMPT_OUTCOMES.map((name) => [STATE_BY_OUTCOME[name]]);
-  const ranges = kinds.flatMap((kind) =>
-    states.map((state) => [service, client, channel, kind, ...state, ...bounds]),
+      : Object.values(STATE_BY_OUTCOME).map((state) => [state]);
+  const rangeValues = kinds.flatMap((kind) =>
+    stateFilters.map((state) => [service, client, channel, kind, ...state, ...bounds, ...externalIdOrLimit]),
   );
   return {
-    text: `SELECT attempts.* FROM (${ranges.map(() => selectRange).join(' UNION ALL ')} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS page
-      JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('page.id')}
+    text: `SELECT attempts.* FROM (${rangeValues.map(() => selectRange).join(' UNION ALL ')} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS page
+      JOIN attempts ON ${keyHashSql('stored_id')} = ${keyHashSql('page.id')}
       ORDER BY attempts.started_at DESC, attempts.seq DESC`,
-    values: [...ranges.flat(), limit],
+    values: [...rangeValues.flat(), limit],
   };
 }

@@ -12,9 +12,9 @@ export const STATE_BY_OUTCOME = {
 /**
  * Returns the SQL expression for the first 12 bytes of an attempt id. These bytes are the hash of the attempt's
  * service, client and idempotency key (see keyHash()). The table `stored_attempts` has a unique index on them.
- * @param id SQL expression for the stored bytes of the id
+ * @param idExpression SQL expression for the stored bytes of the id
  */
-export const keyHashOf = (id: string): string => `substr(${id}, 1, ${KEY_HASH_BYTES})`;
+export const keyHashSql = (idExpression: string): string => `substr(${idExpression}, 1, ${KEY_HASH_BYTES})`;
 
 const SEQ_COLUMN_TYPES = {
   sqlite: 'INTEGER PRIMARY KEY AUTOINCREMENT',
@@ -22,7 +22,7 @@ const SEQ_COLUMN_TYPES = {
 };
 
 const ATTEMPT_INDEXES = [
-  `CREATE UNIQUE INDEX stored_attempts_by_key ON stored_attempts (${keyHashOf('id')})`,
+  `CREATE UNIQUE INDEX stored_attempts_by_key ON stored_attempts (${keyHashSql('id')})`,
   `CREATE INDEX stored_attempts_open ON stored_attempts (state, lease_until) WHERE state IN ('p', 'u')`,
   'CREATE INDEX stored_attempts_settled ON stored_attempts (settled_at) WHERE settled_at IS NOT NULL',
   // The next two indexes include `group_id`, so that findCreated() reads no rows of other clients.
@@ -92,7 +92,7 @@ export function createAttemptTablesStatements(dialect: Dialect): string[] {
  * SELECT expressions for an attempt's service, client, channel and kind. They read these values from `attempt_groups`.
  */
 const GROUP_COLUMNS = ['service', 'client', 'channel', 'kind'].map(
-  (name) => `(SELECT ${name} FROM attempt_groups WHERE attempt_groups.id = group_id) AS ${name}`,
+  (column) => `(SELECT ${column} FROM attempt_groups WHERE attempt_groups.id = group_id) AS ${column}`,
 );
 
 const OUTCOME_COLUMN = `CASE state ${Object.entries(STATE_BY_OUTCOME)
@@ -105,7 +105,7 @@ const attemptSelectList = (dialect: Dialect): string =>
   [
     'seq',
     ...GROUP_COLUMNS,
-    ...STORED_BYTES_COLUMNS.map((name) => `${STORED_BYTES_TO_SQL_TEXT[dialect](name)} AS ${name}`),
+    ...STORED_BYTES_COLUMNS.map((column) => `${STORED_BYTES_TO_SQL_TEXT[dialect](column)} AS ${column}`),
     'method, currency, value, status, started_at, service_started_at, settled_at, next_check_at',
     OUTCOME_COLUMN,
     "COALESCE(public_details, '{}') AS public_details",
@@ -118,7 +118,7 @@ const attemptSelectList = (dialect: Dialect): string =>
  * Column lists by dialect, for a SELECT or RETURNING clause on `stored_attempts`. attemptFromRow() converts the
  * resulting rows to an Attempt.
  */
-export const READABLE_COLUMNS = {
+export const ATTEMPT_SELECT_LIST = {
   sqlite: attemptSelectList('sqlite'),
   postgres: attemptSelectList('postgres'),
 };
@@ -129,5 +129,5 @@ export const READABLE_COLUMNS = {
  * on a converted column, for example `id` or `outcome`, cannot.
  */
 export const createAttemptsViewStatement = (dialect: Dialect): string =>
-  `CREATE VIEW attempts AS SELECT ${READABLE_COLUMNS[dialect]},
+  `CREATE VIEW attempts AS SELECT ${ATTEMPT_SELECT_LIST[dialect]},
      id AS stored_id, group_id, state, transaction_hash, external_id_hash FROM stored_attempts`;

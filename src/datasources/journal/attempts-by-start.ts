@@ -1,4 +1,4 @@
-import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
+import { keyHashSql, STATE_BY_OUTCOME } from './attempt-tables';
 import type { Attempt, AttemptPosition } from './journal';
 import { attemptFromRow, type Row, type SqlValue } from './rows';
 import type { Dialect } from './stored-values';
@@ -18,7 +18,7 @@ export interface AttemptsByStartQuery {
 
 const PAGE_SIZE = 500;
 /** Length in ms of the first time window. Each page is read from one window of start times. */
-const INITIAL_WINDOW_MS = 60_000;
+const INITIAL_TIME_WINDOW_MS = 60_000;
 /** After a page with fewer attempts than this, the next time window is twice as long. */
 const SHORT_PAGE_SIZE = PAGE_SIZE / 4;
 
@@ -26,7 +26,7 @@ const STATE_VALUES = Object.values(STATE_BY_OUTCOME)
   .map((state) => `('${state}')`)
   .join(', ');
 
-const WINDOW_CONDITION = 'started_at >= ? AND started_at < ? AND (started_at, seq) > (?, ?)';
+const TIME_WINDOW_CONDITION = 'started_at >= ? AND started_at < ? AND (started_at, seq) > (?, ?)';
 const OLDEST_FIRST_LIMIT_CLAUSE = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
 
 /**
@@ -34,7 +34,7 @@ const OLDEST_FIRST_LIMIT_CLAUSE = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
  * is an SQL condition on rows of `attempt_groups`. The inner LIMIT (PostgreSQL) or the CROSS JOINs (SQLite) make the
  * planner read only this window of the index `stored_attempts_by_start`.
  */
-const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
+const SELECT_TIME_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (
     groupCondition,
   ) => `SELECT page.* FROM (SELECT id FROM attempt_groups WHERE ${groupCondition}) AS attempt_group
@@ -42,12 +42,12 @@ const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
     CROSS JOIN LATERAL (
       SELECT id, started_at, seq FROM stored_attempts
       WHERE group_id = attempt_group.id AND state = states.of_attempt::"char"
-        AND ${WINDOW_CONDITION} ${OLDEST_FIRST_LIMIT_CLAUSE}) AS page`,
+        AND ${TIME_WINDOW_CONDITION} ${OLDEST_FIRST_LIMIT_CLAUSE}) AS page`,
   sqlite: (groupCondition) => `SELECT stored.id, started_at, seq
     FROM (SELECT id AS group_id FROM attempt_groups WHERE ${groupCondition}) AS attempt_group
     CROSS JOIN (SELECT column1 AS of_attempt FROM (VALUES ${STATE_VALUES})) AS states
     CROSS JOIN stored_attempts AS stored INDEXED BY stored_attempts_by_start
-    WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${WINDOW_CONDITION}`,
+    WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${TIME_WINDOW_CONDITION}`,
 };
 
 /**
@@ -55,9 +55,9 @@ const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
  * then the position (start time and `seq`) after which the page begins.
  */
 export const attemptsByStartStatement = (dialect: Dialect, hasChannel: boolean): string =>
-  `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
+  `SELECT attempts.* FROM (${SELECT_TIME_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
      ${OLDEST_FIRST_LIMIT_CLAUSE}) AS found
-   JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
+   JOIN attempts ON ${keyHashSql('stored_id')} = ${keyHashSql('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
 /**
@@ -72,14 +72,14 @@ export async function* readAttemptsByStart(
   const text = attemptsByStartStatement(dialect, channel !== null);
   const groupValues = channel === null ? [service] : [service, channel];
   let position = after ?? { startedAt: from, seq: 0 };
-  for (let windowMs = INITIAL_WINDOW_MS; position.startedAt < to;) {
+  for (let windowMs = INITIAL_TIME_WINDOW_MS; position.startedAt < to;) {
     const windowEnd = Math.min(to, position.startedAt + windowMs);
-    const start = position.startedAt;
-    const rows = await read(text, [...groupValues, start, windowEnd, start, position.seq]);
+    const windowStart = position.startedAt;
+    const rows = await read(text, [...groupValues, windowStart, windowEnd, windowStart, position.seq]);
     const page = rows.map(attemptFromRow);
     if (page.length > 0) yield page;
-    const last = page.at(-1);
-    position = last && page.length === PAGE_SIZE ? last : { startedAt: windowEnd, seq: 0 };
+    const lastAttempt = page.at(-1);
+    position = lastAttempt && page.length === PAGE_SIZE ? lastAttempt : { startedAt: windowEnd, seq: 0 };
     // After a full page, the next window begins at the last attempt of the page and is half as long.
     if (page.length === PAGE_SIZE) windowMs = Math.max(1, Math.floor(windowMs / 2));
     else if (page.length < SHORT_PAGE_SIZE) windowMs *= 2;

@@ -25,7 +25,7 @@ interface BatcherOptions<Op, Result> {
    */
   flush(ops: readonly Op[], until: number): Promise<readonly Result[]>;
   /** Maximum number of operations in a batch. */
-  maxBatch: number;
+  maxBatchSize: number;
   /** Maximum number of batches in flight. */
   concurrency: number;
   /** Time limit of an operation in ms, including its time in the queue. The limit does not abort a batch in flight. */
@@ -44,7 +44,7 @@ interface BatcherOptions<Op, Result> {
  */
 export class Batcher<Op, Result> {
   #queue: QueuedOperation<Op, Result>[] = [];
-  #inFlight = 0;
+  #batchesInFlight = 0;
   #closing: PromiseWithResolvers<void> | undefined;
 
   constructor(private readonly options: BatcherOptions<Op, Result>) {}
@@ -88,11 +88,11 @@ export class Batcher<Op, Result> {
   }
 
   #startBatches(): void {
-    while (this.#inFlight < this.options.concurrency) {
+    while (this.#batchesInFlight < this.options.concurrency) {
       this.#queue = this.#queue.filter(({ isTimedOut }) => !isTimedOut);
       if (this.#queue.length === 0) break;
       const batch = this.#takeBatch();
-      this.#inFlight += 1;
+      this.#batchesInFlight += 1;
       void this.options
         .flush(
           batch.map(({ op }) => op),
@@ -103,29 +103,29 @@ export class Batcher<Op, Result> {
           (error: unknown) => batch.forEach(({ reject }) => reject(error)),
         )
         .finally(() => {
-          this.#inFlight -= 1;
+          this.#batchesInFlight -= 1;
           this.#startBatches();
         });
     }
-    if (this.#queue.length === 0 && this.#inFlight === 0) this.#closing?.resolve();
+    if (this.#queue.length === 0 && this.#batchesInFlight === 0) this.#closing?.resolve();
   }
 
   #takeBatch(): QueuedOperation<Op, Result>[] {
-    const { maxBatch, batchExclusion } = this.options;
+    const { maxBatchSize, batchExclusion } = this.options;
     if (this.#queue.every(({ priority }) => priority === 'low')) return this.#queue.splice(0, 1);
-    const owners = new Map<string, unknown>();
+    const ownerByKey = new Map<string, unknown>();
     const canJoinBatch = ({ op, priority }: QueuedOperation<Op, Result>): boolean => {
       if (priority === 'low') return false;
       const exclusion = batchExclusion?.(op);
       if (!exclusion) return true;
-      if (owners.has(exclusion.key) && owners.get(exclusion.key) !== exclusion.owner) return false;
-      owners.set(exclusion.key, exclusion.owner);
+      if (ownerByKey.has(exclusion.key) && ownerByKey.get(exclusion.key) !== exclusion.owner) return false;
+      ownerByKey.set(exclusion.key, exclusion.owner);
       return true;
     };
     const batch: QueuedOperation<Op, Result>[] = [];
     const stillQueued: QueuedOperation<Op, Result>[] = [];
     for (const queued of this.#queue)
-      (batch.length < maxBatch && canJoinBatch(queued) ? batch : stillQueued).push(queued);
+      (batch.length < maxBatchSize && canJoinBatch(queued) ? batch : stillQueued).push(queued);
     this.#queue = stillQueued;
     return batch;
   }

@@ -6,7 +6,7 @@ import {
   type ChangeBatch,
   type RecordedChange,
 } from './changes';
-import { ATTEMPT_KINDS, type TransactionKind } from './journal';
+import { TRANSACTION_KINDS, type TransactionKind } from './journal';
 import { textOrNull, type Row, type SqlValue, type SqlWithValues } from './rows';
 
 /**
@@ -22,21 +22,22 @@ const SELECT_EPOCH_AND_HORIZON = {
     identity = journal_identity() AS is_current FROM change_epoch`,
 };
 
-const READABLE_CONDITION = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
-const NOT_YET_READABLE_CONDITION = '(epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))';
+const READABLE_CHANGE_CONDITION = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
+const UNREADABLE_CHANGE_CONDITION =
+  '(epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))';
 const CHANNEL_FEED_CONDITION = 'feed_id = (SELECT id FROM feed)';
 const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
-const POSITION_ORDER = POSITION_COLUMNS.join(', ');
+const POSITION_COLUMN_LIST = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST_ORDER = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 
 /**
- * Columns that isEpochOfOtherDatabase(), purgedPosition() and lastExaminedPosition() read: `is_current`, the position
- * of the last purged change, and the position in the CTE `page_end`.
+ * Columns that isEpochOfOtherDatabase(), lastPurgedPosition() and lastExaminedPosition() read: `is_current`, the
+ * position of the last purged change, and the position in the CTE `page_end`.
  */
-const SELECTED_POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
+const POSITIONS_SELECT_LIST = `state.is_current, purged_epoch, purged_xid, purged_seq,
   page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
-/** FROM clause for SELECTED_POSITIONS. It joins the CTEs `state`, `feed` and `page_end`. */
-const FROM_POSITIONS = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
+/** FROM items for POSITIONS_SELECT_LIST. It joins the CTEs `state`, `feed` and `page_end`. */
+const POSITIONS_FROM_ITEMS = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
 
 const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
@@ -49,7 +50,7 @@ const MAX_EXAMINED_CHANGES = 1000;
 /** Returns the SQL condition that selects the rows of `attempt_groups` whose changes are read (see CreatorFilter). */
 function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
   const values: SqlValue[] = [];
-  const conditions = ATTEMPT_KINDS.flatMap((kind) => {
+  const conditions = TRANSACTION_KINDS.flatMap((kind) => {
     const client = creators[kind];
     if (client === undefined) return [];
     if (client === null) return [`kind = '${kind}'`];
@@ -60,8 +61,8 @@ function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
 }
 
 /** Returns the maximum number of changes to examine: more than `limit`, to find out whether more changes follow. */
-const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
-  channel !== null && ATTEMPT_KINDS.every((kind) => creators[kind] === null)
+const examinedChangesLimit = ({ channel, creators, limit }: ChangeRange): number =>
+  channel !== null && TRANSACTION_KINDS.every((kind) => creators[kind] === null)
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED_CHANGES);
 
@@ -75,51 +76,51 @@ const feedQuery = (channel: string | null): string =>
 
 /**
  * Returns the statement that reads a range of changes. The result has a row for each change, at most `limit + 1` rows.
- * If no change is found, the result is one row without a change. Every row also has SELECTED_POSITIONS, `horizon`,
- * `examined` (the number of changes that the statement examined) and `is_behind` (see ChangeBatch).
- * @param horizon known lower bound of the horizon (see SELECT_EPOCH_AND_HORIZON); 0 if none is known
+ * If no change is found, the result is one row without a change. Every row also has POSITIONS_SELECT_LIST, `horizon`,
+ * `examined` (the number of changes that the statement examined) and `has_unreadable` (see ChangeBatch).
+ * @param minHorizon known lower bound of the horizon (see SELECT_EPOCH_AND_HORIZON); 0 if none is known
  */
-export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): SqlWithValues {
+export function readChangesStatement(dialect: Dialect, range: ChangeRange, minHorizon = 0): SqlWithValues {
   const { service, channel, after, limit } = range;
   const { epoch, xid, seq } = after ?? BEFORE_FIRST_CHANGE;
-  const readText = STORED_BYTES_TO_SQL_TEXT[dialect];
+  const storedBytesToText = STORED_BYTES_TO_SQL_TEXT[dialect];
   const feedCondition = channel === null ? '' : `${CHANNEL_FEED_CONDITION} AND`;
-  const creators = creatorsCondition(range);
+  const groupCondition = creatorsCondition(range);
   const text = `WITH state AS MATERIALIZED (${SELECT_EPOCH_AND_HORIZON[dialect]}),
     feed AS MATERIALIZED (${feedQuery(channel)}),
     page AS MATERIALIZED (
-      SELECT * FROM changes WHERE ${feedCondition} (${POSITION_ORDER}) > (?, ?, ?) AND ${READABLE_CONDITION} ORDER BY ${POSITION_ORDER} LIMIT ?),
-    page_end AS MATERIALIZED (SELECT ${POSITION_ORDER} FROM page ORDER BY ${NEWEST_FIRST_ORDER} LIMIT 1),
+      SELECT * FROM changes WHERE ${feedCondition} (${POSITION_COLUMN_LIST}) > (?, ?, ?) AND ${READABLE_CHANGE_CONDITION} ORDER BY ${POSITION_COLUMN_LIST} LIMIT ?),
+    page_end AS MATERIALIZED (SELECT ${POSITION_COLUMN_LIST} FROM page ORDER BY ${NEWEST_FIRST_ORDER} LIMIT 1),
     found AS MATERIALIZED (
-      SELECT ${POSITION_ORDER}, ${CHANGE_COLUMNS}, client, channel, kind, ${readText('transaction_id')} AS transaction_id,
-        ${readText('external_id')} AS external_id
+      SELECT ${POSITION_COLUMN_LIST}, ${CHANGE_COLUMNS}, client, channel, kind, ${storedBytesToText('transaction_id')} AS transaction_id,
+        ${storedBytesToText('external_id')} AS external_id
       FROM page AS changes JOIN attempt_groups ON attempt_groups.id = group_id
-      WHERE service = ? AND ${creators.text} ORDER BY ${POSITION_ORDER} LIMIT ?)
-    SELECT ${SELECTED_POSITIONS}, state.horizon, (SELECT count(*) FROM page) AS examined,
-      EXISTS (SELECT 1 FROM changes WHERE ${feedCondition} ${NOT_YET_READABLE_CONDITION}) AS is_behind, found.*
-    FROM ${FROM_POSITIONS} LEFT JOIN found ON TRUE
+      WHERE service = ? AND ${groupCondition.text} ORDER BY ${POSITION_COLUMN_LIST} LIMIT ?)
+    SELECT ${POSITIONS_SELECT_LIST}, state.horizon, (SELECT count(*) FROM page) AS examined,
+      EXISTS (SELECT 1 FROM changes WHERE ${feedCondition} ${UNREADABLE_CHANGE_CONDITION}) AS has_unreadable, found.*
+    FROM ${POSITIONS_FROM_ITEMS} LEFT JOIN found ON TRUE
     ORDER BY found.epoch, found.xid, found.seq`;
-  const feedValues = channel === null ? [service] : [service, channel];
-  const pageValues = [epoch, xid, seq, examinedLimit(range)];
-  const foundValues = [service, ...creators.values, limit + 1];
-  return { text, values: [horizon, ...feedValues, ...pageValues, ...foundValues] };
+  const feedParameters = channel === null ? [service] : [service, channel];
+  const pageParameters = [epoch, xid, seq, examinedChangesLimit(range)];
+  const filterParameters = [service, ...groupCondition.values, limit + 1];
+  return { text, values: [minHorizon, ...feedParameters, ...pageParameters, ...filterParameters] };
 }
 
 /**
  * Returns the statement that reads two positions of a channel: the position of its newest readable change, and the
  * position of its last purged change.
- * @param horizon known lower bound of the horizon (see SELECT_EPOCH_AND_HORIZON); 0 if none is known
+ * @param minHorizon known lower bound of the horizon (see SELECT_EPOCH_AND_HORIZON); 0 if none is known
  */
 export const newestChangeStatement = (
   dialect: Dialect,
   [service, channel]: [string, string],
-  horizon: number,
+  minHorizon: number,
 ): SqlWithValues => ({
   text: `WITH state AS MATERIALIZED (${SELECT_EPOCH_AND_HORIZON[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
     page_end AS MATERIALIZED (
-      SELECT ${POSITION_ORDER} FROM changes WHERE ${CHANNEL_FEED_CONDITION} AND ${READABLE_CONDITION} ORDER BY ${NEWEST_FIRST_ORDER} LIMIT 1)
-  SELECT ${SELECTED_POSITIONS} FROM ${FROM_POSITIONS}`,
-  values: [horizon, service, channel],
+      SELECT ${POSITION_COLUMN_LIST} FROM changes WHERE ${CHANNEL_FEED_CONDITION} AND ${READABLE_CHANGE_CONDITION} ORDER BY ${NEWEST_FIRST_ORDER} LIMIT 1)
+  SELECT ${POSITIONS_SELECT_LIST} FROM ${POSITIONS_FROM_ITEMS}`,
+  values: [minHorizon, service, channel],
 });
 
 /** Whether the journal has moved to another database since the current epoch began. If so, a new epoch must begin. */
@@ -133,7 +134,8 @@ function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition 
 }
 
 /** Returns the position of the last purged change; BEFORE_FIRST_CHANGE if no change was purged. */
-export const purgedPosition = (row: Row): ChangePosition => positionIn(row, 'purged_') ?? BEFORE_FIRST_CHANGE;
+export const lastPurgedPosition = (row: Row): ChangePosition =>
+  positionIn(row, 'purged_') ?? BEFORE_FIRST_CHANGE;
 
 /**
  * Returns the position of the last change that readChangesStatement() examined, or of the newest change that
@@ -152,14 +154,14 @@ export function changeBatchFromRows(rows: readonly Row[], range: ChangeRange): C
   const { limit, after } = range;
   const [firstRow = {}] = rows;
   const foundChanges = rows.flatMap((row) => changeFromRow(row) ?? []);
-  const isBehind = Boolean(firstRow['is_behind']);
+  const hasUnreadableChanges = Boolean(firstRow['has_unreadable']);
   const changes = foundChanges.slice(0, limit);
   const lastChange = changes.at(-1);
   if (foundChanges.length > limit && lastChange)
-    return { changes, hasMore: true, endPosition: lastChange.position, isBehind };
-  const hasMore = Number(firstRow['examined']) === examinedLimit(range);
-  const endPosition = lastExaminedPosition(firstRow) ?? after ?? purgedPosition(firstRow);
-  return { changes, hasMore, endPosition, isBehind };
+    return { changes, hasMore: true, endPosition: lastChange.position, hasUnreadableChanges };
+  const hasMore = Number(firstRow['examined']) === examinedChangesLimit(range);
+  const endPosition = lastExaminedPosition(firstRow) ?? after ?? lastPurgedPosition(firstRow);
+  return { changes, hasMore, endPosition, hasUnreadableChanges };
 }
 
 /** Converts a row to a change. Returns null if the row has only positions, because no change was found. */

@@ -84,7 +84,7 @@ export function createChangeTablesStatements(dialect: Dialect): string[] {
     // The first epoch is the current time. So positions from an earlier, deleted journal are before all new changes.
     `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${INITIAL_DATABASE_IDENTITY[dialect]}, ${NOW_SQL[dialect]})`,
     ...CHANGE_INDEXES,
-    ...CREATE_FUNCTIONS[dialect],
+    ...CREATE_CHANGE_FUNCTIONS[dialect],
     'INSERT INTO change_feeds (service, channel) SELECT DISTINCT service, channel FROM attempt_groups',
   ];
 }
@@ -113,7 +113,7 @@ export const INITIAL_DATABASE_IDENTITY = { sqlite: "''", postgres: 'journal_iden
  * changes later read the new epoch. So no change of an earlier epoch is committed after the function has begun a new
  * one.
  */
-const CREATE_FUNCTIONS: Record<Dialect, string[]> = {
+const CREATE_CHANGE_FUNCTIONS: Record<Dialect, string[]> = {
   sqlite: [
     `CREATE TRIGGER create_change_feed AFTER INSERT ON attempt_groups BEGIN
        INSERT INTO change_feeds (service, channel) VALUES (NEW.service, NEW.channel) ON CONFLICT DO NOTHING;
@@ -150,7 +150,7 @@ export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_gro
  * due immediately, because no status is recorded yet. Parameters: the time, and the maximum number of transactions.
  * Returned column: `created_at`, the time when the attempt was settled.
  */
-export const followSettledStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
+export const followSucceededStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
     (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_ATTEMPT_COLUMNS})
   SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${COPIED_ATTEMPT_COLUMNS}
   FROM stored_attempts AS own ${dialect === 'sqlite' ? 'INDEXED BY stored_attempts_settled' : ''}

@@ -103,7 +103,7 @@ export interface FollowedClaim {
 /** The next lookup of a followed transaction. */
 export interface NextLookup {
   /** Id of the row in followed_transactions. */
-  id: number;
+  followedId: number;
   /** Due time of the next lookup; null if the gateway will make none. */
   nextLookupAt: number | null;
   /** Number of consecutive failed lookups. */
@@ -171,13 +171,13 @@ export interface ChangeBatch {
   /**
    * Whether some committed changes are not readable yet, because an earlier database transaction is still in progress.
    */
-  isBehind: boolean;
+  hasUnreadableChanges: boolean;
 }
 
 /** A reader cannot continue from its position, because changes after this position were deleted. */
 export class PositionExpired extends Error {
-  /** @param oldest position from which the reader can continue, to get all changes that are still stored */
-  constructor(readonly oldest: ChangePosition) {
+  /** @param oldestPosition position from which the reader can continue, to get all changes that are still stored */
+  constructor(readonly oldestPosition: ChangePosition) {
     super('Changes after this position were deleted when their retention period ended.');
     this.name = 'PositionExpired';
   }
@@ -201,7 +201,7 @@ export interface ChangeJournal {
   /** Claims due lookups, and returns their transactions. The next lookup of each is then due at `leaseUntil`. */
   claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]>;
   /** Stores the next lookups. Skips transactions that are not followed any more. */
-  scheduleFollowed(schedules: readonly NextLookup[]): Promise<void>;
+  scheduleFollowed(nextLookups: readonly NextLookup[]): Promise<void>;
   countFollowed(service: string): Promise<FollowedCounts>;
   /**
    * Returns a page of changes. All of them are durable, so no crash can lose them. Rejects with PositionExpired if

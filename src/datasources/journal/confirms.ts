@@ -22,7 +22,7 @@ export interface ConfirmClaim extends PaymentRef {
 /** Result of beginConfirm(): what the journal has recorded about earlier confirms of the payment. */
 export interface ConfirmBeginResult {
   /** Whether the result of an earlier confirm of this payment is unknown. */
-  previousOutcomeUnknown: boolean;
+  isPreviousOutcomeUnknown: boolean;
   /**
    * Input hashes of the earlier confirms whose results are unknown. If the stored list became too long, the entry
    * `unknown` replaces all hashes up to then.
@@ -49,5 +49,5 @@ export interface ConfirmResult {
    */
   outcome: 'known' | 'unknown' | 'not_carried_out';
   /** Inputs with which the payment is now known to have been confirmed, by this confirm or an earlier one. */
-  confirmed: readonly ConfirmedInput[];
+  confirmedInputs: readonly ConfirmedInput[];
 }

@@ -1,10 +1,10 @@
-import { createAttemptTablesStatements, keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
+import { createAttemptTablesStatements, keyHashSql, STATE_BY_OUTCOME } from './attempt-tables';
 import type { Attempt } from './journal';
 import {
   attemptFromRow,
   INSERT_COLUMNS,
   insertColumnsInJson,
-  OPEN_CONDITION,
+  OPEN_ATTEMPT_CONDITION,
   COLUMNS_NULL_AT_INSERT,
   type Row,
   type SqlValue,
@@ -48,18 +48,18 @@ const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'trans
  * Returns an upsert whose only parameter is a JSON array of rows.
  * @param conflictTarget the conflict target: columns or expressions of a unique index
  */
-function upsertFromJson(
+function jsonUpsertStatement(
   dialect: Dialect,
   table: string,
   columns: readonly string[],
   conflictTarget: string,
 ): string {
-  const values = columns.map((name) =>
+  const columnExpressions = columns.map((name) =>
     BYTES_COLUMNS.has(name) ? `unhex(substr(value ->> '${name}', 3))` : `value ->> '${name}'`,
   );
   const selectRows = {
     postgres: `SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::${table}, ?::jsonb)`,
-    sqlite: `SELECT ${values.join(', ')} FROM json_each(?) WHERE TRUE`,
+    sqlite: `SELECT ${columnExpressions.join(', ')} FROM json_each(?) WHERE TRUE`,
   };
   return `INSERT INTO ${table} (${columns.join(', ')}) ${selectRows[dialect]}
     ON CONFLICT (${conflictTarget}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
@@ -71,7 +71,7 @@ const shortenFingerprint = (fingerprint: string): string =>
     ? hexToUuid(fingerprint.replace('.', '').slice(0, 32))
     : fingerprint;
 
-function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
+function convertAttemptRow(row: Row, groupId: number): Record<string, SqlValue> {
   const oldAttempt = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortenFingerprint(oldAttempt.fingerprint);
   // The new id ends with a hash of the old id, so that repeated copies of a row get the same id.
@@ -112,27 +112,27 @@ class AttemptCopier {
     const attempts = [];
     const reservations = [];
     for (const row of rows) {
-      const attempt = convertRow(row, await this.#groupId(row));
+      const attempt = convertAttemptRow(row, await this.#ensureGroupId(row));
       attempts.push(attempt);
       const { service, channel, is_reserved: isReserved } = row;
       const { external_id, id: attempt_id } = attempt;
       if (Number(isReserved)) reservations.push({ service, channel, external_id, attempt_id });
     }
-    const upsertAttempts = upsertFromJson(dialect, 'stored_attempts', ATTEMPT_COLUMNS, keyHashOf('id'));
+    const upsertAttempts = jsonUpsertStatement(dialect, 'stored_attempts', ATTEMPT_COLUMNS, keyHashSql('id'));
     await execute(upsertAttempts, [JSON.stringify(attempts)]);
     const [table, conflictTarget] = ['reserved_external_ids', 'service, channel, external_id'];
-    const upsertReservations = upsertFromJson(dialect, table, RESERVATION_COLUMNS, conflictTarget);
+    const upsertReservations = jsonUpsertStatement(dialect, table, RESERVATION_COLUMNS, conflictTarget);
     await execute(upsertReservations, [JSON.stringify(reservations)]);
   }
 
-  async #groupId(row: Row): Promise<number> {
+  async #ensureGroupId(row: Row): Promise<number> {
     const values = ['service', 'client', 'channel', 'kind'].map((name) => String(row[name]));
     const groupKey = JSON.stringify(values);
     const cachedId = this.#groupIds.get(groupKey);
     if (cachedId !== undefined) return cachedId;
-    const group = 'INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?)';
-    const conflict = 'ON CONFLICT (service, client, channel, kind) DO UPDATE SET kind = excluded.kind';
-    const [groupRow] = await this.database.execute(`INSERT ${group} ${conflict} RETURNING id`, values);
+    const upsert = `INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?)
+      ON CONFLICT (service, client, channel, kind) DO UPDATE SET kind = excluded.kind RETURNING id`;
+    const [groupRow] = await this.database.execute(upsert, values);
     const id = Number(groupRow?.['id']);
     this.#groupIds.set(groupKey, id);
     return id;
@@ -143,24 +143,25 @@ const IS_RESERVED_COLUMN = `EXISTS (SELECT 1 FROM reservations AS held WHERE hel
   AND held.channel = attempts.channel AND held.external_id = attempts.external_id
   AND held.attempt_id = attempts.id) AS is_reserved`;
 
-const SELECT_NEXT_ROWS = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts WHERE seq > ? ORDER BY seq LIMIT ${ROWS_PER_BATCH}`;
-const SELECT_OPEN_ROWS = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts
-  WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${OPEN_CONDITION})`;
+const SELECT_NEXT_OLD_ATTEMPTS = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts WHERE seq > ? ORDER BY seq LIMIT ${ROWS_PER_BATCH}`;
+const SELECT_OPEN_OLD_ATTEMPTS = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts
+  WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${OPEN_ATTEMPT_CONDITION})`;
 
 /**
- * Statements that the final step runs `before` and `after` it copies the last rows. In PostgreSQL, `before` locks the
- * old tables. Queries of gateways of the previous version wait for these locks, then fail because the tables are gone.
+ * Statements of the final step: `lock` runs before the last rows are copied, `finish` afterwards. In PostgreSQL, `lock`
+ * locks the old tables. Queries of gateways of the previous version wait for these locks, then fail because the tables
+ * are gone.
  */
-const FINAL_STEP_STATEMENTS = {
-  sqlite: { before: [], after: [] },
+const FINAL_COPY_STATEMENTS = {
+  sqlite: { lock: [], finish: [] },
   postgres: {
-    before: ["SET LOCAL lock_timeout = '5s'", 'LOCK TABLE attempts, reservations IN ACCESS EXCLUSIVE MODE'],
-    after: [
+    lock: ["SET LOCAL lock_timeout = '5s'", 'LOCK TABLE attempts, reservations IN ACCESS EXCLUSIVE MODE'],
+    finish: [
       "SELECT setval('stored_attempts_seq_seq', (SELECT last_value FROM attempts_seq_seq))",
       'DROP FUNCTION attempt_is_open(TEXT), attempts_with_transaction_of_another(JSONB)',
     ],
   },
-} satisfies Record<Dialect, { before: string[]; after: string[] }>;
+} satisfies Record<Dialect, { lock: string[]; finish: string[] }>;
 
 /**
  * Copies attempts to the new tables in batches. Meanwhile, gateways of the previous version can use the journal. The
@@ -176,9 +177,9 @@ export async function convertAttempts(
 ): Promise<void> {
   const { dialect, execute } = database;
   const copier = new AttemptCopier(database);
-  const copyNext = async (): Promise<boolean> => {
+  const copyNextBatch = async (): Promise<boolean> => {
     const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
-    const rows = await execute(SELECT_NEXT_ROWS, [Number(progress?.['copied_seq'])]);
+    const rows = await execute(SELECT_NEXT_OLD_ATTEMPTS, [Number(progress?.['copied_seq'])]);
     if (rows.length > 0) await copier.copy(rows);
     const lastRow = rows.at(-1);
     if (lastRow) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(lastRow['seq'])]);
@@ -190,13 +191,13 @@ export async function convertAttempts(
     await executeAll(database, createAttemptTablesStatements(dialect));
     await execute('INSERT INTO attempt_conversion (copied_seq) VALUES (-1)');
   });
-  while (await runStep(copyNext));
+  while (await runStep(copyNextBatch));
   await runStep(async () => {
-    await executeAll(database, FINAL_STEP_STATEMENTS[dialect].before);
-    while (await copyNext());
-    const openRows = await execute(SELECT_OPEN_ROWS);
+    await executeAll(database, FINAL_COPY_STATEMENTS[dialect].lock);
+    while (await copyNextBatch());
+    const openRows = await execute(SELECT_OPEN_OLD_ATTEMPTS);
     if (openRows.length > 0) await copier.copy(openRows);
-    await executeAll(database, FINAL_STEP_STATEMENTS[dialect].after);
+    await executeAll(database, FINAL_COPY_STATEMENTS[dialect].finish);
     for (const table of ['attempts', 'reservations', 'attempt_conversion'])
       await execute(`DROP TABLE ${table}`);
     // Settlement proposals refer to the old ids of attempts, so all proposals are deleted.

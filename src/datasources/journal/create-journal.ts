@@ -39,7 +39,7 @@ export async function openJournal(
 }
 
 /** Time limit in ms for connecting to PostgreSQL in migrateJournal(). */
-const CONNECT_LIMIT_MS = 10_000;
+const CONNECT_TIME_LIMIT_MS = 10_000;
 
 /**
  * Applies pending migrations, which have no time limit. If the URL names a SQLite file that does not exist, creates it.
@@ -47,6 +47,6 @@ const CONNECT_LIMIT_MS = 10_000;
  */
 export async function migrateJournal(url: string): Promise<void> {
   if (sqliteFileOf(url) !== undefined) return (await openJournal(url)).close();
-  const journal = new PostgresJournal(url, CONNECT_LIMIT_MS);
+  const journal = new PostgresJournal(url, CONNECT_TIME_LIMIT_MS);
   await journal.migrate().finally(() => journal.close());
 }

@@ -6,7 +6,7 @@ import { compareMigrations } from './migrations';
 import { PostgresHosts } from './postgres/hosts';
 import { PLANNER_OPTIONS } from './postgres/pool';
 import { DURABILITY_CONDITION, WRITE_PRIVILEGES_CONDITION } from './postgres/statements';
-import { OPEN_CONDITION } from './rows';
+import { OPEN_ATTEMPT_CONDITION } from './rows';
 
 /** State of a journal, for `paygraph doctor` and warnings at start-up. Reading it creates no tables or rows. */
 export interface JournalFacts {
@@ -45,13 +45,13 @@ const MAX_CLOCK_DIFFERENCE_MS = 5_000;
  * Returns the names of the server's weaknesses; an empty array if it has none. The gateway logs the names at start-up,
  * and `paygraph doctor` reports them as finding codes.
  */
-export function weaknessesOf(state: PostgresFacts) {
+export function weaknessesOf(facts: PostgresFacts) {
   const weaknesses = {
-    journal_not_durable: !state.isDurable,
-    asynchronous_standby: state.hasOnlyAsynchronousStandbys,
-    failover_unnoticed: !state.canNoticeFailover,
-    no_notifications: state.canListen === false,
-    database_clock: Math.abs(state.clockDifferenceMs) > MAX_CLOCK_DIFFERENCE_MS,
+    journal_not_durable: !facts.isDurable,
+    asynchronous_standby: facts.hasOnlyAsynchronousStandbys,
+    failover_unnoticed: !facts.canNoticeFailover,
+    no_notifications: facts.canListen === false,
+    database_clock: Math.abs(facts.clockDifferenceMs) > MAX_CLOCK_DIFFERENCE_MS,
   };
   return (Object.keys(weaknesses) as (keyof typeof weaknesses)[]).filter((name) => weaknesses[name]);
 }
@@ -66,7 +66,7 @@ async function queryFacts(query: RunQuery, hasTables: boolean): Promise<JournalF
     migrations.pendingMigrations.length > 0
       ? []
       : await query(`SELECT count(*) AS count, min(started_at) AS oldest FROM stored_attempts
-          WHERE ${OPEN_CONDITION} AND state = 'u'`);
+          WHERE ${OPEN_ATTEMPT_CONDITION} AND state = 'u'`);
   const count = Number(row?.['count'] ?? 0);
   return {
     ...migrations,
@@ -77,16 +77,16 @@ async function queryFacts(query: RunQuery, hasTables: boolean): Promise<JournalF
 /**
  * Reads the state of a journal in SQLite. Rejects with SQLite's error if the file is missing, locked, not a database or
  * not writable.
- * @param busyMs maximum time in ms to wait until another process releases its lock on the file
+ * @param busyTimeoutMs maximum time in ms to wait until another process releases its lock on the file
  */
-export async function inspectSqlite(file: string, busyMs: number): Promise<JournalFacts> {
-  using reader = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
+export async function inspectSqlite(file: string, busyTimeoutMs: number): Promise<JournalFacts> {
+  using reader = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs });
   const query = (sql: string): Rows => reader.prepare(sql).all();
   const migrationTables = query(
     "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'applied_migrations'",
   );
   const facts = await queryFacts(query, migrationTables.length > 0);
-  using writer = new DatabaseSync(file, { timeout: busyMs });
+  using writer = new DatabaseSync(file, { timeout: busyTimeoutMs });
   writer.exec('BEGIN IMMEDIATE; ROLLBACK');
   return facts;
 }
@@ -114,16 +114,16 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
       has_function_privilege('pg_control_system()', 'EXECUTE') AS control,
       to_regclass('applied_migrations') IS NOT NULL AS "hasTables", extract(epoch FROM clock_timestamp()) * 1000 AS now`);
     const clockDifferenceMs = Number(server?.['now']) - Date.now();
-    const state = await queryFacts(query, server?.['hasTables'] === true);
-    const privilege =
-      state.pendingMigrations.length > 0
+    const facts = await queryFacts(query, server?.['hasTables'] === true);
+    const privilegeSql =
+      facts.pendingMigrations.length > 0
         ? "has_schema_privilege(current_schema(), 'CREATE')"
         : WRITE_PRIVILEGES_CONDITION;
     const isWritable =
-      server?.['readOnly'] !== true && (await query(`SELECT ${privilege} AS may`))[0]?.['may'] === true;
+      server?.['readOnly'] !== true && (await query(`SELECT ${privilegeSql} AS may`))[0]?.['may'] === true;
     const canListen = server?.['standby'] === true ? null : await canReceiveNotify(client);
     return {
-      ...state,
+      ...facts,
       isWritable,
       serverVersionNumber: Number(server?.['version']),
       canListen,
@@ -144,14 +144,14 @@ const NOTIFY_TIMEOUT_MS = 3_000;
  * connections.
  */
 async function canReceiveNotify(client: Client): Promise<boolean> {
-  const channel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
-  const received = new Promise<void>((resolve) => {
-    client.on('notification', (message) => message.channel === channel && resolve());
+  const notifyChannel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
+  const notificationReceived = new Promise<void>((resolve) => {
+    client.on('notification', (notification) => notification.channel === notifyChannel && resolve());
   });
   try {
-    await client.query(`LISTEN ${channel}`);
-    await client.query(`NOTIFY ${channel}`);
-    await withTimeout(NOTIFY_TIMEOUT_MS, received);
+    await client.query(`LISTEN ${notifyChannel}`);
+    await client.query(`NOTIFY ${notifyChannel}`);
+    await withTimeout(NOTIFY_TIMEOUT_MS, notificationReceived);
     return true;
   } catch {
     return false;

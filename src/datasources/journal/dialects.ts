@@ -2,7 +2,7 @@
 export const DIALECTS = {
   sqlite: {
     /** Returns the table of attempts for a FROM clause, with a hint to read the given index. */
-    attemptsTable: (index: string): string => `stored_attempts INDEXED BY stored_${index}`,
+    attemptsTable: (indexName: string): string => `stored_attempts INDEXED BY stored_${indexName}`,
     followedTableByDueTime: 'followed_transactions INDEXED BY followed_due',
     /** Clause that locks the rows that a SELECT returns. SQLite needs none, because it has one writer at a time. */
     lockClause: '',
@@ -11,7 +11,7 @@ export const DIALECTS = {
     /**
      * Returns the part of a condition that follows a value: `IN (select)`. In PostgreSQL, returns a faster equivalent.
      */
-    inClause: (select: string): string => `IN (${select})`,
+    inClause: (subquery: string): string => `IN (${subquery})`,
     /** FROM item with a row for each element of a JSON array. Column: `value`. Parameter: the array. */
     jsonElements: 'json_each(?)',
     /** Maximum number of concurrent list queries. */
@@ -23,7 +23,7 @@ export const DIALECTS = {
     lockClause: 'FOR UPDATE',
     skipLockedClause: 'FOR UPDATE SKIP LOCKED',
     // With an array instead of a subquery, the planner does not join with the whole table.
-    inClause: (select: string): string => `= ANY (ARRAY (${select}))`,
+    inClause: (subquery: string): string => `= ANY (ARRAY (${subquery}))`,
     jsonElements: 'jsonb_array_elements(?::jsonb)',
     // Leaves two of the four background connections free for work other than lists.
     maxConcurrentLists: 2,

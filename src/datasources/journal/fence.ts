@@ -28,14 +28,14 @@ export interface FenceState {
    */
   fence: Fence | null;
   /** Last sequence number that was assigned to an attempt. If it decreases, an older copy has replaced the journal. */
-  lastSequence: number;
+  lastAttemptSeq: number;
 }
 
 /** Converts a row of the table journal_state with the additional column `last_sequence`. */
 export const fenceStateFromRow = (row: Record<string, unknown>): FenceState => {
   const since = Number(row['fence_since']);
   const reason = row['fence_reason'] as FenceReason;
-  return { fence: since === 0 ? null : { since, reason }, lastSequence: Number(row['last_sequence']) };
+  return { fence: since === 0 ? null : { since, reason }, lastAttemptSeq: Number(row['last_sequence']) };
 };
 
 /**

@@ -1,21 +1,21 @@
-import { followSettledStatement, NOW_SQL } from './change-tables';
+import { followSucceededStatement, NOW_SQL } from './change-tables';
 import type { RunMigrationStep, MigrationDatabase } from './convert-attempts';
 
 /** Maximum age in ms of the transactions that the migration starts to follow. */
-const MAX_TRANSACTION_AGE_MS = 7 * 24 * 60 * 60 * 1000;
+const MAX_AGE_TO_FOLLOW_MS = 7 * 24 * 60 * 60 * 1000;
 /**
  * The last step reads again the outcomes that were recorded within this time, in ms, before the start of the migration.
  * Some of them may have been committed only after an earlier step had already read this period.
  */
-const LAST_STEP_REREAD_MS = 10 * 60 * 1000;
+const LAST_STEP_REREAD_PERIOD_MS = 10 * 60 * 1000;
 /** Maximum number of transactions in a step. The last step has no limit. */
-const MAX_STEP_ROWS = 10_000;
+const MAX_TRANSACTIONS_PER_STEP = 10_000;
 
 /** Planner settings for a step. Without them, PostgreSQL might sort a whole table on which it has no statistics yet. */
 const PLANNER_SETTINGS = {
   sqlite: [],
   postgres: ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map(
-    (method) => `SET LOCAL enable_${method} = off`,
+    (plannerMethod) => `SET LOCAL enable_${plannerMethod} = off`,
   ),
 };
 
@@ -31,23 +31,23 @@ export async function followRecentTransactions(
   runStep: RunMigrationStep,
   completeMigration: () => Promise<void>,
 ): Promise<void> {
-  const follow = async (from: number, limit: number): Promise<number[]> => {
+  const followSince = async (settledFrom: number, limit: number): Promise<number[]> => {
     for (const statement of PLANNER_SETTINGS[dialect]) await execute(statement);
-    const rows = await execute(followSettledStatement(dialect), [from, limit]);
+    const rows = await execute(followSucceededStatement(dialect), [settledFrom, limit]);
     return rows.map((row) => Number(row['created_at']));
   };
   const [row] = await execute(`SELECT ${NOW_SQL[dialect]} AS now`);
   const now = Number(row?.['now']);
-  let from = now - MAX_TRANSACTION_AGE_MS;
-  for (let followedCount = MAX_STEP_ROWS; followedCount === MAX_STEP_ROWS;) {
-    const start = from;
-    const settledAt = await runStep(() => follow(start, MAX_STEP_ROWS));
-    if (!settledAt) return;
-    from = Math.max(from, ...settledAt);
-    followedCount = settledAt.length;
+  let settledFrom = now - MAX_AGE_TO_FOLLOW_MS;
+  for (let followedCount = MAX_TRANSACTIONS_PER_STEP; followedCount === MAX_TRANSACTIONS_PER_STEP;) {
+    const stepSettledFrom = settledFrom;
+    const settledTimes = await runStep(() => followSince(stepSettledFrom, MAX_TRANSACTIONS_PER_STEP));
+    if (!settledTimes) return;
+    settledFrom = Math.max(settledFrom, ...settledTimes);
+    followedCount = settledTimes.length;
   }
   await runStep(async () => {
-    await follow(now - LAST_STEP_REREAD_MS, Number.MAX_SAFE_INTEGER);
+    await followSince(now - LAST_STEP_REREAD_PERIOD_MS, Number.MAX_SAFE_INTEGER);
     await completeMigration();
   });
 }

@@ -5,30 +5,30 @@ import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
 /**
  * Called when a journal call has ended. `methodName`: the called method. `fault`: the error; null if the call
- * succeeded, or if a working journal refused the call (see isRefusal). `ms`: duration of the call.
+ * succeeded, or if a working journal refused the call (see isRefusal). `ms`: duration of the call in ms.
  */
 export type JournalCallListener = (methodName: string, fault: JournalErrorInfo | null, ms: number) => void;
 
-/** Runs a journal call, for tracing. `name` and `args`: name and arguments of the method that `call` calls. */
-type JournalCallRunner = <T>(name: string, args: readonly unknown[], call: () => Promise<T>) => Promise<T>;
+/** Runs a journal call, for tracing. `method` and `args`: name and arguments of the method that `call` calls. */
+type JournalCallRunner = <T>(method: string, args: readonly unknown[], call: () => Promise<T>) => Promise<T>;
 
-/** Wraps a journal, so that `run` runs every call and its end is reported to `onCall`, except calls of close(). */
+/** Wraps a journal: `runCall` runs every call except close(), and `onCallEnd` is called when the call has ended. */
 export const instrumentJournal = (
   journal: Journal,
-  onCall: JournalCallListener,
-  run: JournalCallRunner = (_name, _args, call) => call(),
+  onCallEnd: JournalCallListener,
+  runCall: JournalCallRunner = (_method, _args, call) => call(),
 ): Journal =>
   new Proxy(journal, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name);
+    get: (target, propertyName) => {
+      const value: unknown = Reflect.get(target, propertyName);
       if (typeof value !== 'function') return value;
       const method = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
-      if (name === 'close') return method;
+      if (propertyName === 'close') return method;
       return (...args: unknown[]) => {
         const startedAt = performance.now();
-        const result = run(String(name), args, () => method(...args));
+        const result = runCall(String(propertyName), args, () => method(...args));
         const reportEnd = (fault: JournalErrorInfo | null): void =>
-          onCall(String(name), fault, performance.now() - startedAt);
+          onCallEnd(String(propertyName), fault, performance.now() - startedAt);
         result.then(
           () => reportEnd(null),
           (error: unknown) => reportEnd(isRefusal(error) ? null : describeJournalError(error)),

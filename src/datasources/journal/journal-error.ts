@@ -150,7 +150,7 @@ export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_
 export const journalErrorText = ({ message, code }: JournalErrorInfo): string =>
   code === null ? message : `${message} (${code})`;
 
-const SQLITE_CODES: Readonly<Record<number, string>> = {
+const SQLITE_CODE_BY_NUMBER: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   6: 'SQLITE_LOCKED',
   8: 'SQLITE_READONLY',
@@ -172,7 +172,7 @@ export function diagnoseSqliteError(error: unknown, file: string): unknown {
   const { message, errcode } = error as { message: string; errcode?: number };
   if (errcode === undefined) return error;
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
-  const sqliteCode = SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR';
+  const sqliteCode = SQLITE_CODE_BY_NUMBER[errcode & 0xff] ?? 'SQLITE_ERROR';
   const isAmbiguous = SQLITE_CODES_TO_DIAGNOSE.has(sqliteCode);
   const code = (isAmbiguous && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || sqliteCode;
   return Object.assign(new Error(message), { code });

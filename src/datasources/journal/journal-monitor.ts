@@ -26,13 +26,11 @@ const TRANSIENT_REASONS: ReadonlySet<JournalErrorReason> = new Set([
   'too_many_connections',
 ]);
 
-type Log = (facts: object, message: string) => void;
-
 interface JournalMonitorOptions {
   /** As Journal.checkWrite(): rejects if the journal cannot be written. */
   checkWrite(bytes: number): Promise<void>;
   clock: Pick<Clock, 'monotonic' | 'after'>;
-  log: Record<'info' | 'warn' | 'error', Log>;
+  log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
 }
 
 /**
@@ -44,14 +42,14 @@ interface JournalMonitorOptions {
 export class JournalMonitor {
   #fault: JournalErrorInfo | null = null;
   /** Number of failed checks in a row. Starts at 1, so that the journal is unavailable if the first check fails. */
-  #failureCount = 1;
+  #failedCheckCount = 1;
   #failingSince = 0;
-  #loggedAt = 0;
+  #unavailableLoggedAt = 0;
   #lastInsertAt = -Infinity;
   #lastCheckAt = -Infinity;
   #lastLargeCheckAt = -Infinity;
   /** Time of the last log line about a failed call, by reason. */
-  readonly #callLoggedAt = new Map<JournalErrorReason, number>();
+  readonly #callFailureLoggedAt = new Map<JournalErrorReason, number>();
   #timer: Timer | undefined;
   #currentCheck: Promise<void> | undefined;
   #isStopped = false;
@@ -59,7 +57,7 @@ export class JournalMonitor {
   constructor(private readonly options: JournalMonitorOptions) {}
 
   /** The error because of which the journal is treated as unavailable; null if it is treated as available. */
-  get currentError(): JournalErrorInfo | null {
+  get currentFault(): JournalErrorInfo | null {
     return this.#fault;
   }
 
@@ -84,8 +82,8 @@ export class JournalMonitor {
     if (methodName === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
     if (!fault) return;
     const now = this.#now();
-    if (!this.#fault && now - (this.#callLoggedAt.get(fault.reason) ?? -Infinity) >= LOG_INTERVAL_MS) {
-      this.#callLoggedAt.set(fault.reason, now);
+    if (!this.#fault && now - (this.#callFailureLoggedAt.get(fault.reason) ?? -Infinity) >= LOG_INTERVAL_MS) {
+      this.#callFailureLoggedAt.set(fault.reason, now);
       const { reason, code, message } = fault;
       const facts = { event: 'journal_operation_failed', operation: methodName, reason, code };
       this.options.log.warn(facts, `journal call ${methodName} failed: ${message}`);
@@ -93,18 +91,18 @@ export class JournalMonitor {
     if (fault.reason === 'disk_full') this.#lastLargeCheckAt = -Infinity;
     // The next check must not be skipped, because it finds out whether all writes fail.
     this.#lastInsertAt = -Infinity;
-    if (!this.#currentCheck) this.#schedule(Math.max(0, this.#lastCheckAt + RETRY_INTERVAL_MS - now));
+    if (!this.#currentCheck) this.#scheduleCheck(Math.max(0, this.#lastCheckAt + RETRY_INTERVAL_MS - now));
   }
 
-  #schedule(ms: number): void {
+  #scheduleCheck(delayMs: number): void {
     this.#timer?.cancel();
-    if (!this.#isStopped) this.#timer = this.options.clock.after(ms, () => void this.#runCheck());
+    if (!this.#isStopped) this.#timer = this.options.clock.after(delayMs, () => void this.#runCheck());
   }
 
   #runCheck(): Promise<void> {
     this.#currentCheck ??= this.#checkNow().finally(() => {
       this.#currentCheck = undefined;
-      this.#schedule(this.#failureCount > 0 ? RETRY_INTERVAL_MS : CHECK_INTERVAL_MS);
+      this.#scheduleCheck(this.#failedCheckCount > 0 ? RETRY_INTERVAL_MS : CHECK_INTERVAL_MS);
     });
     return this.#currentCheck;
   }
@@ -125,13 +123,13 @@ export class JournalMonitor {
       // If the journal is busy, a check may time out although attempts are being written: in SQLite, checks have low
       // priority.
       if (isTransient && this.#lastInsertAt > startedAt) return this.#onWritable();
-      this.#failureCount += 1;
-      if (this.#fault || this.#failureCount > 1 || !isTransient) this.#onUnavailable(fault);
+      this.#failedCheckCount += 1;
+      if (this.#fault || this.#failedCheckCount > 1 || !isTransient) this.#onUnavailable(fault);
     }
   }
 
   #onWritable(): void {
-    this.#failureCount = 0;
+    this.#failedCheckCount = 0;
     if (!this.#fault) return;
     const { reason } = this.#fault;
     const facts = { event: 'journal_available', reason, failedForSeconds: this.#failedForSeconds() };
@@ -143,10 +141,10 @@ export class JournalMonitor {
     const now = this.#now();
     const { reason, code, message } = fault;
     if (!this.#fault) this.#failingSince = now;
-    const isLogDue = this.#fault?.reason !== reason || now - this.#loggedAt >= LOG_INTERVAL_MS;
+    const isLogDue = this.#fault?.reason !== reason || now - this.#unavailableLoggedAt >= LOG_INTERVAL_MS;
     this.#fault = fault;
     if (!isLogDue) return;
-    this.#loggedAt = now;
+    this.#unavailableLoggedAt = now;
     const facts = { event: 'journal_unavailable', reason, code, failedForSeconds: this.#failedForSeconds() };
     const text = `journal unavailable: ${message}; creates and confirms are rejected; ${remedyOf(fault)}`;
     this.options.log.error(facts, text);

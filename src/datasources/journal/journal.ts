@@ -12,7 +12,7 @@ import type { PurgeProgress, PurgeStep } from './purge-step';
 export type * from './confirms';
 export type * from './purge-step';
 
-export { ATTEMPT_KINDS, type TransactionKind } from './attempt-kind';
+export { TRANSACTION_KINDS, type TransactionKind } from './attempt-kind';
 
 /** Maximum time in ms from now to a `leaseUntil`. A lease that ends later is void: the clock has been set back. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
@@ -77,7 +77,7 @@ export interface NewAttempt extends AttemptKey {
  * When a lookup of an attempt becomes due, claimDue() leaves the attempt to the instance `absence.observer` for this
  * time in ms. Afterwards, or if `absence.observer` is empty, any instance can claim the attempt.
  */
-export const OBSERVER_GRACE_MS = 5000;
+export const OBSERVER_EXCLUSIVE_CLAIM_MS = 5000;
 
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
 export interface AbsenceEvidence {
@@ -92,14 +92,14 @@ export interface AbsenceEvidence {
 export const NO_ABSENCE_EVIDENCE: AbsenceEvidence = { lookups: 0, spanMs: 0, observer: '' };
 
 /** The stored fields of a new attempt. `reservesExternalId` and `fenceSince` only control the insert. */
-export type SentAttempt = Omit<NewAttempt, 'reservesExternalId' | 'fenceSince'>;
+export type AttemptFields = Omit<NewAttempt, 'reservesExternalId' | 'fenceSince'>;
 
 /**
  * A stored attempt. While `outcome` is `in_progress` or `unknown`, the attempt is open; afterwards, it is settled. A
  * claim changes `owner` and `leaseUntil`. In a settled attempt, `owner` is empty, `leaseUntil` and `sendUntil` are 0,
  * `serviceStartedAt` is null, and `absence` equals NO_ABSENCE_EVIDENCE.
  */
-export interface Attempt extends SentAttempt {
+export interface Attempt extends AttemptFields {
   /** Sequence number of the row. Attempts that are inserted later have higher numbers. */
   seq: number;
   outcome: AttemptOutcome;
@@ -139,7 +139,7 @@ export type Outcome =
        * Status and state in the service's response. They are recorded as the first change of the transaction. If
        * omitted, no change is recorded, and the first lookup of the transaction is due at `settledAt`.
        */
-      observed?: ObservedState;
+      observedState?: ObservedState;
     }
   | { outcome: 'rejected' | 'not_sent'; settledAt: number }
   /** If `absence` is omitted, the stored evidence of absence is kept. */
@@ -181,7 +181,7 @@ export interface UnknownOutcomeCount {
   kind: TransactionKind;
   count: number;
   /** Start time of the oldest of these attempts; null if there are none. */
-  oldestAt: number | null;
+  oldestStartedAt: number | null;
 }
 
 /** The journal. Every method rejects with JournalUnavailable if the database fails or exceeds the time limit. */
@@ -208,13 +208,13 @@ export interface Journal extends ChangeJournal {
    * has the same kind, channel, external id and method and, if it is for a payment, the same amount. Amounts of payouts
    * are not compared, because lookups do not show them.
    */
-  hasRival(attempt: SentAttempt): Promise<boolean>;
+  hasRival(attempt: AttemptFields): Promise<boolean>;
   /**
    * Returns the id of a transaction with the channel and kind of `attempt` that certainly exists at the service; null
    * if the journal has none. Prefers transactions of the same client. If the service does not show even this one, a
    * lookup for another transaction that finds nothing does not prove that the other one is absent.
    */
-  findSucceededOnChannel(attempt: SentAttempt): Promise<string | null>;
+  findSucceededOnChannel(attempt: AttemptFields): Promise<string | null>;
   /**
    * Returns for each ref, in the same order, the attempt with which `creator` created the transaction; null if there is
    * none. For a ref with only an external id, returns the creator's newest attempt that has this external id and the
@@ -227,7 +227,7 @@ export interface Journal extends ChangeJournal {
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an attempt and marks it as `unknown`. Returns null if it is settled, missing, or still leased. */
   claim(id: string, claim: AttemptClaim): Promise<Attempt | null>;
-  /** Claims, as claim() does, up to `limit` attempts whose lookup is due (see OBSERVER_GRACE_MS) or not scheduled. */
+  /** Claims, as claim() does, up to `limit` attempts with a due lookup (see OBSERVER_EXCLUSIVE_CLAIM_MS) or with none. */
   claimDue(claim: AttemptClaim, limit: number): Promise<Attempt[]>;
   /** Claims a payment for a confirm. Returns null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;

@@ -1,4 +1,4 @@
-import { createAttemptsViewStatement, createAttemptTablesStatements, keyHashOf } from './attempt-tables';
+import { createAttemptsViewStatement, createAttemptTablesStatements, keyHashSql } from './attempt-tables';
 import { createChangeTablesStatements, INITIAL_DATABASE_IDENTITY } from './change-tables';
 import {
   convertAttempts,
@@ -7,7 +7,7 @@ import {
   type MigrationDatabase,
 } from './convert-attempts';
 import { followRecentTransactions } from './follow-recent';
-import { HOLDS_EXTERNAL_ID_CONDITION, OPEN_CONDITION } from './rows';
+import { HOLDS_EXTERNAL_ID_CONDITION, OPEN_ATTEMPT_CONDITION } from './rows';
 import type { Dialect } from './stored-values';
 
 /**
@@ -73,7 +73,7 @@ const CREATE_JOURNAL_STATE = `CREATE TABLE journal_state (
        fence_reason TEXT NOT NULL
      )`;
 
-const insertFirstStateStatement = (dialect: Dialect): string =>
+const insertJournalStateStatement = (dialect: Dialect): string =>
   `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${INITIAL_DATABASE_IDENTITY[dialect]}, 0, '')`;
 
 /**
@@ -107,7 +107,7 @@ const POSTGRES_ONLY_STATEMENTS = [
   CREATE_IDENTITY_FUNCTION,
   `CREATE FUNCTION attempt_is_open(attempt BYTEA) RETURNS BOOLEAN LANGUAGE sql VOLATILE AS $$
      SELECT EXISTS (SELECT 1 FROM stored_attempts
-       WHERE ${keyHashOf('id')} = ${keyHashOf('attempt')} AND id = attempt AND ${HOLDS_EXTERNAL_ID_CONDITION})
+       WHERE ${keyHashSql('id')} = ${keyHashSql('attempt')} AND id = attempt AND ${HOLDS_EXTERNAL_ID_CONDITION})
    $$`,
   `CREATE FUNCTION attempts_created_by_another(candidates JSONB) RETURNS SETOF BYTEA
      LANGUAGE plpgsql VOLATILE AS $$
@@ -118,9 +118,9 @@ const POSTGRES_ONLY_STATEMENTS = [
      RETURN QUERY SELECT mine.id FROM (
        SELECT own.id, service, kind, x.transaction_id, x.transaction_hash, row_number() OVER (
            PARTITION BY service, kind, x.transaction_id
-           ORDER BY own.transaction_id IS NOT DISTINCT FROM x.transaction_id DESC, ${OPEN_CONDITION} DESC, seq) AS place
+           ORDER BY own.transaction_id IS NOT DISTINCT FROM x.transaction_id DESC, ${OPEN_ATTEMPT_CONDITION} DESC, seq) AS place
        FROM jsonb_to_recordset(candidates) AS x(id BYTEA, transaction_id BYTEA, transaction_hash INTEGER)
-       JOIN stored_attempts AS own ON ${keyHashOf('own.id')} = ${keyHashOf('x.id')} AND own.id = x.id
+       JOIN stored_attempts AS own ON ${keyHashSql('own.id')} = ${keyHashSql('x.id')} AND own.id = x.id
        JOIN attempt_groups ON attempt_groups.id = group_id
        WHERE x.transaction_id IS NOT NULL) AS mine
      LEFT JOIN LATERAL (
@@ -169,40 +169,40 @@ export async function migrate(database: MigrationDatabase): Promise<void> {
   const markApplied = async (names: readonly string[]): Promise<void> => {
     for (const name of names) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
   };
-  const stepRunner =
+  const createStepRunner =
     (name: string): RunMigrationStep =>
     (work) =>
       transaction(async () => ((await readPendingMigrations(database)).includes(name) ? work() : undefined));
-  const stateSql = [
+  const viewAndStateStatements = [
     createAttemptsViewStatement(dialect),
     CREATE_JOURNAL_STATE,
     ...(dialect === 'postgres' ? POSTGRES_ONLY_STATEMENTS : []),
-    insertFirstStateStatement(dialect),
+    insertJournalStateStatement(dialect),
   ];
-  const pending = await transaction(async () => {
+  const pendingMigrations = await transaction(async () => {
     const names = await readPendingMigrations(database);
     if (!names.includes(FIRST_TABLES_MIGRATION)) return names;
     await executeAll(database, [
       ...CREATE_FIRST_TABLES,
       ...createAttemptTablesStatements(dialect),
-      ...stateSql,
+      ...viewAndStateStatements,
       ...createChangeTablesStatements(dialect),
     ]);
     await markApplied(names);
     return [];
   });
-  if (pending.includes(STORED_ATTEMPTS_MIGRATION))
-    await convertAttempts(database, stepRunner(STORED_ATTEMPTS_MIGRATION), async () => {
-      await executeAll(database, stateSql);
+  if (pendingMigrations.includes(STORED_ATTEMPTS_MIGRATION))
+    await convertAttempts(database, createStepRunner(STORED_ATTEMPTS_MIGRATION), async () => {
+      await executeAll(database, viewAndStateStatements);
       await markApplied([STORED_ATTEMPTS_MIGRATION]);
     });
-  if (pending.includes(CHANGES_MIGRATION))
-    await stepRunner(CHANGES_MIGRATION)(async () => {
+  if (pendingMigrations.includes(CHANGES_MIGRATION))
+    await createStepRunner(CHANGES_MIGRATION)(async () => {
       await executeAll(database, createChangeTablesStatements(dialect));
       await markApplied([CHANGES_MIGRATION]);
     });
-  if (pending.includes(FOLLOWED_MIGRATION))
-    await followRecentTransactions(database, stepRunner(FOLLOWED_MIGRATION), () =>
+  if (pendingMigrations.includes(FOLLOWED_MIGRATION))
+    await followRecentTransactions(database, createStepRunner(FOLLOWED_MIGRATION), () =>
       markApplied([FOLLOWED_MIGRATION]),
     );
 }

@@ -1,5 +1,5 @@
-import { keyHashOf, STATE_BY_OUTCOME } from './attempt-tables';
-import { type Attempt, type TransactionKind, type AttemptOutcome, type SentAttempt } from './journal';
+import { keyHashSql, STATE_BY_OUTCOME } from './attempt-tables';
+import { type Attempt, type TransactionKind, type AttemptOutcome, type AttemptFields } from './journal';
 import { attemptIdBytes, toJsonValue, KEY_HASH_BYTES, shortHash, toStoredBytes } from './stored-values';
 
 /** A row of PostgreSQL or SQLite. PostgreSQL returns 64-bit integers as strings. */
@@ -53,7 +53,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
 export const isKeyReleased = ({ outcome }: Attempt): boolean =>
   outcome === 'rejected' || outcome === 'not_sent';
 
-const VALUE_BY_COLUMN: Record<string, (attempt: SentAttempt) => SqlValue> = {
+const INSERT_VALUE_GETTERS: Record<string, (attempt: AttemptFields) => SqlValue> = {
   id: ({ id }) => attemptIdBytes(id),
   key: ({ key }) => toStoredBytes(key),
   fingerprint: ({ fingerprint }) => toStoredBytes(fingerprint),
@@ -71,16 +71,16 @@ const VALUE_BY_COLUMN: Record<string, (attempt: SentAttempt) => SqlValue> = {
 };
 
 /** Columns that an INSERT sets to the values of an attempt. The SQL text itself sets `group_id` and `state`. */
-export const INSERT_COLUMNS: readonly string[] = Object.keys(VALUE_BY_COLUMN);
+export const INSERT_COLUMNS: readonly string[] = Object.keys(INSERT_VALUE_GETTERS);
 
 /** Returns the values for INSERT_COLUMNS, in their order. */
-export const insertColumnValues = (attempt: SentAttempt): SqlValue[] =>
-  Object.values(VALUE_BY_COLUMN).map((valueOf) => valueOf(attempt));
+export const insertColumnValues = (attempt: AttemptFields): SqlValue[] =>
+  Object.values(INSERT_VALUE_GETTERS).map((getValue) => getValue(attempt));
 
 /** Returns the values for INSERT_COLUMNS by column name, for a JSON parameter. */
-export const insertColumnsInJson = (attempt: SentAttempt): Record<string, SqlValue> =>
+export const insertColumnsInJson = (attempt: AttemptFields): Record<string, SqlValue> =>
   Object.fromEntries(
-    Object.entries(VALUE_BY_COLUMN).map(([name, valueOf]) => [name, toJsonValue(valueOf(attempt))]),
+    Object.entries(INSERT_VALUE_GETTERS).map(([name, getValue]) => [name, toJsonValue(getValue(attempt))]),
   );
 
 /** Columns that an INSERT leaves null. They are set when an outcome is recorded. */
@@ -92,7 +92,7 @@ export const COLUMNS_NULL_AT_INSERT =
  * ON CONFLICT clause for the INSERT of an attempt whose idempotency key is already stored. If the stored attempt is
  * `rejected` or `not_sent` and has another id, the new attempt replaces it. Otherwise, nothing is inserted.
  */
-export const UPSERT_RELEASED_KEY_CLAUSE = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
+export const UPSERT_RELEASED_KEY_CLAUSE = `ON CONFLICT (${keyHashSql('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
   WHERE stored_attempts.state IN ('${STATE_BY_OUTCOME.rejected}', '${STATE_BY_OUTCOME.not_sent}') AND stored_attempts.id <> excluded.id`;
@@ -102,13 +102,13 @@ export const upsertReservationClause = (isFreeCondition: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFreeCondition}`;
 
 /** Condition for open attempts. SQLite uses the index stored_attempts_open only for exactly this SQL text. */
-export const OPEN_CONDITION = "state IN ('p', 'u')";
+export const OPEN_ATTEMPT_CONDITION = "state IN ('p', 'u')";
 
 /** Condition for attempts that may have created a transaction and therefore keep their reserved external id. */
 export const HOLDS_EXTERNAL_ID_CONDITION = "state IN ('p', 's', 'u')";
 
 /** Returns the condition that a column (`column`) has a given attempt id. SQL parameters: idValues(id). */
-export const idCondition = (column: string): string => `${keyHashOf(column)} = ? AND ${column} = ?`;
+export const idCondition = (column: string): string => `${keyHashSql(column)} = ? AND ${column} = ?`;
 
 /** Returns the parameters of idCondition(): the hash of the idempotency key, and the id. */
 export const idValues = (id: string): [Uint8Array, Uint8Array] => {
@@ -121,4 +121,4 @@ export const ATTEMPT_GROUP_ID_SUBQUERY =
   '(SELECT id FROM attempt_groups WHERE service = ? AND client = ? AND channel = ? AND kind = ?)';
 
 /** SELECT of the attempt with an idempotency key. Parameter: the result of keyHash(). */
-export const FIND_BY_KEY = `SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ?`;
+export const FIND_BY_KEY = `SELECT * FROM attempts WHERE ${keyHashSql('stored_id')} = ?`;

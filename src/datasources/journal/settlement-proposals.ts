@@ -24,7 +24,7 @@ export interface ProposedOutcome {
   expiresAt: number;
 }
 
-const proposalFromRow = (row: Row): ProposedOutcome => ({
+const proposedOutcomeFromRow = (row: Row): ProposedOutcome => ({
   id: String(row['id']),
   attemptId: String(row['attempt_id']),
   service: String(row['service']),
@@ -43,12 +43,12 @@ const proposalFromRow = (row: Row): ProposedOutcome => ({
  * The outcomes that wait for the approval of a second operator. Only the command line uses them.
  * @param execute runs a statement
  */
-export const settlementProposals = (execute: (text: string, ...values: SqlValue[]) => Promise<Row[]>) => ({
+export const createProposalStore = (execute: (text: string, ...values: SqlValue[]) => Promise<Row[]>) => ({
   /** Stores proposed outcomes, and deletes expired ones. */
-  add: async (proposed: readonly ProposedOutcome[], now: number): Promise<void> => {
+  add: async (proposedOutcomes: readonly ProposedOutcome[], now: number): Promise<void> => {
     await execute('DELETE FROM settlement_proposals WHERE expires_at <= ?', now);
-    for (const proposal of proposed) {
-      const row = toWireFields(proposal);
+    for (const proposedOutcome of proposedOutcomes) {
+      const row = toWireFields(proposedOutcome);
       const [columns, values] = [Object.keys(row), Object.values(row) as SqlValue[]];
       const text = `INSERT INTO settlement_proposals (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
       await execute(text, ...values);
@@ -61,7 +61,7 @@ export const settlementProposals = (execute: (text: string, ...values: SqlValue[
        ORDER BY proposed_at, id, attempt_id`,
       ...(id === undefined ? [service, now] : [service, now, id]),
     );
-    return rows.map(proposalFromRow);
+    return rows.map(proposedOutcomeFromRow);
   },
   /** Deletes all outcomes of a proposal; if `attemptId` is given, only the outcome for this attempt. */
   remove: async (id: string, attemptId?: string): Promise<void> => {

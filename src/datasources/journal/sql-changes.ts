@@ -3,7 +3,7 @@ import {
   isEpochOfOtherDatabase,
   lastExaminedPosition,
   newestChangeStatement,
-  purgedPosition,
+  lastPurgedPosition,
   changeBatchFromRows,
   readChangesStatement,
 } from './change-rows';
@@ -45,14 +45,14 @@ function followedHashesStatement(dialect: Dialect): string {
  */
 function claimFollowedStatement(dialect: Dialect): string {
   const { inClause, followedTableByDueTime, skipLockedClause } = DIALECTS[dialect];
-  const due = `FROM ${followedTableByDueTime} WHERE next_lookup_at <= ? AND ${SERVICE_CONDITION}`;
+  const fromDueClause = `FROM ${followedTableByDueTime} WHERE next_lookup_at <= ? AND ${SERVICE_CONDITION}`;
   return `WITH due_last AS MATERIALIZED (
-      SELECT id, changed_at ${due} ORDER BY next_lookup_at DESC LIMIT 4 * ?),
+      SELECT id, changed_at ${fromDueClause} ORDER BY next_lookup_at DESC LIMIT 4 * ?),
     young AS MATERIALIZED (
       SELECT id FROM followed_transactions
       WHERE id ${inClause('SELECT id FROM due_last WHERE changed_at > ? LIMIT ?')} AND next_lookup_at <= ? ${skipLockedClause}),
     most_overdue AS MATERIALIZED (
-      SELECT id ${due} AND NOT id ${inClause('SELECT id FROM young')}
+      SELECT id ${fromDueClause} AND NOT id ${inClause('SELECT id FROM young')}
       ORDER BY next_lookup_at LIMIT ? - (SELECT count(*) FROM young) ${skipLockedClause})
     UPDATE followed_transactions SET next_lookup_at = ?
     WHERE id ${inClause('SELECT id FROM young UNION ALL SELECT id FROM most_overdue')}
@@ -97,7 +97,7 @@ const MAX_HORIZON_DELAY_MS = 50;
  */
 export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservation'> {
   /** Changes up to this position are known to be durable. */
-  #durableUntil: ChangePosition = BEFORE_FIRST_CHANGE;
+  #durableUpTo: ChangePosition = BEFORE_FIRST_CHANGE;
 
   /**
    * The horizon that was read last. Changes of the current epoch are readable only if their `xid` is below the horizon
@@ -117,7 +117,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   /** Resolves when everything that was committed before the call is durable. */
   protected abstract sync(): Promise<void>;
   /** Begins a new epoch (see ChangePosition) if the journal has moved to another database. */
-  protected abstract raiseEpochIfMoved(): Promise<void>;
+  protected abstract raiseEpochIfJournalMoved(): Promise<void>;
   /**
    * Returns a horizon (see #lastHorizon) that only database transactions that write changes can hold back (see
    * READ_WRITERS_HORIZON in postgres/change-statements.ts); 0 if it cannot be determined. SQLite does not have this
@@ -128,20 +128,20 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   async mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]> {
     const hashes = transactionIds.map(shortHash);
     const rows = await this.readInBackground(followedHashesStatement(this.dialect), [JSON.stringify(hashes)]);
-    const followed = new Set(rows.map((row) => row['transaction_hash']));
-    return hashes.map((hash) => followed.has(hash));
+    const followedHashes = new Set(rows.map((row) => row['transaction_hash']));
+    return hashes.map((hash) => followedHashes.has(hash));
   }
 
   async claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]> {
     const { service, now, youngIfChangedAfter, youngLimit, limit, leaseUntil } = claim;
-    const youngValues = [now, service, limit, youngIfChangedAfter, youngLimit, now];
-    const values = [...youngValues, now, service, limit, leaseUntil];
+    const youngParameters = [now, service, limit, youngIfChangedAfter, youngLimit, now];
+    const values = [...youngParameters, now, service, limit, leaseUntil];
     const rows = await this.writeUnsynced(claimFollowedStatement(this.dialect), values);
     return rows.map(followedFromRow);
   }
 
-  async scheduleFollowed(schedules: readonly NextLookup[]): Promise<void> {
-    const rows = schedules.map(({ id, nextLookupAt, failures }) => [id, nextLookupAt, failures]);
+  async scheduleFollowed(nextLookups: readonly NextLookup[]): Promise<void> {
+    const rows = nextLookups.map((lookup) => [lookup.followedId, lookup.nextLookupAt, lookup.failures]);
     await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(rows)]);
   }
 
@@ -152,14 +152,14 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   async readChanges(range: ChangeRange): Promise<ChangeBatch> {
-    let [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range));
+    let [firstRow = {}, ...otherRows] = await this.#readInEpoch(readChangesStatement(this.dialect, range));
     if (this.readWritersHorizon && this.#isHorizonStuck(firstRow)) {
       const writersHorizon = await this.readWritersHorizon();
-      [firstRow = {}, ...otherRows] = await this.#read(
+      [firstRow = {}, ...otherRows] = await this.#readInEpoch(
         readChangesStatement(this.dialect, range, writersHorizon),
       );
     }
-    const purgedUpTo = purgedPosition(firstRow);
+    const purgedUpTo = lastPurgedPosition(firstRow);
     if (range.after && comparePositions(range.after, purgedUpTo) < 0) throw new PositionExpired(purgedUpTo);
     await this.#ensureDurable(lastExaminedPosition(firstRow));
     return changeBatchFromRows([firstRow, ...otherRows], range);
@@ -167,18 +167,18 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
 
   async newestChange(service: string, channel: string): Promise<ChangePosition> {
     const writersHorizon = (await this.readWritersHorizon?.()) ?? 0;
-    const [row = {}] = await this.#read(
+    const [row = {}] = await this.#readInEpoch(
       newestChangeStatement(this.dialect, [service, channel], writersHorizon),
     );
-    const newest = lastExaminedPosition(row);
-    await this.#ensureDurable(newest);
-    return newest ?? purgedPosition(row);
+    const newestPosition = lastExaminedPosition(row);
+    await this.#ensureDurable(newestPosition);
+    return newestPosition ?? lastPurgedPosition(row);
   }
 
-  async #read({ text, values }: SqlWithValues): Promise<Row[]> {
+  async #readInEpoch({ text, values }: SqlWithValues): Promise<Row[]> {
     const rows = await this.readInBackground(text, values);
     if (!isEpochOfOtherDatabase(rows[0])) return rows;
-    await this.raiseEpochIfMoved();
+    await this.raiseEpochIfJournalMoved();
     return this.readInBackground(text, values);
   }
 
@@ -190,13 +190,13 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     const horizon = Number(row['horizon']);
     const now = monotonicMs();
     if (horizon !== this.#lastHorizon.horizon) this.#lastHorizon = { horizon, since: now };
-    return row['is_behind'] === true && now - this.#lastHorizon.since > MAX_HORIZON_DELAY_MS;
+    return row['has_unreadable'] === true && now - this.#lastHorizon.since > MAX_HORIZON_DELAY_MS;
   }
 
   async #ensureDurable(position: ChangePosition | null): Promise<void> {
-    if (!position || comparePositions(position, this.#durableUntil) <= 0) return;
+    if (!position || comparePositions(position, this.#durableUpTo) <= 0) return;
     await this.sync();
-    if (comparePositions(position, this.#durableUntil) > 0) this.#durableUntil = position;
+    if (comparePositions(position, this.#durableUpTo) > 0) this.#durableUpTo = position;
   }
 }
 

@@ -5,10 +5,10 @@ import { readAttemptsByStart, type AttemptsByStartQuery } from './attempts-by-st
 import { backgroundTimeLimitMs, monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import {
-  ATTEMPT_KINDS,
+  TRANSACTION_KINDS,
   JournalBusy,
   MAX_LEASE_MS,
-  OBSERVER_GRACE_MS,
+  OBSERVER_EXCLUSIVE_CLAIM_MS,
   type Attempt,
   type AttemptKey,
   type TransactionKind,
@@ -22,45 +22,45 @@ import {
   type Creator,
   type Journal,
   type NewAttempt,
-  type SentAttempt,
+  type AttemptFields,
   type TransactionRef,
   type UnknownOutcomeCount,
 } from './journal';
-import { keyHashOf, READABLE_COLUMNS } from './attempt-tables';
+import { keyHashSql, ATTEMPT_SELECT_LIST } from './attempt-tables';
 import {
   FIND_BY_KEY,
   ATTEMPT_GROUP_ID_SUBQUERY,
-  OPEN_CONDITION,
+  OPEN_ATTEMPT_CONDITION,
   attemptFromRow,
   idCondition,
   idValues,
   type Row,
   type SqlValue,
 } from './rows';
-import { settlementProposals } from './settlement-proposals';
+import { createProposalStore } from './settlement-proposals';
 import { SqlChanges } from './sql-changes';
 import { keyHash, shortHash, toStoredBytes, type Dialect } from './stored-values';
 
-const MAX_QUEUED_LISTS = 16;
-const MAX_KNOWN_GROUPS = 10_000;
+const MAX_QUEUED_LIST_CALLS = 16;
+const MAX_KNOWN_ATTEMPT_GROUPS = 10_000;
 
 const FIND_BY_ID = `SELECT * FROM attempts WHERE ${idCondition('stored_id')} AND service = ?`;
 
-const UNKNOWN_OF_SERVICE_CONDITION = `${OPEN_CONDITION} AND state = 'u' AND service = ?`;
+const UNKNOWN_OUTCOME_OF_SERVICE_CONDITION = `${OPEN_ATTEMPT_CONDITION} AND state = 'u' AND service = ?`;
 
 /** Returns the condition for a lease that has ended, or is void (see MAX_LEASE_MS). Parameter: now. */
-const leaseEndedCondition = (leaseUntil: string): string =>
-  `abs(${leaseUntil} - ? - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
+const leaseEndedCondition = (column: string): string =>
+  `abs(${column} - ? - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
 
 /** Condition for open attempts without a valid lease. Parameter: now. */
-const CLAIMABLE_CONDITION = `${OPEN_CONDITION} AND ${leaseEndedCondition('lease_until')}`;
+const CLAIMABLE_CONDITION = `${OPEN_ATTEMPT_CONDITION} AND ${leaseEndedCondition('lease_until')}`;
 
 const ORDER_BY_NEWEST_LIMIT_1 = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
 const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
 
 /** Selects the id of a client's newest transaction on a channel; if the client has none, of any transaction there. */
-const SELECT_ANY_TRANSACTION_ID_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
-  SELECT ${keyHashOf('id')} FROM (SELECT COALESCE(
+const SELECT_ANY_TRANSACTION_ID_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashSql('stored_id')} = (
+  SELECT ${keyHashSql('id')} FROM (SELECT COALESCE(
     (SELECT id ${FROM_SUCCEEDED_IN_GROUP} ${ATTEMPT_GROUP_ID_SUBQUERY} ${ORDER_BY_NEWEST_LIMIT_1}),
     (SELECT id FROM (
       SELECT (SELECT id ${FROM_SUCCEEDED_IN_GROUP} attempt_groups.id LIMIT 1) AS id FROM attempt_groups
@@ -96,20 +96,20 @@ export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
 /** The methods of the journal that are the same in PostgreSQL and SQLite. */
 export abstract class SqlJournal extends SqlChanges implements Partial<Journal> {
   /**
-   * Keys (see groupKey) of attempt groups that existed when they were added. An insert need not first create such a
-   * group. If a failover of PostgreSQL loses one, insertAttempt() creates it again.
+   * Keys (see attemptGroupKey) of attempt groups that existed when they were added. An insert need not first create
+   * such a group. If a failover of PostgreSQL loses one, insertAttempt() creates it again.
    */
-  protected readonly knownGroups = lazyLruCache<string, true>(MAX_KNOWN_GROUPS);
+  protected readonly knownGroupKeys = lazyLruCache<string, true>(MAX_KNOWN_ATTEMPT_GROUPS);
   readonly #listBulkhead;
   /** For operators: the outcomes that wait for the approval of a second operator. */
-  readonly proposals = settlementProposals((text, ...values) => this.write(text, ...values));
+  readonly proposals = createProposalStore((text, ...values) => this.write(text, ...values));
 
   protected constructor(
     readonly timeLimitMs: number,
     dialect: Dialect,
   ) {
     super(dialect);
-    this.#listBulkhead = bulkhead(DIALECTS[dialect].maxConcurrentLists, MAX_QUEUED_LISTS);
+    this.#listBulkhead = bulkhead(DIALECTS[dialect].maxConcurrentLists, MAX_QUEUED_LIST_CALLS);
   }
 
   /**
@@ -151,8 +151,8 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
   ): Promise<(Attempt | null)[]> {
     const refValues = refs.map(({ channel, transactionId, externalId }) => [
       channel,
-      ...hexAndHash(transactionId),
-      ...hexAndHash(externalId),
+      ...toHexAndHash(transactionId),
+      ...toHexAndHash(externalId),
     ]);
     const values = [service, client, kind, JSON.stringify(refValues)];
     const rows = await this.read(this.findCreatedStatement, ...values);
@@ -160,15 +160,15 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     return refs.map((_, index) => attemptByIndex.get(index) ?? null);
   }
 
-  async hasRival(attempt: SentAttempt): Promise<boolean> {
+  async hasRival(attempt: AttemptFields): Promise<boolean> {
     const { service, channel, externalId, kind, method, currency, value, id } = attempt;
     const text = `SELECT 1 FROM attempts WHERE external_id_hash = ? AND external_id = ? AND service = ? AND channel = ?
-      AND kind = ? AND method = ? AND (kind = 'payout' OR (currency = ? AND value = ?)) AND id <> ? AND ${OPEN_CONDITION} LIMIT 1`;
+      AND kind = ? AND method = ? AND (kind = 'payout' OR (currency = ? AND value = ?)) AND id <> ? AND ${OPEN_ATTEMPT_CONDITION} LIMIT 1`;
     const values = [shortHash(externalId), externalId, service, channel, kind, method, currency, value, id];
     return (await this.read(text, ...values)).length > 0;
   }
 
-  async findSucceededOnChannel({ service, channel, client, kind }: SentAttempt): Promise<string | null> {
+  async findSucceededOnChannel({ service, channel, client, kind }: AttemptFields): Promise<string | null> {
     const values = [service, client, channel, kind, channel, service, kind];
     const [row] = await this.read(SELECT_ANY_TRANSACTION_ID_ON_CHANNEL, ...values);
     return row ? String(row['transaction_id']) : null;
@@ -201,42 +201,42 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
 
   async unknown(service: string, limit: number): Promise<Attempt[]> {
     // MATERIALIZED makes the planner select the unknown attempts first, by their index, and sort only these.
-    const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${UNKNOWN_OF_SERVICE_CONDITION})
+    const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${UNKNOWN_OUTCOME_OF_SERVICE_CONDITION})
       SELECT * FROM unknown ORDER BY seq LIMIT ?`;
     return (await this.readInBackground(text, [service, limit])).map(attemptFromRow);
   }
 
   async countUnknown(service: string): Promise<UnknownOutcomeCount[]> {
-    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts WHERE ${UNKNOWN_OF_SERVICE_CONDITION} GROUP BY kind`;
+    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts WHERE ${UNKNOWN_OUTCOME_OF_SERVICE_CONDITION} GROUP BY kind`;
     const rows = await this.readInBackground(text, [service]);
-    return ATTEMPT_KINDS.map((kind) => {
-      const row = rows.find((candidate) => candidate['kind'] === kind);
-      return { kind, count: Number(row?.['count'] ?? 0), oldestAt: row ? Number(row['oldest']) : null };
+    return TRANSACTION_KINDS.map((kind) => {
+      const { count = 0, oldest }: Row = rows.find((row) => row['kind'] === kind) ?? {};
+      return { kind, count: Number(count), oldestStartedAt: oldest === undefined ? null : Number(oldest) };
     });
   }
 
   async renew(owner: string, leaseUntil: number): Promise<void> {
     // Locked rows are skipped: their outcomes are being recorded, so their leases are not needed any more.
-    const attempts = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashOf('id')} IN (
-      SELECT ${keyHashOf('id')} FROM stored_attempts
-      WHERE owner = ? AND ${OPEN_CONDITION} AND state = 'p' ${DIALECTS[this.dialect].skipLockedClause})`;
-    const confirms = 'UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0';
-    await Promise.all([this.write(attempts, leaseUntil, owner), this.write(confirms, leaseUntil, owner)]);
+    const attemptSql = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashSql('id')} IN (
+      SELECT ${keyHashSql('id')} FROM stored_attempts
+      WHERE owner = ? AND ${OPEN_ATTEMPT_CONDITION} AND state = 'p' ${DIALECTS[this.dialect].skipLockedClause})`;
+    const confirmSql = 'UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0';
+    await Promise.all([this.write(attemptSql, leaseUntil, owner), this.write(confirmSql, leaseUntil, owner)]);
   }
 
   async claim(id: string, { owner, now, leaseUntil }: AttemptClaim): Promise<Attempt | null> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ?
-      WHERE ${idCondition('id')} AND ${CLAIMABLE_CONDITION} RETURNING ${READABLE_COLUMNS[this.dialect]}`;
+      WHERE ${idCondition('id')} AND ${CLAIMABLE_CONDITION} RETURNING ${ATTEMPT_SELECT_LIST[this.dialect]}`;
     return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(id), now));
   }
 
   async claimDue({ service, owner, now, leaseUntil }: AttemptClaim, limit: number): Promise<Attempt[]> {
-    const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ? WHERE ${keyHashOf('id')} IN (
-      SELECT ${keyHashOf('id')} FROM stored_attempts WHERE ${CLAIMABLE_CONDITION}
+    const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ? WHERE ${keyHashSql('id')} IN (
+      SELECT ${keyHashSql('id')} FROM stored_attempts WHERE ${CLAIMABLE_CONDITION}
         AND group_id IN (SELECT id FROM attempt_groups WHERE service = ?)
         AND (next_check_at IS NULL OR next_check_at <=
-          CAST(? AS BIGINT) - CASE WHEN COALESCE(absent_observer, '') IN ('', ?) THEN 0 ELSE ${OBSERVER_GRACE_MS} END)
-      ORDER BY next_check_at NULLS FIRST LIMIT ? ${DIALECTS[this.dialect].skipLockedClause}) RETURNING ${READABLE_COLUMNS[this.dialect]}`;
+          CAST(? AS BIGINT) - CASE WHEN COALESCE(absent_observer, '') IN ('', ?) THEN 0 ELSE ${OBSERVER_EXCLUSIVE_CLAIM_MS} END)
+      ORDER BY next_check_at NULLS FIRST LIMIT ? ${DIALECTS[this.dialect].skipLockedClause}) RETURNING ${ATTEMPT_SELECT_LIST[this.dialect]}`;
     return (await this.write(text, owner, leaseUntil, now, service, now, owner, limit)).map(attemptFromRow);
   }
 
@@ -246,7 +246,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     const [row] = await this.write(BEGIN_CONFIRM, ...values);
     if (!row) return null;
     const unresolvedInputHashes = String(row['suspect_hashes']).split(' ').filter(Boolean);
-    return { previousOutcomeUnknown: Number(row['suspect']) === 1, unresolvedInputHashes };
+    return { isPreviousOutcomeUnknown: Number(row['suspect']) === 1, unresolvedInputHashes };
   }
 
   async confirmedInputs({ service, channel, transactionId }: PaymentRef): Promise<ConfirmedInput[]> {
@@ -268,10 +268,10 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
 }
 
 /** Identifies a row of `attempt_groups`: the service, client, channel and kind that attempts share. */
-export const groupKey = ({ service, client, channel, kind }: NewAttempt): string =>
+export const attemptGroupKey = ({ service, client, channel, kind }: NewAttempt): string =>
   JSON.stringify([service, client, channel, kind]);
 
-const hexAndHash = (text: string | undefined): [string, number] | [null, null] =>
+const toHexAndHash = (text: string | undefined): [string, number] | [null, null] =>
   text === undefined ? [null, null] : [Buffer.from(toStoredBytes(text)).toString('hex'), shortHash(text)];
 
 const firstAttempt = (rows: readonly Row[]): Attempt | null => (rows[0] ? attemptFromRow(rows[0]) : null);

@@ -16,7 +16,7 @@ const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Length in bytes of the hash of an idempotency key. An attempt id begins with this hash. */
 export const KEY_HASH_BYTES = 12;
 /** Number of random hexadecimal digits at the end of an attempt id. */
-const RANDOM_DIGIT_COUNT = 8;
+const ATTEMPT_ID_RANDOM_DIGIT_COUNT = 8;
 
 /** Replaces characters that PostgreSQL rejects: a text from the service must not make a batch of writes fail. */
 export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
@@ -78,7 +78,7 @@ export const shortHash = (text: string): number => parseInt(sha256(toStorableTex
 export const newAttemptId = (
   key: AttemptKey,
   { randomUUID }: Pick<Runtime, 'randomUUID'> = systemRuntime,
-): string => hexToUuid(keyHashDigits(key) + randomUUID().slice(-RANDOM_DIGIT_COUNT));
+): string => hexToUuid(keyHashDigits(key) + randomUUID().slice(-ATTEMPT_ID_RANDOM_DIGIT_COUNT));
 
 /** Returns the stored bytes of an attempt id; for a text that is no UUID, an empty array, which matches no attempt. */
 export const attemptIdBytes = (id: string): Uint8Array =>

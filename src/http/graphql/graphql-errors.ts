@@ -87,7 +87,7 @@ export function toPublicError(
   }
   if (cause instanceof PositionExpired) {
     const message = 'The changes after this cursor were deleted. Continue from oldestCursor.';
-    const oldestCursor = encodeCursor(cause.oldest);
+    const oldestCursor = encodeCursor(cause.oldestPosition);
     return { message, ...location, extensions: { code: 'CURSOR_EXPIRED', retryable: false, oldestCursor } };
   }
   const code = codeOf(cause, formatted.extensions?.['code']);

@@ -74,7 +74,13 @@ export class Books {
     const settledAt = attempt.startedAt + 1000;
     const [first, ...later] = changes;
     const observed = first === undefined ? undefined : observedAs(first);
-    const outcome = { outcome: 'succeeded', transactionId, status, settledAt, observed } as const;
+    const outcome = {
+      outcome: 'succeeded',
+      transactionId,
+      status,
+      settledAt,
+      observedState: observed,
+    } as const;
     await this.journal.recordOutcome(attempt.id, outcome);
     for (const [index, next] of later.entries()) {
       const { service: name, kind, channel } = attempt;
@@ -102,7 +108,7 @@ export class Books {
     const range = { service: this.service.url, channel: null, creators: { payment: null, payout: null } };
     await until(
       () => this.journal.readChanges({ ...range, after: null, limit: 1 }),
-      ({ isBehind }) => !isBehind,
+      ({ hasUnreadableChanges }) => !hasUnreadableChanges,
     );
   }
 

@@ -38,7 +38,7 @@ export async function created(
 ): Promise<Created> {
   const attempt = await begunAs(journal, 'in_progress', newAttempt({ channel: randomUUID(), ...given }));
   const transactionId = randomUUID();
-  const outcome = { ...OUTCOMES.succeeded, transactionId, ...(observed && { observed }) };
+  const outcome = { ...OUTCOMES.succeeded, transactionId, ...(observed && { observedState: observed }) };
   await expect(journal.recordOutcome(attempt.id, outcome)).resolves.toBe(true);
   return { ...attempt, transactionId };
 }
@@ -80,7 +80,7 @@ export const statusesOf = ({ changes }: ChangeBatch): string[] => changes.map(({
 export const readPage = (journal: Journal, range: ChangeRange): Promise<ChangeBatch> =>
   until(
     () => journal.readChanges(range),
-    ({ isBehind }) => !isBehind,
+    ({ hasUnreadableChanges }) => !hasUnreadableChanges,
   );
 
 export const claimOf = ({ service }: NewAttempt, given: Partial<FollowedClaim> = {}): FollowedClaim => ({

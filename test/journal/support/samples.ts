@@ -63,8 +63,8 @@ export const newConfirm = (given: Partial<ConfirmClaim> = {}): ConfirmClaim => (
 });
 
 export const ENDED = {
-  known: { outcome: 'known', confirmed: [] },
-  unknown: { outcome: 'unknown', confirmed: [] },
+  known: { outcome: 'known', confirmedInputs: [] },
+  unknown: { outcome: 'unknown', confirmedInputs: [] },
 } satisfies Record<string, ConfirmResult>;
 
 export const confirmedBy = (

@@ -23,7 +23,8 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   checkWrite: (journal) => journal.checkWrite(0),
   recordObservation: (journal) => journal.recordObservation(observationOf(CREATED_PAYMENT)),
   claimFollowed: (journal) => journal.claimFollowed(claimOf(CREATED_PAYMENT)),
-  scheduleFollowed: (journal) => journal.scheduleFollowed([{ id: 1, nextLookupAt: null, failures: 0 }]),
+  scheduleFollowed: (journal) =>
+    journal.scheduleFollowed([{ followedId: 1, nextLookupAt: null, failures: 0 }]),
   purgeStep: (journal) => journal.purgeStep({ target: 'attempts', expiredBefore: 1, limit: 10, after: null }),
 };
 

@@ -13,12 +13,12 @@ import { toJsonValue, shortHash, toStorableText, toStoredBytes } from '../stored
 export async function recordObservations(
   observations: readonly Observation[],
   runStatement: (observationsJson: string) => Promise<Row[]>,
-  raiseEpochIfMoved: () => Promise<void>,
+  raiseEpochIfJournalMoved: () => Promise<void>,
 ): Promise<ObservationResult[]> {
   const observationsJson = JSON.stringify(observations.map(observationValues));
   let rows = await runStatement(observationsJson);
   if (isEpochOutdated(rows)) {
-    await raiseEpochIfMoved();
+    await raiseEpochIfJournalMoved();
     rows = await runStatement(observationsJson);
     if (isEpochOutdated(rows))
       throw new JournalUnavailable(

@@ -24,7 +24,7 @@ import {
   type Row,
   type SqlValue,
 } from '../rows';
-import { END_CONFIRM, groupKey, SqlJournal } from '../sql-journal';
+import { END_CONFIRM, attemptGroupKey, SqlJournal } from '../sql-journal';
 import { keyHash, toStorableText } from '../stored-values';
 import {
   RAISE_EPOCH_IF_MOVED,
@@ -70,7 +70,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #backgroundPool: PostgresPool;
   readonly #insertBatcher = new Batcher<NewAttempt, InsertResult | null>({
     flush: (attempts, until) => this.#insertAll(attempts, until),
-    maxBatch: MAX_BATCH,
+    maxBatchSize: MAX_BATCH,
     concurrency: 2,
     timeLimitMs: this.timeLimitMs,
     batchExclusion: (attempt) => {
@@ -83,7 +83,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #outcomeBatcher = new Batcher<IdentifiedOutcome, boolean | 'missing'>({
     flush: (outcomes, until) =>
       recordOutcomes(outcomes, (json) => this.#outcomePool.query(RECORD_OUTCOMES, [json], until)),
-    maxBatch: MAX_BATCH,
+    maxBatchSize: MAX_BATCH,
     concurrency: 1,
     timeLimitMs: this.timeLimitMs,
     batchExclusion: (outcome) => ({ key: outcome.attemptId, owner: outcome }),
@@ -93,9 +93,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
       recordObservations(
         observations,
         (json) => this.#outcomePool.query(RECORD_OBSERVATIONS, [json], until),
-        () => this.raiseEpochIfMoved(until),
+        () => this.raiseEpochIfJournalMoved(until),
       ),
-    maxBatch: MAX_BATCH,
+    maxBatchSize: MAX_BATCH,
     concurrency: 1,
     timeLimitMs: this.timeLimitMs,
     // One statement cannot write a row twice. So a batch has at most one observation of each payment or payout.
@@ -109,7 +109,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
       await this.#mainPool.queryDurably(SYNC_COMMITS, [], until);
       return syncRequests;
     },
-    maxBatch: Number.MAX_SAFE_INTEGER,
+    maxBatchSize: Number.MAX_SAFE_INTEGER,
     concurrency: 1,
     timeLimitMs: this.timeLimitMs,
   });
@@ -151,7 +151,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const [row] = await this.#mainPool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const keyHolder = row && attemptFromRow(row);
     if (keyHolder && !isKeyReleased(keyHolder)) return { kind: 'exists', attempt: keyHolder };
-    // A failover may have lost the group, although knownGroups contains it.
+    // A failover may have lost the group, although knownGroupKeys contains it.
     const wasGroupMissing = await this.#createAttemptGroups([attempt], until);
     if (wasGroupMissing) return this.insertAttempt(attempt);
     return attempt.reservesExternalId ? { kind: 'reserved' } : this.insertAttempt(attempt);
@@ -181,8 +181,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
     await (reason === null ? this.write(LOWER_FENCE) : this.write(RAISE_FENCE, reason));
   }
 
-  async endConfirm(confirmId: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
-    const rows = confirmed.map((input) => toWireFields({ ...input, status: toStorableText(input.status) }));
+  async endConfirm(confirmId: string, { outcome, confirmedInputs }: ConfirmResult): Promise<void> {
+    const rows = confirmedInputs.map((row) => toWireFields({ ...row, status: toStorableText(row.status) }));
     const statement = `${RECORD_CONFIRMED_INPUTS_CTE} ${END_CONFIRM[outcome]}`;
     await this.write(statement, JSON.stringify(rows), confirmId);
   }
@@ -233,7 +233,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     await this.#syncBatcher.add(null);
   }
 
-  protected async raiseEpochIfMoved(until?: number): Promise<void> {
+  protected async raiseEpochIfJournalMoved(until?: number): Promise<void> {
     await this.#mainPool.query(RAISE_EPOCH_IF_MOVED, [], until);
   }
 
@@ -256,7 +256,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
         fence_since: fenceSince,
       };
     });
-    const attemptsWithUnknownGroup = attempts.filter((attempt) => !this.knownGroups.has(groupKey(attempt)));
+    const attemptsWithUnknownGroup = attempts.filter((attempt) => !this.knownGroupKeys.has(attemptGroupKey(attempt)));
     if (attemptsWithUnknownGroup.length > 0) await this.#createAttemptGroups(attemptsWithUnknownGroup, until);
     const rows = await this.#mainPool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
     const insertedIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
@@ -276,7 +276,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
     // Groups need no sync of their own: the sync of the attempts, which are inserted next, includes them.
     const newGroups = await this.#outcomePool.query(CREATE_ATTEMPT_GROUPS, [JSON.stringify(groups)], until);
-    for (const attempt of attempts) this.knownGroups.set(groupKey(attempt), true);
+    for (const attempt of attempts) this.knownGroupKeys.set(attemptGroupKey(attempt), true);
     return newGroups.length > 0;
   }
 }

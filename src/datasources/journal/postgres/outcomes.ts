@@ -47,5 +47,5 @@ const outcomeValues = ({ attemptId, outcome: { outcome, ...facts } }: Identified
     absent_ms: facts.absence?.spanMs,
     absent_observer: facts.absence?.observer,
   }),
-  observed: 'observed' in facts && facts.observed ? observedStateValues(facts.observed) : {},
+  observed: 'observedState' in facts && facts.observedState ? observedStateValues(facts.observedState) : {},
 });

@@ -1,4 +1,4 @@
-import { keyHashOf } from '../attempt-tables';
+import { keyHashSql } from '../attempt-tables';
 import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { PostgresPool } from './pool';
 
@@ -51,7 +51,7 @@ export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
       USING (service, channel, external_id)
     WHERE held.attempt_id = page.attempt_id
       AND (SELECT count(*) FROM stored_attempts
-        WHERE ${keyHashOf('id')} = ${keyHashOf('page.attempt_id')} AND id = page.attempt_id) = 0
+        WHERE ${keyHashSql('id')} = ${keyHashSql('page.attempt_id')} AND id = page.attempt_id) = 0
     FOR UPDATE OF held SKIP LOCKED),
   deleted AS (
     DELETE FROM reserved_external_ids AS held USING orphaned

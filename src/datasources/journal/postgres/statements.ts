@@ -1,4 +1,4 @@
-import { keyHashOf } from '../attempt-tables';
+import { keyHashSql } from '../attempt-tables';
 import { NOW_SQL } from '../change-tables';
 import { INSERT_COLUMNS, UPSERT_RELEASED_KEY_CLAUSE, upsertReservationClause } from '../rows';
 import { OBSERVED_STATE_COLUMNS, RECORD_FIRST_CHANGES_CTES, SETTLED_CTE_COLUMNS } from './change-statements';
@@ -47,7 +47,7 @@ export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     RETURNING id)
   SELECT begun.id AS begun_id, found.* FROM input LEFT JOIN begun ON begun.id = input.id
   LEFT JOIN LATERAL (
-    SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('input.id')}) AS found ON begun.id IS NULL`;
+    SELECT * FROM attempts WHERE ${keyHashSql('stored_id')} = ${keyHashSql('input.id')}) AS found ON begun.id IS NULL`;
 
 /** Creates the attempt groups that do not exist. Returns a row for each created group. Parameter: groups as JSON. */
 export const CREATE_ATTEMPT_GROUPS = `INSERT INTO attempt_groups (service, client, channel, kind)
@@ -91,7 +91,7 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT id FROM attempts_created_by_another($1::jsonb) AS id),
   locked AS MATERIALIZED (
     SELECT own.id FROM stored_attempts AS own
-    JOIN input ON ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id
+    JOIN input ON ${keyHashSql('own.id')} = ${keyHashSql('input.id')} AND own.id = input.id
     WHERE own.state NOT IN ('s', 'r', 'n') AND own.id NOT IN (SELECT id FROM held)
     ORDER BY own.id FOR UPDATE OF own),
   settled AS (UPDATE stored_attempts AS own SET
@@ -110,13 +110,13 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     send_until = CASE WHEN is_open THEN own.send_until END,
     lease_until = CASE WHEN is_open THEN 0 END
   FROM input JOIN locked USING (id)
-  WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id
+  WHERE ${keyHashSql('own.id')} = ${keyHashSql('input.id')} AND own.id = input.id
   RETURNING ${SETTLED_CTE_COLUMNS}),
   ${RECORD_FIRST_CHANGES_CTES}
   SELECT id, FALSE AS is_missing FROM held
   UNION ALL
   SELECT id, TRUE FROM input WHERE NOT EXISTS (
-    SELECT 1 FROM stored_attempts AS own WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)`;
+    SELECT 1 FROM stored_attempts AS own WHERE ${keyHashSql('own.id')} = ${keyHashSql('input.id')} AND own.id = input.id)`;
 
 /**
  * SELECT of Journal.findCreated(). It reads no row of another client, because its indexes include `group_id`.
@@ -144,7 +144,7 @@ export const FIND_CREATED = `SELECT input.place - 1 AS place, attempts.*
       WHERE external_id = input.external_id AND state IN ('s', 'u')
       ORDER BY seq DESC LIMIT 1)) AS found
   CROSS JOIN LATERAL (
-    SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}) AS attempts`;
+    SELECT * FROM attempts WHERE ${keyHashSql('stored_id')} = ${keyHashSql('found.id')}) AS attempts`;
 
 /**
  * WITH clause that precedes END_CONFIRM. It records the hashes of confirmed inputs in the same statement that ends the

@@ -24,7 +24,7 @@ import {
   type SqlValue,
   type SqlWithValues,
 } from '../rows';
-import { END_CONFIRM, groupKey, SqlJournal } from '../sql-journal';
+import { END_CONFIRM, attemptGroupKey, SqlJournal } from '../sql-journal';
 import { shortHash, toStoredBytes } from '../stored-values';
 import { firstChangeStatements, observationStatements, RAISE_EPOCH, SYNC_COMMITS } from './changes';
 import { purgeStep } from './purge';
@@ -109,7 +109,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, fenceSince);
     const [row] = await this.#writeAll(
       ...(reservesExternalId ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...reservationValues)] : []),
-      ...(this.knownGroups.has(groupKey(attempt)) ? [] : [sql(CREATE_ATTEMPT_GROUP, ...groupValues)]),
+      ...(this.knownGroupKeys.has(attemptGroupKey(attempt)) ? [] : [sql(CREATE_ATTEMPT_GROUP, ...groupValues)]),
       sql(INSERT_ATTEMPT, ...insertColumnValues(attempt), ...groupValues, ...conditionValues),
       selectIfFenceChanged,
       sql(FIND_BY_KEY, idHash),
@@ -117,7 +117,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
     if ('is_started' in row) {
-      this.knownGroups.set(groupKey(attempt), true);
+      this.knownGroupKeys.set(attemptGroupKey(attempt), true);
       return { kind: 'started' };
     }
     if (row['id'] === id) return { kind: 'started' };
@@ -142,12 +142,12 @@ export class SqliteJournal extends SqlJournal implements Journal {
       await this.#writeOutcome(sql(SETTLE_ATTEMPT, state, settledAt, null, null, null, ...attemptIdValues));
       return true;
     }
-    const { transactionId, status, observed } = outcome;
+    const { transactionId, status, observedState } = outcome;
     const hash = shortHash(transactionId);
     const otherCreatorRows = await this.#writeOutcome(
       sql(SELECT_IF_OTHER_CREATOR_OR_ATTEMPT_MISSING, ...attemptIdValues, hash, transactionId),
       sql(SETTLE_ATTEMPT, state, settledAt, hash, toStoredBytes(transactionId), status, ...attemptIdValues),
-      ...firstChangeStatements(attemptIdValues, settledAt, observed),
+      ...firstChangeStatements(attemptIdValues, settledAt, observedState),
     );
     return otherCreatorRows.length === 0;
   }
@@ -169,9 +169,10 @@ export class SqliteJournal extends SqlJournal implements Journal {
     );
   }
 
-  async endConfirm(confirmId: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
-    const inserts = confirmed.map(({ service, channel, transactionId, inputHash, status, confirmedAt }) =>
-      sql(RECORD_CONFIRMED_INPUT, service, channel, transactionId, inputHash, status, confirmedAt),
+  async endConfirm(confirmId: string, { outcome, confirmedInputs }: ConfirmResult): Promise<void> {
+    const inserts = confirmedInputs.map(
+      ({ service, channel, transactionId, inputHash, status, confirmedAt }) =>
+        sql(RECORD_CONFIRMED_INPUT, service, channel, transactionId, inputHash, status, confirmedAt),
     );
     await this.#writeAll(...inserts, sql(END_CONFIRM[outcome], confirmId));
   }
@@ -216,7 +217,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   /** Does nothing, because open() already begins a new epoch if the file was replaced. */
-  protected async raiseEpochIfMoved(): Promise<void> {}
+  protected async raiseEpochIfJournalMoved(): Promise<void> {}
 
   /** Runs the statements that record an outcome. Rejects with AttemptMissing if a returned row has `is_missing` = 1. */
   async #writeOutcome(...statements: SqlWithValues[]): Promise<Row[]> {

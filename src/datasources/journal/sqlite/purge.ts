@@ -1,4 +1,4 @@
-import { keyHashOf } from '../attempt-tables';
+import { keyHashSql } from '../attempt-tables';
 import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { SqlWithValues } from '../rows';
 import { sql, type SqliteThread } from './thread';
@@ -21,7 +21,7 @@ const PURGE_CONFIRMED_INPUTS = `DELETE FROM confirmed WHERE rowid IN (
   ORDER BY confirmed_at LIMIT ?) RETURNING confirmed_at AS time`;
 
 const ORPHANED_RESERVATION_CONDITION = `NOT EXISTS (SELECT 1 FROM stored_attempts AS holder
-  WHERE ${keyHashOf('holder.id')} = ${keyHashOf('held.attempt_id')} AND holder.id = held.attempt_id)`;
+  WHERE ${keyHashSql('holder.id')} = ${keyHashSql('held.attempt_id')} AND holder.id = held.attempt_id)`;
 
 const SELECT_RESERVATION_PAGE = `SELECT held.rowid AS place, ${ORPHANED_RESERVATION_CONDITION} AS is_orphaned
   FROM reserved_external_ids AS held WHERE held.rowid > ? ORDER BY held.rowid LIMIT ?`;

@@ -1,9 +1,9 @@
-import { keyHashOf } from '../attempt-tables';
+import { keyHashSql } from '../attempt-tables';
 import {
   ATTEMPT_GROUP_ID_SUBQUERY,
   HOLDS_EXTERNAL_ID_CONDITION,
   INSERT_COLUMNS,
-  OPEN_CONDITION,
+  OPEN_ATTEMPT_CONDITION,
   UPSERT_RELEASED_KEY_CLAUSE,
   idCondition,
   upsertReservationClause,
@@ -12,7 +12,7 @@ import {
 export const RESERVE_EXTERNAL_ID = `INSERT INTO reserved_external_ids (service, channel, external_id, attempt_id) VALUES (?, ?, ?, ?)
   ${upsertReservationClause(`NOT EXISTS (
     SELECT 1 FROM stored_attempts AS holder
-    WHERE ${keyHashOf('holder.id')} = ${keyHashOf('reserved_external_ids.attempt_id')}
+    WHERE ${keyHashSql('holder.id')} = ${keyHashSql('reserved_external_ids.attempt_id')}
       AND holder.id = reserved_external_ids.attempt_id AND holder.${HOLDS_EXTERNAL_ID_CONDITION})`)}`;
 
 export const CREATE_ATTEMPT_GROUP =
@@ -50,13 +50,13 @@ export const SETTLE_ATTEMPT = `UPDATE stored_attempts
   SET state = ?, settled_at = ?, transaction_hash = ?, transaction_id = ?, status = ?, lease_until = NULL,
     next_check_at = NULL, owner = NULL, service_started_at = NULL, send_until = NULL, absent_lookups = NULL,
     absent_ms = NULL, absent_observer = NULL
-  WHERE ${idCondition('id')} AND ${OPEN_CONDITION}`;
+  WHERE ${idCondition('id')} AND ${OPEN_ATTEMPT_CONDITION}`;
 
 export const RECORD_UNKNOWN_OUTCOME = `UPDATE stored_attempts
   SET state = 'u', lease_until = 0, next_check_at = ?, checks = COALESCE(checks, 0) + 1,
     absent_lookups = COALESCE(?, absent_lookups), absent_ms = COALESCE(?, absent_ms),
     absent_observer = COALESCE(?, absent_observer)
-  WHERE ${idCondition('id')} AND ${OPEN_CONDITION}`;
+  WHERE ${idCondition('id')} AND ${OPEN_ATTEMPT_CONDITION}`;
 
 /**
  * SELECT of Journal.findCreated(). It reads no row of another client, because its indexes include `group_id`.

@@ -38,7 +38,7 @@ export class SqliteThread {
     this.#file = file;
     this.#batcher = new Batcher({
       flush: (jobs, until) => this.#send(jobs, until - RESERVED_WRITE_TIME_MS),
-      maxBatch: MAX_BATCH,
+      maxBatchSize: MAX_BATCH,
       concurrency: 1,
       timeLimitMs,
     });
