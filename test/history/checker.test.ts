@@ -142,13 +142,13 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
     'a transaction whose call failed': [calls().create(rejected), ENTRY],
   },
   createdAfterOk: {
-    'a success, then a create by a later call': [
+    'a success, after which a later call creates a transaction': [
       calls().create(ok).create(lost).attempt(succeeded),
       { ...SECOND, transactionId: 'T1' },
     ],
   },
   wrongTransaction: {
-    'a success without transaction': [calls().create(ok)],
+    'a success that names a transaction which does not exist': [calls().create(ok)],
     'a success with the transaction of another key': [calls().create(ok, INPUT, 'l').create(ok), ENTRY],
     'a success with another amount': [calls().create(ok).create(replayed, OTHER), ENTRY],
     'a payout that names a payment': [calls().create(ok).payout(replayed), ENTRY],
@@ -172,7 +172,7 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   },
   groundlessConflict: { 'a conflict despite the same input': [calls().create(ok).create(conflict), ENTRY] },
   groundlessRejection: {
-    'a valid input that is rejected': [calls().create(invalid('past'))],
+    'a valid input that is rejected as invalid': [calls().create(invalid('past'))],
     'an input that is refused for an external id that nobody used': [calls().payout(invalid('unused'))],
   },
   payoutExternalId: {
@@ -201,10 +201,13 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   },
   internalError: { 'an internal error': [calls().create({ error: 'INTERNAL_SERVER_ERROR' }).attempt(none)] },
   unsettled: {
-    'a payment that stays unknown': [calls().create(lost).attempt(unknown)],
-    'a payout that was created and stays unknown': [calls().payout(lost).attempt(unknown), PAYOUT],
+    'a payment whose outcome stays unknown': [calls().create(lost).attempt(unknown)],
+    'a payout that was created, but whose outcome stays unknown': [
+      calls().payout(lost).attempt(unknown),
+      PAYOUT,
+    ],
     'an attempt that stays in progress': [calls().payout(lost).attempt({ outcome: 'IN_PROGRESS' })],
-    'an unknown outcome that nobody looked up': [calls().attempt(notSent).create(lost)],
+    'an unknown outcome that is not looked up after the create': [calls().attempt(notSent).create(lost)],
   },
 };
 

@@ -43,8 +43,8 @@ export const EXCEPTIONS = {
   shownLate: 'The service executed or showed a create later than UNKNOWN_SETTLE_SECONDS',
   lostAndHidden: 'The journal lost the attempt, and the service showed its transaction too late',
   lostAttempt: 'A lookup of an attempt that the journal had just lost',
-  unknownPayout: 'A payout that was not created stays unknown until an operator settles it',
-  indistinguishable: 'A payment that shares its external id with another key stays unknown',
+  unknownPayout: 'The outcome of a payout that was not created stays unknown until an operator settles it',
+  indistinguishable: 'The outcome of a payment that shares its external id with another key stays unknown',
   confirmLate: 'The service received or executed a confirm after its call had ended with an unknown outcome',
   confirmAttributed: 'A payment moved on after two confirms of unknown outcome, and both count as executed',
 } as const;

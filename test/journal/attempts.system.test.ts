@@ -32,7 +32,7 @@ describeJournals('Inserting an attempt', (fixture) => {
   const insertInTwo = (attempts: NewAttempt[]): Promise<InsertResult>[] =>
     attempts.map((attempt, place) => two[place % 2]!.insertAttempt(attempt));
   describe('with an idempotency key', () => {
-    test('distinguishes client and key, whatever characters they contain', async () => {
+    test('does not mix up keys of different clients, whatever characters client and key contain', async () => {
       const service = newAttempt().service;
       await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a', key: 'b","c' }));
       await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a","b', key: 'c' }));
@@ -46,15 +46,18 @@ describeJournals('Inserting an attempt', (fixture) => {
       }
     });
 
-    test.each([2, 100])('starts only one of %i concurrent attempts with a released key', async (count) => {
-      for (let round = 0; round < 120 / count; round += 1) {
-        const [freed, ...attempts] = several(1 + count, SAME_KEY);
-        await begunAs(fixture.journal, 'not_sent', freed!);
-        const responses = await Promise.all(insertInTwo(attempts));
-        expect(tally(responses)).toEqual({ started: 1, exists: count - 1 });
-        expectOneWinner(attempts, responses);
-      }
-    });
+    test.each([2, 100])(
+      'starts only one of %i concurrent attempts with the key of an attempt that was not sent',
+      async (count) => {
+        for (let round = 0; round < 120 / count; round += 1) {
+          const [freed, ...attempts] = several(1 + count, SAME_KEY);
+          await begunAs(fixture.journal, 'not_sent', freed!);
+          const responses = await Promise.all(insertInTwo(attempts));
+          expect(tally(responses)).toEqual({ started: 1, exists: count - 1 });
+          expectOneWinner(attempts, responses);
+        }
+      },
+    );
 
     test('does not use up the key when another attempt has reserved the external id', async () => {
       const { service, externalId } = await begunAs(fixture.journal, 'in_progress', newPayout());

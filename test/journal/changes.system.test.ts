@@ -156,7 +156,7 @@ describeJournals('The recorded status changes', (fixture) => {
 });
 
 describeJournals('Reading status changes in order', (fixture) => {
-  test('returns changes recorded after a fence after those recorded before it', async () => {
+  test('returns changes from before the fence was raised first, then those from after it was raised', async () => {
     const payment = await created(fixture.journal);
     await fixture.journal.setFence('operator');
     await fixture.journal.setFence(null);
@@ -236,7 +236,7 @@ describePostgresJournal('Reading status changes in order', (fixture) => {
     });
   });
 
-  test('returns changes recorded after a move to another database server after those recorded before it', async () => {
+  test('returns changes from before a move to another database server first, then those from after it', async () => {
     const [first, second] = [await created(fixture.journal), await created(fixture.journal)];
     // As after a failover to a server whose database transaction ids are lower.
     await fixture.store.rows('UPDATE changes SET xid = xid + 1000000');
@@ -252,7 +252,7 @@ describePostgresJournal('Reading status changes in order', (fixture) => {
     await expect(fixture.journal.recordObservation(observationOf(second))).resolves.toBe('recorded');
   });
 
-  test('starts with the first lookup if the outcome was recorded just after the move to another database server', async () => {
+  test('returns the status from a lookup as the first change if the create was recorded just after a move to another database server', async () => {
     await fixture.store.rows("UPDATE change_epoch SET identity = 'another server'");
     const payment = await created(fixture.journal);
     const due = await fixture.journal.claimFollowed(claimOf(payment, { now: 3_000 }));

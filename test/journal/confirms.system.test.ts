@@ -62,7 +62,7 @@ describeJournals('A confirm in the journal', (fixture) => {
     }
   });
 
-  test('gets the inputs of earlier confirms in a list of limited size, with "unknown" in place of omitted inputs', async () => {
+  test('gets the input hashes of earlier confirms with unknown results in a list of limited size, with "unknown" in place of omitted hashes', async () => {
     const first = newConfirm();
     let started = await fixture.journal.beginConfirm(first);
     for (let times = 0, last = first; times < 100; times += 1) {
@@ -74,7 +74,7 @@ describeJournals('A confirm in the journal', (fixture) => {
     expect(started?.unresolvedInputHashes).toContain('unknown');
   });
 
-  test('reads the input that the previous confirm has recorded on another instance', async () => {
+  test('finds the input with which a confirm on another instance has just confirmed the payment', async () => {
     const other = await fixture.open();
     const payments = Array.from({ length: 40 }, () => newConfirm());
     await Promise.all(payments.map((claim) => fixture.journal.beginConfirm(claim)));

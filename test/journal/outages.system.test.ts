@@ -324,7 +324,7 @@ describeCluster('A connection string with two hosts', () => {
   const urlOf = (hosts: Cluster[], attributes = 'read-write'): string =>
     `postgres://postgres:hunter2@${hosts.map(({ host }) => host).join()}/postgres?target_session_attrs=${attributes}`;
 
-  test('connects the journal and npm run doctor to the primary, in either order of the hosts', async () => {
+  test('connects the journal and the check of `paygraph doctor` to the primary, in either order of the hosts', async () => {
     for (const [hosts, attributes] of [
       [[primary, standby], 'primary'],
       [[standby, primary], 'read-write'],
@@ -339,7 +339,7 @@ describeCluster('A connection string with two hosts', () => {
     expect(ofStandby).toMatchObject({ isWritable: false, canListen: null });
   });
 
-  test('connects LISTEN and NOTIFY to the primary', async () => {
+  test('makes LISTEN and NOTIFY use the primary', async () => {
     const [listener, sender] = [0, 1].map(() => new ChangeNotifier(urlOf([standby, primary]), systemClock));
     const received: unknown[] = [];
     listener!.setListener((change) => received.push(change));

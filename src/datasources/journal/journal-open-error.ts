@@ -39,7 +39,7 @@ const PATH_ERRORS: Readonly<Record<string, [problem: string, remedy: string]>> =
   EACCES: ['or a file in it cannot be written', CHANGE_OWNER_REMEDY],
   EPERM: ['or a file in it cannot be written', CHANGE_OWNER_REMEDY],
   EROFS: ['is on a read-only file system', 'mount it for writing, or choose another folder'],
-  ENOTDIR: ['is below a file', 'correct the path'],
+  ENOTDIR: ['has a file instead of a folder in its path', 'correct the path'],
 };
 
 function fileTypeOf(target: string): 'folder' | 'file' | undefined {

@@ -83,7 +83,7 @@ export const OBSERVER_EXCLUSIVE_CLAIM_MS = 5000;
 export interface AbsenceEvidence {
   /** Number of lookups that did not find the transaction. Failed and inconclusive lookups are not counted. */
   lookups: number;
-  /** At most the time in ms between these lookups, by monotonic clocks. Excludes intervals between two instances. */
+  /** Sum of the capped intervals in ms between these lookups. Excludes intervals between lookups of two instances. */
   spanMs: number;
   /** Id of the instance that made the last of these lookups and measures the time since; empty if `lookups` is 0. */
   observer: string;
@@ -227,7 +227,7 @@ export interface Journal extends ChangeJournal {
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an attempt and marks it as `unknown`. Returns null if it is settled, missing, or still leased. */
   claim(id: string, claim: AttemptClaim): Promise<Attempt | null>;
-  /** Claims, as claim() does, up to `limit` attempts with a due lookup (see OBSERVER_EXCLUSIVE_CLAIM_MS) or with none. */
+  /** As claim(), for up to `limit` attempts whose lookup is due (see OBSERVER_EXCLUSIVE_CLAIM_MS) or not scheduled. */
   claimDue(claim: AttemptClaim, limit: number): Promise<Attempt[]>;
   /** Claims a payment for a confirm. Returns null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
