@@ -140,10 +140,9 @@ export class ChangeFeed {
         if (page.changes.length > 0 || page.hasMore) behindWaitMs = FIRST_BEHIND_WAIT_MS;
         if (page.hasMore) continue;
         isLive = true;
-        await watcher.waitForWake(seenWakeCount, page.hasUnreadableChanges ? behindWaitMs : Infinity);
-        behindWaitMs = page.hasUnreadableChanges
-          ? Math.min(MAX_BEHIND_WAIT_MS, behindWaitMs * 2)
-          : FIRST_BEHIND_WAIT_MS;
+        const isBehind = page.hasUnreadableChanges;
+        await watcher.waitForWake(seenWakeCount, isBehind ? behindWaitMs : Infinity);
+        behindWaitMs = isBehind ? Math.min(MAX_BEHIND_WAIT_MS, behindWaitMs * 2) : FIRST_BEHIND_WAIT_MS;
       }
       return undefined;
     } finally {

@@ -5,9 +5,6 @@ import { shortHash, toStoredBytes } from './stored-values';
 
 const NEWEST_FIRST_LIMIT_CLAUSE = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 
-/** Upper bound of all start times, sequence numbers and row counts in the journal. */
-const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
-
 /**
  * Returns the SELECT for a page of a client's attempts on a channel, newest first. If `query.externalId` is a string,
  * the database examines all attempts of the client with this external id, which are few. Otherwise, for each kind and
@@ -25,11 +22,11 @@ export function listAttemptsStatement(query: AttemptQuery, attemptsTable: (index
     AND started_at >= ? AND started_at <= ? AND (started_at, seq) < (?, ?)`;
   const selectRange = hasExternalId
     ? // This LIMIT omits no row. Without it, PostgreSQL may read all attempts of the group in the order of start times.
-      `SELECT * FROM (${selectRows} AND external_id_hash = ? AND external_id = ? LIMIT ${MAX_INTEGER}) AS found`
+      `SELECT * FROM (${selectRows} AND external_id_hash = ? AND external_id = ? LIMIT ${Number.MAX_SAFE_INTEGER}) AS found`
     : `SELECT * FROM (${selectRows} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS found`;
   const externalIdOrLimit = hasExternalId ? [shortHash(externalId), toStoredBytes(externalId)] : [limit];
-  const latestStart = beforePosition?.startedAt ?? MAX_INTEGER;
-  const bounds = [startedFrom ?? 0, latestStart, latestStart, beforePosition?.seq ?? MAX_INTEGER];
+  const latestStart = beforePosition?.startedAt ?? Number.MAX_SAFE_INTEGER;
+  const bounds = [startedFrom ?? 0, latestStart, latestStart, beforePosition?.seq ?? Number.MAX_SAFE_INTEGER];
   const stateFilters = outcome
     ? [[STATE_BY_OUTCOME[outcome]]]
     : hasExternalId

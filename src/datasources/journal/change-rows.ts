@@ -23,8 +23,6 @@ const SELECT_EPOCH_AND_HORIZON = {
 };
 
 const READABLE_CHANGE_CONDITION = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
-const UNREADABLE_CHANGE_CONDITION =
-  '(epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))';
 const CHANNEL_FEED_CONDITION = 'feed_id = (SELECT id FROM feed)';
 const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const POSITION_COLUMN_LIST = POSITION_COLUMNS.join(', ');
@@ -97,7 +95,7 @@ export function readChangesStatement(dialect: Dialect, range: ChangeRange, minHo
       FROM page AS changes JOIN attempt_groups ON attempt_groups.id = group_id
       WHERE service = ? AND ${groupCondition.text} ORDER BY ${POSITION_COLUMN_LIST} LIMIT ?)
     SELECT ${POSITIONS_SELECT_LIST}, state.horizon, (SELECT count(*) FROM page) AS examined,
-      EXISTS (SELECT 1 FROM changes WHERE ${feedCondition} ${UNREADABLE_CHANGE_CONDITION}) AS has_unreadable, found.*
+      EXISTS (SELECT 1 FROM changes WHERE ${feedCondition} (epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))) AS has_unreadable, found.*
     FROM ${POSITIONS_FROM_ITEMS} LEFT JOIN found ON TRUE
     ORDER BY found.epoch, found.xid, found.seq`;
   const feedParameters = channel === null ? [service] : [service, channel];

@@ -148,9 +148,8 @@ const SELECT_OPEN_OLD_ATTEMPTS = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM 
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${OPEN_ATTEMPT_CONDITION})`;
 
 /**
- * Statements of the final step: `lock` runs before the last rows are copied, `finish` afterwards. In PostgreSQL, `lock`
- * locks the old tables. Queries of gateways of the previous version wait for these locks, then fail because the tables
- * are gone.
+ * Statements of the final step: `lock` runs before the last rows are copied, `finish` afterwards. In PostgreSQL, queries
+ * of gateways of the previous version wait for the locks of `lock`, then fail because the old tables are gone.
  */
 const FINAL_COPY_STATEMENTS = {
   sqlite: { lock: [], finish: [] },
