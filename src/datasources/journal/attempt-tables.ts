@@ -91,7 +91,7 @@ export function createAttemptTablesStatements(dialect: Dialect): string[] {
 /**
  * SELECT expressions for an attempt's service, client, channel and kind. They read these values from `attempt_groups`.
  */
-const GROUP_COLUMNS = ['service', 'client', 'channel', 'kind'].map(
+const GROUP_SELECT_EXPRESSIONS = ['service', 'client', 'channel', 'kind'].map(
   (column) => `(SELECT ${column} FROM attempt_groups WHERE attempt_groups.id = group_id) AS ${column}`,
 );
 
@@ -104,7 +104,7 @@ const STORED_BYTES_COLUMNS = ['id', 'key', 'fingerprint', 'external_id', 'transa
 const attemptSelectList = (dialect: Dialect): string =>
   [
     'seq',
-    ...GROUP_COLUMNS,
+    ...GROUP_SELECT_EXPRESSIONS,
     ...STORED_BYTES_COLUMNS.map((column) => `${STORED_BYTES_TO_SQL_TEXT[dialect](column)} AS ${column}`),
     'method, currency, value, status, started_at, service_started_at, settled_at, next_check_at',
     OUTCOME_COLUMN,

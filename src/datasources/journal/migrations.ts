@@ -103,7 +103,7 @@ const CREATE_IDENTITY_FUNCTION = `CREATE FUNCTION journal_identity() RETURNS TEX
  * Callers hold no row locks while they wait for these locks. OFFSET 0 keeps a planner without statistics from reading
  * all attempts of the service.
  */
-const POSTGRES_ONLY_STATEMENTS = [
+const POSTGRES_ONLY_SCHEMA_STATEMENTS = [
   CREATE_IDENTITY_FUNCTION,
   `CREATE FUNCTION attempt_is_open(attempt BYTEA) RETURNS BOOLEAN LANGUAGE sql VOLATILE AS $$
      SELECT EXISTS (SELECT 1 FROM stored_attempts
@@ -176,7 +176,7 @@ export async function migrate(database: MigrationDatabase): Promise<void> {
   const viewAndStateStatements = [
     createAttemptsViewStatement(dialect),
     CREATE_JOURNAL_STATE,
-    ...(dialect === 'postgres' ? POSTGRES_ONLY_STATEMENTS : []),
+    ...(dialect === 'postgres' ? POSTGRES_ONLY_SCHEMA_STATEMENTS : []),
     insertJournalStateStatement(dialect),
   ];
   const pendingMigrations = await transaction(async () => {
