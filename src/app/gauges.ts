@@ -156,7 +156,7 @@ export function registerServerGauges(
 ): void {
   const { service, sse, webSockets } = subscriptions;
   registerScraped({
-    paygraph_subscriptions: { help: 'Open subscriptions.', read: () => service.quotaLimiter.openCount },
+    paygraph_subscriptions: { help: 'Open subscriptions.', read: () => service.subscriptionQuota.openCount },
     paygraph_subscriptions_max: {
       help: 'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',
       read: () => maxSubscriptions,

@@ -111,7 +111,7 @@ async function createServerWithoutRoutes(
   const schema = config.subgraph ? buildSubgraphSchema() : buildGatewaySchema();
   const authenticator = readSettingFile('CLIENT_KEYS_FILE', () => {
     const { clientKeysFile, tokens } = config.access;
-    return new Authenticator({ clientKeysFile, tokens, clock, log });
+    return new Authenticator({ clientKeysFile, jwtOptions: tokens, clock, log });
   });
   registerClientKeyGauges(metrics, authenticator);
   const rateLimit = new RateLimit(limits.ratePerMinute, () => metrics.server.requestRejected('rate_limited'));
@@ -217,9 +217,9 @@ async function startApollo(
   schema: GraphQLSchema,
   rateLimit: RateLimit,
 ) {
-  const logOperation = createOperationLogger(log, ({ type, name, codes, durationMs }) => {
-    metrics.operationEnded(type, name, codes[0], durationMs / 1000);
-    tracing?.operationEnded({ type, name, codes });
+  const logOperation = createOperationLogger(log, ({ type, name, errorCodes, durationMs }) => {
+    metrics.operationEnded(type, name, errorCodes[0], durationMs / 1000);
+    tracing?.operationEnded({ type, name, codes: errorCodes });
   });
   const formatError = createErrorFormatter(log);
   const compiled = new CompiledOperationCache({ rateLimit, logOperation, formatError });

@@ -17,7 +17,7 @@ export function createMetricsServer(
   { config, log, metrics }: SharedDependencies,
   health: HealthSources,
 ): FastifyInstance | null {
-  const options = { page: () => metrics.renderMetrics(), token: config.metricsToken?.reveal() ?? null };
+  const options = { render: () => metrics.renderMetrics(), token: config.metricsToken?.reveal() ?? null };
   addHealthRoutes(app, health);
   if (config.metricsPort === null) {
     addMetricsRoute(app, options);
@@ -25,7 +25,7 @@ export function createMetricsServer(
   }
   const connections = new Connections(
     { maxConnections: MAX_METRICS_CONNECTIONS, maxConnectionsPerAddress: 0, trustedProxies: [] },
-    { connectionRejected: () => undefined, connectionClosed: () => undefined },
+    { connectionRefused: () => undefined, connectionClosed: () => undefined },
   );
   const { clientTimeoutMs } = config.limits;
   const server = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });

@@ -9,7 +9,7 @@ interface AuthenticatorOptions {
   /** Path of CLIENT_KEYS_FILE; null if client keys are not accepted. */
   clientKeysFile: string | null;
   /** Settings for tokens (JWT); null if tokens are not accepted. */
-  tokens: Omit<JwtVerifierOptions, 'clock' | 'log'> | null;
+  jwtOptions: Omit<JwtVerifierOptions, 'clock' | 'log'> | null;
   clock: Clock;
   log: Logger;
 }
@@ -17,11 +17,11 @@ interface AuthenticatorOptions {
 const EXPIRED_LOG_INTERVAL_MS = 60_000;
 
 const BAD_KEY_MESSAGE = 'The credentials are not accepted: they match no valid client key.';
-const NO_CREDENTIALS_MESSAGE = 'Credentials are required in the form "Authorization: Bearer <key or token>".';
+const NO_BEARER_MESSAGE = 'Credentials are required in the form "Authorization: Bearer <key or token>".';
 
 /** Authenticates callers by client key (API key) or token (JWT). */
 export class Authenticator {
-  readonly #keys: HotReloadedFile<ClientKeyStore> | undefined;
+  readonly #clientKeysFile: HotReloadedFile<ClientKeyStore> | undefined;
   readonly #jwtVerifier: JwtVerifier | undefined;
   /**
    * Maps the SHA-256 of a client key to the time of its last use, in ms since 1970. Kept when CLIENT_KEYS_FILE is
@@ -33,26 +33,26 @@ export class Authenticator {
 
   /** Throws if CLIENT_KEYS_FILE cannot be read or is invalid. */
   constructor(private readonly options: AuthenticatorOptions) {
-    const { clientKeysFile, tokens, clock, log } = options;
+    const { clientKeysFile, jwtOptions, clock, log } = options;
     if (clientKeysFile !== null) {
-      this.#keys = new HotReloadedFile({
+      this.#clientKeysFile = new HotReloadedFile({
         path: clientKeysFile,
         parse: (text) => new ClientKeyStore(text),
-        onReload: (event) =>
-          event.applied
+        onReload: (reload) =>
+          reload.applied
             ? log.info({ event: 'client_keys_reloaded' }, 'CLIENT_KEYS_FILE reloaded')
             : log.error(
-                { event: 'client_keys_unusable', why: event.why },
+                { event: 'client_keys_unusable', why: reload.why },
                 'CLIENT_KEYS_FILE changed and cannot be used; the previous keys stay valid until it is corrected',
               ),
       });
     }
-    if (tokens) this.#jwtVerifier = new JwtVerifier({ ...tokens, clock, log });
+    if (jwtOptions) this.#jwtVerifier = new JwtVerifier({ ...jwtOptions, clock, log });
   }
 
   /** Whether authentication is off, because neither client keys nor tokens are configured. */
   get isDisabled(): boolean {
-    return !this.#keys && !this.#jwtVerifier;
+    return !this.#clientKeysFile && !this.#jwtVerifier;
   }
 
   /**
@@ -65,14 +65,14 @@ export class Authenticator {
   authenticate(authorization: string | undefined): Caller | Promise<Caller> {
     if (this.isDisabled) return UNAUTHENTICATED_CALLER;
     if (authorization === undefined || authorization === '')
-      throw new AccessError('NO_CREDENTIALS', NO_CREDENTIALS_MESSAGE);
+      throw new AccessError('NO_CREDENTIALS', NO_BEARER_MESSAGE);
     const [, credentials] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(authorization) ?? [];
-    if (credentials === undefined) throw new AccessError('BAD_CREDENTIALS', NO_CREDENTIALS_MESSAGE);
+    if (credentials === undefined) throw new AccessError('BAD_CREDENTIALS', NO_BEARER_MESSAGE);
     if (this.#jwtVerifier && JwtVerifier.isJwt(credentials)) return this.#jwtVerifier.verify(credentials);
-    const key = this.#keys?.value.find(credentials);
-    if (!key || this.#isExpired(key)) throw new AccessError('BAD_CREDENTIALS', BAD_KEY_MESSAGE);
-    this.#lastUsedAtByKey.set(key.caller.credentialHash ?? '', this.options.clock.now());
-    return key.caller;
+    const clientKey = this.#clientKeysFile?.value.find(credentials);
+    if (!clientKey || this.#isExpired(clientKey)) throw new AccessError('BAD_CREDENTIALS', BAD_KEY_MESSAGE);
+    this.#lastUsedAtByKey.set(clientKey.caller.credentialHash ?? '', this.options.clock.now());
+    return clientKey.caller;
   }
 
   /**
@@ -80,7 +80,7 @@ export class Authenticator {
    * if the key has not been used since the gateway started. `expiresAt` is null if the key does not expire.
    */
   clientKeys() {
-    return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
+    return (this.#clientKeysFile?.value.all ?? []).map(({ caller, label }) => ({
       client: caller.id.replace(/^service:/, ''),
       label,
       keyLastUsedAt: this.#lastUsedAtByKey.get(caller.credentialHash ?? '') ?? null,
@@ -112,11 +112,11 @@ export class Authenticator {
   areCredentialsStillValid(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.options.clock.now()) return false;
     if (caller.kind === 'frontend')
-      return this.#jwtVerifier?.keys.hasThumbprint(caller.credentialHash ?? '') ?? false;
-    return caller.kind !== 'service' || (this.#keys?.value.isStillListed(caller) ?? false);
+      return this.#jwtVerifier?.issuerKeys.hasThumbprint(caller.credentialHash ?? '') ?? false;
+    return caller.kind !== 'service' || (this.#clientKeysFile?.value.isStillListed(caller) ?? false);
   }
 
   close(): void {
-    this.#keys?.close();
+    this.#clientKeysFile?.close();
   }
 }

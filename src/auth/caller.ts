@@ -44,8 +44,8 @@ export interface Caller {
 export function parseChannels(value: unknown): Caller['channels'] | undefined {
   if (!Array.isArray(value)) return undefined;
   if (value.length === 1 && value[0] === '*') return '*';
-  const isChannel = (item: unknown): item is string => typeof item === 'string' && isUuid(item);
-  return value.every(isChannel) ? new Set(value.map((text) => text.toLowerCase())) : undefined;
+  const isChannel = (channel: unknown): channel is string => typeof channel === 'string' && isUuid(channel);
+  return value.every(isChannel) ? new Set(value.map((channel) => channel.toLowerCase())) : undefined;
 }
 
 /** The caller of every request if authentication is off. In this case, the setting HOST must be a loopback address. */

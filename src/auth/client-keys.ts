@@ -20,7 +20,7 @@ export interface ClientKey {
 const ENTRY_FIELDS = ['id', 'keySha256', 'scopes', 'channels', 'label', 'createdAt', 'expiresAt'];
 
 const NAME_PATTERN = /^[\w.-]{1,64}$/;
-const NAME_RULE = 'expected 1 to 64 letters, digits, dots, dashes or underscores';
+const NAME_RULE_MESSAGE = 'expected 1 to 64 letters, digits, dots, dashes or underscores';
 
 /** Matches an RFC 3339 time with a UTC offset or Z. The seconds may have up to nine decimals. */
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
@@ -35,7 +35,7 @@ function parseEntry(entry: unknown, index: number): ClientKey {
   const entryError = (message: string): Error => new Error(`entry ${index + 1}: ${message}`);
   if (!isObject(entry)) throw entryError('expected an object with id, keySha256, scopes and channels');
   const { id, keySha256, scopes, channels, label, ...times } = entry;
-  if (!isString(id) || !NAME_PATTERN.test(id)) throw entryError(`id: ${NAME_RULE}`);
+  if (!isString(id) || !NAME_PATTERN.test(id)) throw entryError(`id: ${NAME_RULE_MESSAGE}`);
   if (!isString(keySha256) || !/^[0-9a-f]{64}$/i.test(keySha256))
     throw entryError('keySha256: expected the SHA-256 of the key as 64 hexadecimal digits');
   if (!isScopeList(scopes))
@@ -43,7 +43,7 @@ function parseEntry(entry: unknown, index: number): ClientKey {
   const parsedChannels = parseChannels(channels);
   if (!parsedChannels) throw entryError('channels: expected ["*"] or a list of UUIDs');
   if (label !== undefined && (!isString(label) || !NAME_PATTERN.test(label)))
-    throw entryError(`label: ${NAME_RULE}`);
+    throw entryError(`label: ${NAME_RULE_MESSAGE}`);
   const [createdAt, expiresAt] = ['createdAt', 'expiresAt'].map((name) => {
     const value = times[name];
     if (value === undefined) return null;
@@ -81,8 +81,8 @@ export class ClientKeyStore {
     const digests = this.all.map(({ digest }) => digest.toString('hex'));
     if (new Set(digests).size < digests.length)
       throw new Error('two entries have the same keySha256: remove one of them');
-    const names = this.all.map(({ caller, label }) => `${caller.id} ${label}`);
-    if (new Set(names).size < names.length)
+    const idsWithLabels = this.all.map(({ caller, label }) => `${caller.id} ${label}`);
+    if (new Set(idsWithLabels).size < idsWithLabels.length)
       throw new Error('two entries have the same id and label: give each key of a client its own label');
   }
 
@@ -99,7 +99,7 @@ export class ClientKeyStore {
   isStillListed(caller: Caller): boolean {
     const cached = this.#listedByCaller.get(caller);
     if (cached !== undefined) return cached;
-    const isListed = this.all.some((entry) => isDeepStrictEqual(entry.caller, caller));
+    const isListed = this.all.some((clientKey) => isDeepStrictEqual(clientKey.caller, caller));
     this.#listedByCaller.set(caller, isListed);
     return isListed;
   }

@@ -87,12 +87,12 @@ export class IssuerKeys {
   }
 
   async #currentKeys(): Promise<KeySet> {
-    const age = this.#keysAgeMs();
-    if (age >= BACKGROUND_REFRESH_AGE_MS) {
+    const ageMs = this.#keysAgeMs();
+    if (ageMs >= BACKGROUND_REFRESH_AGE_MS) {
       const wasFailing = this.#lastLoad.failed;
       const loading = this.#startLoad(0);
       // If the last load failed, do not wait for the next load while the key set is usable.
-      if (!this.#usableKeys() || (age >= BLOCKING_REFRESH_AGE_MS && !wasFailing)) await loading;
+      if (!this.#usableKeys() || (ageMs >= BLOCKING_REFRESH_AGE_MS && !wasFailing)) await loading;
     }
     const keys = this.#usableKeys();
     if (keys) return keys;
@@ -109,10 +109,10 @@ export class IssuerKeys {
   #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
-    const wallClockAge = clock.now() - this.#keys.requestedAt;
-    const monotonicAge = clock.monotonic() - this.#keys.requestedAtMonotonic;
+    const wallClockAgeMs = clock.now() - this.#keys.requestedAt;
+    const monotonicAgeMs = clock.monotonic() - this.#keys.requestedAtMonotonic;
     // If the wall clock was set back, the age is unknown: assume that a refresh is overdue.
-    return Math.max(monotonicAge, wallClockAge < 0 ? BLOCKING_REFRESH_AGE_MS : wallClockAge);
+    return Math.max(monotonicAgeMs, wallClockAgeMs < 0 ? BLOCKING_REFRESH_AGE_MS : wallClockAgeMs);
   }
 
   #usableKeys(): KeySet | undefined {
@@ -127,8 +127,8 @@ export class IssuerKeys {
     if (this.#loadInFlight) return this.#loadInFlight;
     const { clock } = this.options;
     const { endedAt, failed } = this.#lastLoad;
-    const sinceLastLoad = clock.now() - endedAt;
-    if (sinceLastLoad >= 0 && sinceLastLoad < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
+    const sinceLoadMs = clock.now() - endedAt;
+    if (sinceLoadMs >= 0 && sinceLoadMs < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
     this.#loadInFlight = withTimeout(MAX_LOAD_WAIT_MS, this.#reload(), clock).catch(() => undefined);
     return this.#loadInFlight;
   }
@@ -141,9 +141,9 @@ export class IssuerKeys {
     const requestedAt = clock.now();
     const requestedAtMonotonic = clock.monotonic();
     try {
-      const keySet = await fetchJwks(jwksUrl, abort.signal);
-      const thumbprints = await thumbprintsOf(keySet);
-      this.#keys = { find: createLocalJWKSet(keySet), thumbprints, requestedAt, requestedAtMonotonic };
+      const jwks = await fetchJwks(jwksUrl, abort.signal);
+      const thumbprints = await thumbprintsOf(jwks);
+      this.#keys = { find: createLocalJWKSet(jwks), thumbprints, requestedAt, requestedAtMonotonic };
     } catch (error) {
       hasFailed = true;
       const reason = describeJwksError(error);
@@ -165,7 +165,7 @@ async function thumbprintsOf({ keys }: JSONWebKeySet): Promise<ReadonlySet<strin
 }
 
 /** Error for a response that is not a usable key set. The message contains no text from the response. */
-class KeySetError extends Error {}
+class JwksError extends Error {}
 
 /** Loads a key set. Throws if the request fails or the response is not a key set of at most 1 MiB. */
 export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
@@ -173,12 +173,12 @@ export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONW
   const response = await fetch(url, { signal, headers, redirect: 'manual' });
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new KeySetError(`HTTP status ${response.status}`);
+    throw new JwksError(`HTTP status ${response.status}`);
   }
-  const keys = parseJson(await readText(response)) as JSONWebKeySet;
+  const jwks = parseJson(await readText(response)) as JSONWebKeySet;
   // createLocalJWKSet() throws if `keys` is not a key set.
-  createLocalJWKSet(keys);
-  return keys;
+  createLocalJWKSet(jwks);
+  return jwks;
 }
 
 async function readText({ body }: Response): Promise<string> {
@@ -187,7 +187,7 @@ async function readText({ body }: Response): Promise<string> {
   let byteCount = 0;
   for await (const chunk of stream) {
     byteCount += chunk.length;
-    if (byteCount > MAX_JWKS_BYTES) throw new KeySetError('larger than 1 MiB');
+    if (byteCount > MAX_JWKS_BYTES) throw new JwksError('larger than 1 MiB');
     chunks.push(chunk);
   }
   return decodeUtf8(Buffer.concat(chunks));
@@ -196,7 +196,7 @@ async function readText({ body }: Response): Promise<string> {
 /** Describes an error of fetchJwks() for the log, without text from the URL or the response. */
 export function describeJwksError(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
-  return error instanceof KeySetError || error instanceof StrictJsonError
+  return error instanceof JwksError || error instanceof StrictJsonError
     ? error.message
     : errorOrCauseCode(error);
 }

@@ -30,11 +30,11 @@ const invalidTokenError = (): AccessError =>
 /** Verifies the tokens (JWT, RFC 7519) of frontends with the public keys of the token issuer. */
 export class JwtVerifier {
   /** The public keys of the issuer. */
-  readonly keys: IssuerKeys;
+  readonly issuerKeys: IssuerKeys;
   readonly #thumbprints = new WeakMap<CryptoKey, Promise<string>>();
 
   constructor(private readonly options: JwtVerifierOptions) {
-    this.keys = new IssuerKeys(options);
+    this.issuerKeys = new IssuerKeys(options);
   }
 
   /** Whether a text has the form of a JWT: three base64url parts separated by dots. The last part may be empty. */
@@ -62,7 +62,7 @@ export class JwtVerifier {
       currentDate: new Date(clock.now()),
     };
     try {
-      const { key, ...verified } = await jwtVerify(token, this.keys.find, verifyOptions);
+      const { key, ...verified } = await jwtVerify(token, this.issuerKeys.find, verifyOptions);
       // A Uint8Array is a symmetric key, which no accepted algorithm uses.
       if (key instanceof Uint8Array) throw invalidTokenError();
       return { ...verified, key };
@@ -84,9 +84,9 @@ export class JwtVerifier {
    */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
     const { clock, maxLifetimeSeconds } = this.options;
-    const now = Math.floor(clock.now() / 1000);
-    const isFromTheFuture = iat !== undefined && iat > now + CLOCK_LEEWAY_SECONDS;
-    if (isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds) throw invalidTokenError();
+    const nowSeconds = Math.floor(clock.now() / 1000);
+    const isIssuedInFuture = iat !== undefined && iat > nowSeconds + CLOCK_LEEWAY_SECONDS;
+    if (isIssuedInFuture || exp - (iat ?? nowSeconds) > maxLifetimeSeconds) throw invalidTokenError();
   }
 
   #thumbprintOf(key: CryptoKey): Promise<string> {

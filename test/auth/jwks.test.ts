@@ -43,7 +43,12 @@ class Harness {
     const CLIENT_KEYS_FILE = clientKeysFile(clientOf('shop', { channels: [OURS] }));
     const { access } = readConfig({ ...testSettings(), CLIENT_KEYS_FILE, ...issuer.settings });
     const log = logTo(this.logLines);
-    this.#authenticator = new Authenticator({ ...access, clock: this.clock, log });
+    this.#authenticator = new Authenticator({
+      clientKeysFile: access.clientKeysFile,
+      jwtOptions: access.tokens,
+      clock: this.clock,
+      log,
+    });
     closeAfterTests({ close: async () => this.#authenticator.close() });
   }
 

@@ -23,7 +23,7 @@ const [read, logLines, sockets]: [string[], string[], Socket[]] = [[], [], []];
 beforeAll(async () => {
   const connections = new Connections(
     { maxConnections: 1000, maxConnectionsPerAddress: 0, trustedProxies: [] },
-    { connectionRejected: () => undefined, connectionClosed: () => undefined },
+    { connectionRefused: () => undefined, connectionClosed: () => undefined },
   );
   const app = createApp({ log: logTo(logLines), trustedProxies: [], clientTimeoutMs: 20_000, connections });
   addCallbackRoute(app, (token) => void read.push(token));

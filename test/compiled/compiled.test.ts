@@ -45,8 +45,13 @@ describe('The cache of compiled operations', () => {
         }
       },
       has: async (query: string): Promise<boolean> => {
-        const context = () => ({ requestId: 'request', caller: { id: 'caller' } }) as OperationContext;
-        const request = { params: { query }, digest: digestOf(query), accept: undefined, context };
+        const createContext = () => ({ requestId: 'request', caller: { id: 'caller' } }) as OperationContext;
+        const request = {
+          params: { query },
+          documentDigest: digestOf(query),
+          accept: undefined,
+          createContext,
+        };
         return (await cache.tryExecute(request)) !== null;
       },
     };

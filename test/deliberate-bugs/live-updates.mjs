@@ -36,8 +36,8 @@ export const bugs = [
     id: 'live-one-too-many',
     promise: 'A caller has no more subscriptions open than MAX_SUBSCRIPTIONS_PER_CLIENT.',
     file: 'src/http/subscriptions/quota-limiter.ts',
-    find: 'if (open >= maxPerCaller) throw',
-    replace: 'if (open > maxPerCaller) throw',
+    find: 'if (callerOpenCount >= maxPerCaller) throw',
+    replace: 'if (callerOpenCount > maxPerCaller) throw',
     tests: ['test/subscriptions/limits.slow.test.ts'],
   },
   {

@@ -12,12 +12,12 @@ import { PreparedOperation } from './prepared-operation';
 
 const MAX_COMPILED_OPERATIONS = 1000;
 /** Maximum total length of compiled documents, in characters. Compiling multiplies their memory by about 100. */
-const MAX_CACHED_CHARACTERS = 500_000;
+const MAX_CACHED_DOCUMENT_CHARACTERS = 500_000;
 const MAX_VALIDATED_ONCE_KEYS = 5000;
 const MAX_CACHED_ACCEPT_HEADERS = 100;
-const MAX_ACCEPT_LENGTH = 300;
+const MAX_ACCEPT_HEADER_LENGTH = 300;
 
-type OperationRequest = AdmittedRequest & { accept: string | undefined; context(): OperationContext };
+type OperationRequest = AdmittedRequest & { accept: string | undefined; createContext(): OperationContext };
 
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
@@ -29,7 +29,7 @@ const isAbsent = (value: unknown): value is null | undefined => value === null |
 export class CompiledOperationCache {
   readonly #operations = new LRUCache<string, PreparedOperation>({
     max: MAX_COMPILED_OPERATIONS,
-    maxSize: MAX_CACHED_CHARACTERS,
+    maxSize: MAX_CACHED_DOCUMENT_CHARACTERS,
   });
   readonly #validatedOnce = new LRUCache<string, true>({ max: MAX_VALIDATED_ONCE_KEYS });
   readonly #contentTypeByAccept = new LRUCache<string, string>({ max: MAX_CACHED_ACCEPT_HEADERS });
@@ -62,7 +62,7 @@ export class CompiledOperationCache {
 
   /** Records the content type that Apollo sent for an Accept header. tryExecute() sends the same content type. */
   recordContentType(accept: string | undefined, contentType: unknown): void {
-    if (typeof contentType === 'string' && (accept ?? '').length <= MAX_ACCEPT_LENGTH)
+    if (typeof contentType === 'string' && (accept ?? '').length <= MAX_ACCEPT_HEADER_LENGTH)
       this.#contentTypeByAccept.set(accept ?? '', contentType);
   }
 
@@ -70,16 +70,16 @@ export class CompiledOperationCache {
    * Executes a compiled operation. Returns body and content type of a response with status 200. Returns null, without
    * having executed anything, if Apollo has to handle the request.
    */
-  async tryExecute({ params, digest, accept, context }: OperationRequest) {
+  async tryExecute({ params, documentDigest, accept, createContext }: OperationRequest) {
     const contentType = this.#contentTypeByAccept.get(accept ?? '');
-    const operation = this.#find(params, digest);
+    const operation = this.#find(params, documentDigest);
     if (contentType === undefined || !operation) return null;
     const rawVariables = (params.variables ?? {}) as Record<string, unknown>;
     const variables = operation.coerceVariables(rawVariables);
     const points = variables && pointsIfWithinLimits(operation.costOf(variables));
     if (!variables || points === null) return null;
     const startedAt = performance.now();
-    const contextValue = context();
+    const contextValue = createContext();
     if (points > 0 && !(await this.options.rateLimit.tryConsume(contextValue.caller, points))) return null;
     this.executedCount += 1;
     const result = await operation.run(contextValue, rawVariables, variables);
@@ -93,13 +93,13 @@ export class CompiledOperationCache {
   }
 
   /** Returns the compiled operation of a request; undefined if there is none or if Apollo must check the request. */
-  #find({ operationName, variables, extensions }: AdmittedRequest['params'], digest: string | null) {
-    if (digest === null || !isObject(variables ?? {})) return undefined;
+  #find({ operationName, variables, extensions }: AdmittedRequest['params'], documentDigest: string | null) {
+    if (documentDigest === null || !isObject(variables ?? {})) return undefined;
     if (!isAbsent(operationName) && typeof operationName !== 'string') return undefined;
     if (!isAbsent(extensions) && (!isObject(extensions) || extensions['persistedQuery'])) return undefined;
-    return this.#operations.get(cacheKey(digest, operationName));
+    return this.#operations.get(cacheKey(documentDigest, operationName));
   }
 }
 
-const cacheKey = (digest: string, operationName: string | null | undefined): string =>
-  isAbsent(operationName) ? digest : `${digest} ${operationName}`;
+const cacheKey = (documentDigest: string, operationName: string | null | undefined): string =>
+  isAbsent(operationName) ? documentDigest : `${documentDigest} ${operationName}`;

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import type { OperationContext } from '../../resolvers/context';
 import { PrecomputedResult } from '../../resolvers/root-fields';
-import { costCalculator } from '../limits/operation-cost';
+import { createCostCalculator } from '../limits/operation-cost';
 import { fragmentsOf } from '../limits/selection-size';
 import { throwFallback, FallbackError, SelectionCompiler, type ValueReader } from './selection';
 
@@ -26,7 +26,7 @@ interface ValidatedOperation {
 export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
-  readonly costOf: ReturnType<typeof costCalculator>;
+  readonly costOf: ReturnType<typeof createCostCalculator>;
   /** Null if only graphql-js can execute the operation. */
   #compiled: ReturnType<typeof compile> | null = null;
 
@@ -34,7 +34,7 @@ export class PreparedOperation {
     const { schema, document, operation } = validatedOperation;
     this.type = operation.operation;
     this.name = operation.name?.value ?? null;
-    this.costOf = costCalculator(schema, document, operation);
+    this.costOf = createCostCalculator(schema, document, operation);
     try {
       this.#compiled = compile(validatedOperation);
     } catch (error) {
@@ -94,16 +94,16 @@ function compile({ schema, document, operation }: ValidatedOperation) {
   const fragments = fragmentsOf(document);
   const definitions = [operation, ...(operation.variableDefinitions ?? []), ...fragments.values()];
   if (!type || definitions.some(({ directives }) => directives?.length)) return throwFallback();
-  const selections = new SelectionCompiler(schema, fragments);
-  const selected = [...selections.selectedFields(type, [operation.selectionSet])];
+  const selectionCompiler = new SelectionCompiler(schema, fragments);
+  const rootFields = [...selectionCompiler.selectedFields(type, [operation.selectionSet])];
   const isTypename = ([node]: readonly FieldNode[]): boolean => node?.name.value === '__typename';
-  const [root, ...others] = selected.filter(([, nodes]) => !isTypename(nodes));
+  const [root, ...others] = rootFields.filter(([, nodes]) => !isTypename(nodes));
   if (others.length > 0) return throwFallback();
   const [rootKey, nodes = []] = root ?? [];
   const [node] = nodes;
   const field = node && type.getFields()[node.name.value];
   if (root && !field?.resolve) return throwFallback();
-  const readRoot: ValueReader = field ? selections.readerFor(field.type, nodes) : () => null;
+  const readRoot: ValueReader = field ? selectionCompiler.readerFor(field.type, nodes) : () => null;
   return {
     /** Calls the root field's resolver, if there is a root field. Throws before the call if an argument is invalid. */
     callResolver: (context: OperationContext, variables: Variables): unknown =>
@@ -112,7 +112,7 @@ function compile({ schema, document, operation }: ValidatedOperation) {
     /** Selects the response data from the resolver's result. Throws if only graphql-js can produce the response. */
     selectData: (value: unknown): Variables => {
       const rootData = readRoot(value);
-      return Object.fromEntries(selected.map(([key]) => [key, key === rootKey ? rootData : type.name]));
+      return Object.fromEntries(rootFields.map(([key]) => [key, key === rootKey ? rootData : type.name]));
     },
   };
 }

@@ -65,13 +65,13 @@ export class SelectionCompiler {
   ): ReadonlyMap<string, FieldNode[]> {
     const fields = new Map<string, FieldNode[]>();
     const spreadNames = new Set<string>();
-    const add = (selection: SelectionNode): void => {
+    const addSelection = (selection: SelectionNode): void => {
       if (selection.directives?.length) throwFallback();
       if (selection.kind === Kind.FIELD) {
-        const key = (selection.alias ?? selection.name).value;
+        const responseName = (selection.alias ?? selection.name).value;
         this.#fieldCount += 1;
-        if (this.#fieldCount > MAX_FIELDS || key === '__proto__') throwFallback();
-        fields.set(key, [...(fields.get(key) ?? []), selection]);
+        if (this.#fieldCount > MAX_FIELDS || responseName === '__proto__') throwFallback();
+        fields.set(responseName, [...(fields.get(responseName) ?? []), selection]);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
         addFragment(selection);
       } else if (!spreadNames.has(selection.name.value)) {
@@ -84,18 +84,18 @@ export class SelectionCompiler {
       const { typeCondition, selectionSet } = fragment;
       const condition = typeCondition ? this.schema.getType(typeCondition.name.value) : type;
       if (condition === type || (isAbstractType(condition) && this.schema.isSubType(condition, type)))
-        selectionSet.selections.forEach(add);
+        selectionSet.selections.forEach(addSelection);
     };
-    selectionSets.forEach(({ selections }) => selections.forEach(add));
+    selectionSets.forEach(({ selections }) => selections.forEach(addSelection));
     return fields;
   }
 
   /** Returns a function that reads a field's values. `type`: type of the field. `nodes`: selections of the field. */
   readerFor(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
     const read = this.#nonNullReader(getNullableType(type), nodes);
-    const isRequired = isNonNullType(type);
+    const isNonNull = isNonNullType(type);
     return (value) => {
-      if (value === null || value === undefined) return isRequired ? throwFallback() : null;
+      if (value === null || value === undefined) return isNonNull ? throwFallback() : null;
       return needsGraphqlJs(value) ? throwFallback(value) : read(value);
     };
   }
@@ -106,10 +106,10 @@ export class SelectionCompiler {
       const read = this.readerFor(type.ofType, nodes);
       return (value) => (Array.isArray(value) ? value.map(read) : throwFallback());
     }
-    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     return isAbstractType(type)
-      ? this.#abstractReader(type, sets)
-      : this.#objectReader(type as GraphQLObjectType, sets);
+      ? this.#abstractReader(type, selectionSets)
+      : this.#objectReader(type as GraphQLObjectType, selectionSets);
   }
 
   /**
@@ -117,16 +117,16 @@ export class SelectionCompiler {
    * which is the name of its GraphQL type.
    */
   #abstractReader(type: GraphQLAbstractType, selectionSets: readonly SelectionSetNode[]): ValueReader {
-    const readers = new Map<string, ValueReader>();
+    const readerByTypeName = new Map<string, ValueReader>();
     const { resolveType } = type;
     return (value) => {
-      const name = resolveType?.(value, undefined, undefined as never, type);
-      if (typeof name !== 'string') return throwFallback();
-      let read = readers.get(name);
+      const typeName = resolveType?.(value, undefined, undefined as never, type);
+      if (typeof typeName !== 'string') return throwFallback();
+      let read = readerByTypeName.get(typeName);
       if (!read) {
-        const concrete = this.schema.getPossibleTypes(type).find((possible) => possible.name === name);
-        read = concrete ? this.#objectReader(concrete, selectionSets) : throwFallback;
-        readers.set(name, read);
+        const objectType = this.schema.getPossibleTypes(type).find(({ name }) => name === typeName);
+        read = objectType ? this.#objectReader(objectType, selectionSets) : throwFallback;
+        readerByTypeName.set(typeName, read);
       }
       return read(value);
     };
@@ -144,10 +144,10 @@ export class SelectionCompiler {
     if (type.isTypeOf) throwFallback();
     return (value) => {
       if (typeof value !== 'object') throwFallback();
-      const selected: Record<string, unknown> = {};
+      const responseObject: Record<string, unknown> = {};
       for (const { key, name, read } of fieldReaders)
-        selected[key] = read((value as Record<string, unknown>)[name]);
-      return selected;
+        responseObject[key] = read((value as Record<string, unknown>)[name]);
+      return responseObject;
     };
   }
 }

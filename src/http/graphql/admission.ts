@@ -6,22 +6,22 @@ import type { PersistedOperations } from '../persisted/persisted-operations';
 import { RequestError } from './http-error';
 import type { GraphQLRequestParams } from './request-params';
 
-const MAX_CACHED_CHECKS = 2000;
+const MAX_CACHED_DOCUMENT_CHECKS = 2000;
 
 /** A request that Admission has accepted, with its document in place of a persisted id. */
 export interface AdmittedRequest {
   params: GraphQLRequestParams;
   /** SHA-256 of the document; null if the request has no document. */
-  digest: string | null;
+  documentDigest: string | null;
 }
 
 /** Applies rate limit, persisted operations and document limits to GraphQL requests over HTTP and WebSocket. */
 export class Admission {
-  readonly #documentChecks = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_CHECKS });
+  readonly #documentChecks = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_DOCUMENT_CHECKS });
 
   constructor(
     readonly rateLimit: RateLimit,
-    private readonly persisted: PersistedOperations,
+    private readonly persistedOperations: PersistedOperations,
   ) {}
 
   /** Checks a request and replaces a persisted id with its document. Throws a RequestError if a check fails. */
@@ -29,16 +29,16 @@ export class Admission {
     // Consume one point now. For queries and mutations, costLimitPlugin or CompiledOperationCache consumes the rest
     // when the cost is known. In a subscription to `changes`, each lookup consumes one more point.
     await this.rateLimit.consume(caller, 1);
-    const resolved = this.persisted.resolve(params, caller.kind);
-    if (typeof resolved.query !== 'string') return { params: resolved, digest: null };
-    const digest = digestOf(resolved.query);
-    const checkResult = this.#documentChecks.get(digest) ?? checkDocument(resolved.query);
-    this.#documentChecks.set(digest, checkResult);
+    const resolvedParams = this.persistedOperations.resolve(params, caller.kind);
+    if (typeof resolvedParams.query !== 'string') return { params: resolvedParams, documentDigest: null };
+    const documentDigest = digestOf(resolvedParams.query);
+    const checkResult = this.#documentChecks.get(documentDigest) ?? checkDocument(resolvedParams.query);
+    this.#documentChecks.set(documentDigest, checkResult);
     if (!checkResult.ok) {
       const code =
         checkResult.limitName === 'cardNumbers' ? 'GRAPHQL_VALIDATION_FAILED' : 'OPERATION_TOO_LARGE';
       throw new RequestError(400, code, checkResult.message);
     }
-    return { params: resolved, digest };
+    return { params: resolvedParams, documentDigest };
   }
 }

@@ -90,13 +90,13 @@ const jsonClientStatusPlugin: ApolloServerPlugin<OperationContext> = {
   requestDidStart: async () => ({
     async willSendResponse({ request, response: { body, http } }) {
       const accept = request.http?.headers.get('accept') ?? '';
-      const isPlainJson =
+      const acceptsOnlyPlainJson =
         accept.includes('application/json') && !accept.includes('application/graphql-response+json');
       const errors = body.kind === 'single' ? (body.singleResult.errors ?? []) : [];
       const isDocumentError =
         errors.length > 0 &&
         errors.every(({ extensions }) => DOCUMENT_ERROR_CODES.test(String(extensions?.['code'])));
-      if (http.status === 400 && isDocumentError && isPlainJson) http.status = 200;
+      if (http.status === 400 && isDocumentError && acceptsOnlyPlainJson) http.status = 200;
     },
   }),
 };

@@ -23,7 +23,7 @@ const CODE_BY_SERVICE_ERROR: Record<ServiceErrorKind, { code: PublicErrorCode; r
  * Messages for invalid requests, by code. If redactGraphqlMessage() returns undefined for the original message, the
  * message in this table is used.
  */
-const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
+const DEFAULT_MESSAGE_BY_CODE: Readonly<Record<string, string>> = {
   GRAPHQL_PARSE_FAILED: 'The document cannot be parsed.',
   GRAPHQL_VALIDATION_FAILED: 'The document is not valid.',
   BAD_USER_INPUT: 'A variable or argument is not valid.',
@@ -40,17 +40,17 @@ const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
 export const INTERNAL_ERROR_MESSAGE =
   'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
 
-function callerMessage(message: string, error: unknown, defaultMessage: string): string {
-  const inner = error instanceof GraphQLError ? error.originalError : undefined;
-  if (inner instanceof GraphQLError && message.startsWith('Variable "'))
-    return redactVariableMessage(message, inner.message);
+function redactMessage(message: string, error: unknown, defaultMessage: string): string {
+  const originalError = error instanceof GraphQLError ? error.originalError : undefined;
+  if (originalError instanceof GraphQLError && message.startsWith('Variable "'))
+    return redactVariableMessage(message, originalError.message);
   return redactGraphqlMessage(message) ?? defaultMessage;
 }
 
 const TOO_MANY_TOKENS_MESSAGE = /^Syntax Error: Document contains more tha. \d+ tokens/;
 const INVALID_VALUE_MESSAGE = /^((Argument|Variable) "|Too many errors processing variables)/;
 /** Matches Apollo's error messages about malformed requests for automatic persisted queries. */
-const PERSISTED_QUERY_ERROR = /^(Unsupported persisted query version|provided sha does not match query)$/;
+const PERSISTED_QUERY_MESSAGE = /^(Unsupported persisted query version|provided sha does not match query)$/;
 
 /** Returns the code of an error; '' if the error has no code. Derives the codes of some errors from their messages. */
 function codeOf(cause: unknown, formattedCode: unknown): string {
@@ -58,7 +58,7 @@ function codeOf(cause: unknown, formattedCode: unknown): string {
   const { message, extensions } = cause;
   if (TOO_MANY_TOKENS_MESSAGE.test(message)) return 'OPERATION_TOO_LARGE';
   if (extensions['code'] === undefined && INVALID_VALUE_MESSAGE.test(message)) return 'BAD_USER_INPUT';
-  if (extensions['code'] === undefined && PERSISTED_QUERY_ERROR.test(message)) return 'BAD_REQUEST';
+  if (extensions['code'] === undefined && PERSISTED_QUERY_MESSAGE.test(message)) return 'BAD_REQUEST';
   return String(formattedCode ?? '');
 }
 
@@ -74,9 +74,9 @@ export function toPublicError(
   const cause = unwrapResolverError(error);
   const { locations, path } = formatted;
   const location = { ...(locations && { locations }), ...(path && { path }) };
-  const rejection = cause instanceof AccessError ? toRequestError(cause) : cause;
-  if (rejection instanceof RequestError)
-    return { message: rejection.message, ...location, extensions: rejection.publicExtensions };
+  const requestError = cause instanceof AccessError ? toRequestError(cause) : cause;
+  if (requestError instanceof RequestError)
+    return { message: requestError.message, ...location, extensions: requestError.publicExtensions };
   if (cause instanceof ServiceError) {
     const { kind, message, retryAfterMs } = cause;
     const extensions = {
@@ -91,9 +91,9 @@ export function toPublicError(
     return { message, ...location, extensions: { code: 'CURSOR_EXPIRED', retryable: false, oldestCursor } };
   }
   const code = codeOf(cause, formatted.extensions?.['code']);
-  const defaultMessage = CALLER_ERROR_MESSAGES[code];
+  const defaultMessage = DEFAULT_MESSAGE_BY_CODE[code];
   if (defaultMessage !== undefined) {
-    const message = callerMessage(formatted.message, error, defaultMessage);
+    const message = redactMessage(formatted.message, error, defaultMessage);
     const fields = invalidValuesOf(cause);
     const extensions = { code: code as PublicErrorCode, retryable: false, ...(fields && { fields }) };
     return { message, ...location, extensions };

@@ -69,8 +69,8 @@ export async function addGraphqlEndpoints(
         const { method, caller, headers } = request;
         const admitted = caller && (await admit(admission, request, caller));
         if (method !== 'POST' || !admitted) return apolloHandler.call(this, request, reply) as unknown;
-        const context = () => contextOf(request);
-        const response = await compiled.tryExecute({ ...admitted, accept: headers.accept, context });
+        const createContext = () => contextOf(request);
+        const response = await compiled.tryExecute({ ...admitted, accept: headers.accept, createContext });
         if (response) {
           void reply.type(response.contentType);
           return response.body;

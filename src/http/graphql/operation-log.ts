@@ -38,7 +38,7 @@ interface EndedOperation {
   durationMs: number;
   /** Number of results of a subscription; absent for queries and mutations. */
   resultCount?: number;
-  codes: readonly string[];
+  errorCodes: readonly string[];
 }
 
 /** Writes the log line of an ended operation. The line never contains the document, the variables or a result. */
@@ -47,8 +47,8 @@ export function logEndedOperation(
   { requestId, caller }: OperationLogContext,
   ended: EndedOperation,
 ): void {
-  const { type, name, resultCount, codes } = ended;
-  const errors = codes.length > 0 ? codes : undefined;
+  const { type, name, resultCount, errorCodes } = ended;
+  const errors = errorCodes.length > 0 ? errorCodes : undefined;
   const ms = Math.round(ended.durationMs);
   log.info(
     { requestId, caller: caller.id, operation: type, name, ms, results: resultCount, errors },
@@ -61,7 +61,7 @@ export const createOperationLogger =
   (log: Logger, onEnded: (ended: EndedOperation) => void = () => undefined): LogOperation =>
   ({ context, type, name, startedAt, errors }) => {
     const durationMs = performance.now() - startedAt;
-    const ended = { type, name: loggableName(name), durationMs, codes: errorCodesOf(errors) };
+    const ended = { type, name: loggableName(name), durationMs, errorCodes: errorCodesOf(errors) };
     onEnded(ended);
     logEndedOperation(log, context, ended);
   };

@@ -4,7 +4,7 @@ import { MAX_TOKENS } from '../limits/document-limits';
 import { redactGraphqlName } from '../../redaction/graphql-message';
 
 /** Maps error messages of graphql-js to violated rules. Errors of custom scalars have `extensions.rule` instead. */
-const MESSAGE_RULES: readonly (readonly [RegExp, ValueRule])[] = [
+const RULE_BY_MESSAGE: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected non-nullable type /, 'required'],
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
   [/^Field "[^"]*" must be non-null\./, 'required'],
@@ -47,28 +47,29 @@ function locationsOf(source: Source): readonly ValueLocation[] {
   const cached = locationsBySource.get(source);
   if (cached) return cached;
   const locations: ValueLocation[] = [];
-  const add = (node: ValueNode, path: readonly string[]): void => {
+  const addLocations = (node: ValueNode, path: readonly string[]): void => {
     const variable = node.kind === Kind.VARIABLE ? node.name.value : undefined;
     locations.push({ documentOffset: node.loc?.start, variable, path });
-    if (node.kind === Kind.LIST) node.values.forEach((value, index) => add(value, [...path, String(index)]));
+    if (node.kind === Kind.LIST)
+      node.values.forEach((value, index) => addLocations(value, [...path, String(index)]));
     if (node.kind !== Kind.OBJECT) return;
     for (const { name, value, loc } of node.fields) {
       const fieldPath = [...path, name.value];
       locations.push({ documentOffset: loc?.start, variable: undefined, path: fieldPath });
-      add(value, fieldPath);
+      addLocations(value, fieldPath);
     }
   };
   visit(parse(source, { maxTokens: MAX_TOKENS }), {
-    Argument: ({ name, value }) => add(value, [name.value]),
+    Argument: ({ name, value }) => addLocations(value, [name.value]),
     VariableDefinition: ({ variable, defaultValue }) =>
-      defaultValue && add(defaultValue, [variable.name.value]),
+      defaultValue && addLocations(defaultValue, [variable.name.value]),
   });
   locationsBySource.set(source, locations);
   return locations;
 }
 
 /** Formats a path for the caller: removes a leading `input` unless it is the whole path. Redacts possible secrets. */
-const publicPath = (path: readonly string[]): string[] =>
+const toPublicPath = (path: readonly string[]): string[] =>
   (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
     /^\d{1,4}$/.test(name) ? name : redactGraphqlName(name),
   );
@@ -117,18 +118,18 @@ export function invalidValuesOf(error: unknown): InvalidValue[] | undefined {
   const { fields } = error.extensions;
   if (Array.isArray(fields)) return fields as InvalidValue[];
   const [, missingArgument] = MISSING_ARGUMENT_MESSAGE.exec(error.message) ?? [];
-  if (missingArgument !== undefined) return [{ path: publicPath([missingArgument]), rule: 'required' }];
+  if (missingArgument !== undefined) return [{ path: toPublicPath([missingArgument]), rule: 'required' }];
   const [node] = error.nodes ?? [];
   const { originalError, message } = error;
-  const isWrapped = originalError instanceof GraphQLError && message.startsWith('Variable "');
-  const reason = isWrapped ? originalError.message : message;
-  const rule = error.extensions['rule'] ?? MESSAGE_RULES.find(([pattern]) => pattern.test(reason))?.[1];
+  const isVariableError = originalError instanceof GraphQLError && message.startsWith('Variable "');
+  const reason = isVariableError ? originalError.message : message;
+  const rule = error.extensions['rule'] ?? RULE_BY_MESSAGE.find(([pattern]) => pattern.test(reason))?.[1];
   if (typeof rule !== 'string') return undefined;
   const paths =
     node?.kind === Kind.VARIABLE_DEFINITION
       ? pathsOfVariable(node.variable.name.value, error, reason)
       : pathsOfLiteral(error, reason);
   if (paths.length === 0) return undefined;
-  const distinct = new Map(paths.map(publicPath).map((path) => [path.join('.'), path]));
-  return [...distinct.values()].map((path) => ({ path, rule }));
+  const distinctPaths = new Map(paths.map(toPublicPath).map((path) => [path.join('.'), path]));
+  return [...distinctPaths.values()].map((path) => ({ path, rule }));
 }

@@ -78,35 +78,35 @@ function checkTokens(text: string): void {
 }
 
 function checkSelections(document: DocumentNode): void {
-  const executable = document.definitions.filter((definition) => 'selectionSet' in definition);
-  const operations = executable.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+  const executables = document.definitions.filter((definition) => 'selectionSet' in definition);
+  const operations = executables.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   assertLimit('operations', operations.length);
-  assertLimit('fragments', executable.length - operations.length);
-  const fields = executable.flatMap(({ selectionSet }) => [
+  assertLimit('fragments', executables.length - operations.length);
+  const fields = executables.flatMap(({ selectionSet }) => [
     ...fieldsIn(selectionSet, new Map(), new Set(), true),
   ]);
   assertLimit('aliases', fields.filter(({ alias }) => alias).length);
   const fragments = fragmentsOf(document);
-  const sizes = new SelectionSizeCalculator(fragments);
+  const sizeCalculator = new SelectionSizeCalculator(fragments);
   let selectionCount = 0;
-  for (const { selectionSet } of executable) {
-    selectionCount += sizes.sizeOf(selectionSet).selections;
+  for (const { selectionSet } of executables) {
+    selectionCount += sizeCalculator.sizeOf(selectionSet).selections;
     assertLimit('selections', selectionCount);
   }
-  for (const operation of operations) checkRootFields(operation, fragments, sizes);
-  const fieldPairs = new FieldPairCounter(fragments);
-  for (const { selectionSet } of executable) fieldPairs.add(selectionSet);
+  for (const operation of operations) checkRootFields(operation, fragments, sizeCalculator);
+  const fieldPairCounter = new FieldPairCounter(fragments);
+  for (const { selectionSet } of executables) fieldPairCounter.countPairsIn(selectionSet);
 }
 
 function checkRootFields(
   { operation, selectionSet }: OperationDefinitionNode,
   fragments: Fragments,
-  sizes: SelectionSizeCalculator,
+  sizeCalculator: SelectionSizeCalculator,
 ): void {
   const fields = [...fieldsIn(selectionSet, fragments)];
   // Count fields with the same response name once: graphql-js merges them and calls their resolver once.
-  const merged = new Set(fields.map(({ alias, name }) => `${(alias ?? name).value} ${name.value}`));
-  assertLimit('rootFields', merged.size);
+  const mergedFieldKeys = new Set(fields.map(({ alias, name }) => `${(alias ?? name).value} ${name.value}`));
+  assertLimit('rootFields', mergedFieldKeys.size);
   if (operation === OperationTypeNode.MUTATION) {
     // Count mutations before merging: the number of payments must not depend on how fields are merged.
     assertLimit('mutations', fields.filter(({ name }) => name.value !== '__typename').length);
@@ -114,9 +114,9 @@ function checkRootFields(
   // In Apollo Federation, the field _service of a subgraph returns the whole schema as text.
   const introspectionFields = fields.filter(({ name }) => /^(__schema|__type|_service)$/.test(name.value));
   assertLimit('introspections', introspectionFields.length);
-  const size = sizes.sizeOf({
+  const size = sizeCalculator.sizeOf({
     kind: Kind.SELECTION_SET,
-    selections: introspectionFields.flatMap(({ selectionSet: inner }) => inner?.selections ?? []),
+    selections: introspectionFields.flatMap((field) => field.selectionSet?.selections ?? []),
   });
   assertLimit('introspectionSelections', size.selections);
   assertLimit('introspectionAliases', size.aliases);
@@ -129,7 +129,7 @@ function checkRootFields(
  */
 class FieldPairCounter {
   #pairCount = 0;
-  readonly #ids = new Map<FieldNode, number>();
+  readonly #idByField = new Map<FieldNode, number>();
   /**
    * Keys of the groups that #addGroup() has already counted. It counts each group only once, because the validation
    * rule caches its comparisons.
@@ -142,7 +142,7 @@ class FieldPairCounter {
    * Counts the pairs in the union of `selectionSets` and in nested selections. Throws a LimitExceededError above the
    * limit.
    */
-  add(...selectionSets: SelectionSetNode[]): void {
+  countPairsIn(...selectionSets: SelectionSetNode[]): void {
     const spreadNames = new Set<string>();
     const fields = selectionSets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);
     this.#addPairs(spreadNames.size);
@@ -151,23 +151,23 @@ class FieldPairCounter {
   }
 
   #addGroup(group: readonly FieldNode[]): void {
-    const sets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
-    if (group.length === 1 && sets.length === 0) return;
-    const key = group.map((field) => this.#idOf(field)).join();
-    if (this.#countedGroupKeys.has(key)) return;
-    this.#countedGroupKeys.add(key);
+    const selectionSets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
+    if (group.length === 1 && selectionSets.length === 0) return;
+    const groupKey = group.map((field) => this.#idOf(field)).join();
+    if (this.#countedGroupKeys.has(groupKey)) return;
+    this.#countedGroupKeys.add(groupKey);
     this.#addPairs(group.length);
-    if (sets.length > 0) this.add(...sets);
+    if (selectionSets.length > 0) this.countPairsIn(...selectionSets);
   }
 
-  #addPairs(count: number): void {
-    this.#pairCount += (count * (count - 1)) / 2;
+  #addPairs(memberCount: number): void {
+    this.#pairCount += (memberCount * (memberCount - 1)) / 2;
     assertLimit('comparisons', this.#pairCount);
   }
 
   #idOf(field: FieldNode): number {
-    const id = this.#ids.get(field) ?? this.#ids.size;
-    this.#ids.set(field, id);
+    const id = this.#idByField.get(field) ?? this.#idByField.size;
+    this.#idByField.set(field, id);
     return id;
   }
 }

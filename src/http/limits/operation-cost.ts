@@ -55,19 +55,19 @@ const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
 };
 
 /** Upper bounds of what a root field reads. */
-interface RootFieldCounts {
+interface RootFieldReads {
   /** Number of lookups. A page without lookups counts as 1, because it queries the journal. */
   lookups: number;
   /** Number of looked-up transactions. */
   transactions: number;
   /** Number of attempts or changes in a page without lookups. */
-  rowCount: number;
+  pageRows: number;
 }
 
-const lookupCounts = (lookups: number): RootFieldCounts => ({
+const readsOfLookups = (lookups: number): RootFieldReads => ({
   lookups,
   transactions: lookups,
-  rowCount: 0,
+  pageRows: 0,
 });
 
 /**
@@ -76,60 +76,60 @@ const lookupCounts = (lookups: number): RootFieldCounts => ({
  */
 function createReadCounter(
   field: FieldNode,
-  root: GraphQLObjectType,
+  rootType: GraphQLObjectType,
   fragments: Fragments,
-): FromVariables<RootFieldCounts> {
-  const definition = root.getFields()[field.name.value];
-  if (!definition) return () => lookupCounts(0);
-  const page = PAGE_SIZES[definition.name];
-  const hasList = definition.args.some(({ type }) => isListType(getNullableType(type)));
-  if (!page && !hasList) return () => lookupCounts(1);
-  const selected = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
-  const rowsHaveLookups = [...selected].some(
+): FromVariables<RootFieldReads> {
+  const fieldDefinition = rootType.getFields()[field.name.value];
+  if (!fieldDefinition) return () => readsOfLookups(0);
+  const pageSize = PAGE_SIZES[fieldDefinition.name];
+  const hasListArgument = fieldDefinition.args.some(({ type }) => isListType(getNullableType(type)));
+  if (!pageSize && !hasListArgument) return () => readsOfLookups(1);
+  const selectedFields = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
+  const rowsHaveLookups = [...selectedFields].some(
     ({ name }) => name.value === 'payment' || name.value === 'payout',
   );
   return (variables) => {
     try {
-      const values = getArgumentValues(definition, field, variables);
-      if (page) {
-        const first = typeof values['first'] === 'number' ? values['first'] : page.default;
-        const rowCount = Math.min(Math.max(first, 1), page.max);
-        return rowsHaveLookups ? lookupCounts(rowCount) : { lookups: 1, transactions: 0, rowCount };
+      const args = getArgumentValues(fieldDefinition, field, variables);
+      if (pageSize) {
+        const first = typeof args['first'] === 'number' ? args['first'] : pageSize.default;
+        const pageRows = Math.min(Math.max(first, 1), pageSize.max);
+        return rowsHaveLookups ? readsOfLookups(pageRows) : { lookups: 1, transactions: 0, pageRows };
       }
-      const lists = Object.values(values).filter(Array.isArray);
-      return lookupCounts(lists.length === 0 ? 1 : lists.flat().length);
+      const listArguments = Object.values(args).filter(Array.isArray);
+      return readsOfLookups(listArguments.length === 0 ? 1 : listArguments.flat().length);
     } catch {
       // The arguments are invalid. Count the minimum: graphql-js reports the error and does not call the resolver.
-      return lookupCounts(1);
+      return readsOfLookups(1);
     }
   };
 }
 
 /** Returns a function that computes the cost of an operation from its variables. The document must be valid. */
-export function costCalculator(
+export function createCostCalculator(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): FromVariables<OperationCost> {
-  const root = schema.getRootType(operation.operation);
+  const rootType = schema.getRootType(operation.operation);
   const fragments = fragmentsOf(document);
   const fields = [...fieldsIn(operation.selectionSet, fragments)].filter(
     ({ name }) => !name.value.startsWith('__'),
   );
-  if (operation.operation === 'mutation' || !root)
+  if (operation.operation === 'mutation' || !rootType)
     return () => ({ lookups: 0, mutations: fields.length, transactionValues: 0, pageValues: 0 });
-  const sizes = new SelectionSizeCalculator(fragments);
+  const sizeCalculator = new SelectionSizeCalculator(fragments);
   const fieldCounters = fields.map((field) => ({
-    countReads: createReadCounter(field, root, fragments),
-    selections: field.selectionSet ? sizes.sizeOf(field.selectionSet).selections : 1,
+    countReads: createReadCounter(field, rootType, fragments),
+    selections: field.selectionSet ? sizeCalculator.sizeOf(field.selectionSet).selections : 1,
   }));
   return (variables) => {
     const cost = { lookups: 0, mutations: 0, transactionValues: 0, pageValues: 0 };
     for (const { countReads, selections } of fieldCounters) {
-      const { lookups, transactions, rowCount } = countReads(variables);
+      const { lookups, transactions, pageRows } = countReads(variables);
       cost.lookups += lookups;
       cost.transactionValues += transactions * selections;
-      cost.pageValues += rowCount * selections;
+      cost.pageValues += pageRows * selections;
     }
     return cost;
   };
@@ -173,7 +173,7 @@ export const costLimitPlugin = (rateLimit: RateLimit): ApolloServerPlugin<Operat
       });
       // If variables are invalid, graphql-js reports them later and executes nothing.
       if (!coerced) return;
-      const cost = costCalculator(schema, document, operation)(coerced);
+      const cost = createCostCalculator(schema, document, operation)(coerced);
       const message = exceededLimitMessage(cost);
       if (message !== null) throw new RequestError(400, 'OPERATION_TOO_LARGE', message);
       const points = pointsStillToConsume(cost);

@@ -21,7 +21,7 @@ interface PersistedOptions {
    * Called in mode `warn` for each request whose document is not in the manifest. `name`: the `operationName` of the request;
    * null if it is absent or unsafe to log.
    */
-  onUnlisted(name: string | null): void;
+  onUnlisted(operationName: string | null): void;
 }
 
 /** Operations of a manifest, which callers may send by id. Mode `require` rejects other operations. */
@@ -50,18 +50,18 @@ export class PersistedOperations {
    * - if the mode forbids the operation,
    * - if the request has an unknown `documentId` and no document.
    */
-  resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
+  resolve(params: GraphQLRequestParams, callerKind: CallerKind): GraphQLRequestParams {
     const { manifest, modeForFrontends, modeForServices } = this.options.settings;
     if (manifest === null) return params;
     // Treat unauthenticated callers like services: if authentication is off, all callers are on this machine.
-    const operation = this.#find(params, kind === 'frontend' ? modeForFrontends : modeForServices);
+    const operation = this.#find(params, callerKind === 'frontend' ? modeForFrontends : modeForServices);
     if (!operation) return params;
-    const resolved = { ...params, query: operation.body };
-    delete resolved.documentId;
+    const resolvedParams = { ...params, query: operation.body };
+    delete resolvedParams.documentId;
     // Remove Apollo's persisted query extension: Apollo rejects a sha256Hash that is not the hash of the document.
     if (isObject(params.extensions))
-      resolved.extensions = { ...params.extensions, persistedQuery: undefined };
-    return resolved;
+      resolvedParams.extensions = { ...params.extensions, persistedQuery: undefined };
+    return resolvedParams;
   }
 
   /**
@@ -95,15 +95,15 @@ export class PersistedOperations {
   #add(operation: ManifestOperation): string[] {
     const { body } = operation;
     const id = removeHashPrefix(operation.id);
-    const existing = this.#byId.get(id);
-    if (existing)
-      return existing.body === body ? [] : [`operation ${id}: two different documents have this id`];
-    const normalized = normalizeDocument(body);
+    const existingOperation = this.#byId.get(id);
+    if (existingOperation)
+      return existingOperation.body === body ? [] : [`operation ${id}: two different documents have this id`];
+    const normalizedText = normalizeDocument(body);
     // If a document has several ids, all of them lead to the same operation.
-    const canonical = this.#byNormalizedText.get(normalized) ?? operation;
-    this.#byId.set(id, canonical);
-    this.#byText.set(body, canonical);
-    this.#byNormalizedText.set(normalized, canonical);
+    const canonicalOperation = this.#byNormalizedText.get(normalizedText) ?? operation;
+    this.#byId.set(id, canonicalOperation);
+    this.#byText.set(body, canonicalOperation);
+    this.#byNormalizedText.set(normalizedText, canonicalOperation);
     return [];
   }
 }

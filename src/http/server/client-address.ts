@@ -10,19 +10,19 @@ export function clientNetwork(address: string): string {
   const [head = '', tail] = address.replace(/%.*$/, '').split('::');
   const headGroups = head === '' ? [] : head.split(':');
   const tailGroups = tail ? tail.split(':') : [];
-  const zeros = tail === undefined ? 0 : 8 - headGroups.length - tailGroups.length;
-  return [...headGroups, ...Array<string>(zeros).fill('0'), ...tailGroups].slice(0, 4).join(':');
+  const zeroGroupCount = tail === undefined ? 0 : 8 - headGroups.length - tailGroups.length;
+  return [...headGroups, ...Array<string>(zeroGroupCount).fill('0'), ...tailGroups].slice(0, 4).join(':');
 }
 
 /** Returns a function that tests whether an address is in one of `networks`, such as 10.0.0.0/8 or ::1. */
 export function addressMatcher(networks: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
+  const networkList = new BlockList();
   for (const network of networks) {
     const [address = '', prefix] = network.split('/');
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(prefix), family);
+    if (prefix === undefined) networkList.addAddress(address, family);
+    else networkList.addSubnet(address, Number(prefix), family);
   }
   // BlockList also matches an IPv4-mapped IPv6 address with an IPv4 network.
-  return (address) => isIP(address) > 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return (address) => isIP(address) > 0 && networkList.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

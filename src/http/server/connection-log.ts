@@ -11,25 +11,25 @@ const LOG_INTERVAL_MS = 10_000;
 export function loggingConnectionObserver(
   log: Logger,
   clock: Clock,
-  metrics: ConnectionObserver,
+  metricsObserver: ConnectionObserver,
 ): ConnectionObserver {
-  const counts = new Map<string, number>();
+  const countByReason = new Map<string, number>();
   const count = (reason: string): void => {
-    if (counts.size === 0) clock.after(LOG_INTERVAL_MS, logCounts);
-    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    if (countByReason.size === 0) clock.after(LOG_INTERVAL_MS, logCounts);
+    countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1);
   };
   const logCounts = (): void => {
-    const facts = { event: 'connections_refused_or_closed', ...Object.fromEntries(counts) };
-    log.warn(facts, 'the gateway refused or closed client connections');
-    counts.clear();
+    const logFields = { event: 'connections_refused_or_closed', ...Object.fromEntries(countByReason) };
+    log.warn(logFields, 'the gateway refused or closed client connections');
+    countByReason.clear();
   };
   return {
-    connectionRejected(reason) {
-      metrics.connectionRejected(reason);
+    connectionRefused(reason) {
+      metricsObserver.connectionRefused(reason);
       count(`refused_${reason}`);
     },
     connectionClosed(reason) {
-      metrics.connectionClosed(reason);
+      metricsObserver.connectionClosed(reason);
       count(`closed_${reason}`);
     },
   };

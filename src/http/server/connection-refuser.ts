@@ -4,7 +4,7 @@ import { repeatLaterError } from '../graphql/http-error';
 import { DEFAULT_HEADERS } from './security-headers';
 
 /** Maximum number of refused connections that are still open. Each holds a file descriptor. */
-const MAX_OPEN_REFUSED = 32;
+const MAX_OPEN_REFUSED_CONNECTIONS = 32;
 /** How long a refused client may take to read the response and disconnect, in milliseconds. */
 const LINGER_MS = 1000;
 
@@ -23,8 +23,8 @@ function refusalResponse(): string {
     'x-request-id': requestId,
     connection: 'close',
   };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return ['HTTP/1.1 503 Service Unavailable', ...lines, '', body].join('\r\n');
+  const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return ['HTTP/1.1 503 Service Unavailable', ...headerLines, '', body].join('\r\n');
 }
 
 export class ConnectionRefuser {
@@ -35,15 +35,15 @@ export class ConnectionRefuser {
    */
   refuse(socket: Socket): boolean {
     socket.on('error', () => undefined);
-    if (this.#openCount >= MAX_OPEN_REFUSED) {
+    if (this.#openCount >= MAX_OPEN_REFUSED_CONNECTIONS) {
       socket.resetAndDestroy();
       return false;
     }
     this.#openCount += 1;
-    const linger = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    const lingerTimer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.once('close', () => {
       this.#openCount -= 1;
-      clearTimeout(linger);
+      clearTimeout(lingerTimer);
     });
     // Read and discard the request. Closing a connection with unread data resets it: the client may lose the response.
     socket.resume();

@@ -43,7 +43,7 @@ export interface ConnectionLimits {
 }
 
 export interface ConnectionObserver {
-  connectionRejected(reason: RefusalReason): void;
+  connectionRefused(reason: RefusalReason): void;
   /** Called when the gateway closes a connection for a CloseReason, but not at a shutdown. */
   connectionClosed(reason: CloseReason): void;
 }
@@ -71,7 +71,7 @@ export class Connections {
   /** Connections on which no complete request header has arrived yet, oldest first. */
   readonly #awaitingFirstRequest = new Set<ClientConnection>();
   /** The open connections by network. The limit per address does not apply to those of trusted proxies (null). */
-  readonly #networks = new Map<
+  readonly #byNetwork = new Map<
     string | null,
     { count: number; readonly awaitingFirstRequest: Set<ClientConnection> }
   >();
@@ -101,7 +101,7 @@ export class Connections {
     });
     // While the server listens, this event means that accept() failed. Errors before that are reported by listen().
     server.on('error', () => {
-      if (server.listening) this.observer.connectionRejected('accept_failed');
+      if (server.listening) this.observer.connectionRefused('accept_failed');
     });
   }
 
@@ -159,9 +159,9 @@ export class Connections {
       return false;
     }
     const network = this.#isProxy(remoteAddress) ? null : clientNetwork(remoteAddress);
-    const refusal = this.#enforceLimits(network);
-    if (refusal) {
-      this.observer.connectionRejected(this.#refuser.refuse(socket) ? refusal : 'dropped');
+    const refusalReason = this.#enforceLimits(network);
+    if (refusalReason) {
+      this.observer.connectionRefused(this.#refuser.refuse(socket) ? refusalReason : 'dropped');
       return false;
     }
     this.#add({ socket, network, waitingRequestCount: 0, isUpgraded: false });
@@ -170,9 +170,9 @@ export class Connections {
 
   /** Returns why to refuse a new connection; undefined to accept it. At a limit, tries to evict an older connection. */
   #enforceLimits(network: string | null): RefusalReason | undefined {
-    const { maxConnections, maxConnectionsPerAddress: perAddress } = this.limits;
-    const networkState = network === null ? undefined : this.#networks.get(network);
-    if (networkState && perAddress > 0 && networkState.count >= perAddress)
+    const { maxConnections, maxConnectionsPerAddress } = this.limits;
+    const networkState = network === null ? undefined : this.#byNetwork.get(network);
+    if (networkState && maxConnectionsPerAddress > 0 && networkState.count >= maxConnectionsPerAddress)
       return this.#evict(firstOf(networkState.awaitingFirstRequest)) ? undefined : 'address_limit';
     if (this.#openConnections.size < maxConnections) return undefined;
     return this.#evict(firstOf(this.#awaitingFirstRequest) ?? this.#takeEvictable()) ? undefined : 'limit';
@@ -204,22 +204,22 @@ export class Connections {
     connection.socket.once('close', () => this.#remove(connection));
     this.#openConnections.set(connection.socket, connection);
     this.#awaitingFirstRequest.add(connection);
-    const network = this.#networks.get(connection.network) ?? { count: 0, awaitingFirstRequest: new Set() };
-    network.count += 1;
-    network.awaitingFirstRequest.add(connection);
-    this.#networks.set(connection.network, network);
+    const state = this.#byNetwork.get(connection.network) ?? { count: 0, awaitingFirstRequest: new Set() };
+    state.count += 1;
+    state.awaitingFirstRequest.add(connection);
+    this.#byNetwork.set(connection.network, state);
   }
 
   #stopAwaitingFirstRequest(connection: ClientConnection): void {
     this.#awaitingFirstRequest.delete(connection);
-    this.#networks.get(connection.network)?.awaitingFirstRequest.delete(connection);
+    this.#byNetwork.get(connection.network)?.awaitingFirstRequest.delete(connection);
   }
 
   #remove(connection: ClientConnection): void {
     if (!this.#openConnections.delete(connection.socket)) return;
     this.#stopAwaitingFirstRequest(connection);
-    const network = this.#networks.get(connection.network);
-    if (network && (network.count -= 1) === 0) this.#networks.delete(connection.network);
+    const state = this.#byNetwork.get(connection.network);
+    if (state && (state.count -= 1) === 0) this.#byNetwork.delete(connection.network);
   }
 }
 

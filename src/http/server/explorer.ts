@@ -11,7 +11,7 @@ const EXPLORER_FOLDER = path.resolve(__dirname, '../../../dist/explorer');
 const HASHED_FILE_NAME = /-[A-Z0-9]{8}\./;
 
 /** Maximum number of concurrent downloads. Each holds a file descriptor, and downloads need no authentication. */
-const MAX_DOWNLOADS = 128;
+const MAX_CONCURRENT_DOWNLOADS = 128;
 
 interface ExplorerOptions {
   /** Whether the payment service is the embedded sandbox. The page shows whether real money moves. */
@@ -48,7 +48,7 @@ export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentia
 async function addAssets(scope: FastifyInstance): Promise<void> {
   let downloadCount = 0;
   scope.addHook('onRequest', (_request, { raw }, done) => {
-    if (downloadCount >= MAX_DOWNLOADS) throw OVERLOADED_ERROR;
+    if (downloadCount >= MAX_CONCURRENT_DOWNLOADS) throw OVERLOADED_ERROR;
     downloadCount += 1;
     raw.once('close', () => (downloadCount -= 1));
     done();

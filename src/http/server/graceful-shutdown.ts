@@ -93,9 +93,10 @@ export class GracefulShutdown {
   /** Destroys connections without a complete request in progress. Closes the others after their latest response. */
   #closeConnections(): void {
     this.#isClosing = true;
-    for (const { socket, latestResponse, waitingRequestCount: waiting } of this.#httpConnections()) {
-      const hasRequest = waiting > 0 || (latestResponse?.req.complete && !latestResponse.writableFinished);
-      if (hasRequest) closeConnectionAfter(latestResponse);
+    for (const { socket, latestResponse, waitingRequestCount } of this.#httpConnections()) {
+      const hasRequestInProgress =
+        waitingRequestCount > 0 || (latestResponse?.req.complete && !latestResponse.writableFinished);
+      if (hasRequestInProgress) closeConnectionAfter(latestResponse);
       else socket.destroy();
     }
   }

@@ -27,20 +27,20 @@ export interface HealthSources {
 export function addHealthRoutes(app: FastifyInstance, sources: HealthSources): void {
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', (_request, reply) => {
-    const draining = sources.isDraining();
-    const reason = sources.journalFailure();
+    const isDraining = sources.isDraining();
+    const journalFailure = sources.journalFailure();
     const fence = sources.fence();
-    const ready = reason === null && !draining;
-    return reply.code(ready ? 200 : 503).send({
-      status: ready ? 'ready' : 'not ready',
+    const isReady = journalFailure === null && !isDraining;
+    return reply.code(isReady ? 200 : 503).send({
+      status: isReady ? 'ready' : 'not ready',
       checks: {
-        journal: reason === null ? 'up' : 'down',
-        ...(reason !== null && { journalReason: reason }),
+        journal: journalFailure === null ? 'up' : 'down',
+        ...(journalFailure !== null && { journalReason: journalFailure }),
         fence: fence ? 'up' : 'down',
         ...(fence && { fenceReason: fence.reason, fenceUntil: new Date(fence.until).toISOString() }),
         service: sources.isServiceDown() ? 'down' : 'up',
         clock: sources.isClockSteady() ? 'steady' : 'stepped',
-        draining,
+        draining: isDraining,
       },
     });
   });

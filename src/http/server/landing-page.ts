@@ -23,14 +23,14 @@ export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOp
   if (!hasExplorer) return apolloSandbox;
   return {
     ...apolloSandbox,
-    serverWillStart: async (service) => {
-      const listener = await apolloSandbox.serverWillStart?.(service);
+    serverWillStart: async (serverContext) => {
+      const listener = await apolloSandbox.serverWillStart?.(serverContext);
       const page = await listener?.renderLandingPage?.();
       if (!listener || !page)
         throw new TypeError('The landing page plugin of this version of Apollo Server returns no page.');
       const { html } = page;
-      const htmlWithLink = async () => addExplorerLink(typeof html === 'string' ? html : await html());
-      return { ...listener, renderLandingPage: async () => ({ html: htmlWithLink }) };
+      const renderHtmlWithLink = async () => addExplorerLink(typeof html === 'string' ? html : await html());
+      return { ...listener, renderLandingPage: async () => ({ html: renderHtmlWithLink }) };
     },
   };
 }

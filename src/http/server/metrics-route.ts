@@ -10,30 +10,30 @@ const TOKEN_REQUIRED_MESSAGE = 'Metrics require the header Authorization: Bearer
 /** Adds /metrics. Requests need the bearer token. If `token` is null, they must come directly from this machine. */
 export function addMetricsRoute(
   app: FastifyInstance,
-  { page, token }: { page(): Promise<{ contentType: string; text: string }>; token: string | null },
+  { render, token }: { render(): Promise<{ contentType: string; text: string }>; token: string | null },
 ): void {
   const expectedDigest = token === null ? null : sha256(`Bearer ${token}`);
   app.get('/metrics', async (request, reply) => {
     const mayRead = expectedDigest ? hasToken(expectedDigest, request) : isDirectLocalRequest(request);
-    const refusal = expectedDigest ? TOKEN_REQUIRED_MESSAGE : LOCAL_ONLY_MESSAGE;
-    if (!mayRead) return reply.code(403).type('text/plain; charset=utf-8').send(refusal);
-    const { contentType, text } = await page();
+    const refusalMessage = expectedDigest ? TOKEN_REQUIRED_MESSAGE : LOCAL_ONLY_MESSAGE;
+    if (!mayRead) return reply.code(403).type('text/plain; charset=utf-8').send(refusalMessage);
+    const { contentType, text } = await render();
     return reply.type(contentType).send(text);
   });
 }
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-const hasToken = (expected: Buffer, { headers }: FastifyRequest): boolean =>
-  timingSafeEqual(expected, sha256(headers.authorization ?? ''));
+const hasToken = (expectedDigest: Buffer, { headers }: FastifyRequest): boolean =>
+  timingSafeEqual(expectedDigest, sha256(headers.authorization ?? ''));
 
 const PROXY_HEADER =
   /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
 
 function isDirectLocalRequest({ raw, headers }: FastifyRequest): boolean {
-  const from = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
+  const remoteAddress = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
   const [host = '', ...otherHosts] = raw.headersDistinct['host'] ?? [];
-  if (!isLoopback(from) || !isLoopbackHost(host) || otherHosts.length > 0) return false;
+  if (!isLoopback(remoteAddress) || !isLoopbackHost(host) || otherHosts.length > 0) return false;
   // Detect proxies that add no header, but use HTTP/1.0 or unusual URLs.
   if (raw.httpVersion === '1.0' || !raw.url?.startsWith('/') || /[@/?#\\]/.test(host)) return false;
   return !Object.keys(headers).some((name) => PROXY_HEADER.test(name));

@@ -10,12 +10,12 @@ type Directives = NonNullable<Exclude<HelmetOptions['contentSecurityPolicy'], bo
  */
 function helmetHeaders(directives: Directives, options: object = {}): Record<string, string> {
   const none = ["'none'"];
-  const lockedDirectives = { baseUri: none, formAction: none, frameAncestors: none, objectSrc: none };
+  const commonDirectives = { baseUri: none, formAction: none, frameAncestors: none, objectSrc: none };
   const setHeaders = helmet({
     ...options,
     referrerPolicy: { policy: 'no-referrer' },
     xFrameOptions: { action: 'deny' },
-    contentSecurityPolicy: { useDefaults: false, directives: { ...directives, ...lockedDirectives } },
+    contentSecurityPolicy: { useDefaults: false, directives: { ...directives, ...commonDirectives } },
   });
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);

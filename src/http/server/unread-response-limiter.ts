@@ -72,21 +72,21 @@ export class UnreadResponseLimiter {
    * Closes connections, beginning with those that have the most unread bytes, until the limits per caller and in total
    * are met.
    */
-  #enforceByteLimits(unread: ClientConnection[]): void {
+  #enforceByteLimits(connections: ClientConnection[]): void {
     const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const bytesByCaller = new Map<string, number>();
     let totalBytes = this.unreadBytes;
-    for (const connection of unread) {
-      const caller = callerOrAddress(connection);
-      bytesByCaller.set(caller, (bytesByCaller.get(caller) ?? 0) + connection.socket.writableLength);
+    for (const connection of connections) {
+      const callerKey = callerOrAddress(connection);
+      bytesByCaller.set(callerKey, (bytesByCaller.get(callerKey) ?? 0) + connection.socket.writableLength);
     }
-    for (const connection of unread.sort((a, b) => b.socket.writableLength - a.socket.writableLength)) {
-      const caller = callerOrAddress(connection);
+    for (const connection of connections.sort((a, b) => b.socket.writableLength - a.socket.writableLength)) {
+      const callerKey = callerOrAddress(connection);
       const bytes = connection.socket.writableLength;
-      const callerBytes = bytesByCaller.get(caller) ?? 0;
+      const callerBytes = bytesByCaller.get(callerKey) ?? 0;
       if (callerBytes <= maxUnreadBytesPerCaller && totalBytes <= maxUnreadBytes) continue;
       this.connections.reset(connection, 'unread_limit');
-      bytesByCaller.set(caller, callerBytes - bytes);
+      bytesByCaller.set(callerKey, callerBytes - bytes);
       totalBytes -= bytes;
     }
   }

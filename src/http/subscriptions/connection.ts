@@ -7,7 +7,7 @@ import { decodeUtf8, parseJson } from '../../shared/json-text';
 import type { ResultStream } from './result-stream';
 
 /** Maximum number of unread bytes buffered for a client. Checked when the client sends a message or ping. */
-const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+const MAX_UNREAD_BYTES_PER_SOCKET = 4 * 1024 * 1024;
 
 /** WebSocket connection of one caller. Implements the interface of a socket that graphql-ws expects. */
 export class WebSocketConnection implements Transport {
@@ -27,33 +27,33 @@ export class WebSocketConnection implements Transport {
   #isAlive = true;
 
   constructor(
-    readonly socket: WebSocket,
+    readonly webSocket: WebSocket,
     { socket: tcpSocket, headers }: IncomingMessage,
   ) {
     this.tcpSocket = tcpSocket;
     this.ip = tcpSocket.remoteAddress ?? '';
     this.authorization = headers.authorization;
-    socket.on('pong', () => (this.#isAlive = true));
-    socket.on('ping', () => this.#enforceBackpressure());
+    webSocket.on('pong', () => (this.#isAlive = true));
+    webSocket.on('ping', () => this.#enforceBackpressure());
     // Ignore protocol errors of the client: ws closes the connection after them.
-    socket.on('error', () => undefined);
+    webSocket.on('error', () => undefined);
   }
 
   get protocol(): string {
-    return this.socket.protocol;
+    return this.webSocket.protocol;
   }
 
   /** Sends a message. Resolves when the write has ended or failed; graphql-ws then requests the next result. */
   send(text: string): Promise<void> {
-    return new Promise((resolve) => this.socket.send(text, () => resolve()));
+    return new Promise((resolve) => this.webSocket.send(text, () => resolve()));
   }
 
   close(code: number, reason: string): void {
-    this.socket.close(code, reason);
+    this.webSocket.close(code, reason);
   }
 
   onMessage(handleMessage: (text: string) => Promise<void>): void {
-    this.socket.on('message', (data: RawData) => {
+    this.webSocket.on('message', (data: RawData) => {
       if (!this.#enforceBackpressure()) return;
       this.#isAlive = true;
       let text: string;
@@ -70,9 +70,9 @@ export class WebSocketConnection implements Transport {
 
   /** Sends a ping. Terminates the connection if no pong or message has arrived since the previous ping. */
   ping(): void {
-    if (!this.#isAlive) return this.socket.terminate();
+    if (!this.#isAlive) return this.webSocket.terminate();
     this.#isAlive = false;
-    this.socket.ping();
+    this.webSocket.ping();
   }
 
   /** Releases the quota and ends all subscriptions. Must be called once, after the connection was closed. */
@@ -83,8 +83,8 @@ export class WebSocketConnection implements Transport {
 
   /** Terminates the connection if too many bytes are unread. Returns whether the connection is still open. */
   #enforceBackpressure(): boolean {
-    if (this.socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
-    this.socket.terminate();
+    if (this.webSocket.bufferedAmount <= MAX_UNREAD_BYTES_PER_SOCKET) return true;
+    this.webSocket.terminate();
     return false;
   }
 }

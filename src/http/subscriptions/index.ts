@@ -18,8 +18,8 @@ export function startSubscriptions(
   const heartbeatInterval = new SharedInterval(options.clock, options.heartbeatMs);
   const service = new SubscriptionService(dependencies, options);
   const sse = new SseHandler(service, heartbeatInterval);
-  const quotaLimiter = new QuotaLimiter(options.limits);
-  const webSockets = new WebSocketHandler(dependencies, { service, heartbeatInterval, quotaLimiter });
+  const connectionQuota = new QuotaLimiter(options.limits);
+  const webSockets = new WebSocketHandler(dependencies, { service, heartbeatInterval, connectionQuota });
   app.server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
   return { service, sse, webSockets };
 }

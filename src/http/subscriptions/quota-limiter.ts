@@ -11,7 +11,7 @@ export interface QuotaLimits {
 
 /** Limits the number of concurrent subscriptions, or of WebSocket connections, per caller and in total. */
 export class QuotaLimiter {
-  readonly #openByCaller = new Map<string, number>();
+  readonly #openCountByCaller = new Map<string, number>();
   openCount = 0;
 
   constructor(private readonly limits: QuotaLimits) {}
@@ -22,16 +22,16 @@ export class QuotaLimiter {
    */
   acquire(callerId: string): () => void {
     const { maxTotal, maxPerCaller } = this.limits;
-    const open = this.#openByCaller.get(callerId) ?? 0;
-    if (open >= maxPerCaller) throw this.#reject('The caller', maxPerCaller);
+    const callerOpenCount = this.#openCountByCaller.get(callerId) ?? 0;
+    if (callerOpenCount >= maxPerCaller) throw this.#reject('The caller', maxPerCaller);
     if (this.openCount >= maxTotal) throw this.#reject('The gateway instance', maxTotal);
-    this.#openByCaller.set(callerId, open + 1);
+    this.#openCountByCaller.set(callerId, callerOpenCount + 1);
     this.openCount += 1;
     return () => {
       this.openCount -= 1;
-      const remaining = (this.#openByCaller.get(callerId) ?? 1) - 1;
-      if (remaining > 0) this.#openByCaller.set(callerId, remaining);
-      else this.#openByCaller.delete(callerId);
+      const remaining = (this.#openCountByCaller.get(callerId) ?? 1) - 1;
+      if (remaining > 0) this.#openCountByCaller.set(callerId, remaining);
+      else this.#openCountByCaller.delete(callerId);
     };
   }
 

@@ -21,9 +21,9 @@ interface StreamOptions {
   onClosed(errors: readonly GraphQLError[]): void;
 }
 
-type Step = IteratorResult<ExecutionResult, undefined>;
+type IteratorStep = IteratorResult<ExecutionResult, undefined>;
 
-const DONE: Step = { done: true, value: undefined };
+const DONE_STEP: IteratorStep = { done: true, value: undefined };
 
 /**
  * The results of a subscription. Skips a result that equals the previous one and has the same event id. The first
@@ -31,7 +31,7 @@ const DONE: Step = { done: true, value: undefined };
  */
 export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
   #source: AsyncIterator<ExecutionResult> | undefined;
-  #latestDigest = '';
+  #latestResultDigest = '';
   #unreportedErrors: readonly GraphQLError[] = [];
   #isDone = false;
   /** Number of results returned by next(). */
@@ -41,7 +41,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
 
   constructor(private readonly options: StreamOptions) {}
 
-  async next(): Promise<Step> {
+  async next(): Promise<IteratorStep> {
     if (this.#isDone) return this.#finish();
     try {
       this.#source ??= await this.#subscribe();
@@ -53,8 +53,8 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
         const result = this.options.toPublicResult(step.value);
         const eventId = this.options.latestEventId();
         const digest = hash('sha1', JSON.stringify([eventId, result]), 'base64');
-        if (digest === this.#latestDigest) continue;
-        this.#latestDigest = digest;
+        if (digest === this.#latestResultDigest) continue;
+        this.#latestResultDigest = digest;
         this.eventId = eventId;
         this.resultCount += 1;
         return { done: false, value: result };
@@ -65,9 +65,9 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
     return this.#finish();
   }
 
-  async return(): Promise<Step> {
+  async return(): Promise<IteratorStep> {
     this.close();
-    return DONE;
+    return DONE_STEP;
   }
 
   /**
@@ -87,17 +87,17 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   }
 
   async #subscribe(): Promise<AsyncIterator<ExecutionResult>> {
-    const opened = await this.options.subscribe();
-    if ('next' in opened) return opened;
-    throw new AggregateError(opened.errors ?? [], 'The subscription could not be started.');
+    const resultsOrErrors = await this.options.subscribe();
+    if ('next' in resultsOrErrors) return resultsOrErrors;
+    throw new AggregateError(resultsOrErrors.errors ?? [], 'The subscription could not be started.');
   }
 
   /** Ends the stream. If errors have ended the subscription, the first call throws a SubscriptionError. */
-  #finish(): Step {
+  #finish(): IteratorStep {
     this.close();
     const errors = this.#unreportedErrors;
     this.#unreportedErrors = [];
     if (errors.length > 0) throw new SubscriptionError(errors);
-    return DONE;
+    return DONE_STEP;
   }
 }

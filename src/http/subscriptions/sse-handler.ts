@@ -65,7 +65,7 @@ export class SseHandler {
     for (const raw of this.#openResponses) raw.end();
   }
 
-  async #sendResults(raw: FastifyReply['raw'], results: Results): Promise<void> {
+  async #sendResults(raw: FastifyReply['raw'], results: SseResults): Promise<void> {
     this.#openResponses.add(raw);
     let isAlive = true;
     const stopPinging = this.heartbeatInterval.addCallback(() => {
@@ -99,7 +99,7 @@ export class SseHandler {
   }
 }
 
-type Results = AsyncIterableIterator<object> & Partial<Pick<ResultStream, 'eventId'>>;
+type SseResults = AsyncIterableIterator<object> & Partial<Pick<ResultStream, 'eventId'>>;
 
 /** Yields the errors of a subscription that could not be started, as its only result. */
 async function* yieldErrors(errors: readonly Error[]) {

@@ -18,7 +18,7 @@ import type { PublicErrorCode } from '../graphql/error-codes';
 import { badRequest } from '../graphql/http-error';
 
 /** Maximum total length of all cached documents, in characters. Only valid documents are cached. */
-const MAX_CACHED_CHARACTERS = 2_000_000;
+const MAX_CACHED_DOCUMENT_CHARACTERS = 2_000_000;
 const MAX_VALIDATION_ERRORS = 20;
 
 function setErrorCode(error: GraphQLError, code: PublicErrorCode): GraphQLError {
@@ -53,7 +53,7 @@ const noConditionalRootFieldRule: ValidationRule = (context) => ({
 export class SubscriptionDocuments {
   readonly #rules: readonly ValidationRule[];
   readonly #cache = new LRUCache<string, DocumentNode>({
-    maxSize: MAX_CACHED_CHARACTERS,
+    maxSize: MAX_CACHED_DOCUMENT_CHARACTERS,
     sizeCalculation: (_document, text) => text.length,
   });
 
@@ -70,7 +70,7 @@ export class SubscriptionDocuments {
    * ambiguous or no subscription.
    */
   parseAndValidate(text: string, operationName: string | undefined): DocumentNode {
-    const document = this.#cache.get(text) ?? this.#parseUncached(text);
+    const document = this.#cache.get(text) ?? this.#parseAndValidateUncached(text);
     const operation = getOperationAST(document, operationName);
     if (!operation) throw new AggregateError([missingOperationError(operationName)]);
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION)
@@ -78,7 +78,7 @@ export class SubscriptionDocuments {
     return document;
   }
 
-  #parseUncached(text: string): DocumentNode {
+  #parseAndValidateUncached(text: string): DocumentNode {
     try {
       const document = parse(text, { maxTokens: MAX_TOKENS });
       const options = { maxErrors: MAX_VALIDATION_ERRORS, hideSuggestions: !this.introspection };

@@ -18,7 +18,7 @@ interface SubscriptionTrace {
   /** Calls `work` with the span as the active span. */
   runInSpan<T>(work: () => T): T;
   /** Ends the span. May be called several times, for example after every result. Only the first call has an effect. */
-  end(name: string | undefined, codes: readonly unknown[]): void;
+  end(operationName: string | undefined, errorCodes: readonly unknown[]): void;
 }
 
 const NO_TRACE: SubscriptionTrace = { runInSpan: (work) => work(), end: () => undefined };
@@ -44,7 +44,7 @@ const CREDENTIALS_CHECK_INTERVAL_MS = 1000;
 
 /** Starts subscriptions of every transport. Checks credentials again while a subscription is open. */
 export class SubscriptionService {
-  readonly quotaLimiter: QuotaLimiter;
+  readonly subscriptionQuota: QuotaLimiter;
   readonly #documents: SubscriptionDocuments;
   readonly #credentialsCheckInterval: SharedInterval;
 
@@ -52,7 +52,7 @@ export class SubscriptionService {
     private readonly dependencies: GraphqlDependencies,
     private readonly options: SubscriptionOptions,
   ) {
-    this.quotaLimiter = new QuotaLimiter(options.limits);
+    this.subscriptionQuota = new QuotaLimiter(options.limits);
     this.#documents = new SubscriptionDocuments(dependencies.schema, options.introspection);
     this.#credentialsCheckInterval = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
@@ -67,7 +67,7 @@ export class SubscriptionService {
     const trace = this.options.startTrace?.() ?? NO_TRACE;
     try {
       validateParams(params);
-      this.#requireCurrentCredentials(caller);
+      this.#requireValidCredentials(caller);
       eventLoopLagGuard.throwIfOverloaded();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
       // Automatic persisted queries are not supported for subscriptions: this error makes clients send the document.
@@ -87,15 +87,15 @@ export class SubscriptionService {
       };
     } catch (error) {
       const errors = this.#toPublicErrors(error, requestId);
-      const codes = errorCodesOf(errors);
+      const errorCodes = errorCodesOf(errors);
       const name = loggableName(params.operationName);
       // Do not log or count a RequestError, such as RATE_LIMITED, because there may be many.
       if (!(error instanceof RequestError)) {
-        this.options.countOperation(undefined, undefined, codes[0]);
-        const ended = { type: 'subscription', name, durationMs: 0, resultCount: 0, codes };
+        this.options.countOperation(undefined, undefined, errorCodes[0]);
+        const ended = { type: 'subscription', name, durationMs: 0, resultCount: 0, errorCodes };
         trace.runInSpan(() => logEndedOperation(log, identity, ended));
       }
-      trace.end(name, codes);
+      trace.end(name, errorCodes);
       return errors;
     }
   }
@@ -110,12 +110,12 @@ export class SubscriptionService {
     const name = loggableName(prepared.operationName);
     const startedAt = performance.now();
     let releaseQuota = (): void => undefined;
-    let stopChecks = (): void => undefined;
+    let stopCredentialsChecks = (): void => undefined;
     const stream = new ResultStream({
       subscribe: () =>
         requestContext.run({ requestId }, async () => {
-          releaseQuota = this.quotaLimiter.acquire(caller.id);
-          stopChecks = this.#credentialsCheckInterval.addCallback(() => {
+          releaseQuota = this.subscriptionQuota.acquire(caller.id);
+          stopCredentialsChecks = this.#credentialsCheckInterval.addCallback(() => {
             if (!this.dependencies.authenticator.areCredentialsStillValid(caller))
               stream.close(invalidCredentialsError());
           });
@@ -123,7 +123,7 @@ export class SubscriptionService {
         }),
       toPublicErrors: (cause) => this.#toPublicErrors(cause, requestId),
       toPublicResult: ({ data, errors }) => {
-        this.#requireCurrentCredentials(caller);
+        this.#requireValidCredentials(caller);
         const publicErrors = errors && this.#toPublicErrors(new AggregateError(errors), requestId);
         trace.end(name, errorCodesOf(publicErrors));
         return { data, ...(publicErrors && { errors: publicErrors }) };
@@ -131,20 +131,20 @@ export class SubscriptionService {
       latestEventId: () => contextValue.eventId,
       onClosed: (errors) => {
         releaseQuota();
-        stopChecks();
+        stopCredentialsChecks();
         onEnd?.();
-        const codes = errorCodesOf(errors);
+        const errorCodes = errorCodesOf(errors);
         const durationMs = performance.now() - startedAt;
-        const ended = { type: 'subscription', name, durationMs, resultCount: stream.resultCount, codes };
-        this.options.countOperation('subscription', name, codes[0]);
+        const ended = { type: 'subscription', name, durationMs, resultCount: stream.resultCount, errorCodes };
+        this.options.countOperation('subscription', name, errorCodes[0]);
         trace.runInSpan(() => logEndedOperation(this.dependencies.log, contextValue, ended));
-        trace.end(name, codes);
+        trace.end(name, errorCodes);
       },
     });
     return stream;
   }
 
-  #requireCurrentCredentials(caller: Caller): void {
+  #requireValidCredentials(caller: Caller): void {
     if (!this.dependencies.authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
   }
 
@@ -165,9 +165,9 @@ export class SubscriptionService {
 }
 
 /** Message for callers whose connection or subscription ends, because their credentials are no longer valid. */
-export const CREDENTIALS_EXPIRED_MESSAGE = 'The credentials have expired or were revoked.';
+export const INVALID_CREDENTIALS_MESSAGE = 'The credentials have expired or were revoked.';
 
 export const invalidCredentialsError = (): AccessError =>
-  new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED_MESSAGE);
+  new AccessError('BAD_CREDENTIALS', INVALID_CREDENTIALS_MESSAGE);
 
 const NO_QUERY_ERROR = new GraphQLError('The request has no query.', { extensions: { code: 'BAD_REQUEST' } });

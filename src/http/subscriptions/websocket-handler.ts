@@ -13,7 +13,7 @@ import type { QuotaLimiter } from './quota-limiter';
 import { SubscriptionError } from './result-stream';
 import type { SharedInterval } from './shared-interval';
 import {
-  CREDENTIALS_EXPIRED_MESSAGE,
+  INVALID_CREDENTIALS_MESSAGE,
   invalidCredentialsError,
   type PreparedSubscription,
   type SubscriptionService,
@@ -22,24 +22,24 @@ import {
 interface WebSocketOptions {
   service: SubscriptionService;
   /** Limits the number of authenticated connections, with and without subscriptions. */
-  quotaLimiter: QuotaLimiter;
+  connectionQuota: QuotaLimiter;
   /** Interval at which pings are sent. */
   heartbeatInterval: SharedInterval;
 }
 
 /** Maximum length of the reason in a close frame. WebSocket (RFC 6455) allows 123 bytes. */
-const MAX_REASON_LENGTH = 120;
+const MAX_CLOSE_REASON_LENGTH = 120;
 const MAX_MESSAGE_BYTES = 100 * 1024;
 /** Maximum length of a subscription id, which is repeated with every result. */
 const MAX_SUBSCRIPTION_ID_LENGTH = 256;
 /** How long a client may take to send connection_init, in milliseconds. */
-const INIT_TIMEOUT_MS = 5000;
+const CONNECTION_INIT_TIMEOUT_MS = 5000;
 /** How long a client may take to respond to a close frame, in milliseconds. After that, ws destroys the connection. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** Standard WebSocket close codes that graphql-ws does not declare. */
-const TRY_AGAIN_LATER = 1013;
-const GOING_AWAY = 1001;
+const TRY_AGAIN_LATER_CLOSE_CODE = 1013;
+const GOING_AWAY_CLOSE_CODE = 1001;
 
 /** Options of ws, whose types lack `closeTimeout`. */
 const WEBSOCKET_SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
@@ -65,15 +65,16 @@ export class WebSocketHandler {
   ) {
     const { service } = options;
     this.#graphqlServer = makeServer<Record<string, unknown>, WebSocketConnection>({
-      connectionInitWaitTimeout: INIT_TIMEOUT_MS,
+      connectionInitWaitTimeout: CONNECTION_INIT_TIMEOUT_MS,
       onConnect: (context) => this.#authenticate(context),
       onSubscribe: async ({ extra }, id, payload) => {
-        const { caller, ip, socket } = extra;
-        if (!caller) return socket.close(CloseCode.Unauthorized, 'Unauthorized');
+        const { caller, ip, webSocket } = extra;
+        if (!caller) return webSocket.close(CloseCode.Unauthorized, 'Unauthorized');
         const idTooLongReason = `The id of the subscribe message has more than ${MAX_SUBSCRIPTION_ID_LENGTH} characters.`;
         if (id.length > MAX_SUBSCRIPTION_ID_LENGTH)
-          return socket.close(CloseCode.BadRequest, idTooLongReason);
-        if (!dependencies.authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
+          return webSocket.close(CloseCode.BadRequest, idTooLongReason);
+        if (!dependencies.authenticator.areCredentialsStillValid(caller))
+          closeForInvalidCredentials(webSocket);
         const prepared = await service.prepare(payload, { caller, ip, requestId: randomUUID() });
         // Free the document: graphql-ws keeps the payload in memory as long as the subscription lasts.
         Reflect.set(payload, 'query', '');
@@ -99,14 +100,14 @@ export class WebSocketHandler {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    const rejection = this.#rejectionStatus(request);
-    if (rejection !== undefined) {
+    const rejectionStatus = this.#rejectionStatus(request);
+    if (rejectionStatus !== undefined) {
       // Destroy the socket of the rejected upgrade: the client may never close it.
       socket.once('finish', () => socket.destroy());
-      socket.end(`HTTP/1.1 ${rejection}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      socket.end(`HTTP/1.1 ${rejectionStatus}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
-    this.#webSocketServer.handleUpgrade(request, socket, head, (opened) => this.#serve(opened, request));
+    this.#webSocketServer.handleUpgrade(request, socket, head, (ws) => this.#serve(ws, request));
   }
 
   get openCount(): number {
@@ -116,12 +117,12 @@ export class WebSocketHandler {
   /** Closes all connections, so that clients reconnect to other instances. Resolves when they are closed. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    const closed = [...this.#webSocketServer.clients].map(
+    const closePromises = [...this.#webSocketServer.clients].map(
       (socket) => new Promise((resolve) => socket.once('close', resolve)),
     );
     for (const socket of this.#webSocketServer.clients)
-      socket.close(GOING_AWAY, 'The gateway is shutting down.');
-    await Promise.all(closed);
+      socket.close(GOING_AWAY_CLOSE_CODE, 'The gateway is shutting down.');
+    await Promise.all(closePromises);
   }
 
   /** Terminates all connections without a close frame. */
@@ -136,8 +137,8 @@ export class WebSocketHandler {
     const { origin, host } = headers;
     if (this.dependencies.authenticator.isDisabled && !isLoopbackHost(host)) return '403 Forbidden';
     // Check the origin here, because browsers send no CORS preflight before a WebSocket.
-    const isForeign = origin !== undefined && !isOwnOrigin(origin, host);
-    return isForeign && !this.dependencies.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
+    const isForeignOrigin = origin !== undefined && !isOwnOrigin(origin, host);
+    return isForeignOrigin && !this.dependencies.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
   }
 
   #serve(socket: WebSocket, request: IncomingMessage): void {
@@ -145,7 +146,7 @@ export class WebSocketHandler {
     const connection = new WebSocketConnection(socket, request);
     const stopPinging = this.options.heartbeatInterval.addCallback(() => {
       const { caller } = connection;
-      if (caller && !authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
+      if (caller && !authenticator.areCredentialsStillValid(caller)) closeForInvalidCredentials(socket);
       connection.ping();
     });
     const notifyClosed = this.#graphqlServer.opened(connection, connection);
@@ -165,8 +166,8 @@ export class WebSocketHandler {
       const caller = await authenticator.authenticate(authorization);
       // Reject a token as soon as it has expired. authenticate() accepts it 30 s longer, because clocks may differ.
       if (!authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
-      if (extra.socket.readyState !== extra.socket.OPEN) return false;
-      extra.releaseQuota = this.options.quotaLimiter.acquire(caller.id);
+      if (extra.webSocket.readyState !== extra.webSocket.OPEN) return false;
+      extra.releaseQuota = this.options.connectionQuota.acquire(caller.id);
       extra.caller = caller;
       connections.setCaller(extra.tcpSocket, caller.id);
       // Remove the credentials from memory.
@@ -175,26 +176,26 @@ export class WebSocketHandler {
       return true;
     } catch (error) {
       if (error instanceof AccessError) onUnauthenticated();
-      const rejection = error instanceof AccessError ? toRequestError(error) : error;
-      if (!(rejection instanceof RequestError)) {
+      const requestError = error instanceof AccessError ? toRequestError(error) : error;
+      if (!(requestError instanceof RequestError)) {
         log.error(errorNameAndFrames(error), 'unexpected error in the authentication of a WebSocket');
         throw error;
       }
-      const { code, message, publicExtensions } = rejection;
-      const closeCode = publicExtensions.retryable ? TRY_AGAIN_LATER : CloseCode.Unauthorized;
-      extra.socket.close(closeCode, `${code}: ${message}`.slice(0, MAX_REASON_LENGTH));
+      const { code, message, publicExtensions } = requestError;
+      const closeCode = publicExtensions.retryable ? TRY_AGAIN_LATER_CLOSE_CODE : CloseCode.Unauthorized;
+      extra.webSocket.close(closeCode, `${code}: ${message}`.slice(0, MAX_CLOSE_REASON_LENGTH));
       return false;
     }
   }
 }
 
 /** Closes a connection whose credentials are no longer valid, so that the client reconnects with new ones. */
-const closeForExpiredCredentials = (socket: WebSocket): void =>
-  socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${CREDENTIALS_EXPIRED_MESSAGE}`);
+const closeForInvalidCredentials = (socket: WebSocket): void =>
+  socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${INVALID_CREDENTIALS_MESSAGE}`);
 
 /** Returns the credentials in the payload of connection_init, if any. Throws an AccessError if there are several. */
-function authorizationOf(params: Readonly<Record<string, unknown>> = {}): string | undefined {
-  const entries = Object.entries(params).filter(([name]) => name.toLowerCase() === 'authorization');
+function authorizationOf(connectionParams: Readonly<Record<string, unknown>> = {}): string | undefined {
+  const entries = Object.entries(connectionParams).filter(([name]) => name.toLowerCase() === 'authorization');
   if (entries.length > 1)
     throw new AccessError('BAD_CREDENTIALS', 'connection_init has several credentials.');
   const [[, text] = []] = entries;

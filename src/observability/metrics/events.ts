@@ -208,7 +208,7 @@ export function serverMetrics(registry: Registry) {
       label: 'reason',
       initialLabelValues: ['rate_limited', 'overloaded', 'subscription_limit', 'unauthenticated'],
     }),
-    connectionRejected: registerLabelledCounter<string>(registry, {
+    connectionRefused: registerLabelledCounter<string>(registry, {
       name: 'paygraph_connections_rejected_total',
       help: 'Client connections that were not accepted, by reason.',
       label: 'reason',
