@@ -30,8 +30,8 @@ function findFileErrors(env: ReturnType<typeof createEnvReader>): string[] {
         readTextFile(path.resolve(path.dirname(file), namedFile)),
       ),
     );
-  checkFile('PERSISTED_OPERATIONS', (manifest) => {
-    const settings = { manifest, modeForFrontends: 'allow', modeForServices: 'allow' } as const;
+  checkFile('PERSISTED_OPERATIONS', (manifestPath) => {
+    const settings = { manifestPath, modeForFrontends: 'allow', modeForServices: 'allow' } as const;
     const schema = env.get('SUBGRAPH') ? buildSubgraphSchema() : buildGatewaySchema();
     return new PersistedOperations({ settings, schema, onUnlisted: () => undefined });
   });

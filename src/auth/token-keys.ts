@@ -20,11 +20,11 @@ export interface IssuerKeysOptions {
   log: Logger;
 }
 
-/** Age of the key set in ms from which a use requests a refresh in the background (see #startLoad). */
+/** Age of the key set, in ms, from which each use of the key set starts a refresh in the background. */
 const BACKGROUND_REFRESH_AGE_MS = 30_000;
 /**
- * If the key set is at least this old, in ms, the verification of a token waits for a refresh. If the last load failed,
- * the verification does not wait. It then uses the key set until the key set is older than `maxStaleKeysSeconds`.
+ * Age of the key set, in ms, from which the verification of a token waits for a refresh. If the last load failed, the
+ * verification does not wait, but uses the old key set up to the age of `maxStaleKeysSeconds`.
  */
 const BLOCKING_REFRESH_AGE_MS = 60_000;
 /** Time in ms after a successful load during which a token with an unknown key causes no other load. */
@@ -176,7 +176,7 @@ export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONW
     throw new JwksError(`HTTP status ${response.status}`);
   }
   const jwks = parseJson(await readText(response)) as JSONWebKeySet;
-  // createLocalJWKSet() throws if `keys` is not a key set.
+  // createLocalJWKSet() throws if `jwks` is not a key set.
   createLocalJWKSet(jwks);
   return jwks;
 }

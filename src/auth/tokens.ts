@@ -24,7 +24,7 @@ const ACCEPTED_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
 const invalidTokenError = (): AccessError =>
   new AccessError(
     'BAD_CREDENTIALS',
-    'The token is not accepted: its signature, issuer, audience, times, type or subject is not valid here.',
+    'The token is not accepted: its signature, issuer, audience, times, type or subject is invalid.',
   );
 
 /** Verifies the tokens (JWT, RFC 7519) of frontends with the public keys of the token issuer. */

@@ -125,7 +125,7 @@ const readHttpSettings = (reader: EnvReader) => ({
   maxUnreadBytes: reader.get('MAX_UNREAD_BYTES'),
   maxUnreadBytesPerCaller: reader.get('MAX_UNREAD_BYTES_PER_CALLER'),
   persisted: {
-    manifest: reader.get('PERSISTED_OPERATIONS'),
+    manifestPath: reader.get('PERSISTED_OPERATIONS'),
     modeForFrontends: reader.get('PERSISTED_OPERATIONS_FRONTENDS'),
     modeForServices: reader.get('PERSISTED_OPERATIONS_SERVICES'),
   },

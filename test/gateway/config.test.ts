@@ -326,7 +326,7 @@ test('The default limits are stricter for a real service than for the sandbox', 
     ratePerMinute: 60_000,
     maxEventLoopLagMs: 1000,
     clientTimeoutMs: 15_000,
-    persisted: { manifest: null, modeForFrontends: 'require', modeForServices: 'allow' },
+    persisted: { manifestPath: null, modeForFrontends: 'require', modeForServices: 'allow' },
   });
   const { corsOrigins, ratePerMinute } = readConfig({}).limits;
   expect(corsOrigins.every((origin) => origin.endsWith('.apollographql.com'))).toBe(true);

@@ -234,7 +234,7 @@ describe('A manifest', () => {
   /** Returns the error lines of a manifest; empty if it is valid. */
   function faultsOf(text: string | Buffer): string[] {
     const modes = { modeForFrontends: 'require', modeForServices: 'allow' } as const;
-    const settings = { manifest: fileOf(text), ...modes };
+    const settings = { manifestPath: fileOf(text), ...modes };
     try {
       new PersistedOperations({ settings, schema, onUnlisted: () => undefined });
       return [];

@@ -149,7 +149,7 @@ describe('Polling', () => {
   /** Ways to subscribe; each returns a function that ends the subscription. */
   const DEPARTURES: [how: string, watch: (id: string) => Promise<() => unknown>][] = [
     ['unsubscribes (WebSocket)', async (id) => (await watchStatus(webSocketClient(harness), id)).leave],
-    ['unsubscribes (events)', async (id) => (await watchStatus(eventStreamClient(harness), id)).leave],
+    ['unsubscribes (SSE)', async (id) => (await watchStatus(eventStreamClient(harness), id)).leave],
     ['loses its WebSocket', watchBySocket],
   ];
 

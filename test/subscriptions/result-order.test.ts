@@ -89,13 +89,13 @@ describe('A lookup response that is older than the known state', () => {
   });
 });
 
-describe('A confirm response that lacks some fields of the payment', () => {
+describe('The fields of a payment that a confirm response lacks', () => {
   const WHOLE = `... on PaymentResource { status createDate amount { value } nextAction { __typename } }
     ... on UpiPayment { state upiId }`;
   const SHORT = { payment_method: { type: 'upi', state: 'waiting_for_provider' } };
   const PROCESSING = { status: 'processing', payment_method: AT_PROVIDER };
 
-  test('has them filled in by one lookup for all subscribers', async () => {
+  test('are filled in by one lookup for all subscribers', async () => {
     const id = harness.addPayment();
     const subscribers = TRANSPORTS.map(([, connect]) => connect(harness)).flatMap((client) =>
       Array.from({ length: 10 }, () => watchPayment(client, id, WHOLE)),
@@ -120,7 +120,7 @@ describe('A confirm response that lacks some fields of the payment', () => {
     expect(harness.lookups(id)).toBe(2);
   });
 
-  test('causes no lookup when no subscriber selects the missing fields', async () => {
+  test('cause no lookup when no subscriber selects them', async () => {
     const id = harness.addPayment();
     const fields = '... on PaymentResource { status } ... on UpiPayment { state }';
     const subscribers = await watchByBoth(harness, id, fields);
@@ -129,7 +129,7 @@ describe('A confirm response that lacks some fields of the payment', () => {
     expect(harness.lookups(id)).toBe(1);
   });
 
-  test('has them filled in by a later lookup if the first lookup fails', async () => {
+  test('are filled in by a later lookup if the first lookup fails', async () => {
     const id = harness.addPayment();
     const watching = await watchPayment(webSocketClient(harness), id, WHOLE).received(1);
     harness.service.plan((endpoint) =>

@@ -52,7 +52,7 @@ const REFUSED: [string, () => Promise<{ authorization?: string }>][] = [
 ];
 
 describe.each(TRANSPORTS)('A subscription over %s', (name, connect) => {
-  test.each(REFUSED)('is refused, without logging the credentials: %s', async (_what, forged) => {
+  test.each(REFUSED)('with %s is refused, and no credentials are logged', async (_what, forged) => {
     const [credentials, id] = [await forged(), harness.addPayment()];
     const { refusedWith, codes, data } = await watchStatus(connect(harness, credentials), id);
     expect([4401, 401, 'UNAUTHENTICATED']).toContain(refusedWith ?? codes[0]);

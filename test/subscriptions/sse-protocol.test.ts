@@ -26,7 +26,7 @@ const safe = (headers: Iterable<[string, unknown]>): string[] =>
     .map(([name, value]) => `${name}: ${String(value)}`)
     .sort();
 
-describe.each(METHODS)('A request %s /graphql/stream', (method) => {
+describe.each(METHODS)('A request by %s to /graphql/stream', (method) => {
   const open = (payload: object, headers?: Record<string, string>): Promise<EventStream> =>
     EventStream.open(url, payload, { method, headers });
 
@@ -101,10 +101,10 @@ describe('An invalid request to /graphql/stream', () => {
   const INVALID: [what: string, status: number, body: string, headers?: Record<string, string>][] = [
     ['an unknown key', 401, body, bearer('nobody')],
     ['a body that is not JSON', 400, '{"query":'],
-    ['a list', 400, `[${body}]`],
+    ['a list as body', 400, `[${body}]`],
     ['a number as query', 400, '{"query":5}'],
-    ['a text as variables', 400, '{"query":"{ a }","variables":"x"}'],
-    ['a form', 415, 'query=x', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['a string as variables', 400, '{"query":"{ a }","variables":"x"}'],
+    ['a form as body', 415, 'query=x', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['a body that is too large', 413, JSON.stringify({ query: 'x'.repeat(200_000) })],
   ];
 

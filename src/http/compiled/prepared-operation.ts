@@ -90,18 +90,18 @@ const NO_RESOLVE_INFO = undefined as never;
  * introspection, directives or several root fields besides `__typename`.
  */
 function compile({ schema, document, operation }: ValidatedOperation) {
-  const type = operation.operation === 'mutation' ? schema.getMutationType() : schema.getQueryType();
+  const rootType = operation.operation === 'mutation' ? schema.getMutationType() : schema.getQueryType();
   const fragments = fragmentsOf(document);
   const definitions = [operation, ...(operation.variableDefinitions ?? []), ...fragments.values()];
-  if (!type || definitions.some(({ directives }) => directives?.length)) return throwFallback();
+  if (!rootType || definitions.some(({ directives }) => directives?.length)) return throwFallback();
   const selectionCompiler = new SelectionCompiler(schema, fragments);
-  const rootFields = [...selectionCompiler.selectedFields(type, [operation.selectionSet])];
+  const rootFields = [...selectionCompiler.selectedFields(rootType, [operation.selectionSet])];
   const isTypename = ([node]: readonly FieldNode[]): boolean => node?.name.value === '__typename';
   const [root, ...others] = rootFields.filter(([, nodes]) => !isTypename(nodes));
   if (others.length > 0) return throwFallback();
   const [rootKey, nodes = []] = root ?? [];
   const [node] = nodes;
-  const field = node && type.getFields()[node.name.value];
+  const field = node && rootType.getFields()[node.name.value];
   if (root && !field?.resolve) return throwFallback();
   const readRoot: ValueReader = field ? selectionCompiler.readerFor(field.type, nodes) : () => null;
   return {
@@ -112,7 +112,7 @@ function compile({ schema, document, operation }: ValidatedOperation) {
     /** Selects the response data from the resolver's result. Throws if only graphql-js can produce the response. */
     selectData: (value: unknown): Variables => {
       const rootData = readRoot(value);
-      return Object.fromEntries(rootFields.map(([key]) => [key, key === rootKey ? rootData : type.name]));
+      return Object.fromEntries(rootFields.map(([key]) => [key, key === rootKey ? rootData : rootType.name]));
     },
   };
 }

@@ -44,7 +44,7 @@ const needsGraphqlJs = (value: unknown): boolean =>
  * Maximum number of fields in a compiled operation. A field is counted for each object type for which it is compiled. A
  * query for all fields of all payment types has about 300 fields.
  */
-const MAX_FIELDS = 1000;
+const MAX_COMPILED_FIELDS = 1000;
 
 /** Compiles the selections of one operation to functions that read resolved values. */
 export class SelectionCompiler {
@@ -57,7 +57,7 @@ export class SelectionCompiler {
 
   /**
    * Collects the fields that selection sets select on an object type. Map keys are response names, in response order.
-   * Throws a FallbackError for a directive, the name `__proto__`, or more than MAX_FIELDS fields in the operation.
+   * Throws a FallbackError for a directive, the name `__proto__`, or too many fields (MAX_COMPILED_FIELDS).
    */
   selectedFields(
     type: GraphQLObjectType,
@@ -70,7 +70,7 @@ export class SelectionCompiler {
       if (selection.kind === Kind.FIELD) {
         const responseName = (selection.alias ?? selection.name).value;
         this.#fieldCount += 1;
-        if (this.#fieldCount > MAX_FIELDS || responseName === '__proto__') throwFallback();
+        if (this.#fieldCount > MAX_COMPILED_FIELDS || responseName === '__proto__') throwFallback();
         fields.set(responseName, [...(fields.get(responseName) ?? []), selection]);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
         addFragment(selection);

@@ -38,7 +38,7 @@ const DEFAULT_MESSAGE_BY_CODE: Readonly<Record<string, string>> = {
  * could pay twice.
  */
 export const INTERNAL_ERROR_MESSAGE =
-  'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
+  'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same idempotency key only, and look a payment up before confirming it again.';
 
 function redactMessage(message: string, error: unknown, defaultMessage: string): string {
   const originalError = error instanceof GraphQLError ? error.originalError : undefined;

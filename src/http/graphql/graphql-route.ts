@@ -107,10 +107,9 @@ function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): v
 }
 
 /**
- * Whether a browser seems to open the URL as a page: the Accept header begins with text/html. Such a request is not
- * authenticated, because Apollo responds with the landing page. But if the header prefers JSON by its `q` values,
- * Apollo does not. Its CSRF check or the context function (UNAUTHENTICATED_PAGE_REQUEST_ERROR) then rejects the request, so
- * nothing is executed.
+ * Whether the Accept header begins with text/html, as when a browser opens the URL as a page. Such a request is not
+ * authenticated, because it gets the landing page. If the `q` values of the header prefer JSON, Apollo's CSRF check or
+ * UNAUTHENTICATED_PAGE_REQUEST_ERROR rejects the request, so nothing is executed.
  */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');

@@ -8,6 +8,7 @@ export interface GraphQLRequestParams {
   operationName?: unknown;
   variables?: unknown;
   extensions?: unknown;
+  /** Id of a persisted operation (GraphQL over HTTP). Apollo clients send a hash in `extensions` instead. */
   documentId?: unknown;
 }
 

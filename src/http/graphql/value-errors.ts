@@ -9,7 +9,7 @@ const RULE_BY_MESSAGE: readonly (readonly [RegExp, ValueRule])[] = [
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
   [/^Field "[^"]*" must be non-null\./, 'required'],
   [/^Expected value of type "[^"]*", found null\.$/, 'required'],
-  // graphql-js reports this only for null in a variable that has a default value: validation rejects all other cases.
+  // Reported only for null in a variable that has a default value: validation rejects all other invalid values.
   [/^Argument "[^"]*" has invalid value /, 'required'],
   [/^Field "[^"]*" is not defined by type "/, 'unknownField'],
   [/^Exactly one key must be specified for OneOf type /, 'oneOf'],

@@ -11,8 +11,8 @@ import { parseManifest, validateOperation, type ManifestOperation } from './mani
 
 interface PersistedOptions {
   settings: {
-    /** Path of the manifest of persisted operations. Null: there is no manifest, and every operation is allowed. */
-    manifest: string | null;
+    /** Null: there is no manifest of persisted operations, and every operation is allowed. */
+    manifestPath: string | null;
     modeForFrontends: PersistedMode;
     modeForServices: PersistedMode;
   };
@@ -33,8 +33,8 @@ export class PersistedOperations {
   /** Reads and validates the manifest. Throws an Error if the manifest cannot be read or has invalid operations. */
   constructor(private readonly options: PersistedOptions) {
     const { settings, schema } = options;
-    if (settings.manifest === null) return;
-    const operations = parseManifest(readTextFile(settings.manifest));
+    if (settings.manifestPath === null) return;
+    const operations = parseManifest(readTextFile(settings.manifestPath));
     const errors = operations.flatMap((operation) => [
       ...validateOperation(schema, operation),
       ...this.#add(operation),
@@ -51,8 +51,8 @@ export class PersistedOperations {
    * - if the request has an unknown `documentId` and no document.
    */
   resolve(params: GraphQLRequestParams, callerKind: CallerKind): GraphQLRequestParams {
-    const { manifest, modeForFrontends, modeForServices } = this.options.settings;
-    if (manifest === null) return params;
+    const { manifestPath, modeForFrontends, modeForServices } = this.options.settings;
+    if (manifestPath === null) return params;
     // Treat unauthenticated callers like services: if authentication is off, all callers are on this machine.
     const operation = this.#find(params, callerKind === 'frontend' ? modeForFrontends : modeForServices);
     if (!operation) return params;

@@ -27,6 +27,7 @@ function refusalResponse(): string {
   return ['HTTP/1.1 503 Service Unavailable', ...headerLines, '', body].join('\r\n');
 }
 
+/** Refuses connections above the limits with a 503 response. */
 export class ConnectionRefuser {
   #openCount = 0;
 

@@ -14,7 +14,7 @@ const HASHED_FILE_NAME = /-[A-Z0-9]{8}\./;
 const MAX_CONCURRENT_DOWNLOADS = 128;
 
 interface ExplorerOptions {
-  /** Whether the payment service is the embedded sandbox. The page shows whether real money moves. */
+  /** Whether the payment service is the embedded sandbox, which moves no real money. The page shows which it is. */
   isSandbox: boolean;
   /** Whether callers must authenticate. The page then asks for a key or token. */
   requiresCredentials: boolean;

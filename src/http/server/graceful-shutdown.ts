@@ -6,9 +6,7 @@ import { sleep } from '../../shared/timeout';
 import { repeatLaterError } from '../graphql/http-error';
 import type { ClientConnection, Connections } from './connections';
 
-/**
- * An iteration of the event loop is quiet if it accepts no connection and is shorter than this time, in milliseconds.
- */
+/** Maximum duration, in ms, of a quiet iteration of the event loop, which also accepts no connection. */
 const MAX_QUIET_ITERATION_MS = 0.1;
 /** How long open connections may take to send their requests after the listener was closed, in milliseconds. */
 const MAX_REQUEST_WAIT_MS = 1000;

@@ -1,8 +1,8 @@
 import { isLoopback } from '../../shared/loopback';
 
 /**
- * Whether a Host header names a loopback host. Guards against DNS rebinding where callers are not authenticated: a page
- * that attacks in this way sends its own host name.
+ * Whether a Host header names a loopback host. Guards against DNS rebinding where callers are not authenticated: the
+ * requests of an attacking page have the host name of the page.
  */
 export const isLoopbackHost = (host: string | undefined): boolean =>
   isLoopback(URL.parse(`http://${host ?? ''}`)?.hostname ?? '');

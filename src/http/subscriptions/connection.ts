@@ -58,7 +58,7 @@ export class WebSocketConnection implements Transport {
       this.#isAlive = true;
       let text: string;
       try {
-        // Check UTF-8 and duplicate names here: ws checks UTF-8 in text frames only, and graphql-ws checks neither.
+        // Check UTF-8 and duplicate names: ws checks UTF-8 in text frames only, and graphql-ws checks neither.
         text = decodeUtf8(data as Buffer);
         parseJson(text);
       } catch {

@@ -17,8 +17,8 @@ export class QuotaLimiter {
   constructor(private readonly limits: QuotaLimits) {}
 
   /**
-   * Counts one more open subscription or connection of a caller. Returns a function that subtracts it again, to be
-   * called once, when the subscription or connection ends. Throws a RequestError (RATE_LIMITED) if a limit is reached.
+   * Counts a new subscription or connection of a caller. Throws a RequestError (RATE_LIMITED) if a limit is reached.
+   * Returns a function that releases the quota; call it once, when the subscription or connection ends.
    */
   acquire(callerId: string): () => void {
     const { maxTotal, maxPerCaller } = this.limits;

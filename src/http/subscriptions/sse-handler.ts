@@ -35,7 +35,7 @@ export class SseHandler {
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE_ERROR;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;
         if (!isObject(params)) throw badRequest('The body must be a JSON object with a query.');
-        // Validate here, for a response with status 400: errors of prepare() are sent in the stream, with status 200.
+        // Validate now, for a response with status 400: errors of prepare() are sent in the stream, with status 200.
         validateParams(params);
         const lastEventId = headers['last-event-id'];
         const identity = { caller, ip, requestId: id, lastEventId: lastEventId?.toString() };
@@ -46,8 +46,8 @@ export class SseHandler {
         if (raw.destroyed || this.#isClosing) return void raw.destroy();
         const results = 'schema' in prepared ? this.service.start(prepared) : yieldErrors(prepared);
         raw.writeHead(200, { ...reply.getHeaders(), ...SSE_HEADERS } as OutgoingHttpHeaders);
-        // Send the headers in a write of their own: the response keeps their text as long as the stream lasts, and
-        // this write makes it one string. Together with data, the text would stay a concatenation of many strings.
+        // Send the headers in a separate write, to save memory. The response keeps their text as long as the stream
+        // lasts: after a separate write as one string, otherwise as a concatenation of many strings.
         raw.flushHeaders();
         // Do not await the stream: the handler would keep the request in memory as long as the stream lasts.
         this.#sendResults(raw, results).catch(() => raw.destroy());

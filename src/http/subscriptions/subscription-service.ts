@@ -70,7 +70,7 @@ export class SubscriptionService {
       this.#requireValidCredentials(caller);
       eventLoopLagGuard.throwIfOverloaded();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
-      // Automatic persisted queries are not supported for subscriptions: this error makes clients send the document.
+      // Subscriptions support no automatic persisted queries. PersistedQueryNotFound makes clients send the document.
       if (!query && typeof persistedQueryHash(params.extensions) === 'string')
         throw UNKNOWN_PERSISTED_ID_ERROR;
       if (typeof query !== 'string' || query === '') throw NO_QUERY_ERROR;

@@ -136,7 +136,7 @@ export class WebSocketHandler {
     if ((headersDistinct['authorization'] ?? []).length > 1) return '400 Bad Request';
     const { origin, host } = headers;
     if (this.dependencies.authenticator.isDisabled && !isLoopbackHost(host)) return '403 Forbidden';
-    // Check the origin here, because browsers send no CORS preflight before a WebSocket.
+    // Check the origin, because browsers send no CORS preflight before a WebSocket.
     const isForeignOrigin = origin !== undefined && !isOwnOrigin(origin, host);
     return isForeignOrigin && !this.dependencies.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
   }
