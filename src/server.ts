@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { Logger } from 'pino';
 import { systemClock } from './shared/clock';
 import { allowsUnauthenticatedCallers, type Config } from './config';
-import { startGateway, type Gateway, type OpenJournal } from './app/gateway';
+import { startGateway, type Gateway, type JournalOpener } from './app/gateway';
 import { startupBanner } from './app/startup-banner';
 import { createLog } from './shared/logger';
 import { sleep } from './shared/timeout';
@@ -13,49 +13,50 @@ import { describeStartupError } from './app/startup-error';
 
 /**
  * Reads the settings, starts the gateway, and stops it on SIGTERM or SIGINT. Exits with code 1 if the start fails.
- * @param open opens the journal instead of openJournal(), in tests and benchmarks
+ * @param openJournal opens the journal instead of openJournal(), in tests and benchmarks
  */
-export async function main(open?: OpenJournal): Promise<void> {
+export async function main(openJournal?: JournalOpener): Promise<void> {
   try {
-    await run(readStartConfig(), open);
+    await run(readStartConfig(), openJournal);
   } catch (error) {
     process.stderr.write(`${describeStartupError(error)}\n`);
     process.exit(1);
   }
 }
 
-async function run(config: Config, open?: OpenJournal): Promise<void> {
+async function run(config: Config, openJournal?: JournalOpener): Promise<void> {
   const log = createLog(config.logLevel);
   // Ignore errors of stdout, such as EPIPE if the output is piped to `head`.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
-  const options = { credentials: config.service, servesDevJwks: true, logger: log };
-  const sandbox = config.sandbox && (await startSandbox({ ...config.sandbox, ...options }));
-  const service = sandbox ? { ...config.service, baseUrl: sandbox.url } : config.service;
-  const gateway = await startGateway({ ...config, service }, log, systemClock, { open });
+  const sandboxOptions = { credentials: config.service, servesDevJwks: true, logger: log };
+  const sandbox = config.sandbox && (await startSandbox({ ...config.sandbox, ...sandboxOptions }));
+  const baseUrl = sandbox?.url ?? config.service.baseUrl;
+  const gatewayConfig = { ...config, service: { ...config.service, baseUrl } };
+  const gateway = await startGateway(gatewayConfig, log, systemClock, { openJournal });
   stopOnSignal(gateway, sandbox, config, log);
   const { url, metricsUrl } = gateway;
-  const serviceText = sandbox ? 'embedded sandbox' : service.baseUrl;
-  log.info({ url, ...(metricsUrl && { metricsUrl }), service: serviceText }, 'listening');
+  const serviceDescription = sandbox ? 'embedded sandbox' : config.service.baseUrl;
+  log.info({ url, ...(metricsUrl && { metricsUrl }), service: serviceDescription }, 'listening');
   log.flush();
   if (!sandbox) return;
-  const banner = {
+  const bannerOptions = {
     gatewayUrl: url,
     sandboxUrl: sandbox.url,
     hasExplorer: config.explorer,
     requiresCredentials: !allowsUnauthenticatedCallers(config.access),
   };
-  process.stdout.write(startupBanner(banner));
+  process.stdout.write(startupBanner(bannerOptions));
 }
 
 /**
- * Handles SIGTERM and SIGINT. The first signal drains the gateway for `delayMs`, then closes it and waits for work in
- * flight. The process exits with code 1 if closing fails or takes longer than `graceMs`, or at a second signal.
+ * Handles SIGTERM and SIGINT. The first signal drains the gateway for `shutdownDelayMs`, then closes it. The process
+ * exits with code 1 if closing fails or takes longer than `shutdownGraceMs`, or at a second signal.
  */
 function stopOnSignal(
   gateway: Gateway,
   sandbox: Sandbox | null,
-  { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs }: Config,
+  { shutdownDelayMs, shutdownGraceMs }: Config,
   log: Logger,
 ): void {
   let isStopping = false;
@@ -66,12 +67,12 @@ function stopOnSignal(
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     if (isStopping) return forceExit();
     isStopping = true;
-    log.info({ signal, delayMs }, 'stopping');
-    if (delayMs > 0) {
+    log.info({ signal, delayMs: shutdownDelayMs }, 'stopping');
+    if (shutdownDelayMs > 0) {
       gateway.startDraining();
-      await sleep(delayMs);
+      await sleep(shutdownDelayMs);
     }
-    setTimeout(forceExit, graceMs).unref();
+    setTimeout(forceExit, shutdownGraceMs).unref();
     await gateway.close();
     await sandbox?.close();
     log.info('the gateway has stopped');

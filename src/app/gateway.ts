@@ -19,71 +19,69 @@ import type { SharedDependencies } from './shared-dependencies';
 export type Gateway = WebServer;
 
 /** Opens the journal, the durable record of creates, at `file:<path>` or `postgres://…`. */
-export type OpenJournal = (url: string) => Promise<Journal>;
+export type JournalOpener = (url: string) => Promise<Journal>;
 
 /** Builds and starts the gateway. If a part fails to start, closes those already started and rethrows the error. */
 export async function startGateway(
   config: Config,
   log: Logger,
   clock: Clock,
-  { open = openJournal }: { open?: OpenJournal | undefined },
+  { openJournal: open = openJournal }: { openJournal?: JournalOpener | undefined },
 ): Promise<Gateway> {
   const closers = new AsyncDisposableStack();
   try {
     const tracing = await openTracing(config, log, clock);
     closers.defer(async () => tracing?.close());
     const metrics = new Metrics();
-    const parts = { config, log: tracing?.withTraceIds(log) ?? log, clock, metrics, tracing };
-    const service = createPaymentServiceClient(parts);
-    closers.defer(() => service.close());
-    const { journal, journalFailure, close: closeJournal } = await openMonitoredJournal(parts, open);
+    const shared = { config, log: tracing?.withTraceIds(log) ?? log, clock, metrics, tracing };
+    const paymentService = createPaymentServiceClient(shared);
+    closers.defer(() => paymentService.close());
+    const { journal, journalFailure, close: closeJournal } = await openMonitoredJournal(shared, open);
     closers.defer(closeJournal);
-    const audit = openAudit(parts);
+    const audit = openAudit(shared);
     closers.defer(() => audit.close());
-    const notifier = openNotifier(parts);
+    const notifier = openNotifier(shared);
     closers.defer(() => notifier?.close());
-    // The sandbox gets a new service id at each start, because its transactions are lost when it stops.
-    const serviceId = config.sandbox ? `sandbox ${randomUUID()}` : config.service.baseUrl;
+    // The sandbox gets a new name at each start, because its transactions are lost when it stops.
+    const serviceName = config.sandbox ? `sandbox ${randomUUID()}` : config.service.baseUrl;
     const operations = startOperations({
-      payments: service.payments,
-      payouts: service.payouts,
-      callbackTokens: service.callbackTokens,
+      payments: paymentService.payments,
+      payouts: paymentService.payouts,
+      callbackTokens: paymentService.callbackTokens,
       journal,
       notifier,
       clock,
       config,
-      service: serviceId,
-      warn: (facts, message) => parts.log.warn(facts, message),
+      service: serviceName,
+      warn: (facts, message) => shared.log.warn(facts, message),
       runInSpan: tracing?.runInBackgroundSpan,
       observer: createObserver(metrics, audit),
-      serviceLoad: service,
+      serviceLoad: paymentService,
     });
     closers.defer(() => operations.stop());
     registerJournalAndAuditGauges(metrics, {
       journal,
-      service: serviceId,
+      serviceName,
       journalFailure,
       audit,
       operations,
     });
     registerChangeGauges(metrics, operations);
-    const dependencies = { operations, audit, journalFailure, isServiceDown: service.isDown };
-    const web = await startWebServer(parts, dependencies);
-    closers.defer(() => web.close());
+    const dependencies = { operations, audit, journalFailure, isServiceDown: paymentService.isDown };
+    const webServer = await startWebServer(shared, dependencies);
+    closers.defer(() => webServer.close());
     let closing: Promise<void> | undefined;
-    return { ...web, close: () => (closing ??= closers.disposeAsync()) };
+    return { ...webServer, close: () => (closing ??= closers.disposeAsync()) };
   } catch (error) {
     await closers.disposeAsync();
     throw error;
   }
 }
 
-type OperationsOptions = Parameters<typeof startOperations>[0];
-
 const createObserver = (
   { payments, server, changes }: Metrics,
   audit: AuditLog,
-): OperationsOptions['observer'] => ({
+): Parameters<typeof startOperations>[0]['observer'] => ({
   onRecoveryResult: payments.onRecoveryResult,
   onRecoveryJobRun: payments.onRecoveryJobRun,
   onClockStep: payments.onClockStep,

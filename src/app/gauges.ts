@@ -21,8 +21,8 @@ const readOncePerScrape = <T>(read: () => Promise<T>): (() => Promise<T | null>)
 /** Registers the gauges of the circuit breakers, the request queues and the clock skew. */
 export function registerServiceGauges({ registerScraped }: Metrics, transport: ServiceTransport): void {
   const { policy } = transport;
-  const readLanes = (name: 'inFlight' | 'waiting') =>
-    Object.entries(policy.bulkheadLoads()).map(([lane, load]) => [{ lane }, load[name]] as const);
+  const readRequestsByLane = (requestState: 'inFlight' | 'waiting') =>
+    Object.entries(policy.bulkheadLoads()).map(([lane, load]) => [{ lane }, load[requestState]] as const);
   registerScraped({
     paygraph_service_breaker_open: {
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
@@ -33,12 +33,12 @@ export function registerServiceGauges({ registerScraped }: Metrics, transport: S
     paygraph_service_requests_in_flight: {
       help: 'Requests to the payment service in flight, by lane (lookups, payments, payouts).',
       labels: ['lane'],
-      read: () => readLanes('inFlight'),
+      read: () => readRequestsByLane('inFlight'),
     },
     paygraph_service_requests_queued: {
       help: 'Requests to the payment service that wait in a queue, by lane (lookups, payments, payouts).',
       labels: ['lane'],
-      read: () => readLanes('waiting'),
+      read: () => readRequestsByLane('waiting'),
     },
     paygraph_service_clock_skew_seconds: {
       help: 'Clock correction of request signatures in seconds, without sign. Above 0: the service rejected the time of this machine, and requests are signed with the time of the service.',
@@ -47,10 +47,10 @@ export function registerServiceGauges({ registerScraped }: Metrics, transport: S
   });
 }
 
-interface JournalAndAudit {
+interface JournalGaugeSources {
   journal: Journal;
   /** Name of the payment service in the journal. */
-  service: string;
+  serviceName: string;
   /** Returns the reason why the journal is unavailable; null if it is available. */
   journalFailure(): string | null;
   audit: AuditLog;
@@ -63,11 +63,11 @@ interface JournalAndAudit {
  */
 export function registerJournalAndAuditGauges(
   { registerScraped }: Metrics,
-  { journal, service, journalFailure, audit, operations }: JournalAndAudit,
+  { journal, serviceName, journalFailure, audit, operations }: JournalGaugeSources,
 ): void {
-  const readUnknown = readOncePerScrape(() => journal.countUnknown(service));
-  const readByKind = async (valueOf: (outcomes: UnknownOutcomeCount) => number) =>
-    ((await readUnknown()) ?? []).map((outcomes) => [{ kind: outcomes.kind }, valueOf(outcomes)] as const);
+  const readUnknownOutcomes = readOncePerScrape(() => journal.countUnknown(serviceName));
+  const readUnknownByKind = async (valueOf: (count: UnknownOutcomeCount) => number) =>
+    ((await readUnknownOutcomes()) ?? []).map((count) => [{ kind: count.kind }, valueOf(count)] as const);
   registerScraped({
     paygraph_audit_gaps_total: {
       help: 'Entries that could not be written to the audit log: mutations that move money, and recovered outcomes.',
@@ -88,12 +88,12 @@ export function registerJournalAndAuditGauges(
     paygraph_unknown_outcomes: {
       help: 'Creates with an unknown outcome in the journal, of all instances.',
       labels: ['kind'],
-      read: () => readByKind(({ count }) => count),
+      read: () => readUnknownByKind(({ count }) => count),
     },
     paygraph_unknown_outcome_oldest_age_seconds: {
       help: 'Age of the oldest create with an unknown outcome in the journal, of all instances; 0 if there is none.',
       labels: ['kind'],
-      read: () => readByKind(({ oldestStartedAt }) => secondsSince(oldestStartedAt, operations)),
+      read: () => readUnknownByKind(({ oldestStartedAt }) => secondsSince(oldestStartedAt, operations)),
     },
   });
 }
@@ -108,27 +108,27 @@ const secondsSince = (at: number | null, { changeMetrics }: Operations): number 
  */
 export function registerChangeGauges({ registerScraped }: Metrics, operations: Operations): void {
   const { followed, backlog } = operations.changeMetrics;
-  const readFollowed = readOncePerScrape(followed);
-  const readFollowedValue = async (valueOf: (counts: FollowedCounts) => number) => {
-    const counts = await readFollowed();
+  const readFollowedCounts = readOncePerScrape(followed);
+  const readFollowedCount = async (valueOf: (counts: FollowedCounts) => number) => {
+    const counts = await readFollowedCounts();
     return counts && valueOf(counts);
   };
   registerScraped({
     paygraph_followed_transactions: {
       help: 'Followed transactions of all instances. Each is looked up until it is completed or failed, or FOLLOW_DAYS have passed.',
-      read: () => readFollowedValue((counts) => counts.followed),
+      read: () => readFollowedCount((counts) => counts.followed),
     },
     paygraph_followed_transactions_due: {
       help: 'Followed transactions that are due for a lookup, of all instances together.',
-      read: () => readFollowedValue(({ due }) => due),
+      read: () => readFollowedCount(({ due }) => due),
     },
     paygraph_follow_lag_seconds: {
       help: 'Delay of the most overdue lookup of a followed transaction, of all instances; 0 if none is overdue.',
-      read: () => readFollowedValue(({ oldestDueAt }) => secondsSince(oldestDueAt, operations)),
+      read: () => readFollowedCount(({ oldestDueAt }) => secondsSince(oldestDueAt, operations)),
     },
     paygraph_observations_queued: {
       help: 'Responses that are queued to be checked for a new status or state and, if it is new, recorded in the journal.',
-      read: () => backlog().queued,
+      read: () => backlog().queuedCount,
     },
     paygraph_observation_oldest_age_seconds: {
       help: 'Age of the oldest response that is queued to be checked for a new status or state; 0 if there is none.',
@@ -141,18 +141,18 @@ export function registerChangeGauges({ registerScraped }: Metrics, operations: O
   });
 }
 
-interface ServerParts {
+interface ServerGaugeSources {
   subscriptions: ReturnType<typeof startSubscriptions>;
   maxSubscriptions: number;
   connections: Connections;
-  unreadResponses: UnreadResponseLimiter;
-  compiled: CompiledOperationCache;
+  unreadLimiter: UnreadResponseLimiter;
+  compiledCache: CompiledOperationCache;
 }
 
 /** Registers the gauges of the HTTP server. */
-export function registerServerGauges(
+export function registerHttpGauges(
   { registerScraped }: Metrics,
-  { subscriptions, maxSubscriptions, connections, unreadResponses, compiled }: ServerParts,
+  { subscriptions, maxSubscriptions, connections, unreadLimiter, compiledCache }: ServerGaugeSources,
 ): void {
   const { service, sse, webSockets } = subscriptions;
   registerScraped({
@@ -176,11 +176,11 @@ export function registerServerGauges(
     },
     paygraph_unread_response_bytes: {
       help: 'Response bytes that are buffered because clients have not read them.',
-      read: () => unreadResponses.unreadBytes,
+      read: () => unreadLimiter.unreadBytes,
     },
     paygraph_compiled_operations_total: {
       help: 'Operations executed by compiled code. Apollo Server executes all others, which takes more CPU time: if the share of compiled operations falls, CPU usage rises.',
-      read: () => compiled.executedCount,
+      read: () => compiledCache.executedCount,
     },
   });
 }
@@ -190,20 +190,20 @@ export function registerServerGauges(
  * label. Neither is a secret.
  */
 export function registerClientKeyGauges({ registerScraped }: Metrics, authenticator: Authenticator): void {
-  const readTimes = (name: 'keyLastUsedAt' | 'expiresAt') =>
-    authenticator.clientKeys().flatMap(({ client, label: key, [name]: ms }) => {
-      return ms === null ? [] : [[{ client, key }, ms / 1000] as const];
+  const readKeyTimes = (timeName: 'keyLastUsedAt' | 'expiresAt') =>
+    authenticator.clientKeys().flatMap(({ client, label: key, [timeName]: timeMs }) => {
+      return timeMs === null ? [] : [[{ client, key }, timeMs / 1000] as const];
     });
   registerScraped({
     paygraph_client_key_last_used_timestamp_seconds: {
       help: 'Last use of a client key, in seconds since 1970. No value for a key not used since the process started.',
       labels: ['client', 'key'],
-      read: () => readTimes('keyLastUsedAt'),
+      read: () => readKeyTimes('keyLastUsedAt'),
     },
     paygraph_client_key_expiry_timestamp_seconds: {
       help: 'Expiry of a client key, in seconds since 1970. No value for a key that does not expire.',
       labels: ['client', 'key'],
-      read: () => readTimes('expiresAt'),
+      read: () => readKeyTimes('expiresAt'),
     },
   });
 }

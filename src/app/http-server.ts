@@ -24,7 +24,7 @@ import { UnreadResponseLimiter } from '../http/server/unread-response-limiter';
 import type { Operations } from '../core';
 import { buildGatewaySchema, buildSubgraphSchema } from '../resolvers';
 import { OperationContext } from '../resolvers/context';
-import { registerClientKeyGauges, registerServerGauges } from './gauges';
+import { registerClientKeyGauges, registerHttpGauges } from './gauges';
 import { createMetricsServer } from './metrics-server';
 import type { SharedDependencies } from './shared-dependencies';
 
@@ -56,18 +56,18 @@ interface WebServerDependencies {
 
 /** Starts the public server (GraphQL, callbacks, explorer) and, if METRICS_PORT is set, the metrics server. */
 export async function startWebServer(
-  parts: SharedDependencies,
+  shared: SharedDependencies,
   dependencies: WebServerDependencies,
 ): Promise<WebServer> {
-  const { config, metrics, tracing } = parts;
+  const { config, metrics, tracing } = shared;
   const { operations, journalFailure, isServiceDown } = dependencies;
-  const server = await createServerWithoutRoutes(parts, dependencies);
-  const { app, apollo, compiled, graphql, unreadResponses } = server;
-  const { authenticator, connections, eventLoopLagGuard } = graphql;
+  const server = await createServerWithoutRoutes(shared, dependencies);
+  const { app, apollo, compiledCache, graphqlDependencies, unreadLimiter } = server;
+  const { authenticator, connections, eventLoopLagGuard } = graphqlDependencies;
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
-  addCallbackRoute(app, (token) => operations.callbacks.onCallback(token));
-  const metricsServer = createMetricsServer(app, parts, {
+  addCallbackRoute(app, (callbackToken) => operations.callbacks.onCallback(callbackToken));
+  const metricsServer = createMetricsServer(app, shared, {
     journalFailure,
     isServiceDown,
     isClockSteady: () => operations.isClockSteady(),
@@ -76,9 +76,9 @@ export async function startWebServer(
   });
   if (config.explorer)
     addExplorer(app, { isSandbox: config.sandbox !== null, requiresCredentials: !authenticator.isDisabled });
-  const subscriptions = await addGraphqlRoutes(parts, server);
+  const subscriptions = await addGraphqlRoutes(shared, server);
   const { maxSubscriptions } = config.subscriptions;
-  registerServerGauges(metrics, { subscriptions, maxSubscriptions, connections, unreadResponses, compiled });
+  registerHttpGauges(metrics, { subscriptions, maxSubscriptions, connections, unreadLimiter, compiledCache });
   const urls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {
     // After startDraining(), close the listener before subscriptions end, so that subscribers reconnect to other
@@ -90,7 +90,7 @@ export async function startWebServer(
     await app.close();
     await apollo.stop();
     await metricsServer?.close();
-    unreadResponses.stop();
+    unreadLimiter.stop();
     eventLoopLagGuard.stop();
     authenticator.close();
   };
@@ -103,10 +103,10 @@ export async function startWebServer(
 
 /** Creates the web server without routes, and the objects that its routes need. */
 async function createServerWithoutRoutes(
-  parts: SharedDependencies,
+  shared: SharedDependencies,
   { operations, audit }: WebServerDependencies,
 ) {
-  const { config, log, clock, metrics } = parts;
+  const { config, log, clock, metrics } = shared;
   const { limits } = config;
   const schema = config.subgraph ? buildSubgraphSchema() : buildGatewaySchema();
   const authenticator = readSettingFile('CLIENT_KEYS_FILE', () => {
@@ -120,41 +120,41 @@ async function createServerWithoutRoutes(
       { event: 'operation_not_persisted', name },
       'operation is not in the manifest (PERSISTED_OPERATIONS); allowed, because the mode for this caller is warn',
     );
-  const persisted = readSettingFile('PERSISTED_OPERATIONS', () => {
+  const persistedOperations = readSettingFile('PERSISTED_OPERATIONS', () => {
     return new PersistedOperations({ settings: limits.persisted, schema, onUnlisted });
   });
-  const { apollo, compiled } = await startApollo(parts, schema, rateLimit);
-  const connections = createConnections(parts);
-  const unreadResponses = new UnreadResponseLimiter(connections, limits);
+  const { apollo, compiledCache } = await startApollo(shared, schema, rateLimit);
+  const connections = createConnections(shared);
+  const unreadLimiter = new UnreadResponseLimiter(connections, limits);
   const eventLoopLagGuard = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
     metrics.server.requestRejected('overloaded'),
   );
   const { trustedProxies, clientTimeoutMs, corsOrigins } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
-  const record = (entry: AuditEntry): void => {
+  const recordAuditEntry = (entry: AuditEntry): void => {
     audit.record(entry);
     metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   };
-  const graphql: GraphqlDependencies = {
+  const graphqlDependencies: GraphqlDependencies = {
     schema,
     authenticator,
-    admission: new Admission(rateLimit, persisted),
-    contextFor: (request) => new OperationContext(operations, record, request),
+    admission: new Admission(rateLimit, persistedOperations),
+    contextFor: (identity) => new OperationContext(operations, recordAuditEntry, identity),
     eventLoopLagGuard,
     connections,
     corsOrigins,
     onUnauthenticated: () => metrics.server.requestRejected('unauthenticated'),
     log,
   };
-  return { app, apollo, compiled, graphql, unreadResponses };
+  return { app, apollo, compiledCache, graphqlDependencies, unreadLimiter };
 }
 
 async function addGraphqlRoutes(
   { config, clock, metrics, tracing }: SharedDependencies,
-  { app, apollo, compiled, graphql }: Awaited<ReturnType<typeof createServerWithoutRoutes>>,
+  { app, apollo, compiledCache, graphqlDependencies }: Awaited<ReturnType<typeof createServerWithoutRoutes>>,
 ) {
   const { maxSubscriptions, maxSubscriptionsPerClient, heartbeatMs } = config.subscriptions;
-  const subscriptions = startSubscriptions(app, graphql, {
+  const subscriptions = startSubscriptions(app, graphqlDependencies, {
     introspection: config.introspection,
     limits: {
       maxTotal: maxSubscriptions,
@@ -167,7 +167,8 @@ async function addGraphqlRoutes(
     startTrace: tracing?.startSubscriptionSpan,
   });
   const hasLandingPage = config.sandbox !== null;
-  await addGraphqlEndpoints(app, graphql, { apollo, compiled, sse: subscriptions.sse, hasLandingPage });
+  const endpoints = { apollo, compiled: compiledCache, sse: subscriptions.sse, hasLandingPage };
+  await addGraphqlEndpoints(app, graphqlDependencies, endpoints);
   return subscriptions;
 }
 
@@ -178,8 +179,8 @@ async function listen(
 ): Promise<Pick<WebServer, 'url' | 'metricsUrl'>> {
   await metricsServer?.listen({ host, port: metricsPort ?? 0 });
   // Fastify's types lack reusePort, but Fastify passes it to net.Server. An inline literal would not compile.
-  const address = { host, port, reusePort };
-  await app.listen(address);
+  const listenOptions = { host, port, reusePort };
+  await app.listen(listenOptions);
   const urlOf = ({ server }: FastifyInstance): string => {
     const bound = server.address();
     const boundPort = typeof bound === 'object' && bound !== null ? bound.port : 0;
@@ -204,10 +205,10 @@ function createConnections({ config, metrics, log, clock }: SharedDependencies):
       { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections },
       `accepting at most ${maxConnections} connections instead of the ${wantedConnections} of MAX_CONNECTIONS, because of the limit of file descriptors or the maximum of 18000`,
     );
-  const perAddress =
+  const maxPerAddress =
     maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_CONNECTION_FRACTION_PER_ADDRESS);
   return new Connections(
-    { maxConnections, maxConnectionsPerAddress: perAddress, trustedProxies },
+    { maxConnections, maxConnectionsPerAddress: maxPerAddress, trustedProxies },
     loggingConnectionObserver(log, clock, metrics.server),
   );
 }
@@ -222,7 +223,7 @@ async function startApollo(
     tracing?.operationEnded({ type, name, codes: errorCodes });
   });
   const formatError = createErrorFormatter(log);
-  const compiled = new CompiledOperationCache({ rateLimit, logOperation, formatError });
+  const compiledCache = new CompiledOperationCache({ rateLimit, logOperation, formatError });
   const apollo = createApolloServer({
     schema,
     introspection: config.introspection,
@@ -232,8 +233,8 @@ async function startApollo(
     logOperation,
     formatError,
     rateLimit,
-    compilePlugin: compiled.compilePlugin,
+    compilePlugin: compiledCache.compilePlugin,
   });
   await apollo.start();
-  return { apollo, compiled };
+  return { apollo, compiledCache };
 }

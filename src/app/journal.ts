@@ -19,12 +19,12 @@ export async function openMonitoredJournal(
   const opened = await open(url).catch((error: unknown) => {
     throw error instanceof JournalOpenError ? new ConfigError([error.message]) : error;
   });
-  const onCall: JournalCallListener = (call, error, ms) => {
-    metrics.payments.journalCallEnded(call, error?.reason ?? null, ms / 1000);
-    monitor.onCallEnd(call, error);
+  const onCall: JournalCallListener = (methodName, fault, durationMs) => {
+    metrics.payments.journalCallEnded(methodName, fault?.reason ?? null, durationMs / 1000);
+    monitor.onCallEnd(methodName, fault);
   };
-  const run = tracing?.traceJournal(url.startsWith('file:') ? 'sqlite' : 'postgresql');
-  const journal = instrumentJournal(opened, onCall, run);
+  const runInSpan = tracing?.traceJournal(url.startsWith('file:') ? 'sqlite' : 'postgresql');
+  const journal = instrumentJournal(opened, onCall, runInSpan);
   const monitor = new JournalMonitor({ checkWrite: (bytes) => journal.checkWrite(bytes), clock, log });
   const close = async (): Promise<void> => {
     await monitor.stop();
@@ -42,14 +42,14 @@ export async function openMonitoredJournal(
   return { journal, journalFailure, close };
 }
 
-const INSPECTION_TIMEOUT_MS = 5_000;
+const POSTGRES_INSPECTION_TIMEOUT_MS = 5_000;
 
 /** Logs each weakness of PostgreSQL, such as commits that are not durable. Logs nothing if it cannot be inspected. */
 async function logPostgresWeaknesses(url: string, log: SharedDependencies['log']): Promise<void> {
-  const weaknesses = await inspectPostgres(url, INSPECTION_TIMEOUT_MS).then(weaknessesOf, () => []);
-  for (const reason of weaknesses)
+  const weaknesses = await inspectPostgres(url, POSTGRES_INSPECTION_TIMEOUT_MS).then(weaknessesOf, () => []);
+  for (const weakness of weaknesses)
     log.warn(
-      { event: 'journal_weakness', reason },
+      { event: 'journal_weakness', reason: weakness },
       'PostgreSQL is not set up safely for the journal (see reason); the command paygraph doctor names the remedy',
     );
 }

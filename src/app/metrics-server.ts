@@ -17,10 +17,10 @@ export function createMetricsServer(
   { config, log, metrics }: SharedDependencies,
   health: HealthSources,
 ): FastifyInstance | null {
-  const options = { render: () => metrics.renderMetrics(), token: config.metricsToken?.reveal() ?? null };
+  const routeOptions = { render: () => metrics.renderMetrics(), token: config.metricsToken?.reveal() ?? null };
   addHealthRoutes(app, health);
   if (config.metricsPort === null) {
-    addMetricsRoute(app, options);
+    addMetricsRoute(app, routeOptions);
     return null;
   }
   const connections = new Connections(
@@ -30,6 +30,6 @@ export function createMetricsServer(
   const { clientTimeoutMs } = config.limits;
   const server = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });
   addHealthRoutes(server, health);
-  addMetricsRoute(server, options);
+  addMetricsRoute(server, routeOptions);
   return server;
 }

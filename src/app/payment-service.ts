@@ -12,8 +12,8 @@ import { registerServiceGauges } from './gauges';
 import type { SharedDependencies } from './shared-dependencies';
 
 /**
- * Loads the credentials of all channels. Without the sandbox, throws a ConfigError if SERVICE_CREDENTIALS_FILE is
- * invalid. With the sandbox, ignores the file.
+ * Loads the credentials of all channels. Throws a ConfigError if SERVICE_CREDENTIALS_FILE is invalid. With the sandbox,
+ * ignores the file, because the sandbox must not receive credentials of a real service.
  */
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
   const { credentialsFile, defaultCredentials } = service;
@@ -22,7 +22,6 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       { event: 'credentials_file_ignored' },
       'SERVICE_CREDENTIALS_FILE is ignored, because the gateway runs with the embedded sandbox',
     );
-  // If the sandbox is used, ignore the file: the sandbox must not receive credentials of a real service.
   const options = { credentialsFile: sandbox ? null : credentialsFile, defaultCredentials, log };
   return readSettingFile('SERVICE_CREDENTIALS_FILE', () => new Credentials(options));
 }
@@ -36,17 +35,18 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now, interceptor });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
   const isCallbackToken = (text: string): boolean => callbackTokens.decode(text) !== null;
-  const secrets = () => ({
+  const gatewaySecrets = () => ({
     credentials: credentials.allSecrets,
     isCallbackToken: config.publicUrl === null ? undefined : isCallbackToken,
   });
-  const client = new ServiceClient(transport, { status: notFoundStatus, fields: notFoundFields }, secrets, {
+  const notFound = { status: notFoundStatus, fields: notFoundFields };
+  const client = new ServiceClient(transport, notFound, gatewaySecrets, {
     onFailure: (failure) =>
       log.warn(
         { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...failure },
         'payment service request failed',
       ),
-    onEnd: (call, result, ms) => metrics.service.requestEnded(call, result, ms / 1000),
+    onEnd: (call, result, durationMs) => metrics.service.requestEnded(call, result, durationMs / 1000),
     onRetry: () => metrics.service.lookupRetried(),
   });
   registerServiceGauges(metrics, transport);

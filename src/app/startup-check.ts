@@ -26,8 +26,8 @@ function findFileErrors(env: ReturnType<typeof createEnvReader>): string[] {
   // Without SERVICE_BASE_URL, the gateway runs with the embedded sandbox and ignores this file.
   if (env.has('SERVICE_BASE_URL'))
     checkFile('SERVICE_CREDENTIALS_FILE', (file) =>
-      parseCredentialsFile(readTextFile(file), (namedFile) =>
-        readTextFile(path.resolve(path.dirname(file), namedFile)),
+      parseCredentialsFile(readTextFile(file), (referencedFile) =>
+        readTextFile(path.resolve(path.dirname(file), referencedFile)),
       ),
     );
   checkFile('PERSISTED_OPERATIONS', (manifestPath) => {
@@ -35,9 +35,9 @@ function findFileErrors(env: ReturnType<typeof createEnvReader>): string[] {
     const schema = env.get('SUBGRAPH') ? buildSubgraphSchema() : buildGatewaySchema();
     return new PersistedOperations({ settings, schema, onUnlisted: () => undefined });
   });
-  const journal = env.get('DATABASE_URL').reveal();
+  const databaseUrl = env.get('DATABASE_URL').reveal();
   const writtenFiles = {
-    DATABASE_URL: journal.startsWith('file:') ? journal.slice('file:'.length) : undefined,
+    DATABASE_URL: databaseUrl.startsWith('file:') ? databaseUrl.slice('file:'.length) : undefined,
     AUDIT_LOG_FILE: env.get('AUDIT_LOG_FILE'),
   };
   for (const [name, file] of Object.entries(writtenFiles)) {
@@ -48,10 +48,10 @@ function findFileErrors(env: ReturnType<typeof createEnvReader>): string[] {
 }
 
 /** Reads and checks all settings and the files that they name. Throws one ConfigError with all errors. */
-export function readStartConfig(source?: Environment): Config {
-  const errors = findFileErrors(createEnvReader(source));
+export function readStartConfig(environment?: Environment): Config {
+  const errors = findFileErrors(createEnvReader(environment));
   try {
-    const config = readConfig(source);
+    const config = readConfig(environment);
     if (errors.length === 0) return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -106,14 +106,14 @@ export function startOperations(options: OperationsOptions) {
       if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
       else if (outcome === 'unknown') await recovery.claimAndRecover<Transaction>(attempt, matchers[kind]);
     });
-  const { publicUrl } = config;
-  const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
+  const { callbackTokens } = options;
+  const callbacks = new CallbackHandler({ publicUrl: config.publicUrl, callbackTokens, session, lookUp });
   const polling = { settings: config.polling, session, notifier, runInSpan, observer, recorder };
   const common = { session, recovery, hashes, timeoutMs, urlPolicy: config.urlPolicy, callbacks, polling };
   const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
   const payoutOperations = new PayoutOperations({ ...common, payouts, preflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };
-  changes.start({ feeds, timeoutMs, runInSpan, serviceLoad: options.serviceLoad });
+  changes.start({ feeds, lookupTimeoutMs: timeoutMs, runInSpan, serviceLoad: options.serviceLoad });
   return {
     payments: paymentOperations,
     payouts: payoutOperations,

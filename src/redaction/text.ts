@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { REDACTED } from '../shared/secret';
-import { CONTROL_CHARACTERS, isPrintable } from '../shared/text';
+import { CONTROL_CHARACTERS_PATTERN, isPrintable } from '../shared/text';
 import { isUuid } from '../shared/uuid';
 import { isObject, snakeCase, scalarToText, type WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
@@ -85,7 +85,7 @@ const truncateAtWord = (text: string): string =>
 export function readMessage(value: unknown): string | null {
   const text = scalarToText(value);
   if (text === null) return null;
-  const printable = truncateAtWord(text).toWellFormed().replace(CONTROL_CHARACTERS, ' ');
+  const printable = truncateAtWord(text).toWellFormed().replace(CONTROL_CHARACTERS_PATTERN, ' ');
   return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaqueWord(word) ? REDACTED : word));
 }
 

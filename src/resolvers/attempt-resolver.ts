@@ -85,15 +85,15 @@ const SUB_MILLISECOND_PATTERN = /\.\d{3}\d*[1-9]/;
  * That changes no comparison with `startedAt`, which has whole milliseconds. Throws BAD_USER_INPUT if the time does not
  * exist.
  */
-function parseTimestamp(name: string, time: string | null | undefined): number | null {
+function parseTimestamp(argument: string, time: string | null | undefined): number | null {
   if (typeof time !== 'string') return null;
   const ms = parseCalendarTime(time);
   if (Number.isNaN(ms))
-    throw badArgumentError(name, 'timestamp', `${name} must be a time that exists in the calendar.`);
+    throw badArgumentError(argument, 'timestamp', `${argument} must be a time that exists in the calendar.`);
   return SUB_MILLISECOND_PATTERN.test(time) ? ms + 1 : ms;
 }
 
-const isEarlier = (first: AttemptPosition, second: AttemptPosition): boolean =>
+const isEarlierPosition = (first: AttemptPosition, second: AttemptPosition): boolean =>
   first.startedAt < second.startedAt || (first.startedAt === second.startedAt && first.seq < second.seq);
 
 /** Converts the arguments of `attempts` to filters of the journal. Throws BAD_USER_INPUT if an argument is invalid. */
@@ -104,14 +104,14 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly TransactionKi
   if (startedFrom !== null && startedBefore !== null && startedFrom >= startedBefore)
     throw badArgumentError('startedAfter', 'range', 'startedAfter must be before startedBefore.');
   const cursor = typeof after === 'string' ? decodeAttemptCursor(after) : null;
-  const endPosition = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
+  const rangeEnd = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
   return {
     kinds: visibleKinds.filter((kind) => !operation || GRAPHQL_OPERATIONS[kind] === operation),
     outcome: ATTEMPT_OUTCOMES.find((recorded) => GRAPHQL_OUTCOMES[recorded] === outcome) ?? null,
     externalId: typeof externalId === 'string' ? checkedExternalId(externalId) : null,
     startedFrom,
     beforePosition:
-      cursor && endPosition && isEarlier(endPosition, cursor) ? endPosition : (cursor ?? endPosition),
+      cursor && rangeEnd && isEarlierPosition(rangeEnd, cursor) ? rangeEnd : (cursor ?? rangeEnd),
   };
 }
 
@@ -174,14 +174,15 @@ export class AttemptResolver {
     const { caller, attempts } = context;
     const pageSize = checkedPageSize(args.first, ATTEMPTS_PAGE_SIZE);
     const filters = attemptFilters(args, visibleKinds(caller));
-    const recorded =
+    const recordedAttempts =
       filters.kinds.length === 0
         ? []
         : await attempts.list({ ...filters, client: caller.id, channel: args.channel, limit: pageSize + 1 });
-    const edges = recorded
+    const edges = recordedAttempts
       .slice(0, pageSize)
       .map((attempt) => ({ cursor: encodeAttemptCursor(attempt), node: toAttempt(attempt, context) }));
-    const pageInfo = { hasNextPage: recorded.length > pageSize, endCursor: edges.at(-1)?.cursor ?? null };
+    const hasNextPage = recordedAttempts.length > pageSize;
+    const pageInfo = { hasNextPage, endCursor: edges.at(-1)?.cursor ?? null };
     return Object.assign(new AttemptConnection(), { edges, pageInfo });
   }
 }

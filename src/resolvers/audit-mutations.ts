@@ -16,7 +16,7 @@ export interface AuditedInput {
  * Returns the selected method or confirmation for the audit log, such as `bkash`. If an enum value selects the method,
  * appends the value, as in `redirect:QRIS`.
  */
-function selectedMethod({ method, confirmation }: AuditedInput): string {
+function selectedMethodText({ method, confirmation }: AuditedInput): string {
   const [field = '', value] = Object.entries(method ?? confirmation ?? {}).find(([, each]) => each) ?? [];
   return typeof value === 'string' ? `${field}:${value}` : field;
 }
@@ -29,7 +29,7 @@ interface AuditedResult {
   fields?: { path: string[] }[];
 }
 
-function outcomeFields(result: AuditedResult, input: AuditedInput) {
+function auditOutcome(result: AuditedResult, input: AuditedInput) {
   const { replayed, payment, payout, transactionId } = result;
   return {
     outcome: result.constructor.name,
@@ -51,7 +51,7 @@ const isKeyRejected = ({ fields }: AuditedResult): boolean =>
 
 /** Returns a function that runs a mutation and passes an audit entry to `record`, even if the mutation throws. */
 export function createAuditedRunner(
-  record: (entry: AuditEntry) => void,
+  recordEntry: (entry: AuditEntry) => void,
   caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,
 ) {
   return async (
@@ -59,22 +59,22 @@ export function createAuditedRunner(
     input: AuditedInput,
     runMutation: () => Promise<unknown>,
   ): Promise<unknown> => {
-    const call = {
+    const common = {
       ...caller,
       operation,
       key: input.idempotencyKey ?? null,
       channel: input.channel,
-      method: selectedMethod(input),
+      method: selectedMethodText(input),
       amount: input.amount ?? null,
     };
     try {
       const result = (await runMutation()) as AuditedResult;
-      record({ ...call, ...(isKeyRejected(result) && { key: null }), ...outcomeFields(result, input) });
+      recordEntry({ ...common, ...(isKeyRejected(result) && { key: null }), ...auditOutcome(result, input) });
       return result;
     } catch (error) {
       // Do not record the key if access is denied, because the key has not been checked for secrets.
-      if (error instanceof AccessError) call.key = null;
-      record({ ...call, outcome: outcomeOfError(error), transactionId: input.transactionId ?? null });
+      if (error instanceof AccessError) common.key = null;
+      recordEntry({ ...common, outcome: outcomeOfError(error), transactionId: input.transactionId ?? null });
       throw error;
     }
   };

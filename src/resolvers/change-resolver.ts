@@ -14,7 +14,7 @@ function toChange(recorded: RecordedChange, context: OperationContext): Change {
   const { kind, channel, transactionId, currency, value, received } = recorded;
   const lookUp = async () => {
     // An event of a subscription first consumes a rate limit point of the caller.
-    await context.chargeLookup?.();
+    await context.consumeLookupPoint?.();
     return context.visibleTransactions(kind).load({ channel, transactionId });
   };
   const fields = {
@@ -91,7 +91,7 @@ export class ChangeResolver {
     @Root() recorded: RecordedChange,
   ): Change {
     // Discard the cached results of lookups, because they may be older than this change.
-    context.invalidateLoaders();
+    context.discardCachedLookups();
     const change = toChange(recorded, context);
     context.eventId = change.cursor;
     return change;

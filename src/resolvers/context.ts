@@ -5,7 +5,7 @@ import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
 import { createAuditedRunner } from './audit-mutations';
 import { VisibleChanges } from './visible-changes';
-import { createLookupBulkhead, VisibleTransactions } from './visible-transactions';
+import { createLookupBulkheadGetter, VisibleTransactions } from './visible-transactions';
 
 /** Id, caller, client address and Last-Event-ID of an authenticated GraphQL request. */
 export interface RequestIdentity {
@@ -35,18 +35,18 @@ export class OperationContext {
    */
   eventId: string | null = null;
   /** Limit of concurrent lookups, shared by payments and payouts. */
-  private readonly getLookupBulkhead = createLookupBulkhead();
-  private loaders: Partial<Record<TransactionKind, VisibleTransactions>> = {};
+  private readonly getLookupBulkhead = createLookupBulkheadGetter();
+  private transactionsByKind: Partial<Record<TransactionKind, VisibleTransactions>> = {};
 
   constructor(
     private readonly operations: Operations,
-    record: (entry: AuditEntry) => void,
+    recordAuditEntry: (entry: AuditEntry) => void,
     { requestId, caller, ip, lastEventId }: RequestIdentity,
   ) {
     this.requestId = requestId;
     this.caller = caller;
     this.lastEventId = lastEventId;
-    this.runAudited = createAuditedRunner(record, { who: caller.id, requestId, ip });
+    this.runAudited = createAuditedRunner(recordAuditEntry, { who: caller.id, requestId, ip });
   }
 
   /** The payment mutations, executed for the caller. */
@@ -81,13 +81,13 @@ export class OperationContext {
 
   /**
    * Returns the payments, or the payouts, that the caller may read. Results of lookups are cached until
-   * invalidateLoaders() is called.
+   * discardCachedLookups() is called.
    */
   visibleTransactions(kind: TransactionKind): VisibleTransactions {
     const { caller, operations, getLookupBulkhead } = this;
     const { attempts } = operations;
     const { feed } = operations[`${kind}s`];
-    return (this.loaders[kind] ??= new VisibleTransactions({
+    return (this.transactionsByKind[kind] ??= new VisibleTransactions({
       kind,
       caller,
       feed,
@@ -101,13 +101,13 @@ export class OperationContext {
    * RATE_LIMITED if none is left. Undefined for queries and mutations: the points for their lookups are consumed before
    * execution.
    */
-  chargeLookup: (() => Promise<void>) | undefined;
+  consumeLookupPoint: (() => Promise<void>) | undefined;
 
   /**
    * Discards the cached lookups of this operation. Must be called after a mutation, and before each change that a
    * subscription delivers: the cached results may be out of date.
    */
-  invalidateLoaders(): void {
-    this.loaders = {};
+  discardCachedLookups(): void {
+    this.transactionsByKind = {};
   }
 }

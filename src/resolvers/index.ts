@@ -7,11 +7,11 @@ import { MutationResolver } from './mutation-resolver';
 import { NodeResolver } from './node-resolver';
 import { guardRootFields } from './root-fields';
 import { asSubgraph } from './subgraph';
-import { transactionResolver } from './transaction-resolver';
+import { createTransactionResolver } from './transaction-resolver';
 
 const RESOLVERS = [
-  transactionResolver({ kind: 'payment', type: () => Payment, section: '4.3' }),
-  transactionResolver({ kind: 'payout', type: () => Payout, section: '4.1' }),
+  createTransactionResolver({ kind: 'payment', type: () => Payment, specSection: '4.3' }),
+  createTransactionResolver({ kind: 'payout', type: () => Payout, specSection: '4.1' }),
   MutationResolver,
   NodeResolver,
   AttemptResolver,

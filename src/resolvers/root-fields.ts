@@ -37,7 +37,7 @@ function checkAccess(scopes: Scope[], args: Record<string, unknown>, { caller }:
 
 /** Adds checks of scope and channel to every root field, and the audit log to every mutation. */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
-  for (const root of rootTypesOf(schema)) Object.values(root.getFields()).forEach(guardRootField);
+  for (const rootType of rootTypesOf(schema)) Object.values(rootType.getFields()).forEach(guardRootField);
   Object.values(schema.getMutationType()?.getFields() ?? {}).forEach(addAuditLog);
   return schema;
 }
@@ -46,8 +46,8 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
 export function guardRootField(field: RootField): void {
   const scopes = field.extensions['scopes'] as Scope[] | undefined;
   if (!scopes?.length) throw new Error(`The root field ${field.name} declares no scope.`);
-  const ownNote = scopes.some((scope) => scope.endsWith(':own')) ? OWN_SCOPE_NOTE : '';
-  field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${ownNote}`;
+  const ownScopeNote = scopes.some((scope) => scope.endsWith(':own')) ? OWN_SCOPE_NOTE : '';
+  field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${ownScopeNote}`;
   const { resolve = defaultFieldResolver, subscribe } = field;
   const withAccessCheck =
     (resolver: Resolver): Resolver =>

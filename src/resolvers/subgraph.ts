@@ -44,9 +44,9 @@ const entityTypes = (schema: GraphQLSchema) =>
  * Returns a function that resolves to an entity, or null if it is not found. It rejects with BAD_USER_INPUT if
  * __typename is unknown or not the type of the entity, and with the errors of lookUpNode().
  */
-function entityLookup(schema: GraphQLSchema) {
+function createEntityLookup(schema: GraphQLSchema) {
   const { objects, interfaces } = entityTypes(schema);
-  const objectTypesOfEntity = new Map(
+  const objectTypeNamesByEntity = new Map(
     [...objects, ...interfaces].map((type): [string, string[]] => [
       type.name,
       (isObjectType(type) ? [type] : schema.getPossibleTypes(type)).map(({ name }) => name),
@@ -55,10 +55,10 @@ function entityLookup(schema: GraphQLSchema) {
   return async ({ typename, id }: Representation, context: OperationContext, path: readonly string[]) => {
     const typenameError = (message: string) =>
       badArgumentError([...path, '__typename'], 'entityType', message);
-    const types = objectTypesOfEntity.get(typename);
-    if (!types) throw typenameError('__typename is not an entity type of this subgraph.');
+    const objectTypeNames = objectTypeNamesByEntity.get(typename);
+    if (!objectTypeNames) throw typenameError('__typename is not an entity type of this subgraph.');
     const entity = await lookUpNode(id, context, [...path, 'id']);
-    if (entity && !types.includes(entity.constructor.name))
+    if (entity && !objectTypeNames.includes(entity.constructor.name))
       throw typenameError(
         '__typename is not the type of the entity. Use PaymentResource or PayoutResource if it is unknown.',
       );
@@ -83,7 +83,7 @@ function federationServiceField(sdl: string): RootFieldConfig {
 }
 
 function federationEntitiesField(schema: GraphQLSchema): RootFieldConfig {
-  const lookUpEntity = entityLookup(schema);
+  const lookUpEntity = createEntityLookup(schema);
   const Entity = new GraphQLUnionType({
     name: '_Entity',
     description: 'A type with a global id.',

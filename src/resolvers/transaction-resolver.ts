@@ -7,17 +7,17 @@ import { checkBatchSize, checkedLookupKey } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope, type SubscribeData } from './root-fields';
 
-interface TransactionResolverOptions {
+interface ResolverOptions {
   kind: 'payment' | 'payout';
   type: () => typeof Payment | typeof Payout;
   /** Section of the payment service's specification that defines the lookup, such as 4.3. */
-  section: string;
+  specSection: string;
 }
 
 type LookupResult = Promise<PaymentResource | PayoutResource | null>;
 
 /** Returns the resolver of `payment`, `payments` and `paymentUpdated`, or of the same fields for payouts. */
-export function transactionResolver({ kind, type, section }: TransactionResolverOptions): new () => object {
+export function createTransactionResolver({ kind, type, specSection }: ResolverOptions): new () => object {
   const CanRead = () => RequiresScope(`${kind}s:read`, `${kind}s:read:own`);
   const Channel = () => Arg('channel', () => UUID, { description: `The merchant channel of the ${kind}.` });
   const idDescription = `The id of the ${kind} at the service.`;
@@ -28,7 +28,7 @@ export function transactionResolver({ kind, type, section }: TransactionResolver
     @Query(type, {
       name: kind,
       nullable: true,
-      description: `A ${kind} by transactionId, externalId or both, which must then belong together. Null if the service finds none (spec ${section}); it may find a new ${kind} only after a delay.`,
+      description: `A ${kind} by transactionId, externalId or both, which must then belong together. Null if the service finds none (spec ${specSection}); it may find a new ${kind} only after a delay.`,
     })
     lookUp(
       @Ctx() context: OperationContext,

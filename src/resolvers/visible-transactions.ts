@@ -16,24 +16,24 @@ interface VisibleTransactionsOptions {
   caller: Caller;
   feed: TransactionFeed<PaymentResource> | TransactionFeed<PayoutResource>;
   attempts: AttemptOperations;
-  getLookupBulkhead: ReturnType<typeof createLookupBulkhead>;
+  getLookupBulkhead: ReturnType<typeof createLookupBulkheadGetter>;
 }
 
 /** Maximum number of concurrent lookups of one GraphQL operation. */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
 /** Returns a function that returns the limit of concurrent lookups that all lookups of one GraphQL operation share. */
-export function createLookupBulkhead(): () => BulkheadPolicy {
-  let limit: BulkheadPolicy | undefined;
-  return () => (limit ??= bulkhead(MAX_CONCURRENT_LOOKUPS, Infinity));
+export function createLookupBulkheadGetter(): () => BulkheadPolicy {
+  let lookupBulkhead: BulkheadPolicy | undefined;
+  return () => (lookupBulkhead ??= bulkhead(MAX_CONCURRENT_LOOKUPS, Infinity));
 }
 
-/** Returns the kinds of transactions for which the caller has at least one of the rights in `anyOf`. */
+/** Returns the kinds of transactions for which the caller has at least one of `rights`. */
 export const kindsWithRight = (
   { scopes }: Caller,
-  ...anyOf: readonly ('read' | 'read:own' | 'create')[]
+  ...rights: readonly ('read' | 'read:own' | 'create')[]
 ): TransactionKind[] =>
-  TRANSACTION_KINDS.filter((kind) => anyOf.some((right) => scopes.has(`${kind}s:${right}`)));
+  TRANSACTION_KINDS.filter((kind) => rights.some((right) => scopes.has(`${kind}s:${right}`)));
 
 /**
  * The payments, or the payouts, that one caller may read. Resolvers have no other access to transactions of the
@@ -47,17 +47,17 @@ export class VisibleTransactions {
    * Loads from the journal the transaction id for a lookup key; null if the caller did not create this transaction. The
    * property is undefined if the caller may read the transactions of all callers.
    */
-  readonly #ownIdLoader: DataLoader<LookupKey, string | null, string> | undefined;
+  readonly #createdIdLoader: DataLoader<LookupKey, string | null, string> | undefined;
 
   constructor(options: VisibleTransactionsOptions) {
     const { kind, caller, attempts } = options;
     this.#options = options;
     const creator = creatorRestriction(caller, `${kind}s:read`);
     if (creator === null) return;
-    this.#ownIdLoader = new DataLoader(
+    this.#createdIdLoader = new DataLoader(
       async (keys) => {
-        const created = await attempts.findCreated(creator, kind, keys);
-        return created.map((attempt) => attempt?.transactionId ?? null);
+        const ownAttempts = await attempts.findCreated(creator, kind, keys);
+        return ownAttempts.map((attempt) => attempt?.transactionId ?? null);
       },
       { cacheKeyFn: lookupCacheKey },
     );
@@ -69,7 +69,7 @@ export class VisibleTransactions {
    */
   load(key: LookupKey): Promise<Transaction | null> {
     requireChannel(this.#options.caller, key.channel);
-    return this.#ownIdLoader ? this.#loadOwn(key, this.#ownIdLoader.load(key)) : this.#lookUp(key);
+    return this.#createdIdLoader ? this.#loadOwn(key, this.#createdIdLoader.load(key)) : this.#lookUp(key);
   }
 
   /**
@@ -81,13 +81,13 @@ export class VisibleTransactions {
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<Transaction>> {
     const { caller, kind, feed } = this.#options;
     requireChannel(caller, channel);
-    if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === null)
+    if (this.#createdIdLoader && (await this.#createdIdLoader.load({ channel, transactionId })) === null)
       throw transactionNotFoundError(kind);
     return feed.watch(channel, transactionId);
   }
 
-  async #loadOwn({ channel, externalId }: LookupKey, ownId: Promise<string | null>) {
-    const transactionId = await ownId;
+  async #loadOwn({ channel, externalId }: LookupKey, ownTransactionId: Promise<string | null>) {
+    const transactionId = await ownTransactionId;
     if (transactionId === null) return null;
     // Look up by the transaction id from the journal, because other callers may have used the same external id.
     const transaction = await this.#lookUp({ channel, transactionId });
@@ -106,9 +106,9 @@ export class VisibleTransactions {
     const { feed, getLookupBulkhead } = this.#options;
     const lookUp = (key: LookupKey): Promise<Transaction | null> => feed.lookUp(key);
     // Most operations look up only one transaction, which needs no limit.
-    const run =
+    const lookUpWithLimit =
       keys.length === 1 ? lookUp : (key: LookupKey) => getLookupBulkhead().execute(() => lookUp(key));
-    return keys.map((key) => run(key).catch((error: Error) => error));
+    return keys.map((key) => lookUpWithLimit(key).catch((error: Error) => error));
   }
 }
 

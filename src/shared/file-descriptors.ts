@@ -27,10 +27,10 @@ export function fileDescriptorLimit(): number | null {
 }
 
 /** Returns the maximum number of client connections. `limit`: the limit of file descriptors; null if it is unknown. */
-export function maxClientConnections(limit: number | null): number {
-  const knownLimit = limit ?? ASSUMED_DESCRIPTOR_LIMIT;
+export function maxClientConnections(descriptorLimit: number | null): number {
+  const effectiveLimit = descriptorLimit ?? ASSUMED_DESCRIPTOR_LIMIT;
   return Math.min(
     MAX_CLIENT_CONNECTIONS,
-    knownLimit - Math.min(RESERVED_DESCRIPTORS, Math.ceil(knownLimit / 2)),
+    effectiveLimit - Math.min(RESERVED_DESCRIPTORS, Math.ceil(effectiveLimit / 2)),
   );
 }

@@ -11,7 +11,7 @@ interface HotReloadedFileOptions<T> {
    * too. If it throws an error, the message must contain no secrets, because the message is logged. A SyntaxError is an
    * exception: its message is never shown (see describeFileError).
    */
-  parse(text: string, readReferenced: (path: string) => string): T;
+  parse(text: string, readReferencedFile: (path: string) => string): T;
   /**
    * Called after a reload. If the reload failed, `applied` is false, and the old value stays. If the reload succeeded,
    * `applied` is true. Not called if the content is unchanged and the previous reload succeeded, too.
@@ -76,11 +76,11 @@ export class HotReloadedFile<T> {
 
   async #poll(): Promise<void> {
     const { versions } = this.#lastResult;
-    const current = (await Promise.all([...versions.keys()].map(readVersion))).join();
+    const currentVersions = (await Promise.all([...versions.keys()].map(readVersion))).join();
     if (this.#isClosed) return;
-    const hasChanged = current !== [...versions.values()].join();
-    const isStable = current === this.#changingVersions;
-    this.#changingVersions = hasChanged && !isStable ? current : undefined;
+    const hasChanged = currentVersions !== [...versions.values()].join();
+    const isStable = currentVersions === this.#changingVersions;
+    this.#changingVersions = hasChanged && !isStable ? currentVersions : undefined;
     if (hasChanged && isStable) this.#reload();
     this.#schedulePoll(hasChanged && !isStable ? STABLE_FOR_MS : POLL_INTERVAL_MS);
   }

@@ -31,7 +31,7 @@ export const readTextFile = (file: string): string => decodeUtf8(readFileSync(fi
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (hasDuplicateNames(text, value)) throw new StrictJsonError('an object contains the same field twice');
+  if (hasDuplicateFields(text, value)) throw new StrictJsonError('an object contains the same field twice');
   return value;
 }
 
@@ -44,8 +44,8 @@ const COLON_CODE = 0x3a;
  * keeps only the last of such fields. If there are such fields, the text has more colons outside strings than `value`
  * has fields.
  */
-export const hasDuplicateNames = (text: string, value: unknown): boolean =>
-  countColonsOutsideStrings(text) !== countNames(value);
+export const hasDuplicateFields = (text: string, value: unknown): boolean =>
+  countColonsOutsideStrings(text) !== countFields(value);
 
 function countColonsOutsideStrings(text: string): number {
   let colonCount = 0;
@@ -61,15 +61,15 @@ function countColonsOutsideStrings(text: string): number {
 }
 
 /** Counts the fields of all objects in a value. Not recursive: a deeply nested value would overflow the stack. */
-function countNames(value: unknown): number {
-  let nameCount = 0;
+function countFields(value: unknown): number {
+  let fieldCount = 0;
   const unvisited = [value];
   while (unvisited.length > 0) {
     const next = unvisited.pop();
     if (typeof next !== 'object' || next === null) continue;
     const values: unknown[] = Object.values(next);
-    if (!Array.isArray(next)) nameCount += values.length;
+    if (!Array.isArray(next)) fieldCount += values.length;
     for (const inner of values) if (typeof inner === 'object') unvisited.push(inner);
   }
-  return nameCount;
+  return fieldCount;
 }

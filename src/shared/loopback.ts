@@ -1,3 +1,3 @@
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
+const LOOPBACK_HOST_PATTERN = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
 
-export const isLoopback = (host: string): boolean => LOOPBACK_HOST.test(host);
+export const isLoopback = (host: string): boolean => LOOPBACK_HOST_PATTERN.test(host);

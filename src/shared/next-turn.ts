@@ -1,4 +1,4 @@
-let nextTurn: Promise<void> | undefined;
+let pendingTurn: Promise<void> | undefined;
 
 /**
  * Resolves after the event loop has processed all pending input. All callers in one turn get the same promise, so the
@@ -6,9 +6,9 @@ let nextTurn: Promise<void> | undefined;
  * (docs/decisions/0014-batching-by-event-loop-turn.md).
  */
 export const nextEventLoopTurn = (): Promise<void> =>
-  (nextTurn ??= new Promise((resolve) => {
+  (pendingTurn ??= new Promise((resolve) => {
     setImmediate(() => {
-      nextTurn = undefined;
+      pendingTurn = undefined;
       resolve();
     });
   }));

@@ -8,13 +8,13 @@ interface PollStep {
 export type PollIntervals = readonly PollStep[];
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const MIN_EVERY_MS = 100;
-const MAX_EVERY_MS = 24 * 3_600_000;
+const MIN_POLL_INTERVAL_MS = 100;
+const MAX_POLL_INTERVAL_MS = 24 * 3_600_000;
 
-function parseDuration(text: string): number | undefined {
+function parseDurationMs(text: string): number | undefined {
   const [, number, unit = ''] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
-  const scale = UNIT_MS[unit];
-  return number === undefined || scale === undefined ? undefined : Number(number) * scale;
+  const unitMs = UNIT_MS[unit];
+  return number === undefined || unitMs === undefined ? undefined : Number(number) * unitMs;
 }
 
 /**
@@ -27,9 +27,9 @@ export function parsePollIntervals(text: string): PollIntervals | undefined {
   const parsed = parts.map((part, index): PollStep | undefined => {
     const [every = '', until, ...more] = part.split('/');
     const isLast = index === parts.length - 1;
-    const everyMs = parseDuration(every);
-    const untilMs = until === undefined ? Infinity : parseDuration(until);
-    if (!everyMs || everyMs < MIN_EVERY_MS || everyMs > MAX_EVERY_MS) return undefined;
+    const everyMs = parseDurationMs(every);
+    const untilMs = until === undefined ? Infinity : parseDurationMs(until);
+    if (!everyMs || everyMs < MIN_POLL_INTERVAL_MS || everyMs > MAX_POLL_INTERVAL_MS) return undefined;
     if (!untilMs || more.length > 0) return undefined;
     return isLast === (untilMs === Infinity) ? { everyMs, untilMs } : undefined;
   });

@@ -58,11 +58,11 @@ const ALLOWED_POSTGRES_PARAMETERS: ReadonlyMap<string, readonly string[] | null>
  */
 function checkParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
-    const values = ALLOWED_POSTGRES_PARAMETERS.get(name);
+    const allowedValues = ALLOWED_POSTGRES_PARAMETERS.get(name);
     const shownName = /^\w{1,63}$/.test(name) ? name : 'one parameter';
     const knownNames = [...ALLOWED_POSTGRES_PARAMETERS.keys()].join(', ');
-    requireThat(values !== undefined, `only known parameters; ${shownName} is none of ${knownNames}`);
-    requireThat(values?.includes(value) ?? true, `${name} to be one of ${values?.join(', ')}`);
+    requireThat(allowedValues !== undefined, `only known parameters; ${shownName} is none of ${knownNames}`);
+    requireThat(allowedValues?.includes(value) ?? true, `${name} to be one of ${allowedValues?.join(', ')}`);
   }
 }
 
@@ -77,19 +77,19 @@ const normalizeSslMode = (connectionString: string): string =>
  * Parses a connection string with one host, or with several as in libpq:
  * `postgres://user:password@host1:5432,host2:5433/database?target_session_attrs=read-write`. Throws a PostgresUrlError.
  */
-export function readPostgresUrl(text: string): PostgresUrl {
+export function parsePostgresUrl(text: string): PostgresUrl {
   const [, scheme = '', user, authority = '', rest = ''] = URL_PATTERN.exec(text) ?? [];
   requireThat(scheme !== '', 'postgres://<user>@<host>:<port>/<database>');
   // Reject an @ after the authority. It shows that an unencoded reserved character has ended the authority too early.
   requireThat(!rest.includes('@'), RESERVED_CHARACTERS_RULE);
-  const parts = authority.split(',');
-  const hasOneHost = parts.length === 1;
-  requireThat(parts.length <= MAX_HOSTS, `at most ${MAX_HOSTS} hosts`);
-  const failoverHosts = hasOneHost ? [] : parts.map(readHost);
+  const hosts = authority.split(',');
+  const hasOneHost = hosts.length === 1;
+  requireThat(hosts.length <= MAX_HOSTS, `at most ${MAX_HOSTS} hosts`);
+  const failoverHosts = hasOneHost ? [] : hosts.map(parseHost);
   if (hasOneHost) checkPort(/:([^:\]]*)$/.exec(authority)?.[1], 'the port');
   if (user !== undefined) checkPercentEncoding(user);
   const prefix = user === undefined ? scheme : `${scheme}${user}@`;
-  const connectionString = `${prefix}${parts[0]}${rest}`;
+  const connectionString = `${prefix}${hosts[0]}${rest}`;
   requireThat(URL.canParse(connectionString), 'a name or an IP address as host');
   const { searchParams } = new URL(connectionString);
   checkParameters(searchParams);
@@ -101,20 +101,20 @@ export function readPostgresUrl(text: string): PostgresUrl {
   return {
     connectionString: normalizeSslMode(connectionString),
     failoverHosts,
-    ...readConnectionParameters(searchParams, hasOneHost),
+    ...parseConnectionParameters(searchParams, hasOneHost),
   };
 }
 
-function readHost(text: string, index: number): PostgresHost {
+function parseHost(text: string, index: number): PostgresHost {
   const [, host, port] = HOST_PATTERN.exec(text) ?? [];
   requireThat(host !== undefined, `a name or an IP address (IPv6 in brackets) as host ${index + 1}`);
   checkPort(port, `the port of host ${index + 1}`);
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port ? Number(port) : DEFAULT_POSTGRES_PORT };
 }
 
-function checkPort(port: string | undefined, name: string): void {
+function checkPort(port: string | undefined, description: string): void {
   const isValid = !port || (/^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535);
-  requireThat(isValid, `${name} to be a number from 1 to 65535`);
+  requireThat(isValid, `${description} to be a number from 1 to 65535`);
 }
 
 function checkPercentEncoding(userInfo: string): void {
@@ -125,30 +125,30 @@ function checkPercentEncoding(userInfo: string): void {
   }
 }
 
-const isSessionAttributes = (text: string): text is PostgresUrl['targetSessionAttributes'] =>
+const isTargetSessionAttributes = (text: string): text is PostgresUrl['targetSessionAttributes'] =>
   ['any', 'read-write', 'primary'].includes(text);
 
-function readConnectionParameters(parameters: URLSearchParams, hasOneHost: boolean) {
+function parseConnectionParameters(parameters: URLSearchParams, hasOneHost: boolean) {
   // The default for several hosts is read-write, not `any` as in libpq: the gateway cannot use a read-only standby.
   const targetSessionAttributes =
     parameters.get('target_session_attrs') ?? (hasOneHost ? 'any' : 'read-write');
   requireThat(
-    isSessionAttributes(targetSessionAttributes) && (hasOneHost || targetSessionAttributes !== 'any'),
+    isTargetSessionAttributes(targetSessionAttributes) && (hasOneHost || targetSessionAttributes !== 'any'),
     'target_session_attrs to be read-write or primary, because the gateway writes; any is for a single host',
   );
-  const balancing = parameters.get('load_balance_hosts') ?? 'disable';
-  const triesHostsInOrder = hasOneHost || balancing === 'disable';
+  const loadBalancing = parameters.get('load_balance_hosts') ?? 'disable';
+  const triesHostsInOrder = hasOneHost || loadBalancing === 'disable';
   requireThat(triesHostsInOrder, 'load_balance_hosts to be disable, because hosts are tried in their order');
-  const text = (hasOneHost ? null : parameters.get('connect_timeout')) ?? DEFAULT_CONNECT_TIMEOUT_SECONDS;
-  const seconds = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  const isValidTimeout = seconds >= 1 && seconds <= MAX_CONNECT_TIMEOUT_SECONDS;
+  const timeout = (hasOneHost ? null : parameters.get('connect_timeout')) ?? DEFAULT_CONNECT_TIMEOUT_SECONDS;
+  const timeoutSeconds = /^\d{1,2}$/.test(timeout) ? Number(timeout) : 0;
+  const isValidTimeout = timeoutSeconds >= 1 && timeoutSeconds <= MAX_CONNECT_TIMEOUT_SECONDS;
   requireThat(isValidTimeout, `connect_timeout to be from 1 to ${MAX_CONNECT_TIMEOUT_SECONDS} seconds`);
-  return { targetSessionAttributes, connectTimeoutMs: seconds * 1000 };
+  return { targetSessionAttributes, connectTimeoutMs: timeoutSeconds * 1000 };
 }
 
 /** Throws a PostgresUrlError if a connection string is invalid or a TLS file that it names is not readable. */
 export function checkPostgresUrl(text: string): void {
-  const { searchParams: parameters } = new URL(readPostgresUrl(text).connectionString);
+  const { searchParams: parameters } = new URL(parsePostgresUrl(text).connectionString);
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
     const file = parameters.get(name);
     if (file === null) continue;

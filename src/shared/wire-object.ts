@@ -20,6 +20,6 @@ export const snakeCase = (name: string): string =>
  * Does not convert the names in nested objects.
  */
 export function toWireFields(input: object): WireObject {
-  const present = Object.entries(input).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(present.map(([name, value]) => [snakeCase(name), value]));
+  const presentFields = Object.entries(input).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(presentFields.map(([name, value]) => [snakeCase(name), value]));
 }

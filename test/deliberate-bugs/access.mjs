@@ -28,9 +28,9 @@ export const bugs = [
     id: 'access-own-watch',
     promise: 'A caller with read:own watches only what it created.',
     file: 'src/resolvers/visible-transactions.ts',
-    find: 'if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === null)',
+    find: 'if (this.#createdIdLoader && (await this.#createdIdLoader.load({ channel, transactionId })) === null)',
     replace:
-      'if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === undefined)',
+      'if (this.#createdIdLoader && (await this.#createdIdLoader.load({ channel, transactionId })) === undefined)',
     tests: ['test/auth/tenant-isolation.test.ts'],
   },
   {
@@ -141,7 +141,7 @@ export const bugs = [
     id: 'access-forged-callback',
     promise: 'A forged callback token causes nothing.',
     file: 'src/core/callbacks/callback-tokens.ts',
-    find: 'return isOurs && bytes',
+    find: 'return isAuthentic && bytes',
     replace: 'return bytes',
     tests: ['test/callbacks/callback-urls.test.ts'],
   },

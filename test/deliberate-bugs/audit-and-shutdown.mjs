@@ -20,7 +20,7 @@ export const bugs = [
     id: 'audit-refused-calls-missing',
     promise: 'A refused call that was to move money is in the audit log.',
     file: 'src/resolvers/audit-mutations.ts',
-    find: '      record({ ...call, outcome: outcomeOfError(error), transactionId: input.transactionId ?? null });\n',
+    find: '      recordEntry({ ...common, outcome: outcomeOfError(error), transactionId: input.transactionId ?? null });\n',
     replace: '',
     tests: ['test/metrics/metrics.test.ts', 'test/compiled/differential.slow.test.ts'],
   },

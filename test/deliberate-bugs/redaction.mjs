@@ -4,7 +4,7 @@ export const bugs = [
     id: 'redact-audit-key-of-refused-access',
     promise: 'The audit line of a call without the right has no idempotency key.',
     file: 'src/resolvers/audit-mutations.ts',
-    find: 'if (error instanceof AccessError) call.key = null;',
+    find: 'if (error instanceof AccessError) common.key = null;',
     replace: '',
     tests: ['test/auth/scopes.test.ts'],
   },

@@ -112,7 +112,7 @@ const own = [
     id: 'failure-not-audited',
     promise: 'Each mutation has an audit line, also if it fails.',
     file: 'src/resolvers/audit-mutations.ts',
-    find: '      record({ ...call, outcome: outcomeOfError(error), transactionId: input.transactionId ?? null });\n',
+    find: '      recordEntry({ ...common, outcome: outcomeOfError(error), transactionId: input.transactionId ?? null });\n',
     replace: '',
   },
   {

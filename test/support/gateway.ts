@@ -3,7 +3,7 @@ import { pino, type Logger } from 'pino';
 import { systemClock, type Clock } from '../../src/shared/clock';
 import { readConfig } from '../../src/config';
 import { openJournal } from '../../src/datasources/journal/create-journal';
-import { startGateway, type Gateway, type OpenJournal } from '../../src/app/gateway';
+import { startGateway, type Gateway, type JournalOpener } from '../../src/app/gateway';
 import { Secret } from '../../src/shared/secret';
 import { CHANNEL } from './caller';
 import { closeAfterTests, temporaryFolder } from './cleanup';
@@ -40,12 +40,12 @@ export const temporaryDatabase = (): string => `file:${path.join(temporaryFolder
 
 /** Returns a function that opens a journal with a test's clock. */
 export const openWithClock =
-  (clock: Pick<Clock, 'now'>, open: OpenJournal = openWithLongTimeout): OpenJournal =>
+  (clock: Pick<Clock, 'now'>, open: JournalOpener = openWithLongTimeout): JournalOpener =>
   async (url) =>
     Object.assign(await open(url), { time: () => Promise.resolve(clock.now()) });
 
 /** Opens a journal with a timeout for busy machines. */
-export const openWithLongTimeout: OpenJournal = (url) => openJournal(url, GATEWAY_JOURNAL_TIMEOUT_MS);
+export const openWithLongTimeout: JournalOpener = (url) => openJournal(url, GATEWAY_JOURNAL_TIMEOUT_MS);
 
 interface TestGatewayOptions {
   env?: Record<string, string>;
@@ -92,7 +92,9 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   const clock = options.clock ?? (options.now ? { ...systemClock, now: options.now } : systemClock);
   const service = { ...config.service, baseUrl: serviceUrl };
   const open = openWithClock(clock);
-  const gateway = await startGateway({ ...config, service }, logTo(options.logLines), clock, { open });
+  const gateway = await startGateway({ ...config, service }, logTo(options.logLines), clock, {
+    openJournal: open,
+  });
   return new TestClient(closeAfterTests(gateway));
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { systemClock, type Clock } from '../../src/shared/clock';
 import { readConfig } from '../../src/config';
 import type { Journal } from '../../src/datasources/journal/journal';
-import { startGateway, type Gateway, type OpenJournal } from '../../src/app/gateway';
+import { startGateway, type Gateway, type JournalOpener } from '../../src/app/gateway';
 import { AdvancingClock } from '../../src/sandbox/clock';
 import { Caller } from './caller';
 import { logTo, openWithClock, serviceSettings } from './gateway';
@@ -40,7 +40,7 @@ interface HarnessOptions {
   logLines?: string[];
   /** Replaces the opened journal, for example to inject faults. */
   wrap?(journal: Journal): Journal;
-  open?: OpenJournal;
+  open?: JournalOpener;
 }
 
 export interface Harnesses {
@@ -62,8 +62,8 @@ async function startHarness(options: HarnessOptions): Promise<Harness> {
   });
   const { wrap = (journal) => journal } = options;
   const timed = openWithClock(options.journalClock ?? clock, options.open);
-  const open: OpenJournal = async (url) => wrap(await timed(url));
-  const gateway = await startGateway(config, logTo(options.logLines), clock, { open });
+  const open: JournalOpener = async (url) => wrap(await timed(url));
+  const gateway = await startGateway(config, logTo(options.logLines), clock, { openJournal: open });
   return new Harness({ gateway, service, store: options.store, clock });
 }
 

@@ -7,7 +7,7 @@ import type { JournalSession } from '../journal-session';
 interface CallbackHandlerOptions {
   /** Base URL at which the service reaches this gateway, without a trailing slash; null if PUBLIC_URL is not set. */
   publicUrl: string | null;
-  tokens: CallbackTokens;
+  callbackTokens: CallbackTokens;
   session: JournalSession;
   /** Asks the payment service for the transaction that the attempt created or may have created. */
   lookUp(attempt: Attempt): Promise<unknown>;
@@ -53,9 +53,9 @@ export class CallbackHandler {
    * gateway. If PUBLIC_URL is not set, returns `callersUrl` unchanged.
    */
   callbackUrlFor(attemptId: string, callersUrl: string | null | undefined): string | null | undefined {
-    const { publicUrl, tokens } = this.options;
+    const { publicUrl, callbackTokens } = this.options;
     if (publicUrl === null || (callersUrl !== null && callersUrl !== undefined)) return callersUrl;
-    return `${publicUrl}/callbacks/${tokens.encode(attemptId)}`;
+    return `${publicUrl}/callbacks/${callbackTokens.encode(attemptId)}`;
   }
 
   /**
@@ -63,7 +63,7 @@ export class CallbackHandler {
    * ignores the callback if its attempt has no bucket, and MAX_BUCKETS buckets are in use.
    */
   onCallback(token: string): void {
-    const attemptId = this.options.tokens.decode(token);
+    const attemptId = this.options.callbackTokens.decode(token);
     if (attemptId === null) return;
     const bucket = this.#buckets.get(attemptId);
     if (bucket?.isLookupPending) bucket.mustLookUpAgain = true;

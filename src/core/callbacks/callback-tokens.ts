@@ -27,23 +27,23 @@ export class CallbackTokens {
     if (!isUuid(attemptId) || attemptId !== attemptId.toLowerCase())
       throw new TypeError('An attempt id must be a lower-case UUID.');
     const id = uuidToBytes(attemptId);
-    const code = hmac(this.#macKey, id);
-    return Buffer.concat([code, this.#xorMask(id, code)]).toString('base64url');
+    const mac = hmac(this.#macKey, id);
+    return Buffer.concat([mac, this.#applyMask(id, mac)]).toString('base64url');
   }
 
   /** Returns the attempt id in a token; null if the token is invalid. Compares in constant time. */
   decode(token: string): string | null {
     if (!TOKEN_FORMAT.test(token)) return null;
     const bytes = Buffer.from(token, 'base64url');
-    const code = bytes.subarray(0, ID_BYTES);
-    const id = this.#xorMask(bytes.subarray(ID_BYTES), code);
-    const isOurs = timingSafeEqual(hmac(this.#macKey, id), code);
+    const mac = bytes.subarray(0, ID_BYTES);
+    const id = this.#applyMask(bytes.subarray(ID_BYTES), mac);
+    const isAuthentic = timingSafeEqual(hmac(this.#macKey, id), mac);
     // The last character has two unused bits, so four spellings decode alike. Only the canonical spelling is valid.
-    return isOurs && bytes.toString('base64url') === token ? bytesToUuid(id) : null;
+    return isAuthentic && bytes.toString('base64url') === token ? bytesToUuid(id) : null;
   }
 
-  #xorMask(id: Buffer, code: Buffer): Buffer {
-    const mask = hmac(this.#maskKey, code);
+  #applyMask(id: Buffer, mac: Buffer): Buffer {
+    const mask = hmac(this.#maskKey, mac);
     return Buffer.from(id.map((byte, index) => byte ^ (mask[index] ?? 0)));
   }
 }

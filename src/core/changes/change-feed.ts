@@ -26,7 +26,7 @@ const MAX_BEHIND_WAIT_MS = 250;
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
 /**
- * Time in ms after the latest stalled read (see #behind) for which `behindMs` is valid. Afterwards, `behindMs` is 0,
+ * Time in ms after the latest stalled read (see #stalledReads) for which `behindMs` is valid. Afterwards, `behindMs` is 0,
  * because it is out of date.
  */
 const BEHIND_EXPIRY_MS = 60_000;
@@ -46,7 +46,7 @@ export class ChangeFeed {
    * Monotonic times of the first and the latest of consecutive stalled reads. A read is stalled while an open database
    * transaction keeps newer changes unreadable. Undefined if the latest read was not stalled.
    */
-  #behind: { since: number; until: number } | undefined;
+  #stalledReads: { firstAt: number; lastAt: number } | undefined;
 
   constructor(
     private readonly session: FeedSession,
@@ -54,10 +54,10 @@ export class ChangeFeed {
     private readonly observer: Pick<BackgroundObserver, 'onChangeDelivered'>,
   ) {}
 
-  /** Duration in ms of the current series of stalled reads (see #behind); 0 if there is none, or it is out of date. */
+  /** Duration in ms of the current series of stalled reads; 0 if there is none, or if the latest is out of date. */
   get behindMs(): number {
-    const { since, until } = this.#behind ?? { since: 0, until: 0 };
-    return this.session.clock.monotonic() - until < BEHIND_EXPIRY_MS ? until - since : 0;
+    const { firstAt, lastAt } = this.#stalledReads ?? { firstAt: 0, lastAt: 0 };
+    return this.session.clock.monotonic() - lastAt < BEHIND_EXPIRY_MS ? lastAt - firstAt : 0;
   }
 
   /**
@@ -73,23 +73,23 @@ export class ChangeFeed {
     limit: number,
   ): Promise<Omit<ChangeBatch, 'hasUnreadableChanges'>> {
     const { runtime } = this.session;
-    let readFrom = after;
+    let position = after;
     const deadline = runtime.monotonic() + READ_TIMEOUT_MS;
     for (;;) {
-      const reading = this.#readPage(filter, readFrom, limit);
+      const reading = this.#readPage(filter, position, limit);
       const leftMs = deadline - runtime.monotonic();
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
-        if (error instanceof PositionExpired || readFrom === null || readFrom === after)
+        if (error instanceof PositionExpired || position === null || position === after)
           throw error instanceof PositionExpired ? error : journalUnreadableError();
         // Earlier reads of this call have passed changes that the reader may not see. The next call continues after
         // them.
-        return { changes: [], hasMore: true, endPosition: readFrom };
+        return { changes: [], hasMore: true, endPosition: position };
       });
       const { changes, hasMore, endPosition } = page;
-      if (changes.length > 0 || !hasMore || endPosition === readFrom)
+      if (changes.length > 0 || !hasMore || endPosition === position)
         return { changes, hasMore, endPosition: changes.at(-1)?.position ?? endPosition };
       // This page had only changes that the reader may not see.
-      readFrom = endPosition;
+      position = endPosition;
     }
   }
 
@@ -104,8 +104,8 @@ export class ChangeFeed {
     after: ChangePosition | null,
   ): AsyncIterableIterator<RecordedChange, undefined> {
     const watcher = this.signals.watch(filter.channel);
-    const start = after ? Promise.resolve(after) : this.#readNewestPosition(filter, watcher);
-    const changes = this.#yieldChanges(filter, start, watcher);
+    const startPosition = after ? Promise.resolve(after) : this.#readNewestPosition(filter, watcher);
+    const changes = this.#yieldChanges(filter, startPosition, watcher);
     const iterator: AsyncIterableIterator<RecordedChange, undefined> = {
       next: () => runOutsideRequests(() => changes.next()),
       return: () => {
@@ -120,26 +120,26 @@ export class ChangeFeed {
 
   async *#yieldChanges(
     filter: ChangeFilter,
-    start: Promise<ChangePosition>,
+    startPosition: Promise<ChangePosition>,
     watcher: Watcher,
   ): AsyncGenerator<RecordedChange, undefined> {
     try {
-      let position = await start;
+      let position = await startPosition;
       let behindWaitMs = FIRST_BEHIND_WAIT_MS;
       /** Whether the consumer has caught up with the changes that were recorded before it subscribed. */
-      let isLive = false;
+      let hasCaughtUp = false;
       while (!watcher.isStopped) {
         const seenWakeCount = watcher.wakeCount;
         const page = await this.#readForWatcher(filter, position, watcher);
         if (!page) return undefined;
         for (const change of page.changes) {
-          if (isLive) this.observer.onChangeDelivered(this.session.clock.now() - change.recordedAt);
+          if (hasCaughtUp) this.observer.onChangeDelivered(this.session.clock.now() - change.recordedAt);
           yield change;
         }
         position = page.endPosition;
         if (page.changes.length > 0 || page.hasMore) behindWaitMs = FIRST_BEHIND_WAIT_MS;
         if (page.hasMore) continue;
-        isLive = true;
+        hasCaughtUp = true;
         const isBehind = page.hasUnreadableChanges;
         await watcher.waitForWake(seenWakeCount, isBehind ? behindWaitMs : Infinity);
         behindWaitMs = isBehind ? Math.min(MAX_BEHIND_WAIT_MS, behindWaitMs * 2) : FIRST_BEHIND_WAIT_MS;
@@ -182,7 +182,7 @@ export class ChangeFeed {
     // A busy journal always has an open database transaction, so `hasUnreadableChanges` alone does not mean that the
     // read is stalled. A read that returns the newest readable changes is not stalled.
     const isStalled = page.hasUnreadableChanges && (page.changes.length === 0 || page.hasMore);
-    this.#behind = isStalled ? { since: this.#behind?.since ?? now, until: now } : undefined;
+    this.#stalledReads = isStalled ? { firstAt: this.#stalledReads?.firstAt ?? now, lastAt: now } : undefined;
     return page;
   }
 

@@ -4,13 +4,13 @@ import type { FollowedTransaction, Observation, ObservedState } from '../../data
 import type { TransactionKind } from '../../datasources/journal/journal';
 import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import type { JournalSession } from '../journal-session';
-import { nextFollowDelay, type PollPhase } from '../polling/poll-schedule';
+import { nextFollowDelayMs, type PollPhase } from '../polling/poll-schedule';
 import { isIncomplete, pollPhase, receivedAmountOf, stateOf, type Snapshot } from '../polling/snapshot';
-import { FollowedFilter, type SeenTransaction } from './followed-filter';
+import { FollowedFilter, type ObservationWithPhase } from './followed-filter';
 import { ObservationQueue } from './observation-queue';
 
 /** State of a transaction in the latest response that this instance received. */
-export interface KnownState extends Pick<SeenTransaction, 'status' | 'state' | 'phase'> {
+export interface KnownState extends Pick<ObservationWithPhase, 'status' | 'state' | 'phase'> {
   /** When a response last showed the transaction, by the monotonic clock. */
   seenAt: number;
   /** When the journal last reported that it has recorded this state, in journal time; undefined until then. */
@@ -46,8 +46,8 @@ export class ChangeRecorder {
     this.#queue = new ObservationQueue(session);
     this.#followedFilter = new FollowedFilter(
       session,
-      (seen) => this.#enqueueIfNew(seen),
-      (seen) => onChange(seen, false),
+      (observation) => this.#enqueueIfNew(observation),
+      (observation) => onChange(observation, false),
     );
   }
 
@@ -55,11 +55,11 @@ export class ChangeRecorder {
    * Returns the number of observed states that the journal has not yet checked or recorded (`queued`), and the age of
    * the oldest of them in ms (`oldestQueuedMs`; 0 if there is none).
    */
-  backlog(): { queued: number; oldestQueuedMs: number } {
+  backlog(): { queuedCount: number; oldestQueuedMs: number } {
     const now = this.session.clock.now();
     const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followedFilter.oldestAt ?? now);
     return {
-      queued: this.#queue.size + this.#followedFilter.size,
+      queuedCount: this.#queue.size + this.#followedFilter.size,
       oldestQueuedMs: Math.max(0, now - oldestAt),
     };
   }
@@ -79,9 +79,9 @@ export class ChangeRecorder {
     const lastState = this.#knownStates[snapshot.kind].get(snapshot.transactionId);
     if (lastState) {
       lastState.seenAt = this.session.clock.monotonic();
-      if (!isSameState(lastState, snapshot)) this.#enqueue(this.#toSeenTransaction(snapshot, requestedAt));
+      if (!isSameState(lastState, snapshot)) this.#enqueue(this.#toObservation(snapshot, requestedAt));
     } else if (!isStateMissing(snapshot) && !this.#followedFilter.isNotFollowed(snapshot.transactionId)) {
-      this.#followedFilter.add(this.#toSeenTransaction(snapshot, requestedAt));
+      this.#followedFilter.add(this.#toObservation(snapshot, requestedAt));
     }
   }
 
@@ -90,9 +90,9 @@ export class ChangeRecorder {
    * record it in the journal, with the outcome of the create.
    */
   rememberCreatedState(snapshot: Snapshot): ObservedState {
-    const seen = this.#toSeenTransaction(snapshot, this.session.runtime.monotonic());
-    this.#remember(seen);
-    return seen;
+    const observation = this.#toObservation(snapshot, this.session.runtime.monotonic());
+    this.#rememberState(observation);
+    return observation;
   }
 
   /**
@@ -122,12 +122,13 @@ export class ChangeRecorder {
     this.onChange(snapshot, true);
   }
 
-  #enqueueIfNew(seen: SeenTransaction): void {
-    const lastState = this.#knownStates[seen.kind].get(seen.transactionId);
-    if (lastState?.status !== seen.status || lastState.state !== seen.state) this.#enqueue(seen);
+  #enqueueIfNew(observation: ObservationWithPhase): void {
+    const lastState = this.#knownStates[observation.kind].get(observation.transactionId);
+    if (lastState?.status !== observation.status || lastState.state !== observation.state)
+      this.#enqueue(observation);
   }
 
-  #toSeenTransaction(snapshot: Snapshot, requestedAt: number): SeenTransaction {
+  #toObservation(snapshot: Snapshot, requestedAt: number): ObservationWithPhase {
     const { clock, runtime, service } = this.session;
     const observedAt = clock.now();
     const sinceRequestMs = Math.max(0, runtime.monotonic() - requestedAt);
@@ -149,25 +150,25 @@ export class ChangeRecorder {
     };
   }
 
-  #enqueue(seen: SeenTransaction): void {
-    const { kind, transactionId } = seen;
-    const entry = this.#remember(seen);
-    this.#queue.add(seen, (result) => {
-      if (result === 'recorded' || result === 'dropped') this.onChange(seen, result === 'recorded');
-      const isLatest = this.#knownStates[kind].peek(transactionId) === entry;
+  #enqueue(observation: ObservationWithPhase): void {
+    const { kind, transactionId } = observation;
+    const knownState = this.#rememberState(observation);
+    this.#queue.add(observation, (result) => {
+      if (result === 'recorded' || result === 'dropped') this.onChange(observation, result === 'recorded');
+      const isLatest = this.#knownStates[kind].peek(transactionId) === knownState;
       if (!isLatest) return;
-      if (result === 'recorded' || result === 'unchanged') entry.verifiedAt = this.session.clock.now();
+      if (result === 'recorded' || result === 'unchanged') knownState.verifiedAt = this.session.clock.now();
       // Forgets the state, so that the next response is compared with the journal again.
       else this.#knownStates[kind].delete(transactionId);
       if (result === 'not_followed') this.#followedFilter.cacheNotFollowed(transactionId);
     });
   }
 
-  #remember({ kind, transactionId, status, state, phase }: SeenTransaction): KnownState {
+  #rememberState({ kind, transactionId, status, state, phase }: ObservationWithPhase): KnownState {
     const seenAt = this.session.clock.monotonic();
-    const entry: KnownState = { status, state, phase, seenAt, verifiedAt: undefined };
-    this.#knownStates[kind].set(transactionId, entry);
-    return entry;
+    const knownState: KnownState = { status, state, phase, seenAt, verifiedAt: undefined };
+    this.#knownStates[kind].set(transactionId, knownState);
+    return knownState;
   }
 
   /** Returns the due time of the first lookup after a change; null after a final status, and if FOLLOW_DAYS is 0. */
@@ -175,7 +176,7 @@ export class ChangeRecorder {
     const { changes, polling } = this.config;
     if (phase === 'done' || changes.followMs === 0) return null;
     const { clock, runtime } = this.session;
-    return clock.now() + nextFollowDelay(polling.intervalsByPhase[phase], 0, 0, runtime.random());
+    return clock.now() + nextFollowDelayMs(polling.intervalsByPhase[phase], 0, 0, runtime.random());
   }
 }
 
@@ -183,6 +184,6 @@ export class ChangeRecorder {
 const isStateMissing = (snapshot: Snapshot): boolean =>
   isIncomplete(snapshot) && Object.getOwnPropertyDescriptor(snapshot, 'state')?.get !== undefined;
 
-const isSameState = (known: KnownState, found: Snapshot): boolean =>
-  known.status === found.status &&
-  (found.kind === 'payout' || known.state === stateOf(found) || isStateMissing(found));
+const isSameState = (known: KnownState, snapshot: Snapshot): boolean =>
+  known.status === snapshot.status &&
+  (snapshot.kind === 'payout' || known.state === stateOf(snapshot) || isStateMissing(snapshot));

@@ -120,9 +120,9 @@ export class ChangeSignals {
 
   /** Wakes the channel's watchers, here and on other instances, after this instance has recorded a change. */
   signalChange(channel: string): void {
-    const name = channelHash(this.session.service, channel);
-    this.#channels.get(name)?.signal();
-    this.notifier?.publish({ subjectHash: name, stateHash: CHANGE_SIGNAL });
+    const subjectHash = channelHash(this.session.service, channel);
+    this.#channels.get(subjectHash)?.signal();
+    this.notifier?.publish({ subjectHash, stateHash: CHANGE_SIGNAL });
   }
 
   /**
@@ -135,16 +135,16 @@ export class ChangeSignals {
 
   /** Adds a watcher of a channel. The caller must stop it. */
   watch(channel: string): Watcher {
-    const name = channelHash(this.session.service, channel);
-    const watched = this.#channels.get(name) ?? new WatchedChannel(this.session);
-    this.#channels.set(name, watched);
-    const watcher = new Watcher(watched, (stopped) => {
-      watched.watchers.delete(stopped);
-      if (watched.watchers.size > 0) return;
-      watched.stop();
-      this.#channels.delete(name);
+    const subjectHash = channelHash(this.session.service, channel);
+    const watchedChannel = this.#channels.get(subjectHash) ?? new WatchedChannel(this.session);
+    this.#channels.set(subjectHash, watchedChannel);
+    const watcher = new Watcher(watchedChannel, (stoppedWatcher) => {
+      watchedChannel.watchers.delete(stoppedWatcher);
+      if (watchedChannel.watchers.size > 0) return;
+      watchedChannel.stop();
+      this.#channels.delete(subjectHash);
     });
-    watched.watchers.add(watcher);
+    watchedChannel.watchers.add(watcher);
     return watcher;
   }
 }

@@ -24,7 +24,7 @@ interface ChangeTrackingOptions {
 
 interface StartOptions {
   feeds: Readonly<Record<TransactionKind, Pick<TransactionFeed<Snapshot>, 'poll' | 'onRemoteChange'>>>;
-  timeoutMs: number;
+  lookupTimeoutMs: number;
   serviceLoad: ServiceLoad;
   runInSpan: RunInBackgroundSpan;
 }
@@ -50,9 +50,9 @@ export class ChangeTracking {
   /** Subscribes to other instances' messages. Starts the lookups of followed transactions, unless FOLLOW_DAYS is 0. */
   start({ feeds, ...options }: StartOptions): void {
     const { session, notifier, config, observer } = this.options;
-    notifier?.setListener((change) => {
-      if (this.#signals.onRemoteChange(change)) return;
-      for (const feed of Object.values(feeds)) feed.onRemoteChange(change);
+    notifier?.setListener((notification) => {
+      if (this.#signals.onRemoteChange(notification)) return;
+      for (const feed of Object.values(feeds)) feed.onRemoteChange(notification);
     });
     if (config.changes.followMs === 0) return;
     this.#follower = new Follower({

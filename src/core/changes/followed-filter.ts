@@ -5,8 +5,8 @@ import type { Observation } from '../../datasources/journal/changes';
 import type { JournalSession } from '../journal-session';
 import type { PollPhase } from '../polling/poll-schedule';
 
-/** The state of a transaction in a response. Does not refer to the response itself, to save memory in queues. */
-export interface SeenTransaction extends Observation {
+/** An observation with the poll phase. Does not refer to the response itself, to save memory in queues. */
+export interface ObservationWithPhase extends Observation {
   phase: PollPhase;
 }
 
@@ -14,7 +14,7 @@ export interface SeenTransaction extends Observation {
  * Minimum time in ms between two queries of the journal. One query checks all queued transactions, because a query for
  * each of them would wake the thread of a SQLite journal too often.
  */
-const CHECK_EVERY_MS = 100;
+const MIN_CHECK_GAP_MS = 100;
 const MAX_QUEUED = 10_000;
 const MAX_NOT_FOLLOWED = 20_000;
 /** Time in ms after which a transaction that was not followed is checked again. Its create may be recorded by then. */
@@ -22,12 +22,12 @@ const NOT_FOLLOWED_TTL_MS = 5 * 60_000;
 
 /** Discards states of transactions that are not followed (docs/changes.md). Asks the journal about them in batches. */
 export class FollowedFilter {
-  #queued: SeenTransaction[] = [];
+  #queued: ObservationWithPhase[] = [];
   #timer: Timer | undefined;
-  #checking: Promise<void> | undefined;
+  #checkInFlight: Promise<void> | undefined;
   #checkedAt = -Infinity;
   /** When the journal reported transactions as not followed, by transaction id. Times are by the monotonic clock. */
-  readonly #notFollowedAt = lazyLruCache<string, number>(MAX_NOT_FOLLOWED);
+  readonly #notFollowedAtById = lazyLruCache<string, number>(MAX_NOT_FOLLOWED);
 
   /**
    * @param onPassed called with each state whose transaction may be followed; if the journal fails, with every
@@ -36,8 +36,8 @@ export class FollowedFilter {
    */
   constructor(
     private readonly session: JournalSession,
-    private readonly onPassed: (seen: SeenTransaction) => void,
-    private readonly onDropped: (seen: SeenTransaction) => void,
+    private readonly onPassed: (observation: ObservationWithPhase) => void,
+    private readonly onDropped: (observation: ObservationWithPhase) => void,
   ) {}
 
   get size(): number {
@@ -51,51 +51,51 @@ export class FollowedFilter {
 
   /** Whether the journal has reported, within the last NOT_FOLLOWED_TTL_MS, that a transaction is not followed. */
   isNotFollowed(transactionId: string): boolean {
-    const reportedAt = this.#notFollowedAt.peek(transactionId) ?? -Infinity;
+    const reportedAt = this.#notFollowedAtById.peek(transactionId) ?? -Infinity;
     return this.session.clock.monotonic() - reportedAt <= NOT_FOLLOWED_TTL_MS;
   }
 
   /** Queues a state, or drops it if too many are queued. */
-  add(seen: SeenTransaction): void {
-    if (this.#queued.length >= MAX_QUEUED) return this.onDropped(seen);
-    this.#queued.push(seen);
-    this.#schedule();
+  add(observation: ObservationWithPhase): void {
+    if (this.#queued.length >= MAX_QUEUED) return this.onDropped(observation);
+    this.#queued.push(observation);
+    this.#scheduleCheck();
   }
 
   cacheNotFollowed(transactionId: string): void {
-    this.#notFollowedAt.set(transactionId, this.session.clock.monotonic());
+    this.#notFollowedAtById.set(transactionId, this.session.clock.monotonic());
   }
 
   /** Forgets that a transaction was not followed, so that its next response is checked again. */
   forgetNotFollowed(transactionId: string): void {
-    this.#notFollowedAt.delete(transactionId);
+    this.#notFollowedAtById.delete(transactionId);
   }
 
   /** Checks the queued states immediately. Resolves when all are checked. */
   async flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
-    await this.#checking;
+    await this.#checkInFlight;
     await this.#check();
   }
 
-  #schedule(): void {
-    if (this.#timer || this.#checking) return;
+  #scheduleCheck(): void {
+    if (this.#timer || this.#checkInFlight) return;
     const { clock } = this.session;
-    const delayMs = this.#checkedAt + CHECK_EVERY_MS - clock.monotonic();
-    if (delayMs <= 0) return this.#start();
-    this.#timer = clock.after(Math.min(delayMs, CHECK_EVERY_MS), () => {
+    const delayMs = this.#checkedAt + MIN_CHECK_GAP_MS - clock.monotonic();
+    if (delayMs <= 0) return this.#startCheck();
+    this.#timer = clock.after(Math.min(delayMs, MIN_CHECK_GAP_MS), () => {
       this.#timer = undefined;
-      this.#start();
+      this.#startCheck();
     });
   }
 
-  #start(): void {
+  #startCheck(): void {
     // Waits one turn of the event loop, so that all responses received in this turn share one query.
     const check = (): Promise<void> => this.session.runtime.nextTurn().then(() => this.#check());
-    this.#checking = runOutsideRequests(check).finally(() => {
-      this.#checking = undefined;
-      if (this.#queued.length > 0) this.#schedule();
+    this.#checkInFlight = runOutsideRequests(check).finally(() => {
+      this.#checkInFlight = undefined;
+      if (this.#queued.length > 0) this.#scheduleCheck();
     });
   }
 
@@ -108,9 +108,9 @@ export class FollowedFilter {
     const ids = batch.map(({ transactionId }) => transactionId);
     // If the journal fails, every transaction of the batch is treated as possibly followed.
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
-    batch.forEach((seen, index) => {
-      if (mayBeFollowed?.[index] === false) this.cacheNotFollowed(seen.transactionId);
-      else this.onPassed(seen);
+    batch.forEach((observation, index) => {
+      if (mayBeFollowed?.[index] === false) this.cacheNotFollowed(observation.transactionId);
+      else this.onPassed(observation);
     });
   }
 }

@@ -4,21 +4,21 @@ import type { TransactionKind } from '../../datasources/journal/journal';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { RepeatedJob, type BackgroundObserver, type RunInBackgroundSpan } from '../background';
 import type { JournalSession } from '../journal-session';
-import { nextFollowDelay, retryAfterMsOf, type PollPhase } from '../polling/poll-schedule';
+import { nextFollowDelayMs, retryAfterMsOf, type PollPhase } from '../polling/poll-schedule';
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownState } from './change-recorder';
 
 /** Delay in ms between two runs, each of which claims due lookups. The delay is shorter if more lookups may be due. */
 const RUN_DELAY_MS = 1000;
 /** Maximum number of this job's lookups in flight, and of lookups per claim. Leaves capacity for callers. */
-const MAX_BATCH = 32;
+const MAX_LOOKUPS_IN_FLIGHT = 32;
 /** A transaction is young for this time in ms after its last change: it is likely to change again soon. */
 const RECENTLY_CHANGED_MS = 15 * 60_000;
 /**
  * Fraction of lookups that are for young transactions, if enough of them are due. The other lookups are for the most
  * overdue transactions.
  */
-const YOUNG_FRACTION = 0.8;
+const YOUNG_LOOKUP_FRACTION = 0.8;
 /** Interval in ms at which one lookup probes the payment service while a circuit breaker is open. */
 const PROBE_EVERY_MS = 5000;
 /** Time in ms by which the lease of a claimed transaction outlasts the time limit of its lookup. */
@@ -41,8 +41,7 @@ export interface ServiceLoad {
 interface FollowerOptions {
   session: JournalSession;
   config: { changes: ChangeSettings; polling: PollSettings };
-  /** Time limit of a lookup in ms. */
-  timeoutMs: number;
+  lookupTimeoutMs: number;
   recorder: ChangeRecorder;
   serviceLoad: ServiceLoad;
   /** Looks a transaction up, and passes it to the recorder and to subscribers. Null if the service does not have it. */
@@ -57,9 +56,9 @@ interface FollowerOptions {
  */
 export class Follower {
   readonly #job: RepeatedJob;
-  readonly #lookups = new InFlightCounter();
+  readonly #lookupsInFlight = new InFlightCounter();
   /** Next lookups not yet written to the journal, by row id. Leases keep other instances from claiming the rows. */
-  readonly #unwrittenSchedules = new Map<number, NextLookup>();
+  readonly #unwrittenNextLookups = new Map<number, NextLookup>();
   /** Token bucket: number of lookups that may be sent now. */
   #lookupTokens = 0;
   #refilledAt: number;
@@ -77,21 +76,21 @@ export class Follower {
    */
   async stop(): Promise<void> {
     await this.#job.stop();
-    await this.#lookups.drained();
-    await this.#writeSchedules();
+    await this.#lookupsInFlight.drained();
+    await this.#writeNextLookups();
   }
 
   async #run(): Promise<number> {
     const { session, config } = this.options;
-    await this.#writeSchedules();
+    await this.#writeNextLookups();
     if (!session.clock.isSynchronized) return RUN_DELAY_MS;
     const limit = this.#updateLookupLimit();
     // JournalMonitor logs why a claim failed.
-    const claimed = limit === 0 ? [] : await this.#claim(limit).catch(() => []);
+    const claimed = limit === 0 ? [] : await this.#claimDueLookups(limit).catch(() => []);
     for (const transaction of claimed) this.#handleClaimed(transaction);
     const areMoreDue = claimed.length > 0 && claimed.length === limit;
-    const batchMs = (MAX_BATCH / config.changes.lookupsPerSecond) * 1000;
-    return areMoreDue ? Math.min(RUN_DELAY_MS, batchMs) : RUN_DELAY_MS;
+    const refillMs = (MAX_LOOKUPS_IN_FLIGHT / config.changes.lookupsPerSecond) * 1000;
+    return areMoreDue ? Math.min(RUN_DELAY_MS, refillMs) : RUN_DELAY_MS;
   }
 
   #updateLookupLimit(): number {
@@ -103,7 +102,8 @@ export class Follower {
       this.#lookupTokens + (Math.max(0, now - this.#refilledAt) / 1000) * lookupsPerSecond,
     );
     this.#refilledAt = now;
-    const limit = Math.max(0, Math.min(Math.floor(this.#lookupTokens), MAX_BATCH - this.#lookups.count));
+    const freeSlots = MAX_LOOKUPS_IN_FLIGHT - this.#lookupsInFlight.count;
+    const limit = Math.max(0, Math.min(Math.floor(this.#lookupTokens), freeSlots));
     if (serviceLoad.isBusy()) return 0;
     if (!serviceLoad.isDown()) return limit;
     if (now < this.#nextProbeAt) return 0;
@@ -111,18 +111,18 @@ export class Follower {
     return Math.min(1, limit);
   }
 
-  #claim(limit: number): Promise<FollowedTransaction[]> {
-    const { session, timeoutMs } = this.options;
+  #claimDueLookups(limit: number): Promise<FollowedTransaction[]> {
+    const { session, lookupTimeoutMs } = this.options;
     const { journal, clock, runtime, service } = session;
     const now = clock.now();
     return journal.claimFollowed({
       service,
       now,
-      leaseUntil: now + timeoutMs + LEASE_MARGIN_MS,
+      leaseUntil: now + lookupTimeoutMs + LEASE_MARGIN_MS,
       youngIfChangedAfter: now - RECENTLY_CHANGED_MS,
       limit,
-      // Rounds up or down at random, so that the average fraction is YOUNG_FRACTION even if `limit` is small.
-      youngLimit: Math.floor(limit * YOUNG_FRACTION + runtime.random()),
+      // Rounds up or down at random, so that the average fraction is YOUNG_LOOKUP_FRACTION even if `limit` is small.
+      youngLimit: Math.floor(limit * YOUNG_LOOKUP_FRACTION + runtime.random()),
     });
   }
 
@@ -132,27 +132,28 @@ export class Follower {
     const { followMs } = config.changes;
     const { id, kind, createdAt } = transaction;
     if (clock.now() - createdAt >= followMs) {
-      this.#schedule({ followedId: id, nextLookupAt: null, failures: 0 });
+      this.#scheduleLookup({ followedId: id, nextLookupAt: null, failures: 0 });
       return observer.onFollowLookup(kind, 'expired');
     }
     const lastState = recorder.revalidateKnownState(transaction);
     const postponedUntil = lastState && this.#postponedUntil(transaction, lastState);
     if (postponedUntil !== undefined) {
-      this.#schedule({ followedId: id, nextLookupAt: postponedUntil, failures: 0 });
+      this.#scheduleLookup({ followedId: id, nextLookupAt: postponedUntil, failures: 0 });
       return observer.onFollowLookup(kind, 'postponed');
     }
     this.#lookupTokens -= 1;
     const lookUp = () => this.#lookUp(transaction, lastState);
-    void this.#lookups.track(runInSpan({ name: `follow ${kind}` }, lookUp));
+    void this.#lookupsInFlight.track(runInSpan({ name: `follow ${kind}` }, lookUp));
   }
 
   /** Returns the new due time if another response has just shown a state that is not final; otherwise undefined. */
   #postponedUntil({ changedAt }: FollowedTransaction, lastState: KnownState): number | undefined {
     const { clock } = this.options.session;
     if (lastState.phase === 'done') return undefined;
-    const delay = this.#nextLookupDelay(lastState.phase, changedAt, 0);
-    const sinceSeen = clock.monotonic() - lastState.seenAt;
-    return sinceSeen < delay * FRESHNESS_FRACTION ? Math.floor(clock.now() + delay - sinceSeen) : undefined;
+    const delayMs = this.#nextLookupDelayMs(lastState.phase, changedAt, 0);
+    const sinceSeenMs = clock.monotonic() - lastState.seenAt;
+    if (sinceSeenMs >= delayMs * FRESHNESS_FRACTION) return undefined;
+    return Math.floor(clock.now() + delayMs - sinceSeenMs);
   }
 
   /** Looks a transaction up. Schedules its next lookup, unless its status is final. Never rejects. */
@@ -170,8 +171,8 @@ export class Follower {
       if (phase === 'done') return;
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);
-      const delay = this.#nextLookupDelay(phase, isChanged ? clock.now() : changedAt, 0);
-      this.#schedule({ followedId: id, nextLookupAt: clock.now() + delay, failures: 0 });
+      const delayMs = this.#nextLookupDelayMs(phase, isChanged ? clock.now() : changedAt, 0);
+      this.#scheduleLookup({ followedId: id, nextLookupAt: clock.now() + delayMs, failures: 0 });
     } catch (error) {
       observer.onFollowLookup(kind, 'failed');
       this.#retryLater(transaction, retryAfterMsOf(error));
@@ -183,32 +184,33 @@ export class Follower {
     const { id, kind, transactionId, changedAt } = transaction;
     const failures = transaction.failures + 1;
     const phase = recorder.lastKnownState(kind, transactionId)?.phase ?? 'payer';
-    const delay = phase === 'done' ? 0 : this.#nextLookupDelay(phase, changedAt, failures);
-    const nextLookupAt = session.clock.now() + Math.max(delay, minDelayMs);
-    this.#schedule({ followedId: id, nextLookupAt, failures });
+    const delayMs = phase === 'done' ? 0 : this.#nextLookupDelayMs(phase, changedAt, failures);
+    const nextLookupAt = session.clock.now() + Math.max(delayMs, minDelayMs);
+    this.#scheduleLookup({ followedId: id, nextLookupAt, failures });
   }
 
-  #nextLookupDelay(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
+  #nextLookupDelayMs(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
     const { session, config } = this.options;
-    const ageMs = session.clock.now() - changedAt;
-    return nextFollowDelay(config.polling.intervalsByPhase[phase], ageMs, failures, session.runtime.random());
+    const sinceChangeMs = session.clock.now() - changedAt;
+    const intervals = config.polling.intervalsByPhase[phase];
+    return nextFollowDelayMs(intervals, sinceChangeMs, failures, session.runtime.random());
   }
 
-  #schedule(schedule: NextLookup): void {
-    this.#unwrittenSchedules.set(schedule.followedId, schedule);
+  #scheduleLookup(nextLookup: NextLookup): void {
+    this.#unwrittenNextLookups.set(nextLookup.followedId, nextLookup);
   }
 
-  async #writeSchedules(): Promise<void> {
-    const schedules = [...this.#unwrittenSchedules.values()];
-    if (schedules.length === 0) return;
+  async #writeNextLookups(): Promise<void> {
+    const nextLookups = [...this.#unwrittenNextLookups.values()];
+    if (nextLookups.length === 0) return;
     try {
-      await this.options.session.journal.scheduleFollowed(schedules);
+      await this.options.session.journal.scheduleFollowed(nextLookups);
     } catch {
       // The next run tries again. If this instance dies first, the lookups become due when the leases end.
       return;
     }
-    for (const schedule of schedules)
-      if (this.#unwrittenSchedules.get(schedule.followedId) === schedule)
-        this.#unwrittenSchedules.delete(schedule.followedId);
+    for (const nextLookup of nextLookups)
+      if (this.#unwrittenNextLookups.get(nextLookup.followedId) === nextLookup)
+        this.#unwrittenNextLookups.delete(nextLookup.followedId);
   }
 }

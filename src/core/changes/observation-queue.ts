@@ -15,7 +15,7 @@ interface QueuedObservation {
 
 const MAX_QUEUED = 10_000;
 /** Maximum number of concurrent writes of observations. The journal combines them into batches. */
-const MAX_IN_FLIGHT = 64;
+const MAX_WRITES_IN_FLIGHT = 64;
 /** Age in ms up to which an observation is written again if its write fails. An older one is dropped. */
 const RETRY_FOR_MS = 10 * 60_000;
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
@@ -26,7 +26,7 @@ export class ObservationQueue {
   readonly #waiting = new Map<string, QueuedObservation[]>();
   /** Observations of transactions with a write in flight, by transaction. The first of each list is being written. */
   readonly #inFlight = new Map<string, QueuedObservation[]>();
-  readonly #writeCounter = new InFlightCounter();
+  readonly #writesInFlight = new InFlightCounter();
   #size = 0;
   #failureCount = 0;
   #retryTimer: Timer | undefined;
@@ -52,11 +52,11 @@ export class ObservationQueue {
   add(observation: Observation, onEnd: QueuedObservation['onEnd']): void {
     this.#size += 1;
     if (this.#size > MAX_QUEUED) this.#dropOldest();
-    const key = `${observation.kind} ${observation.transactionId}`;
-    const list = this.#inFlight.get(key) ?? this.#waiting.get(key);
-    if (list) list.push({ observation, onEnd });
-    else this.#waiting.set(key, [{ observation, onEnd }]);
-    this.#start();
+    const transactionKey = `${observation.kind} ${observation.transactionId}`;
+    const observations = this.#inFlight.get(transactionKey) ?? this.#waiting.get(transactionKey);
+    if (observations) observations.push({ observation, onEnd });
+    else this.#waiting.set(transactionKey, [{ observation, onEnd }]);
+    this.#startWrites();
   }
 
   /**
@@ -67,35 +67,35 @@ export class ObservationQueue {
     this.#retryTimer?.cancel();
     this.#retryTimer = undefined;
     this.#failureCount = 0;
-    this.#start();
-    await this.#writeCounter.drained();
+    this.#startWrites();
+    await this.#writesInFlight.drained();
   }
 
-  #start(): void {
+  #startWrites(): void {
     if (this.#retryTimer) return;
-    for (const [key, list] of this.#waiting) {
-      if (this.#inFlight.size >= MAX_IN_FLIGHT) return;
-      this.#waiting.delete(key);
-      this.#inFlight.set(key, list);
-      void this.#writeCounter.track(runOutsideRequests(() => this.#record(key, list)));
+    for (const [transactionKey, observations] of this.#waiting) {
+      if (this.#inFlight.size >= MAX_WRITES_IN_FLIGHT) return;
+      this.#waiting.delete(transactionKey);
+      this.#inFlight.set(transactionKey, observations);
+      void this.#writesInFlight.track(runOutsideRequests(() => this.#record(transactionKey, observations)));
     }
   }
 
-  async #record(key: string, list: QueuedObservation[]): Promise<void> {
-    const [first] = list;
+  async #record(transactionKey: string, observations: QueuedObservation[]): Promise<void> {
+    const [first] = observations;
     if (!first) return;
     const result = await this.session.journal
       .recordObservation(first.observation)
       .catch(() => (this.#isTooOld(first) ? 'dropped' : undefined));
-    this.#inFlight.delete(key);
+    this.#inFlight.delete(transactionKey);
     if (result === undefined) this.#retryLater();
     else {
-      list.shift();
+      observations.shift();
       this.#failureCount = 0;
-      this.#end(first, result);
+      this.#finishObservation(first, result);
     }
-    if (list.length > 0) this.#waiting.set(key, list);
-    this.#start();
+    if (observations.length > 0) this.#waiting.set(transactionKey, observations);
+    this.#startWrites();
   }
 
   #isTooOld({ observation }: QueuedObservation): boolean {
@@ -105,23 +105,23 @@ export class ObservationQueue {
   #retryLater(): void {
     if (this.#retryTimer) return;
     const { clock, runtime } = this.session;
-    const delay = backoffMs(RETRY_BACKOFF, this.#failureCount, runtime.random());
+    const delayMs = backoffMs(RETRY_BACKOFF, this.#failureCount, runtime.random());
     this.#failureCount += 1;
-    this.#retryTimer = clock.after(delay, () => {
+    this.#retryTimer = clock.after(delayMs, () => {
       this.#retryTimer = undefined;
-      this.#start();
+      this.#startWrites();
     });
   }
 
   #dropOldest(): void {
-    for (const [key, list] of this.#waiting) {
-      const oldest = list.shift();
-      if (list.length === 0) this.#waiting.delete(key);
-      if (oldest) return this.#end(oldest, 'dropped');
+    for (const [transactionKey, observations] of this.#waiting) {
+      const oldest = observations.shift();
+      if (observations.length === 0) this.#waiting.delete(transactionKey);
+      if (oldest) return this.#finishObservation(oldest, 'dropped');
     }
   }
 
-  #end({ onEnd }: QueuedObservation, result: QueuedResult): void {
+  #finishObservation({ onEnd }: QueuedObservation, result: QueuedResult): void {
     this.#size -= 1;
     onEnd(result);
   }

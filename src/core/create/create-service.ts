@@ -15,7 +15,7 @@ import {
   createRejectedError,
 } from '../../schema/user-errors';
 import { findCreateOfLostAttempt } from './lost-attempt';
-import { creationTime } from '../polling/snapshot';
+import { creationTimeMs } from '../polling/snapshot';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
 import type { JournalSession } from '../journal-session';
@@ -128,7 +128,7 @@ class CreateCall<T extends Transaction> {
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
     // If the transaction is a payment, its creation time becomes `serviceStartedAt`. With a later time, a recovery
     // after a crash would reject the payment as too old. The creation time of a payout is not known.
-    const createdMs = creationTime(lost.found);
+    const createdMs = creationTimeMs(lost.found);
     const serviceStartedAt = Number.isNaN(createdMs) ? newAttempt.serviceStartedAt : createdMs;
     const attempt = { ...newAttempt, serviceStartedAt };
     const insertResult = await session.insertAttempt(attempt, recovery.rememberAsSucceeded(lost.found));

@@ -1,7 +1,7 @@
 /** Iterator of one subscriber. A slow subscriber misses some of the pushed values, but never the latest one. */
 export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefined> {
   #pendingValue: { value: T } | undefined;
-  #end: { error?: unknown } | undefined;
+  #endResult: { error?: unknown } | undefined;
   #pendingNext: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
 
   /** @param onReturn called when the consumer stops iterating */
@@ -19,7 +19,7 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
 
   /** Ends the iteration after the pending value was delivered. If an error is given, next() rejects with it once. */
   end(error?: unknown): void {
-    this.#end ??= error === undefined ? {} : { error };
+    this.#endResult ??= error === undefined ? {} : { error };
     this.#deliver();
   }
 
@@ -42,17 +42,17 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
   }
 
   #deliver(): void {
-    const request = this.#pendingNext;
-    if (!request || (!this.#pendingValue && !this.#end)) return;
+    const pendingNext = this.#pendingNext;
+    if (!pendingNext || (!this.#pendingValue && !this.#endResult)) return;
     this.#pendingNext = undefined;
     if (this.#pendingValue) {
       const { value } = this.#pendingValue;
       this.#pendingValue = undefined;
-      return request.resolve({ done: false, value });
+      return pendingNext.resolve({ done: false, value });
     }
-    const error = this.#end?.error;
-    if (error === undefined) return request.resolve({ done: true, value: undefined });
-    this.#end = {};
-    request.reject(error);
+    const error = this.#endResult?.error;
+    if (error === undefined) return pendingNext.resolve({ done: true, value: undefined });
+    this.#endResult = {};
+    pendingNext.reject(error);
   }
 }

@@ -20,7 +20,7 @@ const MIN_FOLLOW_DELAY_FRACTION = 1 / 60;
  * further one doubles this minimum, up to MAX_BACKOFF_MS.
  * @param random number from 0 (inclusive) to 1 (exclusive), for the jitter
  */
-export function nextPollDelay(
+export function nextPollDelayMs(
   intervals: PollIntervals,
   sinceChangeMs: number,
   failures: number,
@@ -34,19 +34,19 @@ export function nextPollDelay(
 }
 
 /**
- * Returns the delay in ms before the next lookup of a followed transaction. It is the delay that nextPollDelay()
+ * Returns the delay in ms before the next lookup of a followed transaction. It is the delay that nextPollDelayMs()
  * returns for the same parameters, but at least MIN_FOLLOW_DELAY_FRACTION of the time since the last change.
  */
-export function nextFollowDelay(
+export function nextFollowDelayMs(
   intervals: PollIntervals,
   sinceChangeMs: number,
   failures: number,
   random: number,
 ): number {
-  const ageMs = Math.max(0, sinceChangeMs);
+  const elapsedMs = Math.max(0, sinceChangeMs);
   return Math.max(
-    nextPollDelay(intervals, ageMs, failures, random),
-    Math.round(ageMs * MIN_FOLLOW_DELAY_FRACTION),
+    nextPollDelayMs(intervals, elapsedMs, failures, random),
+    Math.round(elapsedMs * MIN_FOLLOW_DELAY_FRACTION),
   );
 }
 

@@ -37,7 +37,7 @@ export const stateText = (snapshot: Snapshot): string =>
   JSON.stringify([snapshot.status, snapshot.rawStatus, stateOf(snapshot), receivedAmountOf(snapshot)]);
 
 /** Fields of a snapshot that are not compared: they may come from the gateway, or differ in every response. */
-const IGNORED_FIELDS: ReadonlySet<string> = new Set([
+const UNCOMPARED_FIELDS: ReadonlySet<string> = new Set([
   'definition',
   'dateHeaderMs',
   'externalId',
@@ -45,7 +45,7 @@ const IGNORED_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 const comparableText = (snapshot: Snapshot): string =>
-  JSON.stringify(snapshot, (name, value: unknown) => (IGNORED_FIELDS.has(name) ? undefined : value));
+  JSON.stringify(snapshot, (name, value: unknown) => (UNCOMPARED_FIELDS.has(name) ? undefined : value));
 
 /** Whether a subscriber that has received `before` must also receive `after`. */
 export function hasChanged(before: Snapshot, after: Snapshot): boolean {
@@ -54,11 +54,11 @@ export function hasChanged(before: Snapshot, after: Snapshot): boolean {
 }
 
 /** Returns the creation time by the service's clock, in ms since 1970; NaN if it is not known (always for payouts). */
-export const creationTime = (snapshot: Snapshot): number =>
+export const creationTimeMs = (snapshot: Snapshot): number =>
   Date.parse(String(valueWithoutLookup(snapshot, 'createDate')));
 
-const hash = (text: string, bytes: number): string =>
-  createHash('sha256').update(text).digest().subarray(0, bytes).toString('base64url');
+const hash = (text: string, byteCount: number): string =>
+  createHash('sha256').update(text).digest().subarray(0, byteCount).toString('base64url');
 
 /** Returns a hash of stateText(), for messages to other instances: 8 characters of base64url. */
 export const stateHash = (snapshot: Snapshot): string => hash(stateText(snapshot), 6);

@@ -18,7 +18,7 @@ export interface TransactionFeedOptions {
   runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onPoll'>;
   /** Receives every snapshot. @param requestedAt start of the request, by `Runtime.monotonic()` */
-  recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
+  recorder: { onSnapshot(snapshot: Snapshot, requestedAt: number): void };
 }
 
 /**
@@ -94,10 +94,10 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   /** Handles the hash of a state that another instance has seen. Polls soon if subscribers here lack this state. */
-  onRemoteChange({ subjectHash: name, stateHash: state }: ChangeNotification): void {
-    this.#lastHashesOf(name).peer = state;
-    const poller = this.#pollersByHash.get(name);
-    if (poller && (!poller.latest || stateHash(poller.latest) !== state)) poller.pollSoon();
+  onRemoteChange({ subjectHash, stateHash: remoteStateHash }: ChangeNotification): void {
+    this.#lastHashesOf(subjectHash).peer = remoteStateHash;
+    const poller = this.#pollersByHash.get(subjectHash);
+    if (poller && (!poller.latest || stateHash(poller.latest) !== remoteStateHash)) poller.pollSoon();
   }
 
   /**
@@ -107,40 +107,40 @@ export class TransactionFeed<T extends Snapshot> {
   onSnapshot(snapshot: T, requestedAt: number): void {
     const { channel, transactionId } = snapshot;
     this.options.recorder.onSnapshot(snapshot, requestedAt);
-    const poller = this.#pollers.get(keyOf(channel, transactionId));
+    const poller = this.#pollers.get(pollerKey(channel, transactionId));
     if (poller) runOutsideRequests(() => poller.onSnapshot(snapshot, requestedAt));
     const { notifier } = this.options;
     if (!notifier) return;
-    const name = this.#hashOf(channel, transactionId);
-    const state = stateHash(snapshot);
-    const hashes = this.#lastHashesOf(name);
-    if (hashes.own === state) return;
-    hashes.own = state;
+    const subjectHash = this.#subjectHashOf(channel, transactionId);
+    const newStateHash = stateHash(snapshot);
+    const hashes = this.#lastHashesOf(subjectHash);
+    if (hashes.own === newStateHash) return;
+    hashes.own = newStateHash;
     // Does not publish a state that another instance has just published.
-    if (hashes.peer !== state) notifier.publish({ subjectHash: name, stateHash: state });
+    if (hashes.peer !== newStateHash) notifier.publish({ subjectHash, stateHash: newStateHash });
     hashes.peer = undefined;
   }
 
   /** Schedules an early poll. Returns false if the transaction has no subscribers on this instance. */
   #pollSoon(channel: string, transactionId: string): boolean {
-    const poller = this.#pollers.get(keyOf(channel, transactionId));
+    const poller = this.#pollers.get(pollerKey(channel, transactionId));
     if (poller) runOutsideRequests(() => poller.pollSoon());
     return poller !== undefined;
   }
 
-  #lastHashesOf(name: string): LastStateHashes {
-    const hashes = this.#lastHashes.get(name) ?? {};
-    this.#lastHashes.set(name, hashes);
+  #lastHashesOf(subjectHash: string): LastStateHashes {
+    const hashes = this.#lastHashes.get(subjectHash) ?? {};
+    this.#lastHashes.set(subjectHash, hashes);
     return hashes;
   }
 
   #pollerFor(channel: string, transactionId: string): TransactionPoller<T> {
-    const key = keyOf(channel, transactionId);
+    const key = pollerKey(channel, transactionId);
     const existing = this.#pollers.get(key);
     if (existing) return existing;
     const { settings, session, notifier, runInSpan, observer } = this.options;
     const { kind } = this;
-    const name = notifier ? this.#hashOf(channel, transactionId) : undefined;
+    const subjectHash = notifier ? this.#subjectHashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
       clock: session.clock,
       runtime: session.runtime,
@@ -157,17 +157,17 @@ export class TransactionFeed<T extends Snapshot> {
       onPoll: (result) => observer.onPoll(kind, result),
       onEnd: () => {
         this.#pollers.delete(key);
-        if (name !== undefined) this.#pollersByHash.delete(name);
+        if (subjectHash !== undefined) this.#pollersByHash.delete(subjectHash);
       },
     });
     this.#pollers.set(key, poller);
-    if (name !== undefined) this.#pollersByHash.set(name, poller);
+    if (subjectHash !== undefined) this.#pollersByHash.set(subjectHash, poller);
     return poller;
   }
 
-  #hashOf(channel: string, transactionId: string): string {
+  #subjectHashOf(channel: string, transactionId: string): string {
     return transactionIdHash(`${this.options.session.service} ${this.kind}`, channel, transactionId);
   }
 }
 
-const keyOf = (channel: string, transactionId: string): string => `${channel} ${transactionId}`;
+const pollerKey = (channel: string, transactionId: string): string => `${channel} ${transactionId}`;

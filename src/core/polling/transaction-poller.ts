@@ -3,8 +3,8 @@ import type { Timer } from '../../shared/clock';
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollResult } from '../background';
 import type { JournalSession } from '../journal-session';
-import { nextPollDelay, retryAfterMsOf } from './poll-schedule';
-import { creationTime, hasChanged, mergeSnapshot, pollPhase, stateText, type Snapshot } from './snapshot';
+import { nextPollDelayMs, retryAfterMsOf } from './poll-schedule';
+import { creationTimeMs, hasChanged, mergeSnapshot, pollPhase, stateText, type Snapshot } from './snapshot';
 import { LatestValueIterator } from './latest-value-iterator';
 
 interface TransactionPollerOptions<T extends Snapshot> extends Pick<JournalSession, 'clock' | 'runtime'> {
@@ -55,7 +55,7 @@ export class TransactionPoller<T extends Snapshot> {
   #isPolling = false;
   #mustPollAgain = false;
   #polledAt = -Infinity;
-  #isOver = false;
+  #hasEnded = false;
 
   constructor(private readonly options: TransactionPollerOptions<T>) {
     this.#startedAt = options.runtime.monotonic();
@@ -74,8 +74,8 @@ export class TransactionPoller<T extends Snapshot> {
     const subscriber = new LatestValueIterator<T>((iterator) => this.#unsubscribe(iterator));
     this.#subscribers.add(subscriber);
     const latest = this.#latest;
-    const age = latest ? this.options.clock.monotonic() - latest.receivedAtMonotonic : Infinity;
-    const isFresh = age >= 0 && age < FRESH_MS;
+    const ageMs = latest ? this.options.clock.monotonic() - latest.receivedAtMonotonic : Infinity;
+    const isFresh = ageMs >= 0 && ageMs < FRESH_MS;
     if (latest && (isFresh || this.#outage)) subscriber.push(latest.snapshot);
     else void this.#poll();
     return subscriber;
@@ -87,7 +87,7 @@ export class TransactionPoller<T extends Snapshot> {
    */
   pollSoon(): void {
     if (this.#isPolling) this.#mustPollAgain = true;
-    else if (!this.#isPollingSoon && !this.#isOver) {
+    else if (!this.#isPollingSoon && !this.#hasEnded) {
       this.#isPollingSoon = true;
       this.#schedulePollIn(
         Math.min(MIN_POLL_GAP_MS, this.#polledAt + MIN_POLL_GAP_MS - this.options.clock.monotonic()),
@@ -103,20 +103,20 @@ export class TransactionPoller<T extends Snapshot> {
    */
   onSnapshot(snapshot: T, requestedAt: number): void {
     const before = this.#latest;
-    if (this.#isOver || (!before && requestedAt < this.#startedAt)) return;
-    if (!before || requestedAt >= before.receivedAt) this.#accept(snapshot);
+    if (this.#hasEnded || (!before && requestedAt < this.#startedAt)) return;
+    if (!before || requestedAt >= before.receivedAt) this.#acceptResponse(snapshot);
     else if (hasChanged(before.snapshot, mergeSnapshot(before.snapshot, snapshot))) this.pollSoon();
   }
 
-  #accept(response: T): void {
+  #acceptResponse(response: T): void {
     const { clock, runtime } = this.options;
     const before = this.latest;
     const snapshot = before ? mergeSnapshot(before, response) : response;
     const isChanged = !before || hasChanged(before, snapshot);
     this.#latest = { snapshot, receivedAt: runtime.monotonic(), receivedAtMonotonic: clock.monotonic() };
     this.#outage = undefined;
-    const ageMs = clock.now() - creationTime(snapshot);
-    if (!before) this.#changedAt = clock.monotonic() - (ageMs > 0 ? ageMs : 0);
+    const transactionAgeMs = clock.now() - creationTimeMs(snapshot);
+    if (!before) this.#changedAt = clock.monotonic() - (transactionAgeMs > 0 ? transactionAgeMs : 0);
     // Only a new state restarts the poll schedule. Other values, such as signed URLs, may differ in every response.
     else if (stateText(before) !== stateText(snapshot)) this.#changedAt = clock.monotonic();
     for (const subscriber of this.#subscribers)
@@ -126,7 +126,7 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   async #poll(): Promise<void> {
-    if (this.#isOver || this.#isPolling) return;
+    if (this.#hasEnded || this.#isPolling) return;
     this.#timer?.cancel();
     this.#isPolling = true;
     this.#mustPollAgain = false;
@@ -137,12 +137,12 @@ export class TransactionPoller<T extends Snapshot> {
       const found = await this.options.lookUp();
       // If the poller has ended meanwhile, its queued lookup may have been skipped: then `found` is null, although the
       // transaction may exist.
-      if (!this.#isOver) {
+      if (!this.#hasEnded) {
         result = found ? 'found' : 'missing';
         if (!found) throw transactionNotFoundError(this.options.kind);
         // `onSnapshot` ignores a response to a shared lookup that began before this poller existed. This poll accepts
         // it.
-        if (!this.#latest) this.#accept(found);
+        if (!this.#latest) this.#acceptResponse(found);
         this.#pushLatest();
       }
     } catch (error) {
@@ -151,7 +151,7 @@ export class TransactionPoller<T extends Snapshot> {
     }
     if (result) this.options.onPoll(result);
     this.#isPolling = false;
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     if (this.#mustPollAgain) this.pollSoon();
     else this.#schedulePoll();
   }
@@ -187,10 +187,10 @@ export class TransactionPoller<T extends Snapshot> {
     const { clock, runtime, settings } = this.options;
     const phase = pollPhase(this.#latest.snapshot);
     if (phase === 'done') return;
-    const sinceChange = clock.monotonic() - (this.#changedAt ?? clock.monotonic());
+    const sinceChangeMs = clock.monotonic() - (this.#changedAt ?? clock.monotonic());
     const failures = this.#outage?.failures ?? 0;
     this.#schedulePollIn(
-      nextPollDelay(settings.intervalsByPhase[phase], sinceChange, failures, runtime.random()),
+      nextPollDelayMs(settings.intervalsByPhase[phase], sinceChangeMs, failures, runtime.random()),
     );
   }
 
@@ -199,8 +199,8 @@ export class TransactionPoller<T extends Snapshot> {
    * before the poll, ends the subscriptions at that time instead.
    */
   #schedulePollIn(ms: number): void {
-    const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
-    const delayMs = Math.min(Math.max(0, ms, retryIn), this.#msUntilOutageTimeout());
+    const retryInMs = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
+    const delayMs = Math.min(Math.max(0, ms, retryInMs), this.#msUntilOutageTimeout());
     this.#timer?.cancel();
     this.#timer = this.options.clock.after(delayMs, () => {
       if (this.#msUntilOutageTimeout() <= 0) this.#end(this.#outage?.error);
@@ -214,8 +214,8 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   #end(error?: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#timer?.cancel();
     for (const subscriber of this.#subscribers) subscriber.end(error);
     this.#subscribers.clear();

@@ -7,7 +7,7 @@ import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
 import { normalizeDecimal } from '../../schema/scalars';
 import type { JournalSession } from '../journal-session';
-import { creationTime } from '../polling/snapshot';
+import { creationTimeMs } from '../polling/snapshot';
 
 export type Transaction = PaymentResource | PayoutResource;
 
@@ -92,7 +92,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     const isRecent =
       minCreatedAt === undefined
         ? this.#isCreatedAfterStart(found, attempt)
-        : !(creationTime(found) < minCreatedAt - MAX_UNKNOWN_SKEW_MS);
+        : !(creationTimeMs(found) < minCreatedAt - MAX_UNKNOWN_SKEW_MS);
     if (!isRecent) return { kind: 'mismatch', why: 'older' };
     const holder = await journal.findByTransaction(service, 'payment', found.transactionId);
     const isOfAnother = holder ? holder.id !== attempt.id : this.#mayHavePurgedCreator(attempt);
@@ -135,7 +135,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
    */
   #isCreatedAfterStart(payment: PaymentResource, { startedAt, serviceStartedAt }: AttemptFields): boolean {
     const { dateHeaderMs } = payment;
-    const created = creationTime(payment);
+    const created = creationTimeMs(payment);
     if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_HEADER_TOLERANCE_MS;
     const elapsed = this.session.clock.elapsedSince(startedAt);
     if (elapsed === undefined) return false;

@@ -8,7 +8,7 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { decodeUtf8, hasDuplicateNames } from '../../shared/json-text';
+import { decodeUtf8, hasDuplicateFields } from '../../shared/json-text';
 import { noJsonSchemas } from '../../shared/no-json-schemas';
 import { errorNameAndFrames, INTERNAL_ERROR_MESSAGE } from '../graphql/graphql-errors';
 import { badRequest, RequestError } from '../graphql/http-error';
@@ -105,7 +105,7 @@ function addJsonBodyParser(app: FastifyInstance): void {
     if (!isUtf8(body)) return done(badRequest('The body is not valid UTF-8.'));
     const text = decodeUtf8(body);
     void parse(request, text, (error, value: unknown) => {
-      if (!error && hasDuplicateNames(text, value))
+      if (!error && hasDuplicateFields(text, value))
         return done(badRequest('The body has a JSON object with a duplicate name.'));
       done(error, value);
     });

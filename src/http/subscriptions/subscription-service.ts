@@ -76,7 +76,7 @@ export class SubscriptionService {
       if (typeof query !== 'string' || query === '') throw NO_QUERY_ERROR;
       const name = typeof operationName === 'string' ? operationName : undefined;
       const contextValue = contextFor(identity);
-      contextValue.chargeLookup = () => admission.rateLimit.consume(caller, 1);
+      contextValue.consumeLookupPoint = () => admission.rateLimit.consume(caller, 1);
       return {
         schema,
         document: this.#documents.parseAndValidate(query, name),

@@ -20,6 +20,6 @@ export async function startOpenGateway(
   });
   const service = { ...config.service, ...SANDBOX_CREDENTIALS, baseUrl: sandboxUrl };
   return startGateway({ ...config, service }, pino({ level: 'silent' }), systemClock, {
-    open: openWithLongTimeout,
+    openJournal: openWithLongTimeout,
   });
 }

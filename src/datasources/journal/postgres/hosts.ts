@@ -1,6 +1,6 @@
 import { Client, type ClientBase, type ClientConfig } from 'pg';
 import { DescribedError, describeJournalError, isPermanent, type JournalErrorInfo } from '../journal-error';
-import { readPostgresUrl, type PostgresHost, type PostgresUrl } from '../../../shared/postgres-url';
+import { parsePostgresUrl, type PostgresHost, type PostgresUrl } from '../../../shared/postgres-url';
 import { singleFlight } from '../../../shared/single-flight';
 import { TimeoutError } from '../../../shared/timeout';
 
@@ -19,7 +19,7 @@ export class PostgresHosts {
 
   /** @throws PostgresUrlError if the connection string is invalid */
   constructor(url: string) {
-    this.#url = readPostgresUrl(url);
+    this.#url = parsePostgresUrl(url);
     this.#searchOrder = this.#url.failoverHosts;
     const { connectionString } = this.#url;
     this.#clientDefaults = { connectionString, keepAlive: true, application_name: 'paygraph' };
