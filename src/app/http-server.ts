@@ -115,9 +115,9 @@ async function createServerWithoutRoutes(
   });
   registerClientKeyGauges(metrics, authenticator);
   const rateLimit = new RateLimit(limits.ratePerMinute, () => metrics.server.requestRejected('rate_limited'));
-  const onUnlisted = (name: string | null): void =>
+  const onUnlisted = (operationName: string | null): void =>
     log.warn(
-      { event: 'operation_not_persisted', name },
+      { event: 'operation_not_persisted', name: operationName },
       'operation is not in the manifest (PERSISTED_OPERATIONS); allowed, because the mode for this caller is warn',
     );
   const persistedOperations = readSettingFile('PERSISTED_OPERATIONS', () => {
@@ -182,8 +182,8 @@ async function listen(
   const listenOptions = { host, port, reusePort };
   await app.listen(listenOptions);
   const urlOf = ({ server }: FastifyInstance): string => {
-    const bound = server.address();
-    const boundPort = typeof bound === 'object' && bound !== null ? bound.port : 0;
+    const boundAddress = server.address();
+    const boundPort = typeof boundAddress === 'object' && boundAddress !== null ? boundAddress.port : 0;
     return `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`;
   };
   return { url: urlOf(app), metricsUrl: metricsServer && urlOf(metricsServer) };

@@ -53,9 +53,9 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   // pollAfterMs tells callers when to poll. It is the gateway's own first poll interval, but at least 2 s.
   const pollAfterMs = (phase: 'payer' | 'provider'): number =>
     Math.max(MIN_CALLER_POLL_MS, config.polling.intervalsByPhase[phase][0]?.everyMs ?? 0);
-  const pollIntervals = { payer: pollAfterMs('payer'), provider: pollAfterMs('provider') };
+  const pollAfterMsByPhase = { payer: pollAfterMs('payer'), provider: pollAfterMs('provider') };
   return {
-    payments: new PaymentService(client, pollIntervals),
+    payments: new PaymentService(client, pollAfterMsByPhase),
     payouts: new PayoutService(client),
     callbackTokens,
     /** Whether a circuit breaker is open or half open. */

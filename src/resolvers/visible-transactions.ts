@@ -22,7 +22,7 @@ interface VisibleTransactionsOptions {
 /** Maximum number of concurrent lookups of one GraphQL operation. */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
-/** Returns a function that returns the limit of concurrent lookups that all lookups of one GraphQL operation share. */
+/** Returns a getter of the bulkhead of one GraphQL operation. The bulkhead is created when it is first needed. */
 export function createLookupBulkheadGetter(): () => BulkheadPolicy {
   let lookupBulkhead: BulkheadPolicy | undefined;
   return () => (lookupBulkhead ??= bulkhead(MAX_CONCURRENT_LOOKUPS, Infinity));

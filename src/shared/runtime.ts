@@ -5,7 +5,7 @@ import type { Timer } from './clock';
 
 /**
  * Deadlines of calls to the payment service and the journal, event loop turns, and random values. These deadlines do not
- * use a Clock, because tests advance a Clock by hours while calls are in flight. Only test/simulation replaces this.
+ * use a Clock, because tests advance a Clock by hours while calls are in flight. Only test/simulation replaces it.
  */
 export interface Runtime {
   /** Returns monotonic time: milliseconds since an arbitrary time, for durations and deadlines. */

@@ -97,19 +97,22 @@ describeSqlite('A callback (polling is off)', (harnesses) => {
 });
 
 describeSqlite('A callback after a lost response to a create', (harnesses) => {
-  test.each<Kind>(['payment', 'payout'])('settles the %s of unknown outcome at once', async (kind) => {
-    // A fixed clock stops periodic work.
-    const harness = await harnesses.start({ env: LOSING_CREATES, clock: fakeClock(Date.now()) });
-    const { key, entry, callbackUrl: address } = await loseCreate(harness, kind);
-    expect(await harness.attempt(key)).toMatchObject({ outcome: 'UNKNOWN', [kind]: null });
-    entry.hiddenLookups = 0;
-    entry.status = 'completed';
-    await callBack(harness, address);
-    const completed = { transactionId: entry.transactionId, status: 'COMPLETED' };
-    expect(await untilSucceeded(harness, key)).toMatchObject({ [kind]: completed });
-    expect(await harness.create(kind, key)).toMatchObject({ replayed: true, ...completed });
-    expect(harness.service.created(key)).toHaveLength(1);
-  });
+  test.each<Kind>(['payment', 'payout'])(
+    'recovers the unknown outcome of the %s immediately',
+    async (kind) => {
+      // A fixed clock stops periodic work.
+      const harness = await harnesses.start({ env: LOSING_CREATES, clock: fakeClock(Date.now()) });
+      const { key, entry, callbackUrl: address } = await loseCreate(harness, kind);
+      expect(await harness.attempt(key)).toMatchObject({ outcome: 'UNKNOWN', [kind]: null });
+      entry.hiddenLookups = 0;
+      entry.status = 'completed';
+      await callBack(harness, address);
+      const completed = { transactionId: entry.transactionId, status: 'COMPLETED' };
+      expect(await untilSucceeded(harness, key)).toMatchObject({ [kind]: completed });
+      expect(await harness.create(kind, key)).toMatchObject({ replayed: true, ...completed });
+      expect(harness.service.created(key)).toHaveLength(1);
+    },
+  );
 });
 
 describeSqlite('Callbacks', (harnesses) => {

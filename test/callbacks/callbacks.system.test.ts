@@ -17,7 +17,7 @@ import {
 } from './support/harness';
 
 describeStores('A callback', (harnesses) => {
-  test('that arrives 100 times at two instances settles a create of unknown outcome with at most 8 lookups', async () => {
+  test('that arrives 100 times at two instances recovers the unknown outcome of a create with at most 8 lookups', async () => {
     const clock = fakeClock(Date.now());
     const harness = await harnesses.start({ env: LOSING_CREATES, clock });
     const other = await harnesses.start({ env: LOSING_CREATES, clock, service: harness.service });

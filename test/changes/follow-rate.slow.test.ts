@@ -6,7 +6,7 @@ const create = async (harness: Harness, count: number): Promise<string[]> => {
   return created.map(({ transactionId }) => String(transactionId));
 };
 
-describeSqlite('The lookups of background polling', (harnesses) => {
+describeSqlite('The lookups of followed transactions', (harnesses) => {
   const follow = (env: Record<string, string> = {}): Promise<Recorded> =>
     Recorded.start(harnesses, { env: { FOLLOW_DAYS: '1', ...env } });
 

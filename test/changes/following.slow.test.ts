@@ -15,7 +15,7 @@ const firstStates = (recorded: Recorded): Promise<string[]> =>
     ({ length }) => length > 0,
   );
 
-describeSqlite('Background polling', (harnesses) => {
+describeSqlite('The following of transactions', (harnesses) => {
   test.each([
     ['payment', [WAITING, CONFIRMED, 'COMPLETED']],
     ['payout', ['PROCESSING', 'COMPLETED']],
@@ -82,7 +82,7 @@ describeSqlite('Background polling', (harnesses) => {
   });
 });
 
-describeSqlite('The record of status changes', (harnesses) => {
+describeSqlite('The record of changes', (harnesses) => {
   test.each(['payment', 'payout'] as const)(
     'contains the new state of a %s after a callback',
     async (kind) => {
@@ -101,7 +101,7 @@ describeSqlite('The record of status changes', (harnesses) => {
     expect(await recorded.advanceUntil(CONFIRMED)).toEqual([WAITING, CONFIRMED]);
   });
 
-  test('gets no entry from a confirm response without a sub-state, and the confirm triggers no lookup', async () => {
+  test('gets no entry from a confirm response without a state, and the confirm triggers no lookup', async () => {
     const recorded = await Recorded.start(harnesses);
     const { harness } = recorded;
     const { transactionId } = recorded.entry;

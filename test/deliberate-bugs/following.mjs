@@ -44,7 +44,7 @@ export const bugs = [
     id: 'follower-never-stops',
     promise: 'Transactions are not looked up after FOLLOW_DAYS.',
     file: 'src/core/changes/follower.ts',
-    find: 'clock.now() - createdAt >= followMs',
+    find: 'clock.now() - createdAt >= config.changes.followMs',
     replace: 'clock.now() < createdAt',
     tests: ['test/changes/following.slow.test.ts'],
   },

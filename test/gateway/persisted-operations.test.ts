@@ -186,7 +186,7 @@ describe('An operation outside the manifest', () => {
   });
 });
 
-test('A manifest restricts by default frontends, but not internal services, to its operations', async () => {
+test('By default, a manifest restricts frontends, but not internal services, to its operations', async () => {
   const key = await newKey('ES256');
   const issuer = await Issuer.start(key);
   const { url } = await testGateway((await testSandbox()).url, {

@@ -31,7 +31,7 @@ const LOOKUP_INTERVAL_MS = 1000;
 /** If a bucket needs longer than this time in ms to become full, it is empty: the next lookup must wait. */
 const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
 /** Maximum number of token buckets. While all are in use, callbacks for attempts without a bucket are dropped. */
-const MAX_BUCKETS = 1000;
+const MAX_TOKEN_BUCKETS = 1000;
 /**
  * Maximum number of concurrent lookups for callbacks. It is below the limit of the service client, to leave capacity
  * for callers.
@@ -41,7 +41,7 @@ const MAX_CONCURRENT_LOOKUPS = 16;
 /** Handles callbacks of the service (spec 6). They are not signed, so a callback only triggers a signed lookup. */
 export class CallbackHandler {
   readonly #clock: Clock;
-  readonly #lookupBulkhead = bulkhead(MAX_CONCURRENT_LOOKUPS, MAX_BUCKETS);
+  readonly #lookupBulkhead = bulkhead(MAX_CONCURRENT_LOOKUPS, MAX_TOKEN_BUCKETS);
   readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(private readonly options: CallbackHandlerOptions) {
@@ -60,7 +60,7 @@ export class CallbackHandler {
 
   /**
    * Schedules a lookup of the transaction for which the service made the callback. Ignores an invalid token. Also
-   * ignores the callback if its attempt has no bucket, and MAX_BUCKETS buckets are in use.
+   * ignores the callback if its attempt has no bucket, and MAX_TOKEN_BUCKETS buckets are in use.
    */
   onCallback(token: string): void {
     const attemptId = this.options.callbackTokens.decode(token);
@@ -68,7 +68,7 @@ export class CallbackHandler {
     const bucket = this.#buckets.get(attemptId);
     if (bucket?.isLookupPending) bucket.mustLookUpAgain = true;
     else if (bucket) this.#scheduleLookup(attemptId, bucket);
-    else if (this.#buckets.size < MAX_BUCKETS) {
+    else if (this.#buckets.size < MAX_TOKEN_BUCKETS) {
       const newBucket = { isLookupPending: false, mustLookUpAgain: false, fullAt: 0 };
       this.#buckets.set(attemptId, newBucket);
       this.#scheduleLookup(attemptId, newBucket);

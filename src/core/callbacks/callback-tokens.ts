@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject 
 import { bytesToUuid, isUuid, uuidToBytes } from '../../shared/uuid';
 
 /** Length in bytes of an attempt id. The authentication code in a callback token has the same length. */
-const ID_BYTES = 16;
+const ATTEMPT_ID_BYTES = 16;
 
 const TOKEN_FORMAT = /^[\w-]{43}$/;
 
@@ -35,8 +35,8 @@ export class CallbackTokens {
   decode(token: string): string | null {
     if (!TOKEN_FORMAT.test(token)) return null;
     const bytes = Buffer.from(token, 'base64url');
-    const mac = bytes.subarray(0, ID_BYTES);
-    const id = this.#applyMask(bytes.subarray(ID_BYTES), mac);
+    const mac = bytes.subarray(0, ATTEMPT_ID_BYTES);
+    const id = this.#applyMask(bytes.subarray(ATTEMPT_ID_BYTES), mac);
     const isAuthentic = timingSafeEqual(hmac(this.#macKey, id), mac);
     // The last character has two unused bits, so four spellings decode alike. Only the canonical spelling is valid.
     return isAuthentic && bytes.toString('base64url') === token ? bytesToUuid(id) : null;
@@ -49,4 +49,4 @@ export class CallbackTokens {
 }
 
 const hmac = (key: KeyObject, bytes: Buffer): Buffer =>
-  createHmac('sha256', key).update(bytes).digest().subarray(0, ID_BYTES);
+  createHmac('sha256', key).update(bytes).digest().subarray(0, ATTEMPT_ID_BYTES);

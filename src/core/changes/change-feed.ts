@@ -26,7 +26,7 @@ const MAX_BEHIND_WAIT_MS = 250;
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
 /**
- * Time in ms after the latest stalled read (see #stalledReads) for which `behindMs` is valid. Afterwards, `behindMs` is 0,
+ * Time in ms after the latest stalled read (see #stalledReads) for which `behindMs` is valid. Later, `behindMs` is 0,
  * because it is out of date.
  */
 const BEHIND_EXPIRY_MS = 60_000;
@@ -126,7 +126,6 @@ export class ChangeFeed {
     try {
       let position = await startPosition;
       let behindWaitMs = FIRST_BEHIND_WAIT_MS;
-      /** Whether the consumer has caught up with the changes that were recorded before it subscribed. */
       let hasCaughtUp = false;
       while (!watcher.isStopped) {
         const seenWakeCount = watcher.wakeCount;

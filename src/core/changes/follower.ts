@@ -12,7 +12,7 @@ import type { ChangeRecorder, KnownState } from './change-recorder';
 const RUN_DELAY_MS = 1000;
 /** Maximum number of this job's lookups in flight, and of lookups per claim. Leaves capacity for callers. */
 const MAX_LOOKUPS_IN_FLIGHT = 32;
-/** A transaction is young for this time in ms after its last change: it is likely to change again soon. */
+/** Time in ms after its last change in which a transaction is young, that is, likely to change again soon. */
 const RECENTLY_CHANGED_MS = 15 * 60_000;
 /**
  * Fraction of lookups that are for young transactions, if enough of them are due. The other lookups are for the most
@@ -88,9 +88,9 @@ export class Follower {
     // JournalMonitor logs why a claim failed.
     const claimed = limit === 0 ? [] : await this.#claimDueLookups(limit).catch(() => []);
     for (const transaction of claimed) this.#handleClaimed(transaction);
-    const areMoreDue = claimed.length > 0 && claimed.length === limit;
+    const mayMoreBeDue = claimed.length > 0 && claimed.length === limit;
     const refillMs = (MAX_LOOKUPS_IN_FLIGHT / config.changes.lookupsPerSecond) * 1000;
-    return areMoreDue ? Math.min(RUN_DELAY_MS, refillMs) : RUN_DELAY_MS;
+    return mayMoreBeDue ? Math.min(RUN_DELAY_MS, refillMs) : RUN_DELAY_MS;
   }
 
   #updateLookupLimit(): number {
@@ -129,9 +129,8 @@ export class Follower {
   #handleClaimed(transaction: FollowedTransaction): void {
     const { session, config, observer, recorder, runInSpan } = this.options;
     const { clock } = session;
-    const { followMs } = config.changes;
     const { id, kind, createdAt } = transaction;
-    if (clock.now() - createdAt >= followMs) {
+    if (clock.now() - createdAt >= config.changes.followMs) {
       this.#scheduleLookup({ followedId: id, nextLookupAt: null, failures: 0 });
       return observer.onFollowLookup(kind, 'expired');
     }
