@@ -87,8 +87,8 @@ const createObserver = (
   onClockStep: payments.onClockStep,
   onPoll: server.onPoll,
   ...changes,
-  onOutcomeRecovered: ({ instance, attempt, outcome, transactionId }) => {
-    const who = `instance:${instance}`;
+  onOutcomeRecovered: ({ instanceId, attempt, outcome, transactionId }) => {
+    const who = `instance:${instanceId}`;
     audit.recordRecovery({ event: 'recovered', who, attempt, outcome, transactionId });
   },
 });

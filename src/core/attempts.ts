@@ -22,7 +22,7 @@ export class AttemptOperations {
   /** Returns the client's attempt with this idempotency key; null if there is none. */
   find(client: string, key: string): Promise<Attempt | null> {
     const { journal, service } = this.session;
-    return this.#read(journal.find({ service, client, key }));
+    return this.#awaitRead(journal.find({ service, client, key }));
   }
 
   /**
@@ -36,7 +36,7 @@ export class AttemptOperations {
     refs: readonly TransactionRef[],
   ): Promise<(Attempt | null)[]> {
     const { journal, service } = this.session;
-    return this.#read(journal.findCreated({ service, client, kind }, refs));
+    return this.#awaitRead(journal.findCreated({ service, client, kind }, refs));
   }
 
   /**
@@ -45,11 +45,11 @@ export class AttemptOperations {
    */
   list(query: Omit<AttemptQuery, 'service'>): Promise<Attempt[]> {
     const { journal, service } = this.session;
-    return this.#read(journal.list({ ...query, service }));
+    return this.#awaitRead(journal.list({ ...query, service }));
   }
 
-  #read<T>(reading: Promise<T>): Promise<T> {
-    return withTimeout(READ_TIMEOUT_MS, reading, this.session.runtime).catch((error: unknown) => {
+  #awaitRead<T>(journalRead: Promise<T>): Promise<T> {
+    return withTimeout(READ_TIMEOUT_MS, journalRead, this.session.runtime).catch((error: unknown) => {
       throw error instanceof JournalBusy ? notTriedError(error.message) : journalUnreadableError();
     });
   }

@@ -4,10 +4,10 @@ import type { ClockName } from './clocks';
 
 /**
  * Calls `work`, a piece of background work, and returns its promise. If tracing is on, the work gets a span of its own,
- * called `name`. `attempt`: id of the attempt that the work is about.
+ * called `name`. `attemptId`: the attempt that the work is about.
  */
 export type RunInBackgroundSpan = <T>(
-  span: { name: string; attempt?: string },
+  span: { name: string; attemptId?: string },
   work: () => Promise<T>,
 ) => Promise<T>;
 
@@ -27,7 +27,7 @@ export type PollResult = 'found' | 'missing' | 'failed';
  * another response has just shown the transaction. `expired`: the lookup was not sent, because FOLLOW_DAYS have passed
  * since the create was recorded.
  */
-type FollowResult = PollResult | 'postponed' | 'expired';
+type FollowLookupResult = PollResult | 'postponed' | 'expired';
 
 /** A recovered outcome that the journal has recorded. */
 interface RecoveryReport {
@@ -37,7 +37,7 @@ interface RecoveryReport {
   /** Null if the outcome is `not_sent`. */
   transactionId: string | null;
   /** Id of the instance that recovered the outcome. */
-  instance: string;
+  instanceId: string;
 }
 
 /** Observes background work for metrics and audit. The methods must return quickly and must not throw. */
@@ -51,14 +51,14 @@ export interface BackgroundObserver {
   onOutcomeRecovered(report: RecoveryReport): void;
   /** Called after each run of the recovery job. @param isOk false if the run failed */
   onRecoveryJobRun(isOk: boolean): void;
-  onClockStep(source: ClockName): void;
+  onClockStep(clockName: ClockName): void;
   onPoll(kind: TransactionKind, result: PollResult): void;
   /**
    * Called when this instance has recorded a change (`isRecorded` is true), or has dropped a state that may be new
    * (`isRecorded` is false).
    */
   onChange(kind: TransactionKind, status: string, isRecorded: boolean): void;
-  onFollowLookup(kind: TransactionKind, result: FollowResult): void;
+  onFollowLookup(kind: TransactionKind, result: FollowLookupResult): void;
   /**
    * Called for each change that a subscriber to `changes` receives after it has caught up with earlier changes.
    * @param ageMs time since the change was recorded
@@ -69,7 +69,7 @@ export interface BackgroundObserver {
 /** Runs a job repeatedly. Each run resolves to the delay in ms before the next run. */
 export class RepeatedJob {
   #timer: Timer | undefined;
-  #running: Promise<void> = Promise.resolve();
+  #currentRun: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   /**
@@ -88,13 +88,13 @@ export class RepeatedJob {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
-    await this.#running;
+    await this.#currentRun;
   }
 
   #schedule(delayMs: number): void {
     if (this.#isStopped) return;
     this.#timer = this.clock.after(delayMs, () => {
-      this.#running = this.run().then((nextDelayMs) => this.#schedule(nextDelayMs));
+      this.#currentRun = this.run().then((nextDelayMs) => this.#schedule(nextDelayMs));
     });
   }
 }

@@ -25,16 +25,16 @@ export class ClockGuard {
   constructor(
     private readonly clock: Clock,
     private readonly unsteadyMs: number,
-    private readonly onStep: (source: ClockName, stepMs: number) => void,
+    private readonly onStep: (clockName: ClockName, stepMs: number) => void,
   ) {
     this.#wallMinusMonotonic = clock.now() - clock.monotonic();
   }
 
   /** Compares the wall clock with the monotonic clock. Calls `onStep` if the wall clock stepped since the last call. */
   check(): void {
-    const difference = this.clock.now() - this.clock.monotonic();
-    const driftMs = difference - this.#wallMinusMonotonic;
-    this.#wallMinusMonotonic = difference;
+    const wallMinusMonotonic = this.clock.now() - this.clock.monotonic();
+    const driftMs = wallMinusMonotonic - this.#wallMinusMonotonic;
+    this.#wallMinusMonotonic = wallMinusMonotonic;
     this.reportDrift('system', driftMs);
   }
 
@@ -44,10 +44,10 @@ export class ClockGuard {
    * @param driftMs ms that the clock gained (positive) or lost (negative) against the monotonic clock since the last
    * check
    */
-  reportDrift(source: ClockName, driftMs: number): boolean {
+  reportDrift(clockName: ClockName, driftMs: number): boolean {
     if (Math.abs(driftMs) < MIN_CLOCK_STEP_MS) return false;
     this.#unsteadyUntil = this.clock.monotonic() + this.unsteadyMs;
-    this.onStep(source, Math.round(driftMs));
+    this.onStep(clockName, Math.round(driftMs));
     return true;
   }
 
@@ -75,7 +75,7 @@ export class JournalClock implements Clock {
   constructor(
     private readonly journal: Journal,
     private readonly clock: Clock,
-    private readonly guard: ClockGuard,
+    private readonly clockGuard: ClockGuard,
   ) {}
 
   /** Returns the journal time in ms since 1970. Before the first synchronization, returns this machine's wall clock. */
@@ -106,17 +106,17 @@ export class JournalClock implements Clock {
    * SYNCHRONIZE_EVERY_MS ago. Rejects if the journal cannot be read.
    */
   async synchronize(): Promise<void> {
-    const before = this.monotonic();
-    if (before - this.#synchronizedAt < SYNCHRONIZE_EVERY_MS) return;
-    const time = await this.journal.time();
-    const after = this.monotonic();
-    const uncertainty = (after - before) / 2;
-    const offset = time - (before + uncertainty);
-    const difference = offset - (this.#offset ?? offset);
+    const readStartedAt = this.monotonic();
+    if (readStartedAt - this.#synchronizedAt < SYNCHRONIZE_EVERY_MS) return;
+    const journalTime = await this.journal.time();
+    const readEndedAt = this.monotonic();
+    const uncertaintyMs = (readEndedAt - readStartedAt) / 2;
+    const measuredOffset = journalTime - (readStartedAt + uncertaintyMs);
+    const differenceMs = measuredOffset - (this.#offset ?? measuredOffset);
     // The measurement error is at most half the round-trip time. Only a difference beyond this error is corrected.
-    const change = Math.sign(difference) * Math.max(0, Math.abs(difference) - uncertainty);
-    this.#synchronizedAt = after;
-    this.#offset = this.#offset === undefined ? offset : this.#offset + change;
-    if (this.guard.reportDrift('journal', change)) this.#steppedAt = this.now();
+    const correctionMs = Math.sign(differenceMs) * Math.max(0, Math.abs(differenceMs) - uncertaintyMs);
+    this.#synchronizedAt = readEndedAt;
+    this.#offset = this.#offset === undefined ? measuredOffset : this.#offset + correctionMs;
+    if (this.clockGuard.reportDrift('journal', correctionMs)) this.#steppedAt = this.now();
   }
 }

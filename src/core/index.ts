@@ -61,31 +61,31 @@ interface OperationsOptions {
 export type Operations = ReturnType<typeof startOperations>;
 
 const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions): ClockGuard =>
-  new ClockGuard(clock, config.journal.settleMs, (source, stepMs) => {
-    observer.onClockStep(source);
+  new ClockGuard(clock, config.journal.settleMs, (clockName, stepMs) => {
+    observer.onClockStep(clockName);
     warn(
-      { event: 'clock_stepped', clock: source, stepMs },
+      { event: 'clock_stepped', clock: clockName, stepMs },
       'clock stepped; for UNKNOWN_SETTLE_SECONDS, lookups release no idempotency key and the journal is not purged',
     );
   });
 
-/** Creates the journal session. From then on, reads the journal's fence every second (see JournalFence). */
-function openSession(options: OperationsOptions, guard: ClockGuard): JournalSession {
+/** Creates the journal session and its JournalFence, which reads the journal's fence every second. */
+function openSession(options: OperationsOptions, clockGuard: ClockGuard): JournalSession {
   const { journal, clock, runtime = systemRuntime, service, config, warn } = options;
-  const journalClock = new JournalClock(journal, clock, guard);
+  const journalClock = new JournalClock(journal, clock, clockGuard);
   const fence = new JournalFence({ journal, clock: journalClock, fenceMs: config.journal.fenceMs, warn });
   return new JournalSession({ journal, clock: journalClock, fence, service, runtime, warn });
 }
 
 /**
- * Starts payments, payouts, callbacks, the record of changes, recovery of unknown outcomes and retention. `stop()` of the
- * result ends their background jobs.
+ * Starts payments, payouts, callbacks, the record of changes, recovery of unknown outcomes and retention. `stop()` of
+ * the result ends their background jobs.
  */
 export function startOperations(options: OperationsOptions) {
   const { payments, payouts, notifier, config, observer } = options;
   const runInSpan: RunInBackgroundSpan = options.runInSpan ?? ((_span, work) => work());
   const { timeoutMs } = config.service;
-  const { settleMs, keepMs, payoutPreflight: preflight, fingerprintKey } = config.journal;
+  const { settleMs, keepMs, payoutPreflight: hasPreflight, fingerprintKey } = config.journal;
   const clockGuard = createClockGuard(options);
   const session = openSession(options, clockGuard);
   const { fence } = session;
@@ -101,7 +101,7 @@ export function startOperations(options: OperationsOptions) {
   const recoveryJob = startRecoveryJob({ session, clockGuard, recovery, matchers, runInSpan, observer });
   const retentionJob = startRetentionJob({ session, clockGuard, config });
   const lookUp = (attempt: Attempt): Promise<void> =>
-    runInSpan({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
+    runInSpan({ name: `callback ${attempt.kind}`, attemptId: attempt.id }, async () => {
       const { kind, channel, transactionId, outcome } = attempt;
       if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
       else if (outcome === 'unknown') await recovery.claimAndRecover<Transaction>(attempt, matchers[kind]);
@@ -111,7 +111,7 @@ export function startOperations(options: OperationsOptions) {
   const polling = { settings: config.polling, session, notifier, runInSpan, observer, recorder };
   const common = { session, recovery, hashes, timeoutMs, urlPolicy: config.urlPolicy, callbacks, polling };
   const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
-  const payoutOperations = new PayoutOperations({ ...common, payouts, preflight });
+  const payoutOperations = new PayoutOperations({ ...common, payouts, hasPreflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };
   changes.start({ feeds, lookupTimeoutMs: timeoutMs, runInSpan, serviceLoad: options.serviceLoad });
   return {
@@ -127,8 +127,8 @@ export function startOperations(options: OperationsOptions) {
     fence: () => fence.active,
     /** Stops background jobs. Resolves when the work in flight has ended, including that of disconnected callers. */
     stop: async (): Promise<void> => {
-      const jobs = [recoveryJob.stop(), retentionJob.stop(), changes.stopFollowing()];
-      await Promise.all([session.drained(), ...jobs]);
+      const stoppedJobs = [recoveryJob.stop(), retentionJob.stop(), changes.stopFollowing()];
+      await Promise.all([session.drained(), ...stoppedJobs]);
       await confirmService.flushUnrecorded();
       void fence.stop();
       await changes.flush();

@@ -3,17 +3,17 @@ import type { Journal } from '../datasources/journal/journal';
 import { RepeatedJob } from './background';
 import type { JournalClock } from './clocks';
 
-const REFRESH_EVERY_MS = 1000;
+const FENCE_REFRESH_EVERY_MS = 1000;
 
 /**
  * Time in ms after an instance notices that the fence was raised, during which it sends no creates and no confirms.
  * Meanwhile, every instance writes its creates in flight to the journal again.
  */
-const PROPAGATION_MS = 2000;
+const FENCE_PROPAGATION_MS = 2000;
 
 /**
- * Maximum age in ms of a fence for which a starting instance waits PROPAGATION_MS. The other instances already know an
- * older fence.
+ * Maximum age in ms of a fence for which a starting instance waits FENCE_PROPAGATION_MS. The other instances already
+ * know an older fence.
  */
 const MAX_RECENT_FENCE_AGE_MS = 60_000;
 
@@ -35,11 +35,11 @@ interface JournalFenceOptions {
  */
 export class JournalFence {
   #fenceState: FenceState | undefined;
-  /** End of the latest period of PROPAGATION_MS, by the monotonic clock; -Infinity if there was none. */
-  #propagatedAt = -Infinity;
+  /** End of the latest period of FENCE_PROPAGATION_MS, by the monotonic clock; -Infinity if there was none. */
+  #propagatingUntil = -Infinity;
   /** Whether `onRaised` must be called: for the first time after the fence was raised, or again after it rejected. */
-  #mustNotify = false;
-  #reading: Promise<void> | undefined;
+  #mustCallOnRaised = false;
+  #currentRead: Promise<void> | undefined;
   /** The read that follows the current one. All calls of `refresh` during the current read share it. */
   #nextRead: Promise<void> | undefined;
   /**
@@ -51,10 +51,10 @@ export class JournalFence {
 
   constructor(private readonly options: JournalFenceOptions) {
     // JournalMonitor logs why a read failed.
-    const refresh = (): Promise<void> => this.refresh().catch(() => undefined);
-    void refresh();
-    this.#job = new RepeatedJob(options.clock, REFRESH_EVERY_MS, () =>
-      refresh().then(() => REFRESH_EVERY_MS),
+    const tryRefresh = (): Promise<void> => this.refresh().catch(() => undefined);
+    void tryRefresh();
+    this.#job = new RepeatedJob(options.clock, FENCE_REFRESH_EVERY_MS, () =>
+      tryRefresh().then(() => FENCE_REFRESH_EVERY_MS),
     );
   }
 
@@ -81,7 +81,7 @@ export class JournalFence {
 
   /** Whether this instance has noticed the fence so recently that other instances may not know it yet. */
   get isPropagating(): boolean {
-    return this.active !== null && this.options.clock.monotonic() < this.#propagatedAt;
+    return this.active !== null && this.options.clock.monotonic() < this.#propagatingUntil;
   }
 
   /** Earliest creation time, by the journal's clock, of a transaction whose attempt the journal may have lost. */
@@ -94,41 +94,41 @@ export class JournalFence {
    * progress, starts another one after it. Rejects if the journal fails.
    */
   refresh(): Promise<void> {
-    if (this.#reading) {
-      const earlier = this.#reading.catch(() => undefined);
-      this.#nextRead ??= earlier.then(() => {
+    if (this.#currentRead) {
+      const currentRead = this.#currentRead.catch(() => undefined);
+      this.#nextRead ??= currentRead.then(() => {
         this.#nextRead = undefined;
         return this.refresh();
       });
       return this.#nextRead;
     }
-    this.#reading = this.#read().finally(() => {
-      this.#reading = undefined;
+    this.#currentRead = this.#read().finally(() => {
+      this.#currentRead = undefined;
     });
-    return this.#reading;
+    return this.#currentRead;
   }
 
   async #read(): Promise<void> {
     const { journal, clock } = this.options;
-    const before = this.#fenceState;
+    const earlier = this.#fenceState;
     let state = await journal.readFenceState();
-    const isOlderCopy = before && state.lastAttemptSeq < before.lastAttemptSeq;
-    if (isOlderCopy && state.fence?.since === before.fence?.since) {
+    const isOlderCopy = earlier && state.lastAttemptSeq < earlier.lastAttemptSeq;
+    if (isOlderCopy && state.fence?.since === earlier.fence?.since) {
       await journal.setFence('restored');
       state = await journal.readFenceState();
     }
     this.#fenceState = state;
-    if ((before?.fence?.since ?? 0) !== this.since) {
-      const isRecent = before !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
-      if (isRecent) this.#propagatedAt = clock.monotonic() + PROPAGATION_MS;
-      this.#mustNotify = true;
+    if ((earlier?.fence?.since ?? 0) !== this.since) {
+      const isRecent = earlier !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
+      if (isRecent) this.#propagatingUntil = clock.monotonic() + FENCE_PROPAGATION_MS;
+      this.#mustCallOnRaised = true;
       // Does not log a fence that had ended before this instance started.
-      if (before || this.active) this.#logChange();
+      if (earlier || this.active) this.#logChange();
     }
     const { active } = this;
-    if (!this.#mustNotify) return;
-    const notified = active ? this.onRaised() : Promise.resolve();
-    this.#mustNotify = await notified.then(
+    if (!this.#mustCallOnRaised) return;
+    const onRaisedResult = active ? this.onRaised() : Promise.resolve();
+    this.#mustCallOnRaised = await onRaisedResult.then(
       () => false,
       () => true,
     );
@@ -154,7 +154,7 @@ export class JournalFence {
     if (!active)
       return warn(
         { event: 'journal_fence_lowered' },
-        'journal fence is down: creates are sent without the lookup that it requires',
+        'journal fence lowered: creates are sent without the lookups that the fence required',
       );
     const { reason, since, until } = active;
     warn(

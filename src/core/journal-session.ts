@@ -17,17 +17,17 @@ import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
 import { UnrecordedOutcomes, type UnrecordedOutcome } from './unrecorded-outcomes';
 
-/** Time in ms by which `timeoutMs` exceeds the journal's own time limit. So the journal normally ends a call first. */
-const TIMEOUT_MARGIN_MS = 50;
-/** Duration of a lease in ms; leaseUntil() adds `timeoutMs`. The owner of an expired lease is treated as dead. */
+/** Time in ms by which `journalTimeoutMs` exceeds the journal's own time limit, so that the journal ends a call first. */
+const JOURNAL_TIMEOUT_MARGIN_MS = 50;
+/** Lease duration in ms; newLeaseEnd() adds `journalTimeoutMs`. The owner of an expired lease is treated as dead. */
 const LEASE_MS = 3550;
-const RENEW_EVERY_MS = 1000;
+const LEASE_RENEWAL_EVERY_MS = 1000;
 /** Maximum time in ms that a caller waits for an outcome to be recorded. Recording continues in the background. */
 export const RECORD_TIMEOUT_MS = 250;
 const FENCE_PROPAGATING_MESSAGE =
   "The gateway's journal may just have lost attempts; this call sent nothing. Repeat it unchanged.";
 
-/** Returns the error of a query whose read of the journal failed. */
+/** Returns the error of a query that could not read the journal. */
 export const journalUnreadableError = (): ServiceError =>
   notTriedError("The gateway's journal cannot be read. Try again later.");
 
@@ -51,11 +51,11 @@ export class JournalSession {
   readonly owner: string;
   readonly runtime: Runtime;
   readonly warn: (facts: object, message: string) => void;
-  readonly #unrecorded: UnrecordedOutcomes;
+  readonly #unrecordedOutcomes: UnrecordedOutcomes;
   /** Attempts that this instance has inserted, by id, until their first outcome is passed to recordOutcome(). */
   readonly #attemptsInFlight = new Map<string, AttemptFields>();
-  readonly #callsInFlight = new InFlightCounter();
-  #renewal: Timer | undefined;
+  readonly #mutationsInFlight = new InFlightCounter();
+  #renewalTimer: Timer | undefined;
 
   constructor({ journal, clock, fence, service, runtime, warn }: JournalSessionOptions) {
     this.journal = journal;
@@ -65,27 +65,27 @@ export class JournalSession {
     this.runtime = runtime;
     this.owner = runtime.randomUUID();
     this.warn = warn;
-    this.#unrecorded = new UnrecordedOutcomes(clock, (queued) => this.#recordQueued(queued));
+    this.#unrecordedOutcomes = new UnrecordedOutcomes(clock, (queued) => this.#recordAndNotify(queued));
     fence.onRaised = async () => {
-      const attempts = [...this.#attemptsInFlight.values(), ...this.#unrecorded.sentAttempts];
-      await Promise.all(attempts.map((attempt) => this.#insertAgain(attempt)));
+      const attempts = [...this.#attemptsInFlight.values(), ...this.#unrecordedOutcomes.attemptsToReinsert];
+      await Promise.all(attempts.map((attempt) => this.#reinsert(attempt)));
     };
   }
 
   /** Time in ms after which failClosed() treats a journal call without a result as failed. */
-  get timeoutMs(): number {
-    return this.journal.timeLimitMs + TIMEOUT_MARGIN_MS;
+  get journalTimeoutMs(): number {
+    return this.journal.timeLimitMs + JOURNAL_TIMEOUT_MARGIN_MS;
   }
 
   /** Returns the end of a lease that begins now, in journal time. */
-  leaseUntil(): number {
-    return this.clock.now() + this.timeoutMs + LEASE_MS;
+  newLeaseEnd(): number {
+    return this.clock.now() + this.journalTimeoutMs + LEASE_MS;
   }
 
   /** Awaits journal work that must precede a request. On failure or timeout, throws a ServiceError (UNAVAILABLE). */
   async failClosed<T>(work: Promise<T>): Promise<T> {
     try {
-      return await withTimeout(this.timeoutMs, work, this.runtime);
+      return await withTimeout(this.journalTimeoutMs, work, this.runtime);
     } catch {
       // JournalMonitor logs why the work failed.
       work.catch(() => undefined);
@@ -96,20 +96,20 @@ export class JournalSession {
   }
 
   /**
-   * Inserts an attempt. On failure or timeout, throws a ServiceError (UNAVAILABLE). It then also queues an outcome to
-   * record, because the insert may still take effect.
+   * Inserts an attempt. On failure or timeout, queues an outcome to record, because the insert may still take effect,
+   * and throws a ServiceError (UNAVAILABLE).
    * @param outcomeOnFailure the outcome to queue if the attempt replaces a lost one that succeeded. Default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, outcomeOnFailure?: Outcome): Promise<InsertResult> {
-    const inserting = this.journal.insertAttempt(attempt);
+    const pendingInsert = this.journal.insertAttempt(attempt);
     try {
-      const result = await this.failClosed(inserting);
+      const result = await this.failClosed(pendingInsert);
       if (result.kind === 'started') this.#attemptsInFlight.set(attempt.id, attempt);
       return result;
     } catch (error) {
       const outcome = outcomeOnFailure ?? { outcome: 'not_sent', settledAt: this.clock.now() };
-      this.#unrecorded.add({ attempt, outcome, isFirstOutcomeByInserter: true });
-      inserting.then(() => this.flushUnrecorded()).catch(() => undefined);
+      this.#unrecordedOutcomes.add({ attempt, outcome, isFirstOutcomeByInserter: true });
+      pendingInsert.then(() => this.flushUnrecorded()).catch(() => undefined);
       throw error;
     }
   }
@@ -144,14 +144,14 @@ export class JournalSession {
    * Whether an attempt is still in progress and owned by this instance, so that its request may be sent again. False if
    * the journal cannot be read.
    */
-  async ownsInProgress(id: string): Promise<boolean> {
-    const attempt = await this.failClosed(this.journal.findById(this.service, id)).catch(() => null);
+  async ownsInProgress(attemptId: string): Promise<boolean> {
+    const attempt = await this.failClosed(this.journal.findById(this.service, attemptId)).catch(() => null);
     return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
   }
 
   /** Records up to 250 queued outcomes. If `all` is true, records all, until a whole batch fails. Never rejects. */
   flushUnrecorded({ all = false } = {}): Promise<void> {
-    return this.#unrecorded.flush({ all });
+    return this.#unrecordedOutcomes.flush({ all });
   }
 
   /**
@@ -164,8 +164,8 @@ export class JournalSession {
   recordOutcome(attempt: AttemptFields, outcome: Outcome, onRecorded?: () => void): Promise<boolean> {
     const isFirstOutcomeByInserter = this.#attemptsInFlight.delete(attempt.id);
     const unrecorded = { attempt, outcome, isFirstOutcomeByInserter, onRecorded };
-    const recording = this.#recordQueued(unrecorded).catch(() => {
-      this.#unrecorded.add(unrecorded);
+    const pendingRecord = this.#recordAndNotify(unrecorded).catch(() => {
+      this.#unrecordedOutcomes.add(unrecorded);
       this.warn(
         { event: 'outcome_not_recorded', attempt: attempt.id, outcome: outcome.outcome },
         'outcome of an attempt not recorded in the journal yet; retrying',
@@ -173,11 +173,11 @@ export class JournalSession {
       return true;
     });
     // A slow journal must not turn a success into an error.
-    return withTimeout(RECORD_TIMEOUT_MS, recording, this.runtime).catch(() => true);
+    return withTimeout(RECORD_TIMEOUT_MS, pendingRecord, this.runtime).catch(() => true);
   }
 
-  async #recordQueued(unrecorded: UnrecordedOutcome): Promise<boolean> {
-    const isRecorded = await this.#record(unrecorded);
+  async #recordAndNotify(unrecorded: UnrecordedOutcome): Promise<boolean> {
+    const isRecorded = await this.#recordOrReinsert(unrecorded);
     if (isRecorded) {
       unrecorded.onRecorded?.();
       unrecorded.onRecorded = undefined;
@@ -188,17 +188,18 @@ export class JournalSession {
   /**
    * Records an outcome, and returns the result of recordOutcome(). Rejects on failure. If the journal lacks the
    * attempt, raises the fence and inserts the attempt again. Exception: if the outcome is from a lookup and the attempt
-   * is superseded (see #isAttemptReplaced), does neither.
+   * has been replaced (see #isAttemptReplaced), does neither.
    */
-  async #record({ attempt, outcome, isFirstOutcomeByInserter }: UnrecordedOutcome): Promise<boolean> {
+  async #recordOrReinsert(unrecorded: UnrecordedOutcome): Promise<boolean> {
+    const { attempt, outcome, isFirstOutcomeByInserter } = unrecorded;
     try {
       return await this.journal.recordOutcome(attempt.id, outcome);
     } catch (error) {
       if (!(error instanceof AttemptMissing)) throw error;
-      const wasLookedUp = !isFirstOutcomeByInserter || outcome.outcome === 'unknown';
-      if (wasLookedUp && (await this.#isAttemptReplaced(attempt))) return outcome.outcome !== 'succeeded';
+      const isFromLookup = !isFirstOutcomeByInserter || outcome.outcome === 'unknown';
+      if (isFromLookup && (await this.#isAttemptReplaced(attempt))) return outcome.outcome !== 'succeeded';
       await this.fence.raise();
-      return (await this.#insertAgain(attempt)) ? this.journal.recordOutcome(attempt.id, outcome) : true;
+      return (await this.#reinsert(attempt)) ? this.journal.recordOutcome(attempt.id, outcome) : true;
     }
   }
 
@@ -209,14 +210,14 @@ export class JournalSession {
   async #isAttemptReplaced(attempt: AttemptFields): Promise<boolean> {
     await this.fence.refresh();
     if (this.fence.active) return false;
-    const holder = await this.journal.find(attempt);
-    return holder !== null && holder.id !== attempt.id;
+    const keyHolder = await this.journal.find(attempt);
+    return keyHolder !== null && keyHolder.id !== attempt.id;
   }
 
   /** Inserts an attempt unless the journal has it. Returns false if another attempt holds its idempotency key. */
-  async #insertAgain(attempt: AttemptFields): Promise<boolean> {
+  async #reinsert(attempt: AttemptFields): Promise<boolean> {
     const { since: fenceSince } = this.fence;
-    const leaseUntil = this.leaseUntil();
+    const leaseUntil = this.newLeaseEnd();
     const insert = (reservesExternalId: boolean): Promise<InsertResult> =>
       this.journal.insertAttempt({ ...attempt, leaseUntil, fenceSince, reservesExternalId });
     const firstResult = await insert(attempt.kind === 'payout');
@@ -237,21 +238,21 @@ export class JournalSession {
 
   /** Runs a create or confirm. While at least one is in flight, renews the leases of all of them every second. */
   withLeaseRenewal<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.#renewal) this.#renewal = this.#scheduleRenewal();
-    return this.#callsInFlight.track(work());
+    if (!this.#renewalTimer) this.#renewalTimer = this.#scheduleRenewal();
+    return this.#mutationsInFlight.track(work());
   }
 
   /** Resolves when no create or confirm is in flight. */
   drained(): Promise<void> {
-    return this.#callsInFlight.drained();
+    return this.#mutationsInFlight.drained();
   }
 
   #scheduleRenewal(): Timer {
-    return this.clock.after(RENEW_EVERY_MS, () => {
-      this.#renewal = undefined;
-      if (this.#callsInFlight.count === 0) return;
-      this.#renewal = this.#scheduleRenewal();
-      this.journal.renew(this.owner, this.leaseUntil()).catch(() => undefined);
+    return this.clock.after(LEASE_RENEWAL_EVERY_MS, () => {
+      this.#renewalTimer = undefined;
+      if (this.#mutationsInFlight.count === 0) return;
+      this.#renewalTimer = this.#scheduleRenewal();
+      this.journal.renew(this.owner, this.newLeaseEnd()).catch(() => undefined);
     });
   }
 }

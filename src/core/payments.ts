@@ -33,7 +33,7 @@ interface PaymentOperationsOptions extends CreateOptions {
 /** The payments that a caller may confirm. */
 interface ConfirmRights {
   /** Whether the caller has access to every channel. */
-  anyChannel: boolean;
+  hasEveryChannel: boolean;
   /** The only client whose payments the caller may confirm; null if the caller may confirm those of every client. */
   createdBy: string | null;
 }
@@ -46,7 +46,7 @@ export class PaymentOperations {
 
   constructor(private readonly options: PaymentOperationsOptions) {
     const { payments, polling } = options;
-    this.feed = new TransactionFeed(polling, 'payment', (key) => payments.lookUp(key));
+    this.feed = new TransactionFeed(polling, 'payment', (lookupKey) => payments.lookUp(lookupKey));
     payments.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
   }
 
@@ -58,14 +58,14 @@ export class PaymentOperations {
     const plan: CreatePlan<PaymentResource> = {
       client,
       key: input.idempotencyKey,
-      method: method.type,
+      methodType: method.type,
       input: {
         ...input,
         externalId: input.externalId ?? null,
         kind: 'payment',
         method: method.fingerprintFields,
       },
-      errors: validateCreate(input, method, urlPolicy),
+      inputErrors: validateCreate(input, method, urlPolicy),
       publicDetails: {},
       matcher: new PaymentMatcher(payments, session, keepMs, method.secrets),
       slots: payments.slots,
@@ -77,7 +77,7 @@ export class PaymentOperations {
     const result = await createOnce(this.options, plan);
     if (result instanceof UserError) return result;
     this.feed.onMutationResult(result, requestedAt);
-    return toPaymentSuccess(result.found, result.replayed);
+    return toPaymentSuccess(result.transaction, result.replayed);
   }
 
   /**
@@ -87,7 +87,7 @@ export class PaymentOperations {
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const { definition, fields } = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
-    if (errors.length === 0) errors.push(...(await this.#confirmErrors(input, definition, rights)));
+    if (errors.length === 0) errors.push(...(await this.#findConfirmErrors(input, definition, rights)));
     if (errors.length > 0) return invalidInput(errors);
 
     const { channel, transactionId } = input;
@@ -97,7 +97,7 @@ export class PaymentOperations {
       .finally(() => this.feed.invalidateLookups(channel));
     if (result instanceof UserError) return result;
     this.feed.onMutationResult(result, requestedAt);
-    return toPaymentSuccess(result.found, result.replayed);
+    return toPaymentSuccess(result.transaction, result.replayed);
   }
 
   /**
@@ -105,10 +105,10 @@ export class PaymentOperations {
    * or method than the input; otherwise []. The service does not check the channel (spec 4.5). The error does not
    * reveal whether another channel has the payment. Throws a ServiceError if the journal or a lookup fails.
    */
-  async #confirmErrors(
+  async #findConfirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,
     definition: PaymentMethodDefinition,
-    { anyChannel, createdBy }: ConfirmRights,
+    { hasEveryChannel, createdBy }: ConfirmRights,
   ) {
     const { payments, session } = this.options;
     const { journal, service } = session;
@@ -124,11 +124,10 @@ export class PaymentOperations {
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
       return [fieldError(['confirmation', definition.field], 'methodOfPayment', message)];
     }
-    // If the journal has the payment on another channel, the caller gets the error. A caller that may confirm only the
-    // payments of one client also gets the error, because this payment is not one of them. If the journal lacks the
-    // payment, any other caller may confirm it if the caller has access to every channel, or if a lookup finds the
-    // payment on this channel.
-    if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
+    // A payment that the journal lacks may be confirmed only by a caller that may confirm the payments of every client,
+    // and only if the caller has access to every channel or a lookup finds the payment on this channel.
+    const mayConfirmUnjournaled = !attempt && createdBy === null;
+    if (mayConfirmUnjournaled && (hasEveryChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];
   }

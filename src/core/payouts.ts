@@ -17,16 +17,16 @@ import { TransactionFeed, type TransactionFeedOptions } from './polling/transact
 interface PayoutOperationsOptions extends CreateOptions {
   payouts: PayoutService;
   /** Whether a create is sent only after a lookup has shown that no payout has its external id. */
-  preflight: boolean;
+  hasPreflight: boolean;
   urlPolicy: UrlPolicy;
   callbacks: CallbackHandler;
   polling: TransactionFeedOptions;
 }
 
 /** Time limit in ms for reading the details of a payout from the journal. After a timeout, the payout lacks them. */
-const PAYOUT_DETAILS_TIMEOUT_MS = 450;
+const KNOWN_PAYOUT_TIMEOUT_MS = 450;
 
-const UNREACHABLE_MESSAGE =
+const SERVICE_UNREACHABLE_MESSAGE =
   'The payment service cannot be reached; this call sent no payout. Repeat it unchanged.';
 
 const PREFLIGHT_REJECTED_MESSAGE =
@@ -37,55 +37,55 @@ export class PayoutOperations {
 
   constructor(private readonly options: PayoutOperationsOptions) {
     const { payouts, polling } = options;
-    this.feed = new TransactionFeed(polling, 'payout', (key) =>
-      payouts.lookUp(key, (transactionId) => this.#readDetails(key, transactionId)),
+    this.feed = new TransactionFeed(polling, 'payout', (lookupKey) =>
+      payouts.lookUp(lookupKey, (transactionId) => this.#findKnownPayout(lookupKey, transactionId)),
     );
     payouts.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
   }
 
   /**
    * Returns the details of a payout, most of which the service never returns. They come from the journal. If the
-   * journal has no such payout on the channel, they come from `key`. If the journal cannot be read in time, returns
-   * `key` with `isPartial: true`.
+   * journal has no such payout on the channel, they come from `lookupKey`. If the journal cannot be read in time,
+   * returns `lookupKey` with `isPartial: true`.
    */
-  async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
+  async #findKnownPayout(lookupKey: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;
-    const reading = journal.findByTransaction(service, 'payout', transactionId);
-    const attempt = await withTimeout(PAYOUT_DETAILS_TIMEOUT_MS, reading, runtime).catch(() => undefined);
-    if (attempt === undefined) return { ...key, isPartial: true };
-    return attempt?.channel === key.channel ? knownPayoutFromJournal(attempt) : key;
+    const journalRead = journal.findByTransaction(service, 'payout', transactionId);
+    const attempt = await withTimeout(KNOWN_PAYOUT_TIMEOUT_MS, journalRead, runtime).catch(() => undefined);
+    if (attempt === undefined) return { ...lookupKey, isPartial: true };
+    return attempt?.channel === lookupKey.channel ? knownPayoutFromJournal(attempt) : lookupKey;
   }
 
   /**
-   * Preflight of a create: whether a lookup of `key` finds no payout. Throws a ServiceError if the lookup fails, or if
-   * its 404 may come from a proxy.
+   * Preflight of a create: whether a lookup of `lookupKey` finds no payout. Throws a ServiceError if the lookup fails, or
+   * if its 404 may come from a proxy.
    */
-  async #hasNoPayout(key: LookupKey): Promise<boolean> {
+  async #hasNoPayout(lookupKey: LookupKey): Promise<boolean> {
     const { transaction: found, isFromService } = await this.options.payouts
-      .lookUpWithOrigin(key, (transactionId) => this.#readDetails(key, transactionId))
+      .lookUpWithOrigin(lookupKey, (transactionId) => this.#findKnownPayout(lookupKey, transactionId))
       .catch((error: unknown) => {
         if (!(error instanceof ServiceError) || error.kind !== 'LOOKUP_REFUSED') throw error;
         throw new ServiceError('LOOKUP_REFUSED', `${PREFLIGHT_REJECTED_MESSAGE} ${error.message}`);
       });
-    if (!found && !isFromService) throw new ServiceError('UNAVAILABLE', UNREACHABLE_MESSAGE, 1000);
+    if (!found && !isFromService) throw new ServiceError('UNAVAILABLE', SERVICE_UNREACHABLE_MESSAGE, 1000);
     return found === null;
   }
 
   /** Creates at most one payout per idempotency key. Never sends an invalid input. */
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
-    const { payouts, session, preflight, urlPolicy, callbacks } = this.options;
+    const { payouts, session, hasPreflight, urlPolicy, callbacks } = this.options;
     const method = selectedPayoutMethod(input.method);
     const { channel } = input;
     const requestedAt = session.runtime.monotonic();
     const plan: CreatePlan<PayoutResource> = {
       client,
       key: input.idempotencyKey,
-      method: method.type,
+      methodType: method.type,
       input: { ...input, kind: 'payout', method: method.fingerprintFields },
-      errors: validateCreate(input, method, urlPolicy),
+      inputErrors: validateCreate(input, method, urlPolicy),
       publicDetails: method.publicDetails,
       matcher: new PayoutMatcher(payouts, session, method.secrets),
-      isExternalIdFree: preflight ? (externalId) => this.#hasNoPayout({ channel, externalId }) : undefined,
+      isExternalIdFree: hasPreflight ? (externalId) => this.#hasNoPayout({ channel, externalId }) : undefined,
       slots: payouts.slots,
       send: ({ id, externalId }, options) => {
         const callbackUrl = callbacks.callbackUrlFor(id, input.callbackUrl);
@@ -95,6 +95,6 @@ export class PayoutOperations {
     const result = await createOnce(this.options, plan);
     if (result instanceof UserError) return result;
     this.feed.onMutationResult(result, requestedAt);
-    return Object.assign(new PayoutSuccess(), { payout: result.found, replayed: result.replayed });
+    return Object.assign(new PayoutSuccess(), { payout: result.transaction, replayed: result.replayed });
   }
 }

@@ -7,8 +7,8 @@ import type { JournalClock } from './clocks';
  */
 const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
 
-const MAX_UNRECORDED = 10_000;
-const MAX_CONCURRENT_RECORDS = 250;
+const MAX_UNRECORDED_OUTCOMES = 10_000;
+const FLUSH_BATCH_SIZE = 250;
 
 /** An outcome that the journal may not have recorded. */
 export interface UnrecordedOutcome {
@@ -25,7 +25,7 @@ interface QueuedOutcome extends UnrecordedOutcome {
   queuedAt: number;
 }
 
-const mayHaveCreated = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
+const mayHaveCreatedTransaction = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
   outcome === 'succeeded' || outcome === 'unknown';
 
 /** Queue of the outcomes that this instance has to record, at most 10,000. */
@@ -40,20 +40,20 @@ export class UnrecordedOutcomes {
   ) {}
 
   /** The attempts with a queued outcome `succeeded` or `unknown`: they may have created a transaction. */
-  get sentAttempts(): AttemptFields[] {
-    return [...this.#queue.values()].filter(mayHaveCreated).map(({ attempt }) => attempt);
+  get attemptsToReinsert(): AttemptFields[] {
+    return [...this.#queue.values()].filter(mayHaveCreatedTransaction).map(({ attempt }) => attempt);
   }
 
   /** Queues an outcome. Replaces an earlier outcome of the attempt. If the queue is full, drops an outcome. */
   add(unrecorded: UnrecordedOutcome): void {
     const { id } = unrecorded.attempt;
     this.#queue.set(id, { ...unrecorded, queuedAt: this.clock.monotonic() });
-    if (this.#queue.size <= MAX_UNRECORDED) return;
-    // Drops the first `not_sent` or `rejected` or, if there is none, the first outcome. If the journal has no outcome
-    // of its attempt, the attempt later becomes unknown.
+    if (this.#queue.size <= MAX_UNRECORDED_OUTCOMES) return;
+    // Drops the first `not_sent` or `rejected` or, if there is none, the first outcome. If the journal has never
+    // recorded the dropped outcome, the attempt later becomes `unknown`.
     let [idToDrop = id] = this.#queue.keys();
     for (const [queuedId, queued] of this.#queue) {
-      if (mayHaveCreated(queued)) continue;
+      if (mayHaveCreatedTransaction(queued)) continue;
       idToDrop = queuedId;
       break;
     }
@@ -75,16 +75,16 @@ export class UnrecordedOutcomes {
       // Removes the outcome, or moves it to the end of the queue if it must be recorded again.
       this.#queue.delete(id);
       const mayInsertTakeEffect =
-        !mayHaveCreated(unrecorded) && now - unrecorded.queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS;
+        !mayHaveCreatedTransaction(unrecorded) && now - unrecorded.queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS;
       if (!isRecorded || mayInsertTakeEffect) this.#queue.set(id, unrecorded);
       return isRecorded;
     };
     const byUrgency = [...this.#queue].sort(
-      ([, a], [, b]) => Number(mayHaveCreated(b)) - Number(mayHaveCreated(a)),
+      ([, a], [, b]) => Number(mayHaveCreatedTransaction(b)) - Number(mayHaveCreatedTransaction(a)),
     );
-    for (let from = 0; from < byUrgency.length; from += MAX_CONCURRENT_RECORDS) {
+    for (let batchStart = 0; batchStart < byUrgency.length; batchStart += FLUSH_BATCH_SIZE) {
       const results = await Promise.all(
-        byUrgency.slice(from, from + MAX_CONCURRENT_RECORDS).map(recordQueued),
+        byUrgency.slice(batchStart, batchStart + FLUSH_BATCH_SIZE).map(recordQueued),
       );
       if (!all || !results.includes(true)) return;
     }

@@ -54,7 +54,7 @@ export class OperationContext {
     const { caller } = this;
     const { payments } = this.operations;
     const rights = {
-      anyChannel: caller.channels === '*',
+      hasEveryChannel: caller.channels === '*',
       createdBy: creatorRestriction(caller, 'payments:confirm'),
     };
     return {

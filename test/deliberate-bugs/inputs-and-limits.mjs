@@ -20,8 +20,8 @@ export const bugs = [
     id: 'input-nested-rules-skipped',
     promise: 'The rules of a method’s fields are checked before anything is sent.',
     file: 'src/core/validation/validate-input.ts',
-    find: 'return [...own, ...toFieldErrors(children, path)];',
-    replace: 'return own;',
+    find: 'return [...ownErrors, ...toFieldErrors(children, path)];',
+    replace: 'return ownErrors;',
     tests: ['test/gateway/input-rules.test.ts'],
   },
   {

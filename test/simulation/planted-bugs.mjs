@@ -91,8 +91,8 @@ const own = [
     id: 'replay-counts-as-first',
     promise: 'Only the call that created a transaction gets it with replayed: false.',
     file: 'src/core/create/create-service.ts',
-    find: 'return { found: await matcher.lookUpOrReadFromJournal(attempt), replayed: true };',
-    replace: 'return { found: await matcher.lookUpOrReadFromJournal(attempt), replayed: false };',
+    find: 'return { transaction: await matcher.lookUpOrReadFromJournal(attempt), replayed: true };',
+    replace: 'return { transaction: await matcher.lookUpOrReadFromJournal(attempt), replayed: false };',
   },
   {
     id: 'purged-at-once',
@@ -105,7 +105,7 @@ const own = [
     id: 'lease-ends-at-once',
     promise: 'One confirm of a payment is sent at a time.',
     file: 'src/core/journal-session.ts',
-    find: 'return this.clock.now() + this.timeoutMs + LEASE_MS;',
+    find: 'return this.clock.now() + this.journalTimeoutMs + LEASE_MS;',
     replace: 'return this.clock.now() - 1;',
   },
   {

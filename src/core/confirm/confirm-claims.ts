@@ -3,7 +3,7 @@ import type { ConfirmBeginResult, ConfirmClaim, ConfirmResult } from '../../data
 import { withTimeout } from '../../shared/timeout';
 import { RECORD_TIMEOUT_MS, type JournalSession } from '../journal-session';
 
-const RETRY_EVERY_MS = 1000;
+const RECORD_RETRY_EVERY_MS = 1000;
 
 /**
  * Returns the result to record for a confirm that was not carried out. Its outcome is `known` if no earlier confirm of
@@ -20,8 +20,8 @@ export const notCarriedOutResult = ({ isPreviousOutcomeUnknown }: ConfirmBeginRe
  */
 export class ConfirmClaims {
   /** Results that the journal may not have recorded, by claim id. */
-  readonly #unrecorded = new Map<string, ConfirmResult>();
-  #retryTimer: Timer | undefined;
+  readonly #unrecordedResults = new Map<string, ConfirmResult>();
+  #recordRetryTimer: Timer | undefined;
 
   constructor(private readonly session: JournalSession) {}
 
@@ -30,12 +30,12 @@ export class ConfirmClaims {
    * ServiceError (UNAVAILABLE) if the journal fails.
    */
   async begin(claim: ConfirmClaim): Promise<ConfirmBeginResult | null> {
-    const beginning = this.session.journal.beginConfirm(claim);
+    const pendingBegin = this.session.journal.beginConfirm(claim);
     try {
-      return await this.session.failClosed(beginning);
+      return await this.session.failClosed(pendingBegin);
     } catch (error) {
       // The journal may have recorded the claim despite the error, so the claim must be ended.
-      void beginning.then(
+      void pendingBegin.then(
         (lateResult) => lateResult && this.end(claim.id, notCarriedOutResult(lateResult)),
         // `not_carried_out` is always safe: an unknown result of an earlier confirm stays unknown.
         () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmedInputs: [] }),
@@ -48,35 +48,35 @@ export class ConfirmClaims {
    * Records the result of a confirm and releases its claim. Resolves after RECORD_TIMEOUT_MS at the latest. Never
    * rejects; if the journal fails, retries every second in the background.
    */
-  async end(id: string, result: ConfirmResult): Promise<void> {
-    await withTimeout(RECORD_TIMEOUT_MS, this.#record(id, result), this.session.runtime).catch(
+  async end(claimId: string, result: ConfirmResult): Promise<void> {
+    await withTimeout(RECORD_TIMEOUT_MS, this.#record(claimId, result), this.session.runtime).catch(
       () => undefined,
     );
   }
 
   /** Tries once more to record each unrecorded result in the journal. Never rejects. */
   async flushUnrecorded(): Promise<void> {
-    await Promise.all([...this.#unrecorded].map(([id, result]) => this.#record(id, result)));
+    await Promise.all([...this.#unrecordedResults].map(([claimId, result]) => this.#record(claimId, result)));
   }
 
-  async #record(id: string, result: ConfirmResult): Promise<void> {
+  async #record(claimId: string, result: ConfirmResult): Promise<void> {
     try {
-      await this.session.journal.endConfirm(id, result);
-      this.#unrecorded.delete(id);
+      await this.session.journal.endConfirm(claimId, result);
+      this.#unrecordedResults.delete(claimId);
     } catch {
-      if (!this.#unrecorded.has(id)) {
-        const facts = { event: 'confirm_not_recorded', confirm: id, outcome: result.outcome };
+      if (!this.#unrecordedResults.has(claimId)) {
+        const facts = { event: 'confirm_not_recorded', confirm: claimId, outcome: result.outcome };
         this.session.warn(facts, 'confirm result not recorded in the journal; retrying every second');
       }
-      this.#recordLater(id, result);
+      this.#recordLater(claimId, result);
     }
   }
 
-  #recordLater(id: string, result: ConfirmResult): void {
-    this.#unrecorded.set(id, result);
-    if (this.#retryTimer) return;
-    this.#retryTimer = this.session.clock.after(RETRY_EVERY_MS, () => {
-      this.#retryTimer = undefined;
+  #recordLater(claimId: string, result: ConfirmResult): void {
+    this.#unrecordedResults.set(claimId, result);
+    if (this.#recordRetryTimer) return;
+    this.#recordRetryTimer = this.session.clock.after(RECORD_RETRY_EVERY_MS, () => {
+      this.#recordRetryTimer = undefined;
       void this.flushUnrecorded();
     });
   }

@@ -1,23 +1,23 @@
 import type { ConfirmBeginResult, ConfirmedInput } from '../../datasources/journal/journal';
 
 /** Compares the input of a confirm with the inputs of earlier confirms of the payment, by their hashes. */
-export function compareHistory(
+export function compareWithHistory(
   inputHash: string,
   { unresolvedInputHashes, isPreviousOutcomeUnknown }: ConfirmBeginResult,
-  confirmed: readonly ConfirmedInput[],
+  confirmedInputs: readonly ConfirmedInput[],
   isComparable: (hash: string) => boolean,
 ) {
-  const hashes = [...unresolvedInputHashes, ...confirmed.map((input) => input.inputHash)];
+  const earlierHashes = [...unresolvedInputHashes, ...confirmedInputs.map((input) => input.inputHash)];
   const isOtherInput = (hash: string): boolean => hash !== inputHash && isComparable(hash);
   // An unknown outcome without a hash means that the input of that confirm was not recorded.
-  const isInputUnrecorded = isPreviousOutcomeUnknown && unresolvedInputHashes.length === 0;
+  const isEarlierInputUnrecorded = isPreviousOutcomeUnknown && unresolvedInputHashes.length === 0;
   return {
     /** Whether the same input was sent before and may have been carried out. */
     wasSent: unresolvedInputHashes.includes(inputHash),
     /** Whether an earlier input cannot be compared: its hash is missing, or was made with another key. */
-    isIncomparable: isInputUnrecorded || !hashes.every(isComparable),
+    isIncomparable: isEarlierInputUnrecorded || !earlierHashes.every(isComparable),
     /** Whether the payment was confirmed with another input. */
-    otherConfirmed: confirmed.some((input) => isOtherInput(input.inputHash)),
+    otherConfirmed: confirmedInputs.some((input) => isOtherInput(input.inputHash)),
     /** Whether another input was sent before and may have been carried out. */
     otherUnresolved: unresolvedInputHashes.some(isOtherInput),
   };

@@ -15,13 +15,13 @@ import {
   confirmRejectedError,
 } from '../../schema/user-errors';
 import { ConfirmClaims, notCarriedOutResult } from './confirm-claims';
-import { compareHistory } from './confirm-history';
+import { compareWithHistory } from './confirm-history';
 import { withTimeout } from '../../shared/timeout';
 import type { KeyedHashes } from '../create/keyed-hashes';
 import type { JournalSession } from '../journal-session';
 
 type ConfirmOutcome =
-  { found: PaymentResource; replayed: boolean } | Exclude<ConfirmPaymentResult, PaymentSuccess>;
+  { transaction: PaymentResource; replayed: boolean } | Exclude<ConfirmPaymentResult, PaymentSuccess>;
 
 interface ConfirmServiceOptions {
   session: JournalSession;
@@ -30,14 +30,14 @@ interface ConfirmServiceOptions {
   timeoutMs: number;
 }
 
-const NOT_FOUND_MESSAGE =
+const PAYMENT_NOT_FOUND_MESSAGE =
   'The payment may have been confirmed before, but the payment service did not find it; this call sent nothing. Repeat it unchanged.';
 
 /** Delays in ms before the lookups after a confirm of unknown outcome, each from the end of the previous lookup. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
 
 /** Statuses that a payment can reach without a confirm. They do not prove that a confirm was carried out. */
-const REACHABLE_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
+const STATUSES_REACHABLE_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.FAILED,
   PaymentStatus.MISPAID,
 ]);
@@ -47,19 +47,19 @@ interface ConfirmCall {
   request: ConfirmRequest;
   claim: ConfirmClaim;
   beginResult: ConfirmBeginResult;
-  history: ReturnType<typeof compareHistory> & {
+  history: ReturnType<typeof compareWithHistory> & {
     /** Whether the fence is up (see JournalFence): the journal may have lost a confirm with this or another input. */
-    confirmMayBeLost: boolean;
+    mayLackConfirm: boolean;
   };
 }
 
-/** The result of a confirm: `outcome` for the caller, `result` for the journal. */
+/** The result of a confirm: `outcome` for the caller, `toRecord` for the journal. */
 interface ConfirmCompletion {
   outcome: ConfirmOutcome;
-  result: ConfirmResult;
+  toRecord: ConfirmResult;
 }
 
-const asReplay = (found: PaymentResource): ConfirmOutcome => ({ found, replayed: true });
+const asReplay = (payment: PaymentResource): ConfirmOutcome => ({ transaction: payment, replayed: true });
 
 /** Sends confirms, one at a time per payment. If necessary, first looks the payment up (docs/exactly-once.md). */
 export class ConfirmService {
@@ -88,28 +88,28 @@ export class ConfirmService {
     const claim = this.#newClaim(request);
     const { id, inputHash } = claim;
     const beginResult = await this.#claims.begin(claim);
-    let result = beginResult && notCarriedOutResult(beginResult);
-    let repeated: ConfirmedInput | undefined;
+    let resultToRecord = beginResult && notCarriedOutResult(beginResult);
+    let repeatedInput: ConfirmedInput | undefined;
     try {
-      const confirmed = await session.failClosed(session.journal.confirmedInputs(claim));
-      repeated = confirmed.find((each) => each.inputHash === inputHash);
-      if (!repeated) {
+      const confirmedInputs = await session.failClosed(session.journal.confirmedInputs(claim));
+      repeatedInput = confirmedInputs.find((earlier) => earlier.inputHash === inputHash);
+      if (!repeatedInput) {
         if (!beginResult) return confirmInProgressError();
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
         // A failover of the journal may have raised the fence (docs/exactly-once.md) since this instance last read it.
         await session.refreshFence();
-        const comparison = compareHistory(inputHash, beginResult, confirmed, isComparable);
-        const confirmMayBeLost = session.fence.active !== null;
-        const isIncomparable = comparison.isIncomparable || confirmMayBeLost;
-        const history = { ...comparison, isIncomparable, confirmMayBeLost };
+        const comparison = compareWithHistory(inputHash, beginResult, confirmedInputs, isComparable);
+        const mayLackConfirm = session.fence.active !== null;
+        const isIncomparable = comparison.isIncomparable || mayLackConfirm;
+        const history = { ...comparison, isIncomparable, mayLackConfirm };
         const completion = await this.#confirm({ request, claim, beginResult, history });
-        result = completion.result;
+        resultToRecord = completion.toRecord;
         return completion.outcome;
       }
     } finally {
-      if (result) await this.#claims.end(id, result);
+      if (resultToRecord) await this.#claims.end(id, resultToRecord);
     }
-    return asReplay(await this.#lookUpOrReadFromJournal(request, repeated));
+    return asReplay(await this.#lookUpOrReadFromJournal(request, repeatedInput));
   }
 
   #newClaim(request: ConfirmRequest): ConfirmClaim {
@@ -123,39 +123,40 @@ export class ConfirmService {
       transactionId,
       owner: session.owner,
       now: session.clock.now(),
-      leaseUntil: session.leaseUntil(),
+      leaseUntil: session.newLeaseEnd(),
       inputHash: hashes.ofConfirm({ service, channel, transactionId, method: definition.type, fields }),
     };
   }
 
   /** Sends the confirm, unless a lookup finds no payment, or one that a confirm with this input may have moved on. */
   async #confirm(call: ConfirmCall): Promise<ConfirmCompletion> {
-    const { request, beginResult, history } = call;
+    const { request, claim, beginResult, history } = call;
     const { payments } = this.options;
     const mayBeRepeat = history.wasSent || history.isIncomparable;
     const mustLookUp = mayBeRepeat || history.otherUnresolved;
-    const before = mustLookUp ? await payments.lookUp(request) : null;
+    const paymentBefore = mustLookUp ? await payments.lookUp(request) : null;
     // Sends nothing: the 404 may be from a proxy, so it does not prove that the payment still waits for the confirm.
-    if (mustLookUp && !before) throw notTriedError(NOT_FOUND_MESSAGE);
-    const movedOnPayment = before && hasMovedOn(before, request) ? before : null;
+    if (mustLookUp && !paymentBefore) throw notTriedError(PAYMENT_NOT_FOUND_MESSAGE);
+    const movedOnPayment = paymentBefore && hasMovedOn(paymentBefore, request) ? paymentBefore : null;
     if (movedOnPayment && mayBeRepeat) {
       // The payment may have moved on because of another input, so the outcome of this input stays unknown.
-      const mayBeEffectOfOther = !history.wasSent && (history.otherUnresolved || history.confirmMayBeLost);
-      if (history.otherConfirmed || mayBeEffectOfOther) {
+      const mayBeEffectOfOtherInput = !history.wasSent && (history.otherUnresolved || history.mayLackConfirm);
+      if (history.otherConfirmed || mayBeEffectOfOtherInput) {
         const outcome = confirmOutcomeUnknownError(request.transactionId);
-        return { outcome, result: notCarriedOutResult(beginResult) };
+        return { outcome, toRecord: notCarriedOutResult(beginResult) };
       }
-      return { outcome: asReplay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
+      return { outcome: asReplay(movedOnPayment), toRecord: this.#movedOnResult(call, movedOnPayment) };
     }
-    // If the payment has moved on here, the unresolved earlier confirms had other inputs. Record them as carried out.
+    // Without `mayBeRepeat`, only unresolved earlier confirms with other inputs can have moved the payment on. They are
+    // recorded as carried out.
     const earlierInputs = movedOnPayment
       ? this.#toConfirmedInputs(call, beginResult.unresolvedInputHashes, movedOnPayment)
       : [];
     const outcome = await payments.confirm(request);
     if (outcome.kind === 'accepted') {
-      const found = outcome.response;
-      const inputs = [...earlierInputs, ...this.#toConfirmedInputs(call, [call.claim.inputHash], found)];
-      return { outcome: { found, replayed: false }, result: { outcome: 'known', confirmedInputs: inputs } };
+      const transaction = outcome.response;
+      const inputs = [...earlierInputs, ...this.#toConfirmedInputs(call, [claim.inputHash], transaction)];
+      return { outcome: { transaction, replayed: false }, toRecord: { outcome: 'known', confirmedInputs: inputs } };
     }
     const failure =
       outcome.kind === 'refused'
@@ -164,27 +165,27 @@ export class ConfirmService {
     if (history.otherConfirmed || earlierInputs.length > 0) {
       // Another input may have caused the state of the payment, so a lookup would prove nothing about this input.
       if (outcome.kind === 'unknown')
-        return { outcome: failure, result: { outcome: 'unknown', confirmedInputs: earlierInputs } };
+        return { outcome: failure, toRecord: { outcome: 'unknown', confirmedInputs: earlierInputs } };
       const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(beginResult).outcome;
-      return { outcome: failure, result: { outcome: recordedOutcome, confirmedInputs: earlierInputs } };
+      return { outcome: failure, toRecord: { outcome: recordedOutcome, confirmedInputs: earlierInputs } };
     }
     return outcome.kind === 'refused' ? this.#onRejected(call, failure) : this.#recoverUnknownOutcome(call);
   }
 
   /**
-   * Handles a confirm that the service rejected. If a lookup shows that the payment was confirmed before, perhaps not
-   * by this gateway, the outcome is a success. Otherwise, it is the rejection. It is also the rejection if earlier
-   * confirms with other inputs, but none with this input, have unknown results: one may have been carried out.
+   * Handles a confirm that the service rejected. The outcome is a success if a lookup shows that the payment was
+   * confirmed before, perhaps not by this gateway. Exception: if earlier confirms have unknown results, all with other
+   * inputs, one of them may have confirmed the payment, so the outcome is the rejection.
    */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, beginResult, history } = call;
     const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);
-    if (!found || !hasMovedOn(found, request) || REACHABLE_WITHOUT_CONFIRM.has(found.status))
-      return { outcome: rejection, result: notCarriedOutResult(beginResult) };
+    if (!found || !hasMovedOn(found, request) || STATUSES_REACHABLE_WITHOUT_CONFIRM.has(found.status))
+      return { outcome: rejection, toRecord: notCarriedOutResult(beginResult) };
     const mayBeEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
     return {
       outcome: mayBeEffectOfOtherInput ? rejection : asReplay(found),
-      result: this.#resultOfMovedOn(call, found),
+      toRecord: this.#movedOnResult(call, found),
     };
   }
 
@@ -195,21 +196,21 @@ export class ConfirmService {
    */
   async #recoverUnknownOutcome(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim, history } = call;
-    const mayBeEffectOfOther = history.otherUnresolved && !history.wasSent;
+    const mayBeEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
     const { timeoutMs, session } = this.options;
     const { runtime } = session;
     const deadline = runtime.monotonic() + timeoutMs * 0.9;
-    for (const delay of mayBeEffectOfOther ? [] : LOOKUP_DELAYS_MS) {
-      if (runtime.monotonic() + delay >= deadline) break;
-      await runtime.sleep(delay);
+    for (const delayMs of mayBeEffectOfOtherInput ? [] : LOOKUP_DELAYS_MS) {
+      if (runtime.monotonic() + delayMs >= deadline) break;
+      await runtime.sleep(delayMs);
       const found = await this.#lookUpWithin(deadline - runtime.monotonic(), request);
       if (found && hasMovedOn(found, request)) {
         const confirmedInputs = this.#toConfirmedInputs(call, [claim.inputHash], found);
-        return { outcome: asReplay(found), result: { outcome: 'known', confirmedInputs } };
+        return { outcome: asReplay(found), toRecord: { outcome: 'known', confirmedInputs } };
       }
     }
     const outcome = confirmOutcomeUnknownError(request.transactionId);
-    return { outcome, result: { outcome: 'unknown', confirmedInputs: [] } };
+    return { outcome, toRecord: { outcome: 'unknown', confirmedInputs: [] } };
   }
 
   /**
@@ -217,7 +218,7 @@ export class ConfirmService {
    * results are then recorded as carried out. Exception: if none of them had this input, and `history.isIncomparable`
    * is true, their results stay unknown.
    */
-  #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
+  #movedOnResult(call: ConfirmCall, found: PaymentResource): ConfirmResult {
     const { beginResult, history } = call;
     if (!history.wasSent && (history.isIncomparable || !beginResult.isPreviousOutcomeUnknown))
       return notCarriedOutResult(beginResult);
@@ -233,14 +234,14 @@ export class ConfirmService {
     { rawStatus }: PaymentResource,
   ): ConfirmedInput[] {
     const { service, channel, transactionId } = claim;
-    const payment = { service, channel, transactionId };
+    const paymentRef = { service, channel, transactionId };
     const confirmedAt = this.options.session.clock.now();
-    return inputHashes.map((inputHash) => ({ ...payment, inputHash, status: rawStatus, confirmedAt }));
+    return inputHashes.map((inputHash) => ({ ...paymentRef, inputHash, status: rawStatus, confirmedAt }));
   }
 
-  #lookUpWithin(ms: number, request: ConfirmRequest): Promise<PaymentResource | null> {
+  #lookUpWithin(limitMs: number, request: ConfirmRequest): Promise<PaymentResource | null> {
     const { payments, session } = this.options;
-    return withTimeout(ms, payments.lookUp(request), session.runtime).catch(() => null);
+    return withTimeout(limitMs, payments.lookUp(request), session.runtime).catch(() => null);
   }
 
   /** Returns the payment of a replayed confirm from a lookup or, if that fails or finds none, from the journal. */
@@ -250,17 +251,18 @@ export class ConfirmService {
   ): Promise<PaymentResource> {
     const { payments } = this.options;
     const { channel, transactionId, definition } = request;
-    const current = await payments.lookUp(request).catch(() => null);
-    return current ?? payments.resourceFromJournal(transactionId, status, { channel, definition });
+    const currentPayment = await payments.lookUp(request).catch(() => null);
+    return currentPayment ?? payments.resourceFromJournal(transactionId, status, { channel, definition });
   }
 }
 
+/** Whether a payment no longer awaits the confirm: it is completed, failed, mispaid, or in another known state. */
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = presentOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;
   return (
     payment.status === PaymentStatus.COMPLETED ||
-    REACHABLE_WITHOUT_CONFIRM.has(payment.status) ||
+    STATUSES_REACHABLE_WITHOUT_CONFIRM.has(payment.status) ||
     (isKnownState && state !== request.definition.confirmation?.awaitsConfirmationIn)
   );
 }

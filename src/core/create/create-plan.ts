@@ -13,17 +13,17 @@ export interface CreatePlan<T extends Transaction> {
   /** The idempotency key. */
   key: string;
   /** Wire type of the payment or payout method. */
-  method: string;
+  methodType: string;
   input: CanonicalInput;
   /** Errors of the input. If there are any, nothing is sent, but an earlier create with this key can be replayed. */
-  errors: FieldError[];
+  inputErrors: FieldError[];
   /** Details of the method that are safe to store and show. */
   publicDetails: object;
   matcher: TransactionMatcher<T>;
   /**
    * Preflight lookup: whether the service has no payout with this external id. Throws a ServiceError if that cannot be
-   * determined. Undefined for payments, and for payouts if PAYOUT_PREFLIGHT is off. The create then also reserves no
-   * external id in the journal.
+   * determined. Undefined for payments, and for payouts if PAYOUT_PREFLIGHT is off: such a create reserves no external
+   * id in the journal.
    */
   isExternalIdFree?: ((externalId: string) => Promise<boolean>) | undefined;
   slots: BulkheadSlots;
@@ -32,7 +32,7 @@ export interface CreatePlan<T extends Transaction> {
 }
 
 /** The result of a create. `replayed`: whether an earlier call created the transaction, or a lookup found it. */
-export type CreateResult<T> = { found: T; replayed: boolean } | CreateFailure;
+export type CreateResult<T> = { transaction: T; replayed: boolean } | CreateFailure;
 
 const EXTERNAL_ID_TAKEN_MESSAGE =
   'must not have been used before on this channel: there is, or may be, a payout with this external id. Query payout(externalId) and attempts(externalId) first; if they return nothing, ask the operator of the gateway. Use another externalId only for a different payout.';

@@ -61,8 +61,8 @@ class CreateCall<T extends Transaction> {
   ) {}
 
   async run(): Promise<CreateResult<T>> {
-    const { errors } = this.plan;
-    if (errors.length > 0) return (await this.#replayInvalid()) ?? invalidInput(errors);
+    const { inputErrors } = this.plan;
+    if (inputErrors.length > 0) return (await this.#replayInvalid()) ?? invalidInput(inputErrors);
     const firstResult = await this.#try();
     if (firstResult) return firstResult;
     this.#isLastTry = true;
@@ -71,7 +71,7 @@ class CreateCall<T extends Transaction> {
 
   async #replayInvalid(): Promise<CreateResult<T> | undefined> {
     // The journal has no attempt with an invalid idempotency key.
-    if (this.plan.errors.some(({ path }) => path[0] === 'idempotencyKey')) return undefined;
+    if (this.plan.inputErrors.some(({ path }) => path[0] === 'idempotencyKey')) return undefined;
     const existing = await this.#findKeyHolder();
     if (!existing) return undefined;
     await this.options.session.ensureClockSync();
@@ -122,18 +122,19 @@ class CreateCall<T extends Transaction> {
     if (existing) return this.#replay(existing);
     session.requirePropagatedFence();
     const newAttempt = this.#newAttempt();
-    const lost = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince);
-    if (lost === 'none') return null;
-    if (lost === 'conflict') return idempotencyConflict(['method or amount']);
-    if (lost === 'external_id_taken') return this.#onExternalIdTaken();
+    const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince);
+    if (lostCreate === 'none') return null;
+    if (lostCreate === 'conflict') return idempotencyConflict(['method or amount']);
+    if (lostCreate === 'external_id_taken') return this.#onExternalIdTaken();
     // If the transaction is a payment, its creation time becomes `serviceStartedAt`. With a later time, a recovery
     // after a crash would reject the payment as too old. The creation time of a payout is not known.
-    const createdMs = creationTimeMs(lost.found);
-    const serviceStartedAt = Number.isNaN(createdMs) ? newAttempt.serviceStartedAt : createdMs;
+    const createdAt = creationTimeMs(lostCreate.found);
+    const serviceStartedAt = Number.isNaN(createdAt) ? newAttempt.serviceStartedAt : createdAt;
     const attempt = { ...newAttempt, serviceStartedAt };
-    const insertResult = await session.insertAttempt(attempt, recovery.rememberAsSucceeded(lost.found));
+    const insertResult = await session.insertAttempt(attempt, recovery.rememberAsSucceeded(lostCreate.found));
     if (insertResult.kind !== 'started') return this.#onNotInserted(insertResult);
-    if (await recovery.recordCreated(attempt, lost.found)) return { found: lost.found, replayed: true };
+    if (await recovery.recordCreated(attempt, lostCreate.found))
+      return { transaction: lostCreate.found, replayed: true };
     // Meanwhile, another attempt was recorded as the creator of the transaction. This attempt sent nothing.
     await this.#recordNotCreated(attempt, 'not_sent');
     return undefined;
@@ -150,7 +151,7 @@ class CreateCall<T extends Transaction> {
 
   /** Called if the external id is taken. Replays the attempt that uses this key, if any: it may have taken the id. */
   async #onExternalIdTaken(): Promise<CreateResult<T> | undefined> {
-    const attempt = await this.#find();
+    const attempt = await this.#findAttempt();
     if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt);
     // The attempt with this key has released the external id, perhaps after this try checked it. The next try checks
     // again.
@@ -163,7 +164,7 @@ class CreateCall<T extends Transaction> {
     return externalIdTakenError();
   }
 
-  #find(): Promise<Attempt | null> {
+  #findAttempt(): Promise<Attempt | null> {
     const { session } = this.options;
     const { client, key } = this.plan;
     return session.failClosed(session.journal.find({ service: session.service, client, key }));
@@ -171,7 +172,7 @@ class CreateCall<T extends Transaction> {
 
   /** Returns the attempt that uses the idempotency key; null if the key is free. */
   async #findKeyHolder(): Promise<Attempt | null> {
-    const attempt = await this.#find();
+    const attempt = await this.#findAttempt();
     return attempt && isKeyReleased(attempt) ? null : attempt;
   }
 
@@ -188,17 +189,17 @@ class CreateCall<T extends Transaction> {
       kind: plan.matcher.kind,
       fingerprint: hashes.ofCreate(input),
       channel: input.channel,
-      method: plan.method,
+      method: plan.methodType,
       externalId: input.externalId ?? hashes.deriveExternalId({ service, client, key }),
       currency: input.amount.currency,
       value: input.amount.value,
       publicDetails: JSON.stringify(plan.publicDetails),
       reservesExternalId: plan.isExternalIdFree !== undefined,
       owner: session.owner,
-      leaseUntil: session.leaseUntil(),
+      leaseUntil: session.newLeaseEnd(),
       startedAt: now,
       serviceStartedAt: plan.slots.serviceNow(),
-      sendUntil: now + session.timeoutMs + MAX_SEND_DELAY_MS + timeoutMs,
+      sendUntil: now + session.journalTimeoutMs + MAX_SEND_DELAY_MS + timeoutMs,
       fenceSince: this.#fenceSince,
     };
   }
@@ -237,7 +238,7 @@ class CreateCall<T extends Transaction> {
     const { recovery } = this.options;
     // recordCreated() returns false if another attempt created the transaction or holds the idempotency key.
     if (outcome.kind === 'accepted' && (await recovery.recordCreated(attempt, outcome.response)))
-      return { found: outcome.response, replayed: false };
+      return { transaction: outcome.response, replayed: false };
     return this.#recoverUnknownOutcome(attempt);
   }
 
@@ -255,7 +256,7 @@ class CreateCall<T extends Transaction> {
         () => undefined,
       );
       if (match?.kind === 'found' && (await recovery.recordCreated(attempt, match.found)))
-        return { found: match.found, replayed: true };
+        return { transaction: match.found, replayed: true };
       if (runtime.monotonic() + delayMs >= deadline) break;
       await runtime.sleep(delayMs);
     }
@@ -265,15 +266,15 @@ class CreateCall<T extends Transaction> {
 
   async #replay(attempt: Attempt): Promise<CreateResult<T> | undefined> {
     const { session, hashes, recovery } = this.options;
-    const { matcher, input, method } = this.plan;
-    if (attempt.kind !== matcher.kind || !hashes.matches(attempt, input, method))
-      return idempotencyConflict(differingParts(attempt, input, method));
+    const { matcher, input, methodType } = this.plan;
+    if (attempt.kind !== matcher.kind || !hashes.matches(attempt, input, methodType))
+      return idempotencyConflict(differingParts(attempt, input, methodType));
     if (attempt.outcome === 'succeeded')
-      return { found: await matcher.lookUpOrReadFromJournal(attempt), replayed: true };
+      return { transaction: await matcher.lookUpOrReadFromJournal(attempt), replayed: true };
     if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return createInProgressError();
     const result = await recovery.claimAndRecover(attempt, matcher);
     if (result === null) return createInProgressError();
-    if (result.kind === 'found') return { found: result.found, replayed: true };
+    if (result.kind === 'found') return { transaction: result.found, replayed: true };
     return result.kind === 'not_sent' ? undefined : createOutcomeUnknownError(attempt);
   }
 }

@@ -46,9 +46,9 @@ export class KeyedHashes {
 
   /** @param secret any secret that all instances share and that does not change; the keys are derived from it */
   constructor(secret: string) {
-    const key = deriveKey(secret, 'paygraph fingerprint');
-    this.#fingerprintKey = createSecretKey(key);
-    this.#keyId = createHash('sha256').update('paygraph key id').update(key).digest('hex').slice(0, 8);
+    const hmacKey = deriveKey(secret, 'paygraph fingerprint');
+    this.#fingerprintKey = createSecretKey(hmacKey);
+    this.#keyId = createHash('sha256').update('paygraph key id').update(hmacKey).digest('hex').slice(0, 8);
     this.#externalIdDerivationKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
   }
 
@@ -78,11 +78,11 @@ export class KeyedHashes {
   /**
    * Whether an attempt has this input. If the fingerprint key has changed since the attempt, compares only the parts
    * that differingParts() compares.
-   * @param method wire type of the method
+   * @param methodType wire type of the method
    */
-  matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
+  matches(attempt: Attempt, input: CanonicalInput, methodType: string): boolean {
     if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.ofCreate(input);
-    return differingParts(attempt, input, method).length === 0;
+    return differingParts(attempt, input, methodType).length === 0;
   }
 
   /**
@@ -103,12 +103,12 @@ export class KeyedHashes {
  * Returns the names of the parts in which an input differs from an attempt in the journal. Compares five parts only:
  * the result is empty if, for example, only the card number differs. An omitted external id is no difference.
  */
-export function differingParts(attempt: Attempt, input: CanonicalInput, method: string): string[] {
+export function differingParts(attempt: Attempt, input: CanonicalInput, methodType: string): string[] {
   const { amount, externalId } = input;
   const isEqualByPart = {
     operation: attempt.kind === input.kind,
     channel: attempt.channel === input.channel,
-    method: attempt.method === method,
+    method: attempt.method === methodType,
     amount: attempt.currency === amount.currency && attempt.value === amount.value,
     externalId: externalId === null || attempt.externalId === externalId,
   };

@@ -3,15 +3,15 @@ import { notTriedError, ServiceError } from '../../datasources/payment-service/s
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { CreatePlan } from './create-plan';
 
-const NOT_PROVEN_MESSAGE =
+const ABSENCE_NOT_PROVEN_MESSAGE =
   'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent nothing. Repeat it unchanged.';
 
 /**
  * Throws `error` if it is a ServiceError. For any other error, and without an error, throws a ServiceError
  * (UNAVAILABLE).
  */
-function throwNotProven(error?: unknown): never {
-  throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
+function throwAbsenceNotProven(error?: unknown): never {
+  throw error instanceof ServiceError ? error : notTriedError(ABSENCE_NOT_PROVEN_MESSAGE);
 }
 
 /**
@@ -31,14 +31,14 @@ export async function findCreateOfLostAttempt<T extends Transaction>(
 ): Promise<{ found: T } | 'none' | 'conflict' | 'external_id_taken'> {
   // An external id derived from the idempotency key belongs to no other key, so its transaction is never too old.
   const minCreatedAt = input.externalId === null ? -Infinity : lostSince;
-  const match = await matcher.find(attempt, minCreatedAt).catch(throwNotProven);
+  const match = await matcher.find(attempt, minCreatedAt).catch(throwAbsenceNotProven);
   if (match.kind === 'found') return { found: match.found };
   if (match.kind === 'nothing') {
-    const isTrusted =
-      match.isFromService && (await matcher.canFindKnownTransaction(attempt).catch(throwNotProven));
-    return isTrusted ? 'none' : throwNotProven();
+    const isAbsenceProven =
+      match.isFromService && (await matcher.canFindKnownTransaction(attempt).catch(throwAbsenceNotProven));
+    return isAbsenceProven ? 'none' : throwAbsenceNotProven();
   }
-  if (match.why === 'rival') throwNotProven();
+  if (match.reason === 'rival') throwAbsenceNotProven();
   if (isExternalIdFree) return 'external_id_taken';
-  return match.why === undefined ? 'conflict' : 'none';
+  return match.reason === undefined ? 'conflict' : 'none';
 }

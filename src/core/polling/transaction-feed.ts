@@ -87,10 +87,11 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   /** Passes the result of a mutation to subscribers. A replayed result may be old, so it only triggers a poll. */
-  onMutationResult({ found, replayed }: { found: T; replayed: boolean }, requestedAt: number): void {
-    this.invalidateLookups(found.channel);
-    if (replayed) this.#pollSoon(found.channel, found.transactionId);
-    else this.onSnapshot(found, requestedAt);
+  onMutationResult(result: { transaction: T; replayed: boolean }, requestedAt: number): void {
+    const { transaction, replayed } = result;
+    this.invalidateLookups(transaction.channel);
+    if (replayed) this.#pollSoon(transaction.channel, transaction.transactionId);
+    else this.onSnapshot(transaction, requestedAt);
   }
 
   /** Handles the hash of a state that another instance has seen. Polls soon if subscribers here lack this state. */

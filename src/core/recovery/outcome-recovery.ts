@@ -38,8 +38,8 @@ type RecoveredOutcome = SucceededOutcome | { outcome: 'not_sent'; settledAt: num
 const FIRST_RECHECK_DELAY_MS = 500;
 const MAX_RECHECK_DELAY_MS = 60_000;
 /**
- * Minimum number of counted lookups that did not find the transaction (see #absenceAfter), spread over `settleMs`, before
- * an idempotency key is released.
+ * Minimum number of counted lookups that did not find the transaction (see #absenceEvidenceAfter), spread over
+ * `settleMs`, before an idempotency key is released.
  */
 const MIN_ABSENCE_LOOKUPS = 4;
 
@@ -68,8 +68,8 @@ export class OutcomeRecovery {
     // The kind of an attempt determines its matcher, and so the type of the shared result.
     if (sharedRecovery) return sharedRecovery as Promise<RecoveryResult<T>>;
     const { session } = this.options;
-    const claimed = await session.failClosed(session.journal.claim(attempt.id, this.newClaim()));
-    return claimed && this.recover(claimed, matcher);
+    const claimedAttempt = await session.failClosed(session.journal.claim(attempt.id, this.newClaim()));
+    return claimedAttempt && this.recover(claimedAttempt, matcher);
   }
 
   /** Returns a claim with a lease that is longer than the two lookups of one recovery. */
@@ -82,22 +82,22 @@ export class OutcomeRecovery {
 
   /** Looks up the transaction of a claimed attempt. Records the outcome, or the time of the next lookup. */
   recover<T extends Transaction>(
-    claimed: Attempt,
+    attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T>> {
-    const recovering = this.#lookUp(claimed, matcher).finally(() => this.#inFlight.delete(claimed.id));
+    const recovering = this.#tryRecover(attempt, matcher).finally(() => this.#inFlight.delete(attempt.id));
     void recovering.then(
       ({ kind }) => {
-        if (kind !== 'missing') this.#lastCountedLookupAt.delete(claimed.id);
-        this.options.observer.onRecoveryResult(claimed.kind, kind);
+        if (kind !== 'missing') this.#lastCountedLookupAt.delete(attempt.id);
+        this.options.observer.onRecoveryResult(attempt.kind, kind);
       },
       () => undefined,
     );
-    this.#inFlight.set(claimed.id, recovering);
+    this.#inFlight.set(attempt.id, recovering);
     return recovering;
   }
 
-  async #lookUp<T extends Transaction>(
+  async #tryRecover<T extends Transaction>(
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T>> {
@@ -105,15 +105,15 @@ export class OutcomeRecovery {
     const lookupStartedAt = session.clock.monotonic();
     // A lookup is evidence of absence only if the request can no longer be in flight. Lookups of payouts are no
     // evidence: only an operator can release the key of a payout.
-    const mayCount = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
+    const mayCountAsAbsence = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
     if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
     const absence =
-      match && mayCount
-        ? await this.#absenceAfter(match, { attempt, matcher, lookupStartedAt })
+      match && mayCountAsAbsence
+        ? await this.#absenceEvidenceAfter(match, { attempt, matcher, lookupStartedAt })
         : attempt.absence;
-    const isProven = absence.lookups >= MIN_ABSENCE_LOOKUPS && absence.spanMs >= settleMs;
-    if (match?.kind === 'nothing' && absence !== attempt.absence && isProven) {
+    const isAbsenceProven = absence.lookups >= MIN_ABSENCE_LOOKUPS && absence.spanMs >= settleMs;
+    if (match?.kind === 'nothing' && absence !== attempt.absence && isAbsenceProven) {
       await this.#recordRecovered(attempt, null);
       return { kind: 'not_sent' };
     }
@@ -128,7 +128,7 @@ export class OutcomeRecovery {
    *   to the evidence (see #isObservedElsewhere).
    * - Otherwise, a new object with one more lookup.
    */
-  async #absenceAfter(
+  async #absenceEvidenceAfter(
     match: LookupMatch<Transaction>,
     lookup: { attempt: Attempt; matcher: TransactionMatcher<Transaction>; lookupStartedAt: number },
   ): Promise<AbsenceEvidence> {
@@ -138,18 +138,18 @@ export class OutcomeRecovery {
     // The transaction found may hide another one of this attempt, with the same external id. The evidence starts again.
     if (match.kind !== 'nothing') return NO_ABSENCE_EVIDENCE;
     if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
-    const finding = matcher.canFindKnownTransaction(attempt);
-    const isFound = await withTimeout(timeoutMs, finding, session.runtime).catch(() => false);
-    if (!isFound) return absence;
+    const knownLookup = matcher.canFindKnownTransaction(attempt);
+    const isKnownFound = await withTimeout(timeoutMs, knownLookup, session.runtime).catch(() => false);
+    if (!isKnownFound) return absence;
     // Only the instance that made the last lookup in the evidence knows, by its monotonic clock, how long ago that was.
     const lastCountedAt =
       absence.observer === session.owner ? this.#lastCountedLookupAt.get(attempt.id) : undefined;
-    const elapsed = lastCountedAt === undefined ? 0 : lookupStartedAt - lastCountedAt;
+    const elapsedMs = lastCountedAt === undefined ? 0 : lookupStartedAt - lastCountedAt;
     this.#lastCountedLookupAt.set(attempt.id, lookupStartedAt);
     return {
       lookups: absence.lookups + 1,
       // Even after a long pause, one lookup adds no more than its share of `settleMs`.
-      spanMs: Math.round(absence.spanMs + Math.min(elapsed, settleMs / (MIN_ABSENCE_LOOKUPS - 1))),
+      spanMs: Math.round(absence.spanMs + Math.min(elapsedMs, settleMs / (MIN_ABSENCE_LOOKUPS - 1))),
       observer: session.owner,
     };
   }
@@ -160,20 +160,20 @@ export class OutcomeRecovery {
    */
   #isObservedElsewhere({ absence, nextRecheckAt }: Attempt): boolean {
     const { session } = this.options;
-    const isObserved = absence.observer !== '' && absence.observer !== session.owner;
-    const dueIn = (nextRecheckAt ?? 0) - session.clock.now();
+    const isOtherObserver = absence.observer !== '' && absence.observer !== session.owner;
+    const dueInMs = (nextRecheckAt ?? 0) - session.clock.now();
     // A due time further ahead than any delay is void: the journal's clock was set back.
-    return isObserved && dueIn > -OBSERVER_EXCLUSIVE_CLAIM_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
+    return isOtherObserver && dueInMs > -OBSERVER_EXCLUSIVE_CLAIM_MS && dueInMs <= MAX_RECHECK_DELAY_MS * 2;
   }
 
   /**
    * Records that an attempt created `found`. Returns false if another attempt created `found`, or has taken the
    * idempotency key (see JournalSession.recordOutcome()).
    */
-  recordCreated(attempt: AttemptFields, found: Transaction): Promise<boolean> {
+  recordCreated(attempt: AttemptFields, transaction: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
-    return session.recordOutcome(attempt, this.rememberAsSucceeded(found), () =>
-      recorder.onCreateRecorded(found),
+    return session.recordOutcome(attempt, this.rememberAsSucceeded(transaction), () =>
+      recorder.onCreateRecorded(transaction),
     );
   }
 
@@ -186,14 +186,14 @@ export class OutcomeRecovery {
    * Returns the outcome `succeeded` of an attempt that created `found`. The caller must record the outcome, because the
    * ChangeRecorder already treats the state of `found` as known.
    */
-  rememberAsSucceeded(found: Transaction): SucceededOutcome {
+  rememberAsSucceeded(transaction: Transaction): SucceededOutcome {
     const { session, recorder } = this.options;
     return {
       outcome: 'succeeded',
-      transactionId: found.transactionId,
-      status: found.rawStatus,
+      transactionId: transaction.transactionId,
+      status: transaction.rawStatus,
       settledAt: session.clock.now(),
-      observedState: recorder.rememberCreatedState(found),
+      observedState: recorder.rememberCreatedState(transaction),
     };
   }
 
@@ -213,14 +213,14 @@ export class OutcomeRecovery {
   }
 
   /** Reports a recovered outcome, unless another instance or an operator recorded an outcome first. Never rejects. */
-  async #report(attempt: Attempt, recovered: RecoveredOutcome): Promise<void> {
+  async #report(attempt: Attempt, recoveredOutcome: RecoveredOutcome): Promise<void> {
     const { session, observer } = this.options;
-    const { outcome, settledAt } = recovered;
+    const { outcome, settledAt } = recoveredOutcome;
     // If the attempt cannot be read, a duplicate report is better than none.
-    const current = await session.journal.findById(session.service, attempt.id).catch(() => null);
-    if (current && (current.outcome !== outcome || current.settledAt !== settledAt)) return;
-    const transactionId = 'transactionId' in recovered ? recovered.transactionId : null;
-    observer.onOutcomeRecovered({ attempt, outcome, transactionId, instance: session.owner });
+    const stored = await session.journal.findById(session.service, attempt.id).catch(() => null);
+    if (stored && (stored.outcome !== outcome || stored.settledAt !== settledAt)) return;
+    const transactionId = 'transactionId' in recoveredOutcome ? recoveredOutcome.transactionId : null;
+    observer.onOutcomeRecovered({ attempt, outcome, transactionId, instanceId: session.owner });
   }
 
   /** Records the outcome `unknown` of an attempt that this instance has sent, and the time of the first recheck. */
@@ -238,8 +238,8 @@ export class OutcomeRecovery {
   }
 
   #recheckTime(recheckCount: number): number {
-    // #absenceAfter() adds at most settleMs / (MIN_ABSENCE_LOOKUPS - 1) to `spanMs` per lookup. Longer delays only
-    // release keys later.
+    // #absenceEvidenceAfter() adds at most settleMs / (MIN_ABSENCE_LOOKUPS - 1) to `spanMs` per lookup. Longer delays
+    // only release keys later.
     const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_ABSENCE_LOOKUPS)),

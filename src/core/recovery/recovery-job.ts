@@ -14,10 +14,10 @@ interface RecoveryJobOptions {
   observer: Pick<BackgroundObserver, 'onRecoveryJobRun'>;
 }
 
-const RUN_DELAY_MS = 1000;
+const RECOVERY_RUN_DELAY_MS = 1000;
 /** Delay in ms before the next run if more lookups may be due, for example after an outage of the service. */
-const BACKLOG_RUN_DELAY_MS = 100;
-const MAX_ATTEMPTS_PER_RUN = 16;
+const RECOVERY_BACKLOG_DELAY_MS = 100;
+const MAX_RECOVERIES_PER_RUN = 16;
 
 /**
  * Starts the background job that recovers unknown outcomes of creates, including those of instances that have died. It
@@ -26,22 +26,22 @@ const MAX_ATTEMPTS_PER_RUN = 16;
 export function startRecoveryJob(options: RecoveryJobOptions): RepeatedJob {
   const { session, clockGuard, recovery, matchers, runInSpan, observer } = options;
   const recover = (attempt: Attempt): Promise<unknown> =>
-    runInSpan({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>
+    runInSpan({ name: `reconcile ${attempt.kind}`, attemptId: attempt.id }, () =>
       recovery.recover(attempt, matchers[attempt.kind]),
     );
-  return new RepeatedJob(session.clock, RUN_DELAY_MS, async () => {
+  return new RepeatedJob(session.clock, RECOVERY_RUN_DELAY_MS, async () => {
     try {
       clockGuard.check();
       await session.clock.synchronize();
       await session.flushUnrecorded();
-      const dueAttempts = await session.journal.claimDue(recovery.newClaim(), MAX_ATTEMPTS_PER_RUN);
+      const dueAttempts = await session.journal.claimDue(recovery.newClaim(), MAX_RECOVERIES_PER_RUN);
       await Promise.all(dueAttempts.map(recover));
       observer.onRecoveryJobRun(true);
-      return dueAttempts.length < MAX_ATTEMPTS_PER_RUN ? RUN_DELAY_MS : BACKLOG_RUN_DELAY_MS;
+      return dueAttempts.length < MAX_RECOVERIES_PER_RUN ? RECOVERY_RUN_DELAY_MS : RECOVERY_BACKLOG_DELAY_MS;
     } catch {
       // The next run repeats what failed.
       observer.onRecoveryJobRun(false);
-      return RUN_DELAY_MS;
+      return RECOVERY_RUN_DELAY_MS;
     }
   });
 }

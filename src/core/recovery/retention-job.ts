@@ -29,32 +29,32 @@ const PURGE_TARGETS: readonly PurgeTarget[] = [
   'followed',
 ];
 
-const FIRST_RUN_DELAY_MS = 10_000;
-const RUN_EVERY_MS = 60 * 60 * 1000;
+const FIRST_PURGE_DELAY_MS = 10_000;
+const PURGE_EVERY_MS = 60 * 60 * 1000;
 /** Delay in ms before the next run if another instance is purging, or the clock is not synchronized or not steady. */
-const POSTPONED_RUN_DELAY_MS = 60_000;
-const RETRY_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
+const POSTPONED_PURGE_DELAY_MS = 60_000;
+const PURGE_RETRY_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 
-/** Minimum rows per purge step. The number doubles or halves after each step, to approach DESIRED_STEP_MS. */
-const MIN_STEP_ROWS = 25;
-const MAX_STEP_ROWS = 500;
-const DESIRED_STEP_MS = 20;
+/** Minimum rows per purge step. The number doubles or halves after each step, to approach DESIRED_PURGE_STEP_MS. */
+const MIN_PURGE_STEP_ROWS = 25;
+const MAX_PURGE_STEP_ROWS = 500;
+const DESIRED_PURGE_STEP_MS = 20;
 /** Pause after a purge step, as a multiple of the duration of the step. */
-const PAUSE_FACTOR = 4;
-const MIN_PAUSE_MS = 20;
+const PURGE_PAUSE_FACTOR = 4;
+const MIN_PURGE_PAUSE_MS = 20;
 
 /** Starts the job that deletes expired rows of PURGE_TARGETS from the journal. Attempts of unknown outcome are kept. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
   const purger = new Purger(options);
-  return new RepeatedJob(options.session.clock, FIRST_RUN_DELAY_MS, () => purger.runStep());
+  return new RepeatedJob(options.session.clock, FIRST_PURGE_DELAY_MS, () => purger.runStep());
 }
 
 /** Deletes expired rows in steps. Only one instance purges at a time. */
 class Purger {
   #targetIndex = 0;
   /** Position in the current target after which the next step continues; null if it begins at the first row. */
-  #after: string | null = null;
-  #stepRows = MIN_STEP_ROWS;
+  #afterPosition: string | null = null;
+  #rowsPerStep = MIN_PURGE_STEP_ROWS;
   #failureCount = 0;
 
   constructor(private readonly options: RetentionJobOptions) {}
@@ -63,22 +63,22 @@ class Purger {
   async runStep(): Promise<number> {
     const { session, clockGuard } = this.options;
     const { journal, clock, runtime } = session;
-    if (!clock.isSynchronized || !clockGuard.isSteady()) return POSTPONED_RUN_DELAY_MS;
+    if (!clock.isSynchronized || !clockGuard.isSteady()) return POSTPONED_PURGE_DELAY_MS;
     const target = PURGE_TARGETS[this.#targetIndex] ?? 'attempts';
     const expiredBefore = clock.now() - this.#keepMs(target);
     const startedAt = runtime.monotonic();
     try {
-      const step = { target, expiredBefore, limit: this.#stepRows, after: this.#after };
+      const step = { target, expiredBefore, limit: this.#rowsPerStep, after: this.#afterPosition };
       const progress = await journal.purgeStep(step);
       this.#failureCount = 0;
-      return this.#nextDelay(progress, runtime.monotonic() - startedAt);
+      return this.#advance(progress, runtime.monotonic() - startedAt);
     } catch (error) {
-      this.#stepRows = MIN_STEP_ROWS;
+      this.#rowsPerStep = MIN_PURGE_STEP_ROWS;
       this.#failureCount += 1;
       const { reason, code } = describeJournalError(error);
       const facts = { event: 'purge_step_failed', target, failures: this.#failureCount, reason, code };
       session.warn(facts, 'could not delete expired rows from the journal; retrying');
-      return backoffMs(RETRY_BACKOFF, this.#failureCount - 1, runtime.random());
+      return backoffMs(PURGE_RETRY_BACKOFF, this.#failureCount - 1, runtime.random());
     }
   }
 
@@ -88,20 +88,21 @@ class Purger {
     return target === 'followed' ? Math.max(changes.followMs, changes.keepMs) : journal.keepMs;
   }
 
-  #nextDelay(progress: PurgeProgress | null, tookMs: number): number {
+  /** Prepares the next step after a step with the result `progress`. Returns the delay before the next step in ms. */
+  #advance(progress: PurgeProgress | null, stepDurationMs: number): number {
     if (progress === null) {
       this.#targetIndex = 0;
-      this.#after = null;
-      return POSTPONED_RUN_DELAY_MS;
+      this.#afterPosition = null;
+      return POSTPONED_PURGE_DELAY_MS;
     }
-    this.#stepRows =
-      tookMs > DESIRED_STEP_MS
-        ? Math.max(MIN_STEP_ROWS, this.#stepRows >> 1)
-        : Math.min(MAX_STEP_ROWS, this.#stepRows * 2);
-    this.#after = progress.after;
-    const pauseMs = Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * tookMs);
+    this.#rowsPerStep =
+      stepDurationMs > DESIRED_PURGE_STEP_MS
+        ? Math.max(MIN_PURGE_STEP_ROWS, this.#rowsPerStep >> 1)
+        : Math.min(MAX_PURGE_STEP_ROWS, this.#rowsPerStep * 2);
+    this.#afterPosition = progress.after;
+    const pauseMs = Math.max(MIN_PURGE_PAUSE_MS, PURGE_PAUSE_FACTOR * stepDurationMs);
     if (progress.after !== null) return pauseMs;
     this.#targetIndex = (this.#targetIndex + 1) % PURGE_TARGETS.length;
-    return this.#targetIndex === 0 ? RUN_EVERY_MS : pauseMs;
+    return this.#targetIndex === 0 ? PURGE_EVERY_MS : pauseMs;
   }
 }

@@ -23,7 +23,7 @@ export type LookupMatch<T> =
    * - `rival`: another attempt without a final outcome may have created the transaction.
    * - If `why` is absent: the method or amount differs, or another attempt created the payout.
    */
-  | { kind: 'mismatch'; why?: 'older' | 'created_by_another' | 'rival' }
+  | { kind: 'mismatch'; reason?: 'older' | 'created_by_another' | 'rival' }
   /**
    * `isFromService`: whether the 404 is certainly the service's own, because it has SERVICE_NOT_FOUND_FIELDS. If not,
    * it may be from a proxy, and the transaction may exist.
@@ -63,7 +63,7 @@ const foundUnlessRival = async <T>(
   attempt: AttemptFields,
   found: T,
 ): Promise<LookupMatch<T>> =>
-  (await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found };
+  (await journal.hasRival(attempt)) ? { kind: 'mismatch', reason: 'rival' } : { kind: 'found', found };
 
 /** Finds payments by external id, creation time, method and amount. */
 export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
@@ -89,16 +89,16 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
       secrets: this.secrets,
     });
     if (!found) return { kind: 'nothing', isFromService };
-    const isRecent =
+    const isNewEnough =
       minCreatedAt === undefined
         ? this.#isCreatedAfterStart(found, attempt)
         : !(creationTimeMs(found) < minCreatedAt - MAX_UNKNOWN_SKEW_MS);
-    if (!isRecent) return { kind: 'mismatch', why: 'older' };
-    const holder = await journal.findByTransaction(service, 'payment', found.transactionId);
-    const isOfAnother = holder ? holder.id !== attempt.id : this.#mayHavePurgedCreator(attempt);
-    if (isOfAnother) return { kind: 'mismatch', why: 'created_by_another' };
+    if (!isNewEnough) return { kind: 'mismatch', reason: 'older' };
+    const creator = await journal.findByTransaction(service, 'payment', found.transactionId);
+    const isCreatedByAnother = creator ? creator.id !== attempt.id : this.#mayHavePurgedCreator(attempt);
+    if (isCreatedByAnother) return { kind: 'mismatch', reason: 'created_by_another' };
     if (!matchesAttempt(found, attempt)) return { kind: 'mismatch' };
-    if (holder) return { kind: 'found', found };
+    if (creator) return { kind: 'found', found };
     return foundUnlessRival(journal, attempt, found);
   }
 
@@ -135,12 +135,12 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
    */
   #isCreatedAfterStart(payment: PaymentResource, { startedAt, serviceStartedAt }: AttemptFields): boolean {
     const { dateHeaderMs } = payment;
-    const created = creationTimeMs(payment);
-    if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_HEADER_TOLERANCE_MS;
-    const elapsed = this.session.clock.elapsedSince(startedAt);
-    if (elapsed === undefined) return false;
-    if (dateHeaderMs === undefined) return created >= startedAt - MAX_UNKNOWN_SKEW_MS;
-    return created >= dateHeaderMs - elapsed - DATE_HEADER_TOLERANCE_MS;
+    const createdAt = creationTimeMs(payment);
+    if (serviceStartedAt !== null) return createdAt >= serviceStartedAt - DATE_HEADER_TOLERANCE_MS;
+    const elapsedMs = this.session.clock.elapsedSince(startedAt);
+    if (elapsedMs === undefined) return false;
+    if (dateHeaderMs === undefined) return createdAt >= startedAt - MAX_UNKNOWN_SKEW_MS;
+    return createdAt >= dateHeaderMs - elapsedMs - DATE_HEADER_TOLERANCE_MS;
   }
 }
 
@@ -180,14 +180,15 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
 
   async find(attempt: AttemptFields): Promise<LookupMatch<PayoutResource>> {
     const { channel, externalId } = attempt;
-    const details = { ...knownPayoutFromJournal(attempt), isFromUnprovenAttempt: true };
-    const key = { channel, externalId, amount: attempt, secrets: this.secrets };
-    const { transaction: found, isFromService } = await this.payouts.lookUpWithOrigin(key, () => details);
+    const knownPayout = { ...knownPayoutFromJournal(attempt), isFromUnprovenAttempt: true };
+    const lookupKey = { channel, externalId, amount: attempt, secrets: this.secrets };
+    const lookup = await this.payouts.lookUpWithOrigin(lookupKey, () => knownPayout);
+    const { transaction: found, isFromService } = lookup;
     if (!found) return { kind: 'nothing', isFromService };
     if (found.wireType !== attempt.method) return { kind: 'mismatch' };
     const { journal, service } = this.session;
-    const holder = await journal.findByTransaction(service, 'payout', found.transactionId);
-    if (holder) return holder.id === attempt.id ? { kind: 'found', found } : { kind: 'mismatch' };
+    const creator = await journal.findByTransaction(service, 'payout', found.transactionId);
+    if (creator) return creator.id === attempt.id ? { kind: 'found', found } : { kind: 'mismatch' };
     return foundUnlessRival(journal, attempt, found);
   }
 
@@ -195,17 +196,17 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     const { channel } = attempt;
     const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
     if (transactionId === null) return true;
-    const details = { channel, isPartial: true };
-    return (await this.payouts.lookUp({ channel, transactionId }, () => details)) !== null;
+    const knownPayout = { channel, isPartial: true };
+    return (await this.payouts.lookUp({ channel, transactionId }, () => knownPayout)) !== null;
   }
 
   async lookUpOrReadFromJournal(attempt: Attempt): Promise<PayoutResource> {
     const { secrets } = this;
     const { channel, transactionId, status } = attempt;
-    const details = knownPayoutFromJournal(attempt);
+    const knownPayout = knownPayoutFromJournal(attempt);
     const payout = transactionId
-      ? await this.payouts.lookUp({ channel, transactionId, secrets }, () => details).catch(() => null)
+      ? await this.payouts.lookUp({ channel, transactionId, secrets }, () => knownPayout).catch(() => null)
       : null;
-    return payout ?? this.payouts.resourceFromJournal(transactionId ?? '', status ?? '', details);
+    return payout ?? this.payouts.resourceFromJournal(transactionId ?? '', status ?? '', knownPayout);
   }
 }

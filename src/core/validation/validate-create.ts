@@ -8,9 +8,9 @@ import type { SelectedMethod } from '../../schema/methods/selected-method';
 import { isUuid } from '../../shared/uuid';
 import type { FieldError } from '../../schema/user-errors';
 import { fieldError, validateInput } from './validate-input';
-import { validateUrls, type UrlInput } from './validate-url';
+import { validateUrls, type UrlFields } from './validate-url';
 
-type CreateMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinition> & {
+type AnySelectedMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinition> & {
   publicDetails?: object;
 };
 
@@ -19,8 +19,8 @@ type CreateMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinit
  * although it is stored in clear text.
  */
 export function validateCreate(
-  input: ClearTextFields & UrlInput & { amount: { currency: string } },
-  method: CreateMethod,
+  input: ClearTextFields & UrlFields & { amount: { currency: string } },
+  method: AnySelectedMethod,
   urlPolicy: UrlPolicy,
 ): FieldError[] {
   const errors = [
@@ -35,7 +35,7 @@ export function validateCreate(
  * Returns an error if the method excludes the currency (spec 8). Returns an error if the method `other` names a `type`
  * for which the input has a field, or which `typeOnly` offers.
  */
-function validateMethod(method: CreateMethod, amount: { currency: string }): FieldError[] {
+function validateMethod(method: AnySelectedMethod, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
   const { currency } = method.definition;
   if (currency && currency !== amount.currency) {

@@ -5,13 +5,13 @@ import { FieldError } from '../../schema/user-errors';
 export const fieldError = (path: string[], rule: InputRule, message: string): FieldError =>
   Object.assign(new FieldError(), { path, rule, message });
 
-function toFieldErrors(errors: readonly ValidationError[], parent: readonly string[]): FieldError[] {
+function toFieldErrors(errors: readonly ValidationError[], parentPath: readonly string[]): FieldError[] {
   return errors.flatMap(({ property, constraints = {}, children = [] }) => {
-    const path = [...parent, property];
+    const path = [...parentPath, property];
     // src/schema/rules.ts registers every class-validator constraint under the name of its rule.
     const brokenRules = Object.entries(constraints) as [InputRule, string][];
-    const own = brokenRules.map(([rule, message]) => fieldError(path, rule, message));
-    return [...own, ...toFieldErrors(children, path)];
+    const ownErrors = brokenRules.map(([rule, message]) => fieldError(path, rule, message));
+    return [...ownErrors, ...toFieldErrors(children, path)];
   });
 }
 

@@ -6,7 +6,7 @@ import { isLoopback } from '../../shared/loopback';
 import { fieldError } from './validate-input';
 
 /** Address ranges that public hosts do not use, most of them from the IANA registry: network and prefix length. */
-const NOT_PUBLIC_IPV4: readonly (readonly [string, number])[] = [
+const NON_PUBLIC_IPV4_RANGES: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8], // "this network"
   ['10.0.0.0', 8], // private
   ['100.64.0.0', 10], // carrier-grade NAT; metadata service of Alibaba Cloud
@@ -26,7 +26,7 @@ const NOT_PUBLIC_IPV4: readonly (readonly [string, number])[] = [
 ];
 
 /** IPv6 ranges within 2000::/3 that are not public. Addresses outside 2000::/3 are never public. */
-const NOT_PUBLIC_IPV6: readonly (readonly [string, number])[] = [
+const NON_PUBLIC_IPV6_RANGES: readonly (readonly [string, number])[] = [
   ['2001::', 23], // protocol assignments, Teredo
   ['2001:db8::', 32], // documentation
   ['2002::', 16], // 6to4
@@ -34,8 +34,8 @@ const NOT_PUBLIC_IPV6: readonly (readonly [string, number])[] = [
 ];
 
 const nonPublicRanges = new BlockList();
-NOT_PUBLIC_IPV4.forEach(([network, bits]) => nonPublicRanges.addSubnet(network, bits, 'ipv4'));
-NOT_PUBLIC_IPV6.forEach(([network, bits]) => nonPublicRanges.addSubnet(network, bits, 'ipv6'));
+NON_PUBLIC_IPV4_RANGES.forEach(([network, bits]) => nonPublicRanges.addSubnet(network, bits, 'ipv4'));
+NON_PUBLIC_IPV6_RANGES.forEach(([network, bits]) => nonPublicRanges.addSubnet(network, bits, 'ipv6'));
 
 const globalUnicastRange = new BlockList();
 globalUnicastRange.addSubnet('2000::', 3, 'ipv6');
@@ -72,7 +72,7 @@ function isPublicHost(host: string): boolean {
 }
 
 /** Whether every URL parser finds `host` in the URL. The service gets the URL unchanged and may use another parser. */
-function isUnambiguous(
+function isUnambiguousUrl(
   text: string,
   { authority, rest }: ReturnType<typeof splitUrl>,
   host: string,
@@ -122,17 +122,17 @@ function findBrokenRules(text: string, policy: UrlPolicy): UrlRule[] {
       !isAllowedLoopback &&
       (policy.allowsLoopback ? HTTPS_OR_LOOPBACK_RULE : HTTPS_RULE),
     parts.authority.includes('@') && NO_CREDENTIALS_RULE,
-    !parts.authority.includes('@') && !isUnambiguous(text, parts, host) && PLAIN_URL_RULE,
+    !parts.authority.includes('@') && !isUnambiguousUrl(text, parts, host) && PLAIN_URL_RULE,
     !isPublicHost(host) && !isAllowedLoopback && PUBLIC_HOST_RULE,
     policy.allowedHosts !== null && !isAllowedHost(host, policy.allowedHosts) && ALLOWED_HOST_RULE,
   ];
   return rules.filter((rule) => rule !== false);
 }
 
-export type UrlInput = Partial<Record<'returnUrl' | 'callbackUrl', string | null>>;
+export type UrlFields = Partial<Record<'returnUrl' | 'callbackUrl', string | null>>;
 
 /** Returns an error for every broken rule. Does not resolve host names, so public names of private addresses pass. */
-export function validateUrls(input: UrlInput, policy: UrlPolicy): FieldError[] {
+export function validateUrls(input: UrlFields, policy: UrlPolicy): FieldError[] {
   return (['returnUrl', 'callbackUrl'] as const).flatMap((name) => {
     const text = input[name];
     if (text === null || text === undefined) return [];

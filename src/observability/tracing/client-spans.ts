@@ -38,14 +38,14 @@ export function createJournalTracing(spanTracker: SpanTracker) {
       },
     /**
      * Runs background work in a new trace.
-     * @param attempt id of the attempt that the work is about, if any. If this process has inserted the attempt and
+     * @param attemptId the attempt that the work is about, if any. If this process has inserted the attempt and
      *   still knows the span that was active before the insert, the new trace is linked to that span.
      */
     runInBackgroundSpan<T>(
-      { name, attempt }: { name: string; attempt?: string },
+      { name, attemptId }: { name: string; attemptId?: string },
       work: () => Promise<T>,
     ): Promise<T> {
-      const context = attempt === undefined ? undefined : spanByAttempt.get(attempt);
+      const context = attemptId === undefined ? undefined : spanByAttempt.get(attemptId);
       const links = context ? [{ context }] : [];
       const span = spanTracker.startSpan(name, { kind: SpanKind.INTERNAL, links });
       return endSpanAfter(span, () => spanTracker.withActiveSpan(span, work));
