@@ -9,7 +9,7 @@ const BREAK_MS = 1000;
 /** Slots and queue of the bulkhead for payouts. */
 const MAX_PAYOUTS = 32 + 2000;
 
-test('a circuit breaker stays open if the probe could not be sent, and closes at the next probe', async () => {
+test('A circuit breaker stays open if the probe could not be sent, and closes at the next probe', async () => {
   let now = 0;
   const after = () => ({ cancel: () => undefined });
   const policy = new ResiliencePolicy({ ...systemRuntime, monotonic: () => now, after });

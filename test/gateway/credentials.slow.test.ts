@@ -455,7 +455,7 @@ const printed = (error: unknown): string => `${String(error)} ${JSON.stringify(e
 
 describe('A credentials file', () => {
   test.each(FAULTS)(
-    'is refused when it has %s, with an error that names the entry but no value',
+    'is refused when it has %s, with an error that names the invalid entry, if any, but no value',
     (_what, content, where) => {
       const file = fileWith(content, { 'two-lines': `${CANARY}\n${CANARY}\n` });
       let fault: unknown;

@@ -410,7 +410,7 @@ test.each(
   },
 );
 
-test('Each way to pay is tested in its only currency or in several', () => {
+test('Every method is tested either in its only currency or in several currencies', () => {
   const ways = [
     ...paymentMethods.flatMap(({ name, field, input, redirectDescription }) => [
       ...(input ? [`payment ${field}`] : []),
@@ -488,7 +488,7 @@ describe('For the payout method "other", a type', () => {
     rowOf({ mutation: 'createPayout', variant: 'other', field: 'type' }, type, ['knownMethod']);
 
   test.each(payoutMethods.map(({ type }) => type).filter((type) => type !== 'other'))(
-    'that has its own method in the schema is refused, and the error does not repeat it: %s',
+    'that has its own method in the schema is refused, and the error does not repeat the type: %s',
     (type) => expectRefusal(withType(type)),
   );
 

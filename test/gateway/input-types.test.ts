@@ -303,7 +303,7 @@ describe('A @oneOf input', () => {
   );
 });
 
-test('The scalar JSONObject accepts numbers that JavaScript represents exactly, and refuses all others', () => {
+test('The scalar JSONObject accepts numbers that JavaScript represents exactly, and refuses all other numbers', () => {
   const text = '{a: 9007199254740991, b: -9007199254740991, c: 1.50, d: 1e3, e: 0.1, f: 0, g: 2.5e-7}';
   const read = { a: 2 ** 53 - 1, b: 1 - 2 ** 53, c: 1.5, d: 1000, e: 0.1, f: 0, g: 2.5e-7 };
   expect(JSONObject.parseLiteral(parseValue(text))).toEqual(read);
