@@ -47,13 +47,13 @@ export class JournalFence {
    * further read calls it again, until it succeeds or the fence is not up any more.
    */
   onRaised: () => Promise<void> = () => Promise.resolve();
-  readonly #job: RepeatedJob;
+  readonly #refreshJob: RepeatedJob;
 
   constructor(private readonly options: JournalFenceOptions) {
     // JournalMonitor logs why a read failed.
     const tryRefresh = (): Promise<void> => this.refresh().catch(() => undefined);
     void tryRefresh();
-    this.#job = new RepeatedJob(options.clock, FENCE_REFRESH_EVERY_MS, () =>
+    this.#refreshJob = new RepeatedJob(options.clock, FENCE_REFRESH_EVERY_MS, () =>
       tryRefresh().then(() => FENCE_REFRESH_EVERY_MS),
     );
   }
@@ -145,7 +145,7 @@ export class JournalFence {
 
   /** Stops the job that reads the fence. Resolves when its current read has ended. */
   stop(): Promise<void> {
-    return this.#job.stop();
+    return this.#refreshJob.stop();
   }
 
   #logChange(): void {

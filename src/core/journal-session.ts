@@ -17,7 +17,7 @@ import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
 import { UnrecordedOutcomes, type UnrecordedOutcome } from './unrecorded-outcomes';
 
-/** Time in ms by which `journalTimeoutMs` exceeds the journal's own time limit, so that the journal ends a call first. */
+/** Ms by which `journalTimeoutMs` exceeds the journal's own time limit, so the journal normally ends a call first. */
 const JOURNAL_TIMEOUT_MARGIN_MS = 50;
 /** Lease duration in ms; newLeaseEnd() adds `journalTimeoutMs`. The owner of an expired lease is treated as dead. */
 const LEASE_MS = 3550;
@@ -164,7 +164,7 @@ export class JournalSession {
   recordOutcome(attempt: AttemptFields, outcome: Outcome, onRecorded?: () => void): Promise<boolean> {
     const isFirstOutcomeByInserter = this.#attemptsInFlight.delete(attempt.id);
     const unrecorded = { attempt, outcome, isFirstOutcomeByInserter, onRecorded };
-    const pendingRecord = this.#recordAndNotify(unrecorded).catch(() => {
+    const recording = this.#recordAndNotify(unrecorded).catch(() => {
       this.#unrecordedOutcomes.add(unrecorded);
       this.warn(
         { event: 'outcome_not_recorded', attempt: attempt.id, outcome: outcome.outcome },
@@ -173,7 +173,7 @@ export class JournalSession {
       return true;
     });
     // A slow journal must not turn a success into an error.
-    return withTimeout(RECORD_TIMEOUT_MS, pendingRecord, this.runtime).catch(() => true);
+    return withTimeout(RECORD_TIMEOUT_MS, recording, this.runtime).catch(() => true);
   }
 
   async #recordAndNotify(unrecorded: UnrecordedOutcome): Promise<boolean> {

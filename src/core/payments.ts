@@ -27,7 +27,7 @@ interface PaymentOperationsOptions extends CreateOptions {
   keepMs: number;
   urlPolicy: UrlPolicy;
   callbacks: CallbackHandler;
-  polling: TransactionFeedOptions;
+  feedOptions: TransactionFeedOptions;
 }
 
 /** The payments that a caller may confirm. */
@@ -45,8 +45,8 @@ export class PaymentOperations {
   readonly feed: TransactionFeed<PaymentResource>;
 
   constructor(private readonly options: PaymentOperationsOptions) {
-    const { payments, polling } = options;
-    this.feed = new TransactionFeed(polling, 'payment', (lookupKey) => payments.lookUp(lookupKey));
+    const { payments, feedOptions } = options;
+    this.feed = new TransactionFeed(feedOptions, 'payment', (lookupKey) => payments.lookUp(lookupKey));
     payments.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
   }
 

@@ -20,7 +20,7 @@ interface PayoutOperationsOptions extends CreateOptions {
   hasPreflight: boolean;
   urlPolicy: UrlPolicy;
   callbacks: CallbackHandler;
-  polling: TransactionFeedOptions;
+  feedOptions: TransactionFeedOptions;
 }
 
 /** Time limit in ms for reading the details of a payout from the journal. After a timeout, the payout lacks them. */
@@ -36,8 +36,8 @@ export class PayoutOperations {
   readonly feed: TransactionFeed<PayoutResource>;
 
   constructor(private readonly options: PayoutOperationsOptions) {
-    const { payouts, polling } = options;
-    this.feed = new TransactionFeed(polling, 'payout', (lookupKey) =>
+    const { payouts, feedOptions } = options;
+    this.feed = new TransactionFeed(feedOptions, 'payout', (lookupKey) =>
       payouts.lookUp(lookupKey, (transactionId) => this.#findKnownPayout(lookupKey, transactionId)),
     );
     payouts.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
@@ -57,8 +57,8 @@ export class PayoutOperations {
   }
 
   /**
-   * Preflight of a create: whether a lookup of `lookupKey` finds no payout. Throws a ServiceError if the lookup fails, or
-   * if its 404 may come from a proxy.
+   * Preflight of a create: whether a lookup of `lookupKey` finds no payout. Throws a ServiceError if the lookup fails,
+   * or if its 404 may come from a proxy.
    */
   async #hasNoPayout(lookupKey: LookupKey): Promise<boolean> {
     const { transaction: found, isFromService } = await this.options.payouts

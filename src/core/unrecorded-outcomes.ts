@@ -33,10 +33,10 @@ export class UnrecordedOutcomes {
   /** By attempt id, in the order in which the attempts were queued or last tried. */
   readonly #queue = new Map<string, QueuedOutcome>();
 
-  /** @param record writes one outcome to the journal; an outcome that it rejects stays queued */
+  /** @param recordOutcome writes one outcome to the journal; if it rejects, the outcome stays queued */
   constructor(
     private readonly clock: JournalClock,
-    private readonly record: (unrecorded: UnrecordedOutcome) => Promise<unknown>,
+    private readonly recordOutcome: (unrecorded: UnrecordedOutcome) => Promise<unknown>,
   ) {}
 
   /** The attempts with a queued outcome `succeeded` or `unknown`: they may have created a transaction. */
@@ -67,7 +67,7 @@ export class UnrecordedOutcomes {
   async flush({ all }: { all: boolean }): Promise<void> {
     const now = this.clock.monotonic();
     const recordQueued = async ([id, unrecorded]: [string, QueuedOutcome]): Promise<boolean> => {
-      const isRecorded = await this.record(unrecorded).then(
+      const isRecorded = await this.recordOutcome(unrecorded).then(
         () => true,
         () => false,
       );

@@ -7,7 +7,7 @@ if (noPostgres) console.warn(noPostgres);
 const KINDS: StoreKind[] = noPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
 
 describe('After random calls, faults and kills of gateways,', () => {
-  test.each(KINDS)('the recorded calls violate no rule of the exactly-once guarantee with %s', async (kind) => {
+  test.each(KINDS)('the recorded calls violate no rule of the exactly-once guarantee (%s)', async (kind) => {
     const store = await openStore(kind);
     try {
       const { judged, failedShutdowns, figures } = await chaos({

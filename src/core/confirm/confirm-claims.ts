@@ -49,9 +49,8 @@ export class ConfirmClaims {
    * rejects; if the journal fails, retries every second in the background.
    */
   async end(claimId: string, result: ConfirmResult): Promise<void> {
-    await withTimeout(RECORD_TIMEOUT_MS, this.#record(claimId, result), this.session.runtime).catch(
-      () => undefined,
-    );
+    const recording = this.#record(claimId, result);
+    await withTimeout(RECORD_TIMEOUT_MS, recording, this.session.runtime).catch(() => undefined);
   }
 
   /** Tries once more to record each unrecorded result in the journal. Never rejects. */

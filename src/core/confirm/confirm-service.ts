@@ -147,8 +147,7 @@ export class ConfirmService {
       }
       return { outcome: asReplay(movedOnPayment), toRecord: this.#movedOnResult(call, movedOnPayment) };
     }
-    // Without `mayBeRepeat`, only unresolved earlier confirms with other inputs can have moved the payment on. They are
-    // recorded as carried out.
+    // Without `mayBeRepeat`, only unresolved earlier confirms with other inputs can have moved the payment on.
     const earlierInputs = movedOnPayment
       ? this.#toConfirmedInputs(call, beginResult.unresolvedInputHashes, movedOnPayment)
       : [];

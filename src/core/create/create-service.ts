@@ -248,13 +248,12 @@ class CreateCall<T extends Transaction> {
    */
   async #recoverUnknownOutcome(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs, session } = this.options;
+    const { matcher } = this.plan;
     const { runtime } = session;
     const deadline = runtime.monotonic() + Math.min(MAX_RECOVERY_MS, timeoutMs * 0.9);
     for (let delayMs = FIRST_LOOKUP_PAUSE_MS; ; delayMs *= 2) {
       const leftMs = deadline - runtime.monotonic();
-      const match = await withTimeout(leftMs, this.plan.matcher.find(attempt), runtime).catch(
-        () => undefined,
-      );
+      const match = await withTimeout(leftMs, matcher.find(attempt), runtime).catch(() => undefined);
       if (match?.kind === 'found' && (await recovery.recordCreated(attempt, match.found)))
         return { transaction: match.found, replayed: true };
       if (runtime.monotonic() + delayMs >= deadline) break;

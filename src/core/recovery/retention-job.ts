@@ -8,7 +8,6 @@ import type { JournalSession } from '../journal-session';
 
 interface RetentionJobOptions {
   session: JournalSession;
-  /** Prevents purges for some time after a clock step. */
   clockGuard: ClockGuard;
   config: {
     /** `keepMs`: retention period in ms of settled attempts, and of the input hashes of successful confirms. */

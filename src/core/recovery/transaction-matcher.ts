@@ -56,7 +56,7 @@ const DATE_HEADER_TOLERANCE_MS = 1500;
  * Tolerated difference in ms between the clocks of the journal and the service. Used if the service's time at the start
  * of the attempt is not known, and if `minCreatedAt` is given.
  */
-const MAX_UNKNOWN_SKEW_MS = 5000;
+const CLOCK_SKEW_TOLERANCE_MS = 5000;
 
 const foundUnlessRival = async <T>(
   journal: Pick<Journal, 'hasRival'>,
@@ -92,7 +92,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     const isNewEnough =
       minCreatedAt === undefined
         ? this.#isCreatedAfterStart(found, attempt)
-        : !(creationTimeMs(found) < minCreatedAt - MAX_UNKNOWN_SKEW_MS);
+        : !(creationTimeMs(found) < minCreatedAt - CLOCK_SKEW_TOLERANCE_MS);
     if (!isNewEnough) return { kind: 'mismatch', reason: 'older' };
     const creator = await journal.findByTransaction(service, 'payment', found.transactionId);
     const isCreatedByAnother = creator ? creator.id !== attempt.id : this.#mayHavePurgedCreator(attempt);
@@ -139,7 +139,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     if (serviceStartedAt !== null) return createdAt >= serviceStartedAt - DATE_HEADER_TOLERANCE_MS;
     const elapsedMs = this.session.clock.elapsedSince(startedAt);
     if (elapsedMs === undefined) return false;
-    if (dateHeaderMs === undefined) return createdAt >= startedAt - MAX_UNKNOWN_SKEW_MS;
+    if (dateHeaderMs === undefined) return createdAt >= startedAt - CLOCK_SKEW_TOLERANCE_MS;
     return createdAt >= dateHeaderMs - elapsedMs - DATE_HEADER_TOLERANCE_MS;
   }
 }

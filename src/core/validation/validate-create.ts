@@ -74,15 +74,14 @@ const containsSecret = (text: string, secret: string): boolean =>
 /**
  * Returns an error for each field that is stored in clear text and contains a secret of the selected method, a token,
  * or a card number of a known scheme. Other long numbers, such as order numbers, are accepted.
- * @param errors errors that other rules found. The fields that they name are skipped, because they may be too long to
- * search.
+ * @param earlierErrors errors of other rules; the fields that they name are skipped, because they may be too long
  */
 export function findMisplacedSecrets(
   { idempotencyKey, externalId, description }: ClearTextFields,
   method: Pick<SelectedMethod<unknown>, 'inputField' | 'type' | 'secrets'> & { publicDetails?: object },
-  errors: readonly FieldError[] = [],
+  earlierErrors: readonly FieldError[] = [],
 ): FieldError[] {
-  const rejectedPaths = new Set(errors.map(({ path }) => path.join('.')));
+  const rejectedPaths = new Set(earlierErrors.map(({ path }) => path.join('.')));
   const hasSecret = (text: string): boolean => {
     if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
     // A UUID with a letter is not searched for card numbers or tokens: its digits may look like a card number.
