@@ -153,8 +153,7 @@ class CreateCall<T extends Transaction> {
   async #onExternalIdTaken(): Promise<CreateResult<T> | undefined> {
     const attempt = await this.#findAttempt();
     if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt);
-    // The attempt with this key has released the external id, perhaps after this try checked it. The next try checks
-    // again.
+    // The attempt with this key has released the external id, perhaps after this try's check. The next try checks again.
     if (attempt && !this.#isLastTry) return undefined;
     // If the fence was raised during this try, the external id may be held by an attempt with this key that the journal
     // has lost. The next try looks it up.

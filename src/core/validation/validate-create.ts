@@ -74,7 +74,7 @@ const containsSecret = (text: string, secret: string): boolean =>
 /**
  * Returns an error for each field that is stored in clear text and contains a secret of the selected method, a token,
  * or a card number of a known scheme. Other long numbers, such as order numbers, are accepted.
- * @param earlierErrors errors of other rules; the fields that they name are skipped, because they may be too long
+ * @param earlierErrors errors of other rules. Their fields are skipped, because they may be too long to search.
  */
 export function findMisplacedSecrets(
   { idempotencyKey, externalId, description }: ClearTextFields,
