@@ -106,8 +106,8 @@ byte created[ATTEMPTS]; /* transactions in the service's ledger */
 byte lag[ATTEMPTS]; /* ticks until every lookup finds the transaction */
 bit late[ATTEMPTS]; /* a transaction of the key existed when the attempt was written, and is too old for it */
 byte response[ATTEMPTS];
-byte begun[ATTEMPTS]; /* instance + 1 that has the attempt in flight (JournalSession.#begun) */
-byte queued[ATTEMPTS]; /* outcome that the instance could not record yet (JournalSession.#unrecorded) */
+byte begun[ATTEMPTS]; /* instance + 1 that has the attempt in flight (JournalSession.#attemptsInFlight) */
+byte queued[ATTEMPTS]; /* outcome that the instance could not record yet (JournalSession.#unrecordedOutcomes) */
 byte queuedBy[ATTEMPTS];
 bit released[ATTEMPTS];
 
@@ -241,7 +241,7 @@ inline newAttempt(attempt, self) {
   late[attempt] = (LEDGER > 0)
 }
 
-/* JournalSession.#insertAgain */
+/* JournalSession.#reinsert */
 inline insertAgain(attempt, self) {
   if
   :: IS_FREE -> write(attempt, self); SEEN(inserted_again)
@@ -284,7 +284,7 @@ inline setOutcome(attempt, outcome, shown) {
   fi
 }
 
-/* JournalSession.#record */
+/* JournalSession.#recordOrReinsert */
 inline record(attempt, outcome, shown, self) {
   if
   :: state != NONE && holder == attempt -> setOutcome(attempt, outcome, shown)
@@ -477,7 +477,7 @@ timeout_:
       :: else -> recordOrQueue(a, UNKNOWN, 0, i); goto answered
       fi
     }
-lost: /* CreateCall.#replayLost: records what an attempt created that the journal has lost */
+lost: /* CreateCall.#replayExistingOrLost: records what an attempt created that the journal has lost */
     atomic {
       if
       :: !SAME_FENCE(knew) -> raiseFence(i); goto answered
