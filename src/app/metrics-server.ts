@@ -17,7 +17,10 @@ export function createMetricsServer(
   { config, log, metrics }: SharedDependencies,
   health: HealthSources,
 ): FastifyInstance | null {
-  const routeOptions = { render: () => metrics.renderMetrics(), token: config.metricsToken?.reveal() ?? null };
+  const routeOptions = {
+    render: () => metrics.renderMetrics(),
+    token: config.metricsToken?.reveal() ?? null,
+  };
   addHealthRoutes(app, health);
   if (config.metricsPort === null) {
     addMetricsRoute(app, routeOptions);

@@ -109,7 +109,15 @@ export function startOperations(options: OperationsOptions) {
   const { callbackTokens } = options;
   const callbacks = new CallbackHandler({ publicUrl: config.publicUrl, callbackTokens, session, lookUp });
   const feedOptions = { settings: config.polling, session, notifier, runInSpan, observer, recorder };
-  const common = { session, recovery, hashes, timeoutMs, urlPolicy: config.urlPolicy, callbacks, feedOptions };
+  const common = {
+    session,
+    recovery,
+    hashes,
+    timeoutMs,
+    urlPolicy: config.urlPolicy,
+    callbacks,
+    feedOptions,
+  };
   const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
   const payoutOperations = new PayoutOperations({ ...common, payouts, hasPreflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };

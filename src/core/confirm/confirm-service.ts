@@ -155,7 +155,10 @@ export class ConfirmService {
     if (outcome.kind === 'accepted') {
       const transaction = outcome.response;
       const inputs = [...earlierInputs, ...this.#toConfirmedInputs(call, [claim.inputHash], transaction)];
-      return { outcome: { transaction, replayed: false }, toRecord: { outcome: 'known', confirmedInputs: inputs } };
+      return {
+        outcome: { transaction, replayed: false },
+        toRecord: { outcome: 'known', confirmedInputs: inputs },
+      };
     }
     const failure =
       outcome.kind === 'refused'

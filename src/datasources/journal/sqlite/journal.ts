@@ -109,7 +109,9 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, fenceSince);
     const [row] = await this.#writeAll(
       ...(reservesExternalId ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...reservationValues)] : []),
-      ...(this.knownGroupKeys.has(attemptGroupKey(attempt)) ? [] : [sql(CREATE_ATTEMPT_GROUP, ...groupValues)]),
+      ...(this.knownGroupKeys.has(attemptGroupKey(attempt))
+        ? []
+        : [sql(CREATE_ATTEMPT_GROUP, ...groupValues)]),
       sql(INSERT_ATTEMPT, ...insertColumnValues(attempt), ...groupValues, ...conditionValues),
       selectIfFenceChanged,
       sql(FIND_BY_KEY, idHash),
