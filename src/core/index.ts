@@ -82,7 +82,8 @@ function openSession(options: OperationsOptions, clockGuard: ClockGuard): Journa
  * the result ends their background jobs.
  */
 export function startOperations(options: OperationsOptions) {
-  const { payments, payouts, notifier, config, observer } = options;
+  const { payments, payouts, notifier, config, observer, callbackTokens } = options;
+  const { publicUrl, urlPolicy } = config;
   const runInSpan: RunInBackgroundSpan = options.runInSpan ?? ((_span, work) => work());
   const { timeoutMs } = config.service;
   const { settleMs, keepMs, payoutPreflight: hasPreflight, fingerprintKey } = config.journal;
@@ -106,18 +107,9 @@ export function startOperations(options: OperationsOptions) {
       if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
       else if (outcome === 'unknown') await recovery.claimAndRecover<Transaction>(attempt, matchers[kind]);
     });
-  const { callbackTokens } = options;
-  const callbacks = new CallbackHandler({ publicUrl: config.publicUrl, callbackTokens, session, lookUp });
+  const callbacks = new CallbackHandler({ publicUrl, callbackTokens, session, lookUp });
   const feedOptions = { settings: config.polling, session, notifier, runInSpan, observer, recorder };
-  const common = {
-    session,
-    recovery,
-    hashes,
-    timeoutMs,
-    urlPolicy: config.urlPolicy,
-    callbacks,
-    feedOptions,
-  };
+  const common = { session, recovery, hashes, timeoutMs, urlPolicy, callbacks, feedOptions };
   const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
   const payoutOperations = new PayoutOperations({ ...common, payouts, hasPreflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };

@@ -256,10 +256,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
         fence_since: fenceSince,
       };
     });
-    const attemptsWithUnknownGroup = attempts.filter(
-      (attempt) => !this.knownGroupKeys.has(attemptGroupKey(attempt)),
-    );
-    if (attemptsWithUnknownGroup.length > 0) await this.#createAttemptGroups(attemptsWithUnknownGroup, until);
+    const ungrouped = attempts.filter((each) => !this.knownGroupKeys.has(attemptGroupKey(each)));
+    if (ungrouped.length > 0) await this.#createAttemptGroups(ungrouped, until);
     const rows = await this.#mainPool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
     const insertedIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
     const foundAttempts = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
