@@ -101,9 +101,9 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
   // Limit the final export of spans to a quarter of the grace period. The rest is left for work in flight.
   return startTracing({
     settings,
-    service,
+    serviceSettings: service,
     log,
-    now: () => clock.monotonic(),
+    monotonic: () => clock.monotonic(),
     flushTimeoutMs: shutdownGraceMs / 4,
   });
 }
@@ -124,7 +124,7 @@ function openAudit({ config, log }: SharedDependencies): AuditLog {
   const onNotice = (notice: AuditNotice): void =>
     notice.entry ? log.error(notice, 'audit entry not written') : log.warn(notice, notice.why);
   try {
-    return AuditLog.open(auditFile, onNotice, { rotation, key: auditKey?.reveal() ?? null });
+    return AuditLog.open(auditFile, onNotice, { rotation, hmacKey: auditKey?.reveal() ?? null });
   } catch (error) {
     throw error instanceof AuditLogError ? new ConfigError([error.message]) : error;
   }

@@ -114,7 +114,9 @@ async function createServerWithoutRoutes(
     return new Authenticator({ clientKeysFile, jwtOptions: tokens, clock, log });
   });
   registerClientKeyGauges(metrics, authenticator);
-  const rateLimit = new RateLimit(limits.ratePerMinute, () => metrics.server.requestRejected('rate_limited'));
+  const rateLimit = new RateLimit(limits.ratePerMinute, () =>
+    metrics.server.onRequestRejected('rate_limited'),
+  );
   const onUnlisted = (operationName: string | null): void =>
     log.warn(
       { event: 'operation_not_persisted', name: operationName },
@@ -127,13 +129,13 @@ async function createServerWithoutRoutes(
   const connections = createConnections(shared);
   const unreadLimiter = new UnreadResponseLimiter(connections, limits);
   const eventLoopLagGuard = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
-    metrics.server.requestRejected('overloaded'),
+    metrics.server.onRequestRejected('overloaded'),
   );
   const { trustedProxies, clientTimeoutMs, corsOrigins } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
   const recordAuditEntry = (entry: AuditEntry): void => {
-    audit.record(entry);
-    metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
+    audit.recordMutation(entry);
+    metrics.payments.onMutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   };
   const graphqlDependencies: GraphqlDependencies = {
     schema,
@@ -143,7 +145,7 @@ async function createServerWithoutRoutes(
     eventLoopLagGuard,
     connections,
     corsOrigins,
-    onUnauthenticated: () => metrics.server.requestRejected('unauthenticated'),
+    onUnauthenticated: () => metrics.server.onRequestRejected('unauthenticated'),
     log,
   };
   return { app, apollo, compiledCache, graphqlDependencies, unreadLimiter };
@@ -159,10 +161,10 @@ async function addGraphqlRoutes(
     limits: {
       maxTotal: maxSubscriptions,
       maxPerCaller: maxSubscriptionsPerClient,
-      onRejected: () => metrics.server.requestRejected('subscription_limit'),
+      onRejected: () => metrics.server.onRequestRejected('subscription_limit'),
     },
     heartbeatMs,
-    countOperation: metrics.operationEnded,
+    countOperation: metrics.onOperationEnded,
     clock,
     startTrace: tracing?.startSubscriptionSpan,
   });
@@ -219,8 +221,8 @@ async function startApollo(
   rateLimit: RateLimit,
 ) {
   const logOperation = createOperationLogger(log, ({ type, name, errorCodes, durationMs }) => {
-    metrics.operationEnded(type, name, errorCodes[0], durationMs / 1000);
-    tracing?.operationEnded({ type, name, codes: errorCodes });
+    metrics.onOperationEnded(type, name, errorCodes[0], durationMs / 1000);
+    tracing?.onOperationEnded({ type, name, errorCodes });
   });
   const formatError = createErrorFormatter(log);
   const compiledCache = new CompiledOperationCache({ rateLimit, logOperation, formatError });

@@ -20,7 +20,7 @@ export async function openMonitoredJournal(
     throw error instanceof JournalOpenError ? new ConfigError([error.message]) : error;
   });
   const onCall: JournalCallListener = (methodName, fault, durationMs) => {
-    metrics.payments.journalCallEnded(methodName, fault?.reason ?? null, durationMs / 1000);
+    metrics.payments.onJournalCallEnded(methodName, fault?.reason ?? null, durationMs / 1000);
     monitor.onCallEnd(methodName, fault);
   };
   const runInSpan = tracing?.traceJournal(url.startsWith('file:') ? 'sqlite' : 'postgresql');

@@ -28,7 +28,7 @@ export function createMetricsServer(
   }
   const connections = new Connections(
     { maxConnections: MAX_METRICS_CONNECTIONS, maxConnectionsPerAddress: 0, trustedProxies: [] },
-    { connectionRefused: () => undefined, connectionClosed: () => undefined },
+    { onConnectionRefused: () => undefined, onConnectionClosed: () => undefined },
   );
   const { clientTimeoutMs } = config.limits;
   const server = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });

@@ -46,8 +46,8 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
         { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...failure },
         'payment service request failed',
       ),
-    onEnd: (call, result, durationMs) => metrics.service.requestEnded(call, result, durationMs / 1000),
-    onRetry: () => metrics.service.lookupRetried(),
+    onEnd: (call, result, durationMs) => metrics.service.onRequestEnded(call, result, durationMs / 1000),
+    onRetry: () => metrics.service.onLookupRetried(),
   });
   registerServiceGauges(metrics, transport);
   // pollAfterMs tells callers when to poll. It is the gateway's own first poll interval, but at least 2 s.

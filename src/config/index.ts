@@ -80,11 +80,11 @@ function readJournalSettings(reader: EnvReader, secretKey: Secret) {
 
 function readSandboxSettings(reader: EnvReader) {
   const port = reader.get('SANDBOX_PORT');
-  const control = reader.get('SANDBOX_CONTROL');
+  const servesControlPlane = reader.get('SANDBOX_CONTROL');
   if (!usesSandbox(reader)) return null;
   // AUTH_JWKS_URL of the development issuer contains the sandbox's port, so the sandbox must not use another port.
   const isPortFixed = reader.has('SANDBOX_PORT') || reader.get('AUTH_ISSUER') === DEV_ISSUER;
-  return { port, anyPortIfTaken: !isPortFixed, control };
+  return { port, anyPortIfTaken: !isPortFixed, servesControlPlane };
 }
 
 function readAccessSettings(reader: EnvReader) {

@@ -46,11 +46,11 @@ export function addApi(
   ): void => {
     const isLookup = operation === 'lookup';
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-      const data = isLookup ? Buffer.from(rawQueryOf(request)) : rawBody(request);
-      authenticate({ headers: request.headers, data }, credentials, realClock.now());
-      const injected = faults.countAndTakeFault(resource, operation);
+      const signedData = isLookup ? Buffer.from(rawQueryOf(request)) : rawBody(request);
+      authenticate({ headers: request.headers, signedData }, credentials, realClock.now());
+      const injectedFault = faults.countAndTakeFault(resource, operation);
       const readFields = () => (isLookup ? parseQuery(rawQueryOf(request)) : parseJsonBody(request));
-      await respondWithFaults(reply, { injected, clock }, () => handle(readFields()));
+      await respondWithFaults(reply, { injectedFault, clock }, () => handle(readFields()));
       return reply;
     };
     app.route({ method: isLookup ? 'GET' : 'POST', url, handler });

@@ -58,11 +58,11 @@ export class CallbackSender {
       .execute(() => this.post(callback, signal))
       .catch(() => false);
     if (isDelivered || signal.aborted) return;
-    const delay = RETRY_DELAYS_MS[earlierAttemptCount];
-    const facts = { transactionId, attempt: earlierAttemptCount + 1, last: delay === undefined };
+    const retryDelayMs = RETRY_DELAYS_MS[earlierAttemptCount];
+    const facts = { transactionId, attempt: earlierAttemptCount + 1, last: retryDelayMs === undefined };
     logger?.warn(facts, 'delivery of a sandbox callback failed');
-    if (delay === undefined) return;
-    clock.after(delay, () => {
+    if (retryDelayMs === undefined) return;
+    clock.after(retryDelayMs, () => {
       if (!signal.aborted) void this.deliver(callback, earlierAttemptCount + 1);
     });
   }

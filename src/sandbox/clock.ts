@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../shared/clock';
 
 interface PendingTimer {
-  due: number;
+  dueAt: number;
   run(): void;
 }
 
@@ -10,38 +10,42 @@ export class AdvancingClock implements Clock {
   /** Milliseconds by which this clock is ahead of its base clock. */
   aheadMs = 0;
   /** The pending timers, each with the base clock's timer that will fire it. */
-  private readonly pending = new Map<PendingTimer, Timer>();
+  private readonly pendingTimers = new Map<PendingTimer, Timer>();
 
-  constructor(private readonly base: Clock) {}
+  constructor(private readonly baseClock: Clock) {}
 
   now(): number {
-    return this.base.now() + this.aheadMs;
+    return this.baseClock.now() + this.aheadMs;
   }
 
   monotonic(): number {
-    return this.base.monotonic() + this.aheadMs;
+    return this.baseClock.monotonic() + this.aheadMs;
   }
 
   after(ms: number, run: () => void): Timer {
-    const timer = { due: this.now() + ms, run };
+    const timer = { dueAt: this.now() + ms, run };
     this.schedule(timer);
     return { cancel: () => this.cancel(timer) };
   }
 
   /** Moves the clock forward by `ms` and fires the timers that become due. Returns the number of fired timers. */
   advance(ms: number): number {
-    const target = this.now() + ms;
+    const targetTime = this.now() + ms;
     let firedCount = 0;
     // Repeat, because a fired timer may start other timers that are due by `target`.
-    for (let due = this.timersDueBy(target); due.length > 0; due = this.timersDueBy(target)) {
-      for (const timer of due) {
-        if (!this.pending.has(timer)) continue;
-        this.aheadMs += Math.max(0, timer.due - this.now());
+    for (
+      let dueTimers = this.timersDueBy(targetTime);
+      dueTimers.length > 0;
+      dueTimers = this.timersDueBy(targetTime)
+    ) {
+      for (const timer of dueTimers) {
+        if (!this.pendingTimers.has(timer)) continue;
+        this.aheadMs += Math.max(0, timer.dueAt - this.now());
         this.fire(timer);
         firedCount += 1;
       }
     }
-    this.aheadMs += Math.max(0, target - this.now());
+    this.aheadMs += Math.max(0, targetTime - this.now());
     this.reschedule();
     return firedCount;
   }
@@ -54,11 +58,13 @@ export class AdvancingClock implements Clock {
 
   /** Cancels all timers. */
   cancelTimers(): void {
-    for (const timer of this.pending.keys()) this.cancel(timer);
+    for (const timer of this.pendingTimers.keys()) this.cancel(timer);
   }
 
-  private timersDueBy(target: number): PendingTimer[] {
-    return [...this.pending.keys()].filter(({ due }) => due <= target).sort((a, b) => a.due - b.due);
+  private timersDueBy(targetTime: number): PendingTimer[] {
+    return [...this.pendingTimers.keys()]
+      .filter(({ dueAt }) => dueAt <= targetTime)
+      .sort((a, b) => a.dueAt - b.dueAt);
   }
 
   private fire(timer: PendingTimer): void {
@@ -67,17 +73,17 @@ export class AdvancingClock implements Clock {
   }
 
   private cancel(timer: PendingTimer): void {
-    this.pending.get(timer)?.cancel();
-    this.pending.delete(timer);
+    this.pendingTimers.get(timer)?.cancel();
+    this.pendingTimers.delete(timer);
   }
 
   private schedule(timer: PendingTimer): void {
-    const baseTimer = this.base.after(Math.max(0, timer.due - this.now()), () => this.fire(timer));
-    this.pending.set(timer, baseTimer);
+    const baseTimer = this.baseClock.after(Math.max(0, timer.dueAt - this.now()), () => this.fire(timer));
+    this.pendingTimers.set(timer, baseTimer);
   }
 
   private reschedule(): void {
-    for (const [timer, baseTimer] of this.pending) {
+    for (const [timer, baseTimer] of this.pendingTimers) {
       baseTimer.cancel();
       this.schedule(timer);
     }

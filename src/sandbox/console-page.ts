@@ -4,15 +4,15 @@ import { FAULTS, type RequestCounts } from './faults';
 import { html, hashedElement, sendPage, type Html } from './html';
 import type { Transition } from './transition-log';
 
-const TRANSACTION_COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', 'Amount', 'Status', ''];
-const TRANSITION_COLUMNS = ['Time', 'Kind', 'Id', 'From', 'To'];
+const TRANSACTION_TABLE_HEADERS = ['Created', 'Kind', 'Id', 'External id', 'Method', 'Amount', 'Status', ''];
+const TRANSITION_TABLE_HEADERS = ['Time', 'Kind', 'Id', 'From', 'To'];
 
 /**
  * Script of the console page. It fetches the page when the event stream opens and after each event. From the fetched
  * page, it updates the elements that have the attribute `data-live`. In a hidden tab it closes the stream, because a
  * browser allows only six HTTP/1.1 connections per host.
  */
-const SCRIPT = hashedElement(
+const CONSOLE_SCRIPT = hashedElement(
   'script',
   `
 'use strict';
@@ -92,24 +92,24 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
     <div id="faults" data-live>${pendingFaultsHtml(control)}</div>
     <h2>Transitions</h2>
     <div class="feed">
-      ${table('transitions', TRANSITION_COLUMNS, control.transitions().map(transitionRow))}
+      ${renderTable('transitions', TRANSITION_TABLE_HEADERS, control.transitions().map(transitionRow))}
     </div>
     <h2>Transactions</h2>
-    ${table('transactions', TRANSACTION_COLUMNS, control.transactions().map(transactionRow))}
+    ${renderTable('transactions', TRANSACTION_TABLE_HEADERS, control.transactions().map(transactionRow))}
     <h2>Reset</h2>
     <form method="post" action="/_sandbox/reset"><button>Remove transactions and faults</button></form>`;
-  return sendPage(reply, { title: 'Sandbox', body, wide: true, script: SCRIPT });
+  return sendPage(reply, { title: 'Sandbox', body, isWide: true, script: CONSOLE_SCRIPT });
 }
 
-const table = (id: string, columns: readonly string[], rows: readonly Html[]): Html =>
+const renderTable = (bodyId: string, headers: readonly string[], rows: readonly Html[]): Html =>
   html`<div class="scroll">
     <table>
       <thead>
         <tr>
-          ${columns.map((name) => html`<th>${name}</th>`)}
+          ${headers.map((header) => html`<th>${header}</th>`)}
         </tr>
       </thead>
-      <tbody id="${id}" data-live>
+      <tbody id="${bodyId}" data-live>
         ${rows}
       </tbody>
     </table>
@@ -157,7 +157,7 @@ function pendingFaultsHtml(control: SandboxControl): Html[] {
 function transactionRow(transaction: TransactionSummary): Html {
   const { kind, transactionId, externalId, type, amount, status, state, error, createDate } = transaction;
   const { value, currency, received } = amount;
-  const details = [status, state, error?.code, received && `received ${received}`].filter(Boolean);
+  const statusParts = [status, state, error?.code, received && `received ${received}`].filter(Boolean);
   const isOpen = status === 'pending' || status === 'processing';
   return html`<tr>
     <td>${createDate.slice(11, 19)}</td>
@@ -166,7 +166,7 @@ function transactionRow(transaction: TransactionSummary): Html {
     <td class="id">${externalId ?? ''}</td>
     <td>${type}</td>
     <td>${value} ${currency}</td>
-    <td class="status">${details.join(', ')}</td>
+    <td class="status">${statusParts.join(', ')}</td>
     <td>${isOpen ? actionButtons(transaction) : undefined}</td>
   </tr> `;
 }

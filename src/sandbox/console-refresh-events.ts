@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream';
 import type { Clock, Timer } from '../shared/clock';
 
-const MAX_STREAMS = 32;
+const MAX_EVENT_STREAMS = 32;
 /** Delay in ms before an event is sent. All changes within this time share the event. */
 const COALESCE_MS = 100;
 /** Interval of heartbeats in ms, shorter than the usual idle timeouts of proxies. */
-const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_INTERVAL_MS = 15_000;
 /** Maximum number of bytes that a client has not read yet. If there are more, the client's stream is destroyed. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 
@@ -18,15 +18,15 @@ export class ConsoleRefreshEvents {
   constructor(private readonly realClock: Clock) {}
 
   get hasCapacity(): boolean {
-    return this.streams.size < MAX_STREAMS;
+    return this.streams.size < MAX_EVENT_STREAMS;
   }
 
   addStream(stream: Writable): void {
     this.streams.add(stream);
-    stream.on('close', () => this.remove(stream));
-    stream.on('error', () => this.remove(stream));
+    stream.on('close', () => this.removeStream(stream));
+    stream.on('error', () => this.removeStream(stream));
     stream.write('retry: 1000\n\n');
-    this.heartbeatTimer ??= this.realClock.after(HEARTBEAT_MS, () => this.sendHeartbeat());
+    this.heartbeatTimer ??= this.realClock.after(HEARTBEAT_INTERVAL_MS, () => this.sendHeartbeat());
   }
 
   notifyChange(): void {
@@ -40,12 +40,12 @@ export class ConsoleRefreshEvents {
   close(): void {
     for (const stream of this.streams) {
       stream.end();
-      this.remove(stream);
+      this.removeStream(stream);
     }
   }
 
   private sendHeartbeat(): void {
-    this.heartbeatTimer = this.realClock.after(HEARTBEAT_MS, () => this.sendHeartbeat());
+    this.heartbeatTimer = this.realClock.after(HEARTBEAT_INTERVAL_MS, () => this.sendHeartbeat());
     this.send(': heartbeat\n\n');
   }
 
@@ -56,7 +56,7 @@ export class ConsoleRefreshEvents {
     }
   }
 
-  private remove(stream: Writable): void {
+  private removeStream(stream: Writable): void {
     this.streams.delete(stream);
     if (this.streams.size > 0) return;
     this.pendingEventTimer?.cancel();

@@ -38,12 +38,12 @@ export function addControlRoutes(
    */
   const addPost = <T>(
     path: string,
-    read: (reader: ObjectReader) => T,
-    act: (input: T, id: string) => unknown,
+    readInput: (reader: ObjectReader) => T,
+    execute: (input: T, id: string) => unknown,
   ): void => {
     app.post<{ Params: { id: string } }>(path, (request, reply) => {
       const { fields, isForm } = readBody(request);
-      const result = act(readObject(fields, read), request.params.id);
+      const result = execute(readObject(fields, readInput), request.params.id);
       return isForm ? reply.redirect('/_sandbox/', 303) : reply.send(result ?? {});
     });
   };
@@ -75,8 +75,8 @@ function guardControl(request: FastifyRequest): void {
 /** Throws a 403 error if Sec-Fetch-Site or Origin shows that a browser sent the request from another origin. */
 function rejectCrossSite(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
-  const site = request.headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw forbiddenError();
+  const fetchSite = request.headers['sec-fetch-site'];
+  if (fetchSite !== undefined && fetchSite !== 'same-origin' && fetchSite !== 'none') throw forbiddenError();
   if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbiddenError();
 }
 
@@ -116,8 +116,8 @@ function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolea
   const bytes = rawBody(request);
   if (hasJsonContentType(request))
     return { fields: bytes.length === 0 ? {} : parseJsonObject(bytes), isForm: false };
-  const type = headers['content-type'] ?? '';
-  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
+  const contentType = headers['content-type'] ?? '';
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType)) {
     throw invalidRequestError({ 'Content-Type': 'must be application/json' });
   }
   // guardControl() has already rejected an `Origin` of another site.

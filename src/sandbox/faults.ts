@@ -52,7 +52,9 @@ export class FaultInjector {
     this.counts[resource][COUNTER_NAMES[operation]] += 1;
     this.onChange();
     const fault = this.pending.find(
-      (one) => one.operation === operation && (one.resource === undefined || one.resource === resource),
+      (pendingFault) =>
+        pendingFault.operation === operation &&
+        (pendingFault.resource === undefined || pendingFault.resource === resource),
     );
     if (!fault) return undefined;
     fault.times -= 1;
@@ -90,20 +92,20 @@ export interface SandboxResponse {
 }
 
 /**
- * Runs `work` and sends its response. An injected fault acts before, after or instead of `work`. If the response of
- * `work` has a `fault`, that fault replaces an injected fault that would act after `work`.
+ * Calls `handleRequest` and sends its response. An injected fault acts before, after or instead of the call. If the
+ * response has a `fault`, that fault replaces an injected fault that would act after the call.
  */
 export async function respondWithFaults(
   reply: FastifyReply,
-  { injected, clock }: { injected: Fault | undefined; clock: Clock },
-  work: () => SandboxResponse,
+  { injectedFault, clock }: { injectedFault: Fault | undefined; clock: Clock },
+  handleRequest: () => SandboxResponse,
 ): Promise<void> {
-  if (injected?.fault === 'delay') {
-    await new Promise<void>((resolve) => clock.after(injected.ms ?? 0, resolve));
+  if (injectedFault?.fault === 'delay') {
+    await new Promise<void>((resolve) => clock.after(injectedFault.ms ?? 0, resolve));
   }
-  if (injected?.fault === 'cut_before') return cutConnection(reply);
-  if (injected?.fault === 'status') return sendFault(reply, injected.status ?? 503);
-  const { status, body, fault = injected?.fault } = work();
+  if (injectedFault?.fault === 'cut_before') return cutConnection(reply);
+  if (injectedFault?.fault === 'status') return sendFault(reply, injectedFault.status ?? 503);
+  const { status, body, fault = injectedFault?.fault } = handleRequest();
   if (fault === 'cut_before' || fault === 'cut_after') return cutConnection(reply);
   if (fault === 'error_after') return sendFault(reply, 500);
   reply.code(status);

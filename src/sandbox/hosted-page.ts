@@ -11,7 +11,7 @@ export function addHostedPage(app: FastifyInstance, store: TransactionStore, lif
     const transaction = store.get(id);
     return transaction?.kind === 'payment' ? transaction : undefined;
   };
-  const choices = new Map<string, (payment: Payment) => void>([
+  const actionsByChoice = new Map<string, (payment: Payment) => void>([
     ['pay', (payment) => lifecycle.pay(payment)],
     ['pay-less', (payment) => lifecycle.mispay(payment)],
     ['decline', (payment) => lifecycle.decline(payment)],
@@ -24,13 +24,13 @@ export function addHostedPage(app: FastifyInstance, store: TransactionStore, lif
   });
   app.post<{ Params: { id: string; choice: string } }>('/pay/:id/:choice', (request, reply) => {
     const payment = findPayment(request.params.id);
-    const applyChoice = choices.get(request.params.choice);
+    const applyChoice = actionsByChoice.get(request.params.choice);
     if (!payment || !applyChoice) return sendUnknownPaymentPage(reply);
-    const ownPage = `../${payment.id}`;
-    if (hasFinalStatus(payment)) return reply.redirect(ownPage, 303);
+    const hostedPageUrl = `../${payment.id}`;
+    if (hasFinalStatus(payment)) return reply.redirect(hostedPageUrl, 303);
     applyChoice(payment);
     // `href` is the URL in ASCII, as a Location header requires.
-    return reply.redirect(payment.returnUrl ? new URL(payment.returnUrl).href : ownPage, 303);
+    return reply.redirect(payment.returnUrl ? new URL(payment.returnUrl).href : hostedPageUrl, 303);
   });
 }
 
@@ -40,7 +40,7 @@ function sendUnknownPaymentPage(reply: FastifyReply): FastifyReply {
   return sendPage(reply, { status: 404, title: 'Unknown payment', body });
 }
 
-const HEADINGS: Record<PaymentStatus, string> = {
+const STATUS_HEADINGS: Record<PaymentStatus, string> = {
   pending: 'Your payment',
   processing: 'Your payment',
   completed: 'This payment is paid',
@@ -50,7 +50,7 @@ const HEADINGS: Record<PaymentStatus, string> = {
 
 function sendPaymentPage(reply: FastifyReply, payment: Payment): FastifyReply {
   const { amount, status, returnUrl } = payment;
-  const body = html`<h1>${HEADINGS[status]}</h1>
+  const body = html`<h1>${STATUS_HEADINGS[status]}</h1>
     <p class="soft">Sandbox: no real money moves.</p>
     <p class="amount">${amount.value} ${amount.currency}</p>
     <dl>${detailRows(payment)}</dl>
@@ -89,10 +89,12 @@ function detailRows({
 
 function choiceForms({ id, amount }: Payment): Html {
   const { value, currency } = amount;
-  const lessValue = mispaidAmount(value, 'less');
+  const underpaidValue = mispaidAmount(value, 'less');
   return html`<div class="choices">
     <form method="post" action="${id}/pay"><button class="main">Pay ${value} ${currency}</button></form>
-    <form method="post" action="${id}/pay-less"><button>Pay less: ${lessValue} ${currency}</button></form>
+    <form method="post" action="${id}/pay-less">
+      <button>Pay less: ${underpaidValue} ${currency}</button>
+    </form>
     <form method="post" action="${id}/decline"><button>Decline</button></form>
   </div>`;
 }

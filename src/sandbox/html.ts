@@ -33,7 +33,7 @@ export const hashedElement = (tag: 'style' | 'script', text: string) => ({
   source: `'sha256-${hash('sha256', text, 'base64')}'`,
 });
 
-const STYLE = hashedElement(
+const PAGE_STYLE = hashedElement(
   'style',
   `
 :root { color-scheme: light dark; --ink: #1d2433; --soft: #5b6577; --line: #d9dee8; --card: #fff; --back: #eef1f6; --main: #2457d6; --on-main: #fff; }
@@ -75,7 +75,7 @@ interface Page {
   status?: number;
   title: string;
   body: Html;
-  wide?: boolean;
+  isWide?: boolean;
   /** Script at the end of the page. The content security policy allows it to connect to the sandbox only. */
   script?: ReturnType<typeof hashedElement>;
   /**
@@ -90,9 +90,9 @@ interface Page {
  * the sandbox or to `formActionSource`.
  */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
-  const { status = 200, title, body, wide, script, formActionSource } = page;
-  const formAction = formActionSource ? `'self' ${formActionSource}` : "'self'";
-  const scripts = script ? ` script-src ${script.source}; connect-src 'self';` : '';
+  const { status = 200, title, body, isWide: wide, script, formActionSource } = page;
+  const formActionSources = formActionSource ? `'self' ${formActionSource}` : "'self'";
+  const scriptDirectives = script ? ` script-src ${script.source}; connect-src 'self';` : '';
   const text = html`<!doctype html>
     <html lang="en">
       <head>
@@ -100,7 +100,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title}</title>
-        ${STYLE.element}
+        ${PAGE_STYLE.element}
       </head>
       <body>
         <main class="${wide ? 'wide' : ''}">${body}</main>
@@ -111,7 +111,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
     .code(status)
     .headers({
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': `default-src 'none'; style-src ${STYLE.source};${scripts} form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`,
+      'content-security-policy': `default-src 'none'; style-src ${PAGE_STYLE.source};${scriptDirectives} form-action ${formActionSources}; base-uri 'none'; frame-ancestors 'none'`,
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       // Do not use `no-referrer`: browsers would send forms with `Origin: null`, which the console rejects.

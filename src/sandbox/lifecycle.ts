@@ -44,7 +44,7 @@ export class Lifecycle {
   start(transaction: Transaction): void {
     this.dependencies.store.add(transaction);
     this.transitions.record(transaction, this.dependencies.clock.now());
-    if (transaction.outcome.neverEnds || (selectsSuccess(transaction) && needsPayer(transaction))) return;
+    if (transaction.outcome.neverEnds || (hasSuccessOutcome(transaction) && needsPayer(transaction))) return;
     this.scheduleOutcome(transaction, this.dependencies.settleAfterMs);
   }
 
@@ -64,13 +64,14 @@ export class Lifecycle {
    *   selects `neverEnds`, no final status follows.
    */
   confirm(payment: Payment, code: string | undefined): void {
-    const field = payment.method.confirmField;
-    if (field && code === REJECTED_CONFIRM_CODE) throw invalidRequestError({ [field]: 'was rejected' });
+    const { confirmField } = payment.method;
+    if (confirmField && code === REJECTED_CONFIRM_CODE)
+      throw invalidRequestError({ [confirmField]: 'was rejected' });
     const isSlow = code === SLOW_CONFIRM_CODE;
-    if (selectsSuccess(payment) && field && !isSlow) return this.complete(payment);
+    if (hasSuccessOutcome(payment) && confirmField && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.reportChange(payment);
-    if (selectsSuccess(payment))
+    if (hasSuccessOutcome(payment))
       this.scheduleOutcome(payment, this.dependencies.settleAfterMs * (isSlow ? 2 : 1));
   }
 
@@ -106,7 +107,7 @@ export class Lifecycle {
     throwIfFinal(transaction);
     transaction.status = 'failed';
     transaction.error = error;
-    this.onFinalStatus(transaction);
+    this.applyFinalStatus(transaction);
   }
 
   /**
@@ -117,22 +118,22 @@ export class Lifecycle {
     throwIfFinal(payment);
     payment.status = 'mispaid';
     payment.amount = { ...payment.amount, received };
-    this.onFinalStatus(payment);
+    this.applyFinalStatus(payment);
   }
 
   private complete(transaction: Transaction): void {
     transaction.status = 'completed';
-    this.onFinalStatus(transaction);
+    this.applyFinalStatus(transaction);
   }
 
-  private onFinalStatus(transaction: Transaction): void {
-    transaction.timer?.cancel();
+  private applyFinalStatus(transaction: Transaction): void {
+    transaction.outcomeTimer?.cancel();
     if (transaction.kind === 'payment') {
       transaction.state = undefined;
-      const added =
+      const fieldsAfterPayment =
         transaction.flow === 'redirect' &&
         transaction.method.fieldsAfterPayment?.(toSandboxTransaction(transaction));
-      if (added) transaction.addedFields = { ...transaction.addedFields, ...added };
+      if (fieldsAfterPayment) transaction.addedFields = { ...transaction.addedFields, ...fieldsAfterPayment };
     }
     this.dependencies.store.markFinal(transaction);
     this.reportChange(transaction);
@@ -143,9 +144,9 @@ export class Lifecycle {
     this.dependencies.onChange(transaction);
   }
 
-  private scheduleOutcome(transaction: Transaction, ms: number): void {
-    transaction.timer?.cancel();
-    transaction.timer = this.dependencies.clock.after(ms, () => this.applyOutcome(transaction));
+  private scheduleOutcome(transaction: Transaction, delayMs: number): void {
+    transaction.outcomeTimer?.cancel();
+    transaction.outcomeTimer = this.dependencies.clock.after(delayMs, () => this.applyOutcome(transaction));
   }
 }
 
@@ -154,7 +155,7 @@ function throwIfFinal(transaction: Transaction): void {
     throw new SandboxHttpError(409, 'The transaction already has a final status');
 }
 
-const selectsSuccess = ({ outcome }: Transaction): boolean =>
+const hasSuccessOutcome = ({ outcome }: Transaction): boolean =>
   !outcome.error && !outcome.mispayment && !outcome.neverEnds;
 
 /** Whether a transaction waits for its payer: on the hosted page, or for a confirm. */

@@ -38,7 +38,7 @@ export class ObjectReader {
 
   constructor(
     private readonly source: WireObject,
-    private readonly path = '',
+    private readonly pathPrefix = '',
     private readonly problems = new Map<string, string>(),
   ) {}
 
@@ -99,7 +99,7 @@ export class ObjectReader {
   object(name: string): ObjectReader {
     const value = this.readValue(name);
     if (!isObject(value)) this.addProblem(name, value === undefined ? 'is required' : 'must be an object');
-    return new ObjectReader(isObject(value) ? value : {}, `${this.path}${name}.`, this.problems);
+    return new ObjectReader(isObject(value) ? value : {}, `${this.pathPrefix}${name}.`, this.problems);
   }
 
   /** Returns the fields that have not been read. */
@@ -115,16 +115,16 @@ export class ObjectReader {
 
   /** Records a problem of a field. Does nothing if a problem of this field was already recorded. */
   addProblem(name: string, violatedRule: string): void {
-    if (!this.problems.has(this.path + name)) this.problems.set(this.path + name, violatedRule);
+    if (!this.problems.has(this.pathPrefix + name)) this.problems.set(this.pathPrefix + name, violatedRule);
   }
 
   /** Throws a 400 error if a problem was recorded. */
   throwIfInvalid(): void {
-    if (this.problems.size > 0) throw this.error();
+    if (this.problems.size > 0) throw this.toError();
   }
 
   /** Returns a 400 error with the recorded problems. */
-  error(): SandboxHttpError {
+  toError(): SandboxHttpError {
     return invalidRequestError(Object.fromEntries(this.problems));
   }
 

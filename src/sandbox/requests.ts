@@ -24,15 +24,15 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
   reader.rejectUnread();
   if (!method) {
     methodReader.addProblem('type', 'is not a known method');
-    throw methodReader.error();
+    throw methodReader.toError();
   }
   const fields = methodReader.unreadFields();
-  const { flow, hasDirectFlowFields } = selectFlow(method, Object.keys(fields));
+  const { flow, responseHasAddedFields } = selectFlow(method, Object.keys(fields));
   checkMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirectFields });
   if (!method.anyFields) methodReader.rejectUnread();
   reader.throwIfInvalid();
   const methodFields = method.anyFields ? redactCardData(fields) : maskCardFields(fields);
-  return { ...common, type, method, externalId, returnUrl, flow, hasDirectFlowFields, methodFields };
+  return { ...common, type, method, externalId, returnUrl, flow, responseHasAddedFields, methodFields };
 }
 
 /**
@@ -55,11 +55,11 @@ export function readPayoutRequest(body: WireObject, methods: SandboxMethods['pay
 
 function readCommonFields<M extends { currency?: string }>(
   reader: ObjectReader,
-  methodField: 'payment_method' | 'payout_method',
+  methodFieldName: 'payment_method' | 'payout_method',
   methods: ReadonlyMap<string, M>,
 ) {
   const channel = reader.requiredString('channel', uuidRule);
-  const methodReader = reader.object(methodField);
+  const methodReader = reader.object(methodFieldName);
   const type = methodReader.requiredString('type');
   const method = methods.get(type);
   const amount = readAmount(reader.object('amount'), method?.currency);
@@ -82,18 +82,18 @@ function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) 
  * Selects the flow of a payment create. If the method has both flows and the request has a field that is unknown in the
  * redirect flow, selects `direct` (server-to-server). If it has no such field, selects `redirect`.
  *
- * `hasDirectFlowFields`: whether the response contains the fields of the method's `addedFields()`. It is true in the
+ * `responseHasAddedFields`: whether the response contains the fields of the method's `addedFields()`. It is true in the
  * direct flow. In the redirect flow it is true only if both flows have the same request fields (spec 2.5, note 1).
  */
-function selectFlow({ redirectFields, direct }: SandboxPaymentMethod, names: readonly string[]) {
-  if (direct && (!redirectFields || names.some((name) => !redirectFields.includes(name)))) {
-    return { flow: 'direct', hasDirectFlowFields: true } as const;
+function selectFlow({ redirectFields, direct }: SandboxPaymentMethod, fieldNames: readonly string[]) {
+  if (direct && (!redirectFields || fieldNames.some((name) => !redirectFields.includes(name)))) {
+    return { flow: 'direct', responseHasAddedFields: true } as const;
   }
-  const directNames = direct && [...direct.required, ...(direct.optional ?? [])];
-  const hasDirectFlowFields =
-    directNames?.length === redirectFields?.length &&
-    directNames?.every((name) => redirectFields?.includes(name));
-  return { flow: 'redirect', hasDirectFlowFields } as const;
+  const directFieldNames = direct && [...direct.required, ...(direct.optional ?? [])];
+  const responseHasAddedFields =
+    directFieldNames?.length === redirectFields?.length &&
+    directFieldNames?.every((name) => redirectFields?.includes(name));
+  return { flow: 'redirect', responseHasAddedFields } as const;
 }
 
 function checkMethodFields(

@@ -2,12 +2,13 @@ import type { WireObject } from '../shared/wire-object';
 import type { Payment, Payout } from './transaction';
 
 /**
- * Builds a response with the full payment (spec 2.3). `addedByLookup`: the fields that `payment_method` has only in
+ * Builds a response with the full payment (spec 2.3). `lookupOnlyFields`: the fields that `payment_method` has only in
  * responses to lookups.
  */
-export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): WireObject {
+export function paymentBody(payment: Payment, lookupOnlyFields: WireObject = {}): WireObject {
   const { method, methodFields, addedFields, state } = payment;
-  const account = method.topLevelAccount && payment.flow === 'direct' ? addedFields['account'] : undefined;
+  const topLevelAccount =
+    method.topLevelAccount && payment.flow === 'direct' ? addedFields['account'] : undefined;
   return {
     status: payment.outcome.reportedStatus ?? payment.status,
     transaction_id: payment.id,
@@ -18,11 +19,11 @@ export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): W
       type: methodTypeOf(payment),
       ...pick(methodFields, method.echoedFields),
       ...addedFields,
-      ...addedByLookup,
+      ...lookupOnlyFields,
       ...(state && { state }),
     },
     create_date: payment.createDate,
-    ...(account !== undefined && { account }),
+    ...(topLevelAccount !== undefined && { account: topLevelAccount }),
     ...(payment.error && { error: payment.error }),
   };
 }
@@ -34,8 +35,13 @@ export function confirmResponseBody(payment: Payment): WireObject {
     return { status, transaction_id: id, amount, redirect_url: redirectUrl, create_date: createDate };
   const { confirmField, echoedFields } = payment.method;
   // As in the examples of the specification, only upi (`utr`) and dcb (`code`) repeat the payer's fields.
-  const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echoedFields) : {};
-  return { status, transaction_id: id, payment_method: { type: methodTypeOf(payment), ...repeated, state } };
+  const repeatedFields =
+    confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echoedFields) : {};
+  return {
+    status,
+    transaction_id: id,
+    payment_method: { type: methodTypeOf(payment), ...repeatedFields, state },
+  };
 }
 
 /** Builds the response to a payout create. Its `external_id` is always null (spec 4.2). */
@@ -48,11 +54,11 @@ export const payoutCreatedBody = ({ status, id, outcome }: Payout): WireObject =
 /** Builds the response to a payout lookup (spec 4.1). Has `method` only if the payout failed or has `reportedType`. */
 export function payoutLookupBody(payout: Payout): WireObject {
   const { reportedType, reportedStatus } = payout.outcome;
-  const method = reportedType ?? (payout.status === 'failed' ? payout.type : undefined);
+  const methodType = reportedType ?? (payout.status === 'failed' ? payout.type : undefined);
   return {
     status: reportedStatus ?? payout.status,
     transaction_id: payout.id,
-    ...(method && { method }),
+    ...(methodType && { method: methodType }),
     external_id: payout.externalId ?? null,
     ...(payout.error && { error: payout.error }),
   };

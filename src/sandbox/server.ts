@@ -30,7 +30,7 @@ export interface SandboxOptions {
   anyPortIfTaken?: boolean;
   credentials: ApiCredentials;
   /** Whether to serve the control plane at /_sandbox/; by default false. */
-  control?: boolean;
+  servesControlPlane?: boolean;
   /** Whether to serve the public key of the tokens that `paygraph dev-token` issues; by default false. */
   servesDevJwks?: boolean;
   clock?: Clock;
@@ -80,11 +80,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   addHostedPage(app, store, lifecycle);
   app.get('/healthz', () => ({ status: 'ok' }));
   if (options.servesDevJwks) addJwks(app);
-  if (options.control) {
+  if (options.servesControlPlane) {
     const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, refreshEvents);
     app.register(routes, { prefix: '/_sandbox' });
   }
-  const listen = (onPort: number) => app.listen({ host: '127.0.0.1', port: onPort });
+  const listen = (listenPort: number) => app.listen({ host: '127.0.0.1', port: listenPort });
   const address = await listen(port).catch((error: unknown) => {
     if (anyPortIfTaken && errorCode(error) === 'EADDRINUSE') return listen(0);
     throw error;
@@ -124,19 +124,19 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
   app.addHook('onResponse', async (request, reply) => {
     // Log the route pattern instead of the URL, because the URL contains ids of the client.
     const { method, routeOptions } = request;
-    const ms = Math.round(reply.elapsedTime);
-    const facts = { method, route: routeOptions.url, status: reply.statusCode, ms };
+    const elapsedMs = Math.round(reply.elapsedTime);
+    const facts = { method, route: routeOptions.url, status: reply.statusCode, ms: elapsedMs };
     logger?.info(facts, 'sandbox request completed');
   });
   return app;
 }
 
 function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const allow = ALLOWED_HTTP_METHODS.get(request.url.split('?', 1)[0] ?? '');
-  if (allow === undefined) return reply.code(404).send(PATH_NOT_FOUND_BODY);
+  const allowedMethods = ALLOWED_HTTP_METHODS.get(request.url.split('?', 1)[0] ?? '');
+  if (allowedMethods === undefined) return reply.code(404).send(PATH_NOT_FOUND_BODY);
   return reply
     .code(405)
-    .header('allow', allow)
+    .header('allow', allowedMethods)
     .send({ message: 'The HTTP method is not allowed for this path' });
 }
 

@@ -31,7 +31,7 @@ export class SandboxService {
   constructor(private readonly dependencies: SandboxServiceDependencies) {}
 
   createPayment(body: WireObject): SandboxResponse {
-    const { hasDirectFlowFields, ...request } = readPaymentRequest(body, this.methods.payments);
+    const { responseHasAddedFields, ...request } = readPaymentRequest(body, this.methods.payments);
     const { method, flow, amount } = request;
     const commonFields = this.createCommonFields(amount.value);
     const payment: Payment = {
@@ -43,7 +43,8 @@ export class SandboxService {
       ...commonFields,
       ...request,
     };
-    if (hasDirectFlowFields) payment.addedFields = method.addedFields?.(toSandboxTransaction(payment)) ?? {};
+    if (responseHasAddedFields)
+      payment.addedFields = method.addedFields?.(toSandboxTransaction(payment)) ?? {};
     return this.startAndRespond(payment, paymentBody(payment));
   }
 
@@ -62,8 +63,8 @@ export class SandboxService {
     });
     if (!transaction) throw unknownTransactionError();
     if (transaction.kind === 'payout') return { status: 200, body: payoutLookupBody(transaction) };
-    const addedByLookup = transaction.method.lookupFields?.(toSandboxTransaction(transaction));
-    return { status: 200, body: paymentBody(transaction, addedByLookup) };
+    const lookupOnlyFields = transaction.method.lookupOnlyFields?.(toSandboxTransaction(transaction));
+    return { status: 200, body: paymentBody(transaction, lookupOnlyFields) };
   }
 
   /** Confirms a payment (spec 4.5). Unlike the parameters of a lookup, `body` does not name the channel. */
@@ -88,9 +89,9 @@ export class SandboxService {
     return payment;
   }
 
-  private createCommonFields(value: string) {
+  private createCommonFields(amountValue: string) {
     const now = this.dependencies.clock.now();
-    const outcome = outcomeForAmount(value);
+    const outcome = outcomeForAmount(amountValue);
     const hiddenUntil = outcome.hiddenForMs === undefined ? undefined : now + outcome.hiddenForMs;
     this.createCount += 1;
     return { id: randomUUID(), createDate: microsecondDate(now, this.createCount), outcome, hiddenUntil };

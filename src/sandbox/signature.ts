@@ -11,7 +11,7 @@ export interface ApiCredentials {
 interface SignedRequest {
   headers: IncomingHttpHeaders;
   /** The bytes that are signed together with the timestamp (spec section 5): the query string or the body. */
-  data: Buffer;
+  signedData: Buffer;
 }
 
 const MAX_TIMESTAMP_SKEW_SECONDS = 300;
@@ -19,22 +19,22 @@ const UNIX_SECONDS_PATTERN = /^\d{1,15}$/;
 
 /** Throws a 401 error unless X-API-Key, X-Timestamp and X-Signature are present and valid (spec section 5). */
 export function authenticate(request: SignedRequest, credentials: ApiCredentials, nowMs: number): void {
-  const key = requiredHeader(request.headers, 'X-API-Key');
+  const apiKey = requiredHeader(request.headers, 'X-API-Key');
   const timestamp = requiredHeader(request.headers, 'X-Timestamp');
   const signature = requiredHeader(request.headers, 'X-Signature');
   if (!UNIX_SECONDS_PATTERN.test(timestamp))
     throw unauthenticatedError({ 'X-Timestamp': 'must be Unix time in seconds' });
-  const age = Math.floor(nowMs / 1000) - Number(timestamp);
-  if (age > MAX_TIMESTAMP_SKEW_SECONDS)
+  const ageSeconds = Math.floor(nowMs / 1000) - Number(timestamp);
+  if (ageSeconds > MAX_TIMESTAMP_SKEW_SECONDS)
     throw unauthenticatedError({ 'X-Timestamp': 'is older than 5 minutes' });
-  if (age < -MAX_TIMESTAMP_SKEW_SECONDS) {
+  if (ageSeconds < -MAX_TIMESTAMP_SKEW_SECONDS) {
     throw unauthenticatedError({ 'X-Timestamp': 'is more than 5 minutes in the future' });
   }
   const hmac = createHmac('sha256', credentials.secretKey.reveal());
-  const expected = hmac.update(timestamp).update(request.data).digest('hex');
+  const expectedSignature = hmac.update(timestamp).update(request.signedData).digest('hex');
   // Always compare both key and signature, so that neither timing nor response shows which of them is wrong.
-  const isKeyValid = isSameText(key, credentials.apiKey.reveal());
-  const isSignatureValid = isSameText(signature.toLowerCase(), expected);
+  const isKeyValid = isSameText(apiKey, credentials.apiKey.reveal());
+  const isSignatureValid = isSameText(signature.toLowerCase(), expectedSignature);
   if (!isKeyValid || !isSignatureValid) throw unauthenticatedError();
 }
 

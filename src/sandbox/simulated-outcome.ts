@@ -59,9 +59,11 @@ const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
 export const outcomeForAmount = (value: string): SimulatedOutcome => OUTCOMES_BY_CENTS[value.slice(-2)] ?? {};
 
 /** Returns the amount paid for a mispaid payment: half of `value` (`less`) or about 1.5 times `value` (`more`). */
-export function mispaidAmount(value: string, comparison: 'less' | 'more'): string {
-  const cents = BigInt(value.replace('.', ''));
-  const half = cents / 2n;
-  const receivedCents = (comparison === 'less' ? half : cents + half + 1n).toString().padStart(3, '0');
+export function mispaidAmount(requestedValue: string, comparison: 'less' | 'more'): string {
+  const cents = BigInt(requestedValue.replace('.', ''));
+  const halfCents = cents / 2n;
+  const receivedCents = (comparison === 'less' ? halfCents : cents + halfCents + 1n)
+    .toString()
+    .padStart(3, '0');
   return `${receivedCents.slice(0, -2)}.${receivedCents.slice(-2)}`;
 }

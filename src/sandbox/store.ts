@@ -58,13 +58,16 @@ export class TransactionStore {
    * one with this id, and [] if there is no transaction with this id.
    */
   list(limit: number, beforeId?: string): Transaction[] {
-    const all = [...this.byId.values()].reverse();
-    const start = beforeId === undefined ? 0 : all.findIndex(({ id }) => id === beforeId.toLowerCase()) + 1;
-    return beforeId !== undefined && start === 0 ? [] : all.slice(start, start + limit);
+    const newestFirst = [...this.byId.values()].reverse();
+    const startIndex =
+      beforeId === undefined ? 0 : newestFirst.findIndex(({ id }) => id === beforeId.toLowerCase()) + 1;
+    return beforeId !== undefined && startIndex === 0
+      ? []
+      : newestFirst.slice(startIndex, startIndex + limit);
   }
 
   clear(): void {
-    for (const { timer } of this.byId.values()) timer?.cancel();
+    for (const { outcomeTimer } of this.byId.values()) outcomeTimer?.cancel();
     this.byId.clear();
     this.byExternalId.clear();
     this.finalTransactions.clear();
@@ -74,11 +77,12 @@ export class TransactionStore {
     const [transaction] = this.finalTransactions.size > 0 ? this.finalTransactions : this.byId.values();
     if (!transaction) return;
     this.finalTransactions.delete(transaction);
-    transaction.timer?.cancel();
+    transaction.outcomeTimer?.cancel();
     this.byId.delete(transaction.id);
     const externalId = transaction.externalId ?? '';
-    const others = this.byExternalId.get(externalId)?.filter((candidate) => candidate !== transaction) ?? [];
-    if (others.length > 0) this.byExternalId.set(externalId, others);
+    const otherTransactions =
+      this.byExternalId.get(externalId)?.filter((candidate) => candidate !== transaction) ?? [];
+    if (otherTransactions.length > 0) this.byExternalId.set(externalId, otherTransactions);
     else this.byExternalId.delete(externalId);
   }
 }

@@ -26,7 +26,7 @@ interface CommonTransactionFields {
   hiddenUntil?: number;
   error?: TransactionFailure;
   /** Timer that sets the final status; absent if no final status was scheduled. */
-  timer?: Timer;
+  outcomeTimer?: Timer;
 }
 
 export interface Payment extends CommonTransactionFields {
@@ -60,7 +60,7 @@ export const isHidden = ({ hiddenUntil }: Transaction, now: number): boolean =>
 export const awaitsConfirm = ({ state }: Payment): boolean =>
   state !== undefined && state !== 'waiting_for_provider';
 
-/** Converts a transaction to the argument of a method's functions, such as `addedFields` and `lookupFields`. */
+/** Converts a transaction to the argument of a method's functions, such as `addedFields` and `lookupOnlyFields`. */
 export function toSandboxTransaction({ id, methodFields, amount }: Transaction) {
   return { id, methodFields, amount, pseudoRandomDigits: pseudoRandomDigits.bind(null, id) };
 }

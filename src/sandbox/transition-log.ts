@@ -16,27 +16,27 @@ export interface Transition {
 
 /** Keeps the latest 50 transitions of all transactions in memory. */
 export class TransitionLog {
-  private readonly latest: Transition[] = [];
-  private readonly currentByTransaction = new WeakMap<Transaction, string>();
+  private readonly latestTransitions: Transition[] = [];
+  private readonly statusByTransaction = new WeakMap<Transaction, string>();
 
   /** Records a transaction's status and state if they differ from the last record. `at`: time in ms since 1970. */
-  record(transaction: Transaction, at: number): void {
+  record(transaction: Transaction, atMs: number): void {
     const { kind, id: transactionId, status } = transaction;
     const state = transaction.kind === 'payment' ? transaction.state : undefined;
     const to = state ? `${status}, ${state}` : status;
-    const from = this.currentByTransaction.get(transaction) ?? null;
+    const from = this.statusByTransaction.get(transaction) ?? null;
     if (from === to) return;
-    this.currentByTransaction.set(transaction, to);
-    this.latest.push({ at, kind, transactionId, from, to });
-    if (this.latest.length > MAX_KEPT_TRANSITIONS) this.latest.shift();
+    this.statusByTransaction.set(transaction, to);
+    this.latestTransitions.push({ at: atMs, kind, transactionId, from, to });
+    if (this.latestTransitions.length > MAX_KEPT_TRANSITIONS) this.latestTransitions.shift();
   }
 
   /** Returns the latest transitions, newest first. */
   list(): Transition[] {
-    return this.latest.toReversed();
+    return this.latestTransitions.toReversed();
   }
 
   clear(): void {
-    this.latest.length = 0;
+    this.latestTransitions.length = 0;
   }
 }

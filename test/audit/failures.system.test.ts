@@ -56,9 +56,9 @@ describe('An open audit log', () => {
     const file = temporaryLog();
     const older = `${file}.1`;
     const { log, faults } = openLog(file);
-    log.record(entry({ key: 'before' }));
+    log.recordMutation(entry({ key: 'before' }));
     renameSync(file, older);
-    log.record(entry({ key: 'after' }));
+    log.recordMutation(entry({ key: 'after' }));
     const openFiles = execFileSync('ls', ['-l', `/proc/${process.pid}/fd`], { encoding: 'utf8' });
     expect(openFiles).not.toContain(older);
     await log.close();
@@ -86,7 +86,7 @@ describe('An open audit log', () => {
     test('continues in a new file at the size limit, closes the old file and loses no line', async () => {
       const file = temporaryLog();
       const { log, faults } = openLog(file, { maxBytes: 10_000, keptFileCount: null });
-      calls.forEach((call) => log.record(call));
+      calls.forEach((call) => log.recordMutation(call));
       await log.close();
       const older = rotatedFiles(file);
       expect(older.length).toBeGreaterThan(3);
@@ -106,7 +106,7 @@ describe('An open audit log', () => {
       const others = [`${file}.1`, `${file}.gz`, path.join(path.dirname(file), 'other.log')];
       others.forEach((other) => writeFileSync(other, ''));
       const { log } = openLog(file, { maxBytes: 10_000, keptFileCount: 2 });
-      calls.forEach((call) => log.record(call));
+      calls.forEach((call) => log.recordMutation(call));
       await log.close();
       expect(others.filter((other) => !existsSync(other))).toEqual([]);
       const older = rotatedFiles(file);
@@ -142,7 +142,7 @@ describe('An open audit log', () => {
       // With the time appended, the file name is longer than the system allows.
       const file = path.join(temporaryFolder(), 'a'.repeat(240));
       const { log, faults } = openLog(file, { maxBytes: 10_000, keptFileCount: null });
-      calls.forEach((call) => log.record(call));
+      calls.forEach((call) => log.recordMutation(call));
       await log.close();
       expect(faults[0]).toMatchObject({ why: expect.stringContaining('ENAMETOOLONG') });
       expect(keysOf(callsOf(file))).toEqual(keysOf(calls));
@@ -154,8 +154,8 @@ describe('An open audit log', () => {
       const file = path.join(temporaryFolder(), 'a'.repeat(240));
       const { log, faults } = openLog(file, { maxBytes: 10_000, keptFileCount: null });
       const fillUp = (): void => {
-        while (!existsSync(file) || statSync(file).size < 11_000) log.record(entry({ key: 'any' }));
-        log.record(entry({ key: 'any' }));
+        while (!existsSync(file) || statSync(file).size < 11_000) log.recordMutation(entry({ key: 'any' }));
+        log.recordMutation(entry({ key: 'any' }));
       };
       const failures = () => faults.filter(({ why }) => why.includes('ENAMETOOLONG'));
       fillUp();
@@ -170,9 +170,9 @@ describe('An open audit log', () => {
     const folder = path.join(temporaryFolder(), 'data');
     const file = path.join(folder, 'audit.log');
     const { log, faults } = openLog(file);
-    log.record(entry({ key: 'lost' }));
+    log.recordMutation(entry({ key: 'lost' }));
     rmSync(what === 'file' ? file : folder, { recursive: true });
-    log.record(entry({ key: 'kept' }));
+    log.recordMutation(entry({ key: 'kept' }));
     expect(faults).toEqual([{ why: expect.any(String) }]);
     expect(callsOf(file)).toMatchObject([{ key: 'kept' }]);
     expect((await verify(file)).notes).toMatchObject([{ code: 'continues_older_file' }]);
@@ -183,15 +183,15 @@ describe('An open audit log', () => {
     const { log, faults } = openLog(file);
     rmSync(file);
     mkdirSync(file);
-    log.record(entry({ key: 'one' }));
-    log.record(entry({ key: '4111 1111 1111 1111' }));
+    log.recordMutation(entry({ key: 'one' }));
+    log.recordMutation(entry({ key: '4111 1111 1111 1111' }));
     expect(faults).toEqual([
       { why: expect.stringContaining('EISDIR'), entry: entry({ key: 'one' }) },
       { why: expect.stringContaining('EISDIR'), entry: entry({ key: '[redacted]' }) },
     ]);
     rmdirSync(file);
-    log.record(entry({ key: 'three' }));
-    log.record(entry({ key: 'four' }));
+    log.recordMutation(entry({ key: 'three' }));
+    log.recordMutation(entry({ key: 'four' }));
     await log.close();
     expect(faults.slice(2)).toEqual([{ why: expect.any(String) }]);
     expect(objectsOf(file).map(({ event, missed }) => [event, missed])).toEqual([
@@ -210,11 +210,11 @@ describe('An open audit log', () => {
     const log = AuditLog.open(file, () => {
       throw new Error('deaf');
     });
-    expect(() => log.record(undefined as never)).not.toThrow();
-    expect(() => log.record({} as never)).not.toThrow();
+    expect(() => log.recordMutation(undefined as never)).not.toThrow();
+    expect(() => log.recordMutation({} as never)).not.toThrow();
     rmSync(file);
     mkdirSync(file);
-    expect(() => log.record(entry())).not.toThrow();
+    expect(() => log.recordMutation(entry())).not.toThrow();
   });
 });
 
@@ -222,12 +222,12 @@ describeSmallDisk('An audit log on a full disk', '64k', (disk) => {
   test('reports each call that it fails to write, and continues without a fault when there is space again', async () => {
     const file = path.join(disk.folder, 'audit.log');
     const { log, faults } = openLog(file);
-    log.record(entry({ key: 'before' }));
+    log.recordMutation(entry({ key: 'before' }));
     disk.fill();
     // Some lines still fit into the last block, and one is written in part.
     let missed = 0;
     for (let call = 0; missed < 5; call += 1) {
-      log.record(entry({ key: `full ${call}` }));
+      log.recordMutation(entry({ key: `full ${call}` }));
       missed = faults.length;
       expect(call).toBeLessThan(100);
     }
@@ -239,7 +239,7 @@ describeSmallDisk('An audit log on a full disk', '64k', (disk) => {
     expect((await verify(file)).faults).toEqual([]);
 
     rmSync(disk.filler);
-    log.record(entry({ key: 'space again' }));
+    log.recordMutation(entry({ key: 'space again' }));
     await log.close();
     expect(faults).toHaveLength(missed);
     const { faults: found, notes, verifier } = await verify(file);

@@ -7,9 +7,9 @@ const FIELDS = ['who', 'key', 'channel', 'method', 'outcome', 'transactionId', '
 const OUTCOME_FIELDS = [
   'who',
   'sudoUser',
-  'by',
+  'statedName',
   'reason',
-  'proposal',
+  'proposalId',
   'proposedBy',
   'outcome',
   'transactionId',
@@ -79,7 +79,7 @@ test.each([
   fc.assert(
     fc.property(written(numbers), ({ number, text }) => {
       const { who, key } = entry();
-      log.record({ ...filled(text), ...(fields === EXCEPT_NAMES && { who, key }) });
+      log.recordMutation({ ...filled(text), ...(fields === EXCEPT_NAMES && { who, key }) });
       const line = withoutGenerated(linesOf(file).at(-1)!).replace(/\\u[0-9a-f]{4}|\W/g, '');
       expect(line).not.toContain(number);
       for (const field of fields) expect(callsOf(file).at(-1)![field]).toBe('[redacted]');
@@ -96,15 +96,20 @@ test('The audit log does not redact a numeric client name or idempotency key out
     (name) => [name, withCheckDigit(name.slice(0, -1))],
   );
   for (const name of names) {
-    log.record(entry({ who: `service:${name}`, key: name }));
+    log.recordMutation(entry({ who: `service:${name}`, key: name }));
     expect(callsOf(file).at(-1)).toMatchObject({ who: `service:${name}`, key: name });
     const outcome = filledOutcome('a');
     const [action, owner] = [
-      { who: `operator:${name}`, by: name },
+      { who: `operator:${name}` },
       { client: `frontend:https://a.example/ ${name}`, key: name },
     ];
-    log.recordOperatorAction({ ...outcome, ...action, attempt: { ...outcome.attempt, ...owner } });
-    expect(objectsOf(file).at(-1)).toMatchObject({ ...action, ...owner });
+    log.recordOperatorAction({
+      ...outcome,
+      ...action,
+      statedName: name,
+      attempt: { ...outcome.attempt, ...owner },
+    });
+    expect(objectsOf(file).at(-1)).toMatchObject({ ...action, by: name, ...owner });
   }
 });
 
@@ -115,7 +120,7 @@ test('The audit log does not redact UUIDs and amounts whose digits happen to for
   const uuid = 'a0000000-0000-4000-8411-111111111111';
   const unlucky = ['a1b2c3d4-0000-4000-8000-424242424242', uuid, uuid.replace('8411', '9411')];
   for (const key of unlucky) {
-    log.record(entry({ key, amount: { currency: 'IDR', value: '42424242424.24' } }));
+    log.recordMutation(entry({ key, amount: { currency: 'IDR', value: '42424242424.24' } }));
     expect(callsOf(file).at(-1)).toMatchObject({ key, amount: { value: '42424242424.24' } });
   }
 });
@@ -125,7 +130,7 @@ test.each(['pgk_0123456789abcdef0123', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2l
   (token) => {
     const file = temporaryLog();
     const { log } = openLog(file);
-    log.record(filled(`it is ${token}`));
+    log.recordMutation(filled(`it is ${token}`));
     log.recordOperatorAction(filledOutcome(token));
     expect(linesOf(file).join()).not.toContain(token);
     for (const field of FIELDS) expect(callsOf(file).at(-1)![field]).toBe('[redacted]');
@@ -136,7 +141,7 @@ test('The audit log redacts a card number that was sent as an amount', () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   for (const value of ['4111111111111111', '378282246310005', '378282246310005.00', '4111 1111 1111 1111']) {
-    log.record(entry({ amount: { currency: 'EUR', value } }));
+    log.recordMutation(entry({ amount: { currency: 'EUR', value } }));
     expect(callsOf(file).at(-1)!.amount!.value).toBe('[redacted]');
   }
 });
@@ -158,7 +163,7 @@ test('The audit log writes any text as one line of printable ASCII, and parsing 
     fc.property(
       nasty.filter((text) => !/\d{2}/.test(text)),
       (text) => {
-        log.record(filled(text));
+        log.recordMutation(filled(text));
         calls += 1;
         const lines = linesOf(file);
         expect(lines).toHaveLength(calls + 1);
@@ -180,7 +185,7 @@ test('The audit log truncates long texts, so that every line is shorter than 409
   const { log, faults } = openLog(file);
   const units = ['x', '\u0000', '\u{10ffff}', '\u{1f4b3}', '"', '\\', '\ud800', '\u202e', 'x\n'];
   for (const unit of units) {
-    log.record(filled(unit.repeat(100_000)));
+    log.recordMutation(filled(unit.repeat(100_000)));
     log.recordRecovery(filledOutcome(unit.repeat(5_000)));
   }
   log.recordOperatorAction(filledOutcome('4111 1111 1111 1111'));

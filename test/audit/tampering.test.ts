@@ -89,9 +89,9 @@ test('Verification of the audit log detects any change of a single character', a
 test('Verification of the audit log detects the removal of the last lines, or of all lines, of one of two processes', async () => {
   const file = temporaryLog();
   const [one, two] = [openLog(file).log, openLog(file).log];
-  for (const log of [one, two, one, two]) log.record(entry());
+  for (const log of [one, two, one, two]) log.recordMutation(entry());
   await two.close();
-  one.record(entry());
+  one.recordMutation(entry());
   await one.close();
   const { faults, notes } = await verify(file);
   expect([...faults, ...notes]).toEqual([]);
@@ -114,11 +114,11 @@ test.each([
 ])('The next line of a running process reveals that %s before it were removed', async (_what, kept) => {
   const file = temporaryLog();
   const { log } = openLog(file);
-  for (const key of ['a', 'b', 'c']) log.record(entry({ key }));
+  for (const key of ['a', 'b', 'c']) log.recordMutation(entry({ key }));
   putLines(file, linesOf(file).slice(0, kept));
   // Lines of another process, which does not know the removed lines, do not hide the gap.
   if (kept > 0) await writeLog(file, 'x', 'y', 'z');
-  log.record(entry({ key: 'd' }));
+  log.recordMutation(entry({ key: 'd' }));
   expect((await verify(file)).faults).not.toEqual([]);
 });
 
@@ -126,7 +126,7 @@ test.each([null, 'another-key'])('An audit log forged without AUDIT_LOG_KEY is d
   const right = 'key-of-the-audit-log';
   const file = temporaryLog();
   const { log } = openLog(file, null, right);
-  for (const each of ['a', 'b', 'c']) log.record(entry({ key: each }));
+  for (const each of ['a', 'b', 'c']) log.recordMutation(entry({ key: each }));
   await log.close();
   expect((await verify(file, [], right)).faults).toEqual([]);
   let previous = '';
@@ -160,8 +160,8 @@ describe('An audit log line whose process died while writing it', () => {
     'is reported as a note, and the next process begins a new line (%i bytes written)',
     async (bytes) => {
       const file = temporaryLog();
-      openLog(file).log.record(entry());
-      openLog(file).log.record(entry());
+      openLog(file).log.recordMutation(entry());
+      openLog(file).log.recordMutation(entry());
       const whole = `${linesOf(file).slice(0, 3).join('\n')}\n`;
       truncateSync(file, whole.length + bytes);
       const { faults, notes, verifier } = await verify(file);
@@ -179,7 +179,7 @@ describe('An audit log line whose process died while writing it', () => {
 
   test('is reported as a note, not a fault, when a power failure left only zero bytes', async () => {
     const file = temporaryLog();
-    openLog(file).log.record(entry());
+    openLog(file).log.recordMutation(entry());
     writeFileSync(file, Buffer.alloc(300), { flag: 'a' });
     await writeLog(file, 'after the power failure');
     const { faults, notes } = await verify(file);

@@ -80,9 +80,9 @@ test('audit verify without arguments checks the file of AUDIT_LOG_FILE, by defau
 test('audit verify requires several files in chronological order, and finds an expected seal in any of them', async () => {
   const file = temporaryLog();
   const { log } = openLog(file);
-  log.record(entry());
+  log.recordMutation(entry());
   renameSync(file, `${file}.1`);
-  log.record(entry());
+  log.recordMutation(entry());
   await log.close();
   const { seal = '' } = (await verify([`${file}.1`])).files[0]!;
   expect(await verify([`${file}.1`, file, '--expect', seal.toUpperCase()])).toMatchObject({
@@ -111,7 +111,7 @@ test('audit verify lists a process that is running or was killed as open, and ex
 test('audit verify fails without AUDIT_LOG_KEY if the audit log was written with that key', async () => {
   const file = temporaryLog();
   const { log } = openLog(file, null, 'the-key');
-  log.record(entry());
+  log.recordMutation(entry());
   await log.close();
   expect(await verify([file], { AUDIT_LOG_KEY: 'the-key' })).toMatchObject({ code: 0 });
   const without = await verify([file]);

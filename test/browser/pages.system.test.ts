@@ -39,7 +39,7 @@ describeInBrowser('In a browser,', (browser) => {
     settings = { CORS_ORIGINS: shopOrigin };
     openSandbox = await testSandbox({ credentials: SANDBOX_CREDENTIALS });
     open = closeAfterTests(await startOpenGateway(openSandbox.url, settings));
-    shop = await Shop.open({ control: true }, settings);
+    shop = await Shop.open({ servesControlPlane: true }, settings);
   });
 
   describe('the hosted payment page', () => {
@@ -172,14 +172,14 @@ describeInBrowser('In a browser,', (browser) => {
     });
 
     test('reconnects when the sandbox is restarted, and keeps the values typed into its forms', async () => {
-      const own = await Shop.open({ control: true });
+      const own = await Shop.open({ servesControlPlane: true });
       const before = await own.sell();
       const { page } = await openConsole({}, own);
       await shows(page, 'Live.');
       await page.getByLabel('Delay in ms').fill('77');
       await own.sandbox.close();
       await shows(page, 'Not live: reconnecting.');
-      await testSandbox({ control: true, port: Number(new URL(own.sandbox.url).port) });
+      await testSandbox({ servesControlPlane: true, port: Number(new URL(own.sandbox.url).port) });
       await shows(page, 'Live.');
       expect(await rowOf(page, before.transactionId).count()).toBe(0);
       const after = await own.sell();

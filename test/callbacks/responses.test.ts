@@ -23,7 +23,7 @@ const [read, logLines, sockets]: [string[], string[], Socket[]] = [[], [], []];
 beforeAll(async () => {
   const connections = new Connections(
     { maxConnections: 1000, maxConnectionsPerAddress: 0, trustedProxies: [] },
-    { connectionRefused: () => undefined, connectionClosed: () => undefined },
+    { onConnectionRefused: () => undefined, onConnectionClosed: () => undefined },
   );
   const app = createApp({ log: logTo(logLines), trustedProxies: [], clientTimeoutMs: 20_000, connections });
   addCallbackRoute(app, (token) => void read.push(token));

@@ -153,7 +153,7 @@ test('The audit sidecar of Kubernetes prints every line of the audit log, even i
   following.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   const { log } = openLog(file, { maxBytes: 6000, keptFileCount: 2 });
   for (let call = 0; call < 300; call += 1) {
-    log.record(entry({ key: `order-${call}` }));
+    log.recordMutation(entry({ key: `order-${call}` }));
     // Waits before more lines are written than the rotated files hold.
     if (call > 0 && call % 12 !== 11) continue;
     await until(() => printed.includes(`"order-${call}"`));

@@ -35,7 +35,7 @@ test('A gateway without settings listens on loopback, starts the sandbox and all
   expect(config).toMatchObject({
     host: '127.0.0.1',
     port: 4000,
-    sandbox: { port: 4001, anyPortIfTaken: true, control: false },
+    sandbox: { port: 4001, anyPortIfTaken: true, servesControlPlane: false },
     introspection: true,
     subgraph: false,
     shutdownDelayMs: 0,
@@ -78,7 +78,7 @@ const TAKEN: [env: Record<string, string>, property: string, value: unknown][] =
   [{ PORT: '' }, 'port', 4000],
   [{ REUSE_PORT: 'on' }, 'reusePort', true],
   [{ METRICS_PORT: '9464' }, 'metricsPort', 9464],
-  [{ SANDBOX_PORT: '4001' }, 'sandbox', { port: 4001, anyPortIfTaken: false, control: false }],
+  [{ SANDBOX_PORT: '4001' }, 'sandbox', { port: 4001, anyPortIfTaken: false, servesControlPlane: false }],
   [{ SANDBOX_CONTROL: 'on' }, 'sandbox.control', true],
   [{ INTROSPECTION: 'off' }, 'introspection', false],
   [{ SUBGRAPH: 'on' }, 'subgraph', true],
@@ -431,5 +431,5 @@ test('Environment variables of other programs cause no warning', () => {
 test('The standalone sandbox ignores the settings of the gateway, even invalid settings', () => {
   const settings = { ...REAL, PORT: 'any', SANDBOX_PORT: '4301', SANDBOX_CONTROL: 'on' };
   const { sandbox } = readStandaloneSandboxConfig(settings);
-  expect(sandbox).toEqual({ port: 4301, anyPortIfTaken: false, control: true });
+  expect(sandbox).toEqual({ port: 4301, anyPortIfTaken: false, servesControlPlane: true });
 });

@@ -33,7 +33,7 @@ async function startBareServer(limits: Partial<ConnectionLimits & UnreadLimits> 
     ...{ maxUnreadBytes: 1e9, maxUnreadBytesPerCaller: 1e9 },
     ...limits,
   };
-  const connections = new Connections(all, { connectionRefused: record, connectionClosed: record });
+  const connections = new Connections(all, { onConnectionRefused: record, onConnectionClosed: record });
   const unread = new UnreadResponseLimiter(connections, all);
   const app = createApp({ log: pino({ level: 'silent' }), ...all, trustedProxies: [], connections });
   const { opened, open } = latch();

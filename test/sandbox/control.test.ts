@@ -5,7 +5,7 @@ import { START, eachTest, Running } from './fixtures/running';
 import { direct, payoutTo, redirect } from './fixtures/requests';
 
 describe('The control plane of the sandbox', () => {
-  const running = eachTest({ control: true });
+  const running = eachTest({ servesControlPlane: true });
 
   test('lists transactions newest first, in pages', async () => {
     const ids = [];
@@ -138,7 +138,7 @@ describe('The control plane of the sandbox', () => {
 });
 
 describe('The access control of the sandbox control plane', () => {
-  const running = eachTest({ control: true });
+  const running = eachTest({ servesControlPlane: true });
 
   /** fetch() does not allow Host and Sec-Fetch headers. */
   async function call(path: string, headers: Record<string, string>, body = '') {

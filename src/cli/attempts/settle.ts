@@ -26,9 +26,9 @@ const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 export const decisionFields = ({ operator }: Session, { reason, proposal }: Decision) => ({
   who: toAuditActor(operator.user),
   sudoUser: operator.sudoUser ?? undefined,
-  by: operator.statedName ?? undefined,
+  statedName: operator.statedName ?? undefined,
   reason,
-  proposal: proposal?.id,
+  proposalId: proposal?.id,
   proposedBy: proposal?.proposedBy,
 });
 
@@ -151,7 +151,7 @@ export async function storeProposal(
     const { state, attempt, request } = planned;
     if (state !== 'ready' || !attempt || !request) return planned;
     const { outcome, transactionId, status } = request;
-    const auditEntry = { ...decisionFields(session, decision), proposal: id };
+    const auditEntry = { ...decisionFields(session, decision), proposalId: id };
     audit.recordOperatorAction({ ...auditEntry, event: 'proposed', attempt, outcome, transactionId });
     proposedOutcomes.push({
       id,

@@ -24,12 +24,12 @@ export function loggingConnectionObserver(
     countByReason.clear();
   };
   return {
-    connectionRefused(reason) {
-      metricsObserver.connectionRefused(reason);
+    onConnectionRefused(reason) {
+      metricsObserver.onConnectionRefused(reason);
       count(`refused_${reason}`);
     },
-    connectionClosed(reason) {
-      metricsObserver.connectionClosed(reason);
+    onConnectionClosed(reason) {
+      metricsObserver.onConnectionClosed(reason);
       count(`closed_${reason}`);
     },
   };

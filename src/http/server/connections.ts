@@ -43,9 +43,9 @@ export interface ConnectionLimits {
 }
 
 export interface ConnectionObserver {
-  connectionRefused(reason: RefusalReason): void;
+  onConnectionRefused(reason: RefusalReason): void;
   /** Called when the gateway closes a connection for a CloseReason, but not at a shutdown. */
-  connectionClosed(reason: CloseReason): void;
+  onConnectionClosed(reason: CloseReason): void;
 }
 
 /**
@@ -101,7 +101,7 @@ export class Connections {
     });
     // While the server listens, this event means that accept() failed. Errors before that are reported by listen().
     server.on('error', () => {
-      if (server.listening) this.observer.connectionRefused('accept_failed');
+      if (server.listening) this.observer.onConnectionRefused('accept_failed');
     });
   }
 
@@ -148,7 +148,7 @@ export class Connections {
   reset(connection: ClientConnection, reason: CloseReason): void {
     connection.socket.resetAndDestroy();
     this.#remove(connection);
-    this.observer.connectionClosed(reason);
+    this.observer.onConnectionClosed(reason);
   }
 
   #accept(socket: Socket): boolean {
@@ -161,7 +161,7 @@ export class Connections {
     const network = this.#isProxy(remoteAddress) ? null : clientNetwork(remoteAddress);
     const refusalReason = this.#enforceLimits(network);
     if (refusalReason) {
-      this.observer.connectionRefused(this.#refuser.refuse(socket) ? refusalReason : 'dropped');
+      this.observer.onConnectionRefused(this.#refuser.refuse(socket) ? refusalReason : 'dropped');
       return false;
     }
     this.#add({ socket, network, waitingRequestCount: 0, isUpgraded: false });
@@ -184,7 +184,7 @@ export class Connections {
     // has not arrived completely is lost.
     connection.socket.destroy();
     this.#remove(connection);
-    this.observer.connectionClosed('evicted');
+    this.observer.onConnectionClosed('evicted');
     return true;
   }
 

@@ -8,7 +8,7 @@ const FILE_MODE = 0o600;
 const LOCK_TIMEOUT_MS = 2000;
 
 /** Users that may create the audit log: any user, or only the owner of its folder. */
-export type FileCreator = 'anybody' | 'folder owner';
+export type AllowedCreator = 'anybody' | 'folder owner';
 
 /** Creates an error whose code and message are `code`. Operators see `code`, so it must not contain a file name. */
 export const errorWithCode = (code: string): Error => Object.assign(new Error(code), { code });
@@ -25,20 +25,20 @@ export class AuditFile {
 
   /**
    * Opens the file; creates it and its folder if needed. Throws on failure, and if it is not a regular file.
-   * @param creator `folder owner`: only the owner of the folder (normally the gateway's user) can create the file,
+   * @param allowedCreator `folder owner`: only the owner of the folder (normally the gateway's user) can create the file,
    *   because the gateway could not write to the file of another user
    */
   constructor(
     private readonly file: string,
-    creator: FileCreator,
+    allowedCreator: AllowedCreator,
   ) {
     createParentFolder(file);
     // Reject a file that is not regular: its lines could not be read back, and opening a FIFO would block.
-    const existing = fs.statSync(file, { throwIfNoEntry: false });
-    if (existing && !existing.isFile())
-      throw errorWithCode(existing.isDirectory() ? 'EISDIR' : 'not a regular file');
+    const existingStats = fs.statSync(file, { throwIfNoEntry: false });
+    if (existingStats && !existingStats.isFile())
+      throw errorWithCode(existingStats.isDirectory() ? 'EISDIR' : 'not a regular file');
     const isFolderOwner = fs.statSync(path.dirname(file)).uid === process.geteuid?.();
-    if (!existing && creator === 'folder owner' && !isFolderOwner)
+    if (!existingStats && allowedCreator === 'folder owner' && !isFolderOwner)
       throw errorWithCode('it does not exist, and only the owner of its folder may create it');
     this.#fd = fs.openSync(file, 'a+', FILE_MODE);
     this.#statsAtOpening = fs.fstatSync(this.#fd);
@@ -57,10 +57,10 @@ export class AuditFile {
   }
 
   /** Returns the last `length` bytes before the position `end`, or all if there are fewer, as latin1 text. */
-  readBefore(end: number, length: number): string {
-    const start = Math.max(0, end - length);
-    const bytes = Buffer.alloc(end - start);
-    return bytes.toString('latin1', 0, fs.readSync(this.#fd, bytes, 0, bytes.length, start));
+  readBefore(endOffset: number, length: number): string {
+    const startOffset = Math.max(0, endOffset - length);
+    const bytes = Buffer.alloc(endOffset - startOffset);
+    return bytes.toString('latin1', 0, fs.readSync(this.#fd, bytes, 0, bytes.length, startOffset));
   }
 
   /** Appends a latin1 text with one write. Throws on failure; the file may then contain a part of the text. */
@@ -108,9 +108,9 @@ export class WriterLock {
    * @param file the open audit log. When the lock file is opened, it gets the permissions of the audit log.
    */
   withLock(file: AuditFile, write: () => void): void {
-    const inode = fs.statSync(this.#lockPath, { throwIfNoEntry: false })?.ino;
-    const isInPlace = inode !== undefined && inode === this.#lockInode;
-    const database = this.#database && isInPlace ? this.#database : this.#open(file);
+    const lockInode = fs.statSync(this.#lockPath, { throwIfNoEntry: false })?.ino;
+    const isLockInPlace = lockInode !== undefined && lockInode === this.#lockInode;
+    const database = this.#database && isLockInPlace ? this.#database : this.#open(file);
     database.exec('BEGIN IMMEDIATE');
     try {
       write();

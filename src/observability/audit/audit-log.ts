@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { getSystemErrorMessage } from 'node:util';
-import { AuditFile, WriterLock, errorWithCode, type FileCreator } from './audit-file';
+import { AuditFile, WriterLock, errorWithCode, type AllowedCreator } from './audit-file';
 import { redactEntry, redactUnknownOutcomeEntry, type AuditEntry, type UnknownOutcomeEntry } from './entry';
 import { NO_HASH, serializeLine, parseLine, type AuditLine } from './line';
 import { deleteOldestRotated, renameWithTime, type RotationSettings } from './rotation';
@@ -20,11 +20,11 @@ export interface AuditNotice {
 }
 
 interface AuditOptions {
-  creator: FileCreator;
+  allowedCreator: AllowedCreator;
   /** Settings of the rotation; null if this process does not rotate the file. */
   rotation: RotationSettings | null;
   /** Value of AUDIT_LOG_KEY; null if it is not set. */
-  key: string | null;
+  hmacKey: string | null;
 }
 
 /** Thrown if the audit log cannot be written. The message tells the operator why. */
@@ -58,19 +58,19 @@ const loggableHostName = (): string =>
  */
 export class AuditLog {
   /** Random id of this writer, for the field `writer` of its lines. */
-  readonly #writer = randomBytes(8).toString('hex');
+  readonly #writerId = randomBytes(8).toString('hex');
   readonly #lock: WriterLock;
   #file: AuditFile;
   /** The last line of the chain that this process has read or written. */
-  #last: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
+  #lastLine: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
   /** Hash and end position (in bytes) of the last line that this process wrote to the open file; undefined if none. */
-  #lastOwnLine: { hash: string; end: number } | undefined;
+  #lastOwnLine: { hash: string; endOffset: number } | undefined;
   /** Hash of the last line of the previous file; undefined until this process continues in another file. */
   #previousFileHash: string | undefined;
   /** File size in bytes at which the file is rotated before the next line is written. */
   #rotateAtBytes: number;
   /** Number of entries that could not be written since the last written entry. Operator actions are not counted. */
-  #missed = 0;
+  #lostSinceLastEntry = 0;
   #lostEntryCount = 0;
   #isClosed = false;
 
@@ -81,9 +81,9 @@ export class AuditLog {
   ) {
     this.#rotateAtBytes = options.rotation?.maxBytes ?? Infinity;
     this.#lock = new WriterLock(path);
-    this.#file = new AuditFile(path, options.creator);
+    this.#file = new AuditFile(path, options.allowedCreator);
     try {
-      this.#lock.withLock(this.#file, () => this.#appendOpening());
+      this.#lock.withLock(this.#file, () => this.#appendOpeningLine());
     } catch (error) {
       this.#closeFiles();
       throw error;
@@ -98,10 +98,10 @@ export class AuditLog {
   static open(
     file: string,
     onNotice: (notice: AuditNotice) => void,
-    { creator = 'anybody', rotation = null, key = null }: Partial<AuditOptions> = {},
+    { allowedCreator: creator = 'anybody', rotation = null, hmacKey: key = null }: Partial<AuditOptions> = {},
   ): AuditLog {
     try {
-      return new AuditLog(file, onNotice, { creator, rotation, key });
+      return new AuditLog(file, onNotice, { allowedCreator: creator, rotation, hmacKey: key });
     } catch (error) {
       throw new AuditLogError(error);
     }
@@ -123,13 +123,13 @@ export class AuditLog {
   /** Writes the closing line and closes the file. If the line cannot be written, calls `onNotice`. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    this.#tryToAppendClosing(() => this.#write('closed', {}));
+    this.#tryToAppendClosingLine(() => this.#write('closed', {}));
     this.#closeFiles();
     this.#isClosed = true;
   }
 
   /** Records a mutation. Never throws: if the entry cannot be written, calls `onNotice`. */
-  record(entry: AuditEntry): void {
+  recordMutation(entry: AuditEntry): void {
     this.#recordOrReport('call', () => redactEntry(entry));
   }
 
@@ -150,13 +150,13 @@ export class AuditLog {
     }
   }
 
-  #recordOrReport(event: AuditLine['event'], build: () => object): void {
+  #recordOrReport(event: AuditLine['event'], buildFields: () => object): void {
     let fields: object | undefined;
     try {
-      fields = build();
+      fields = buildFields();
       this.#write(event, fields);
     } catch (error) {
-      this.#missed += 1;
+      this.#lostSinceLastEntry += 1;
       this.#lostEntryCount += 1;
       this.#report(`an entry could not be written to the audit log (${fileErrorText(error)})`, fields);
     }
@@ -169,13 +169,13 @@ export class AuditLog {
       if (size === undefined)
         this.#continueInNextFile('the audit log file was moved or removed; new lines go to a new file');
       else if (size >= this.#rotateAtBytes) this.#rotate();
-      if (!this.#lastOwnLine) this.#appendOpening();
-      this.#append({ event, missed: this.#missed || undefined, ...fields });
+      if (!this.#lastOwnLine) this.#appendOpeningLine();
+      this.#append({ event, missed: this.#lostSinceLastEntry || undefined, ...fields });
     });
-    this.#missed = 0;
+    this.#lostSinceLastEntry = 0;
   }
 
-  #appendOpening(): void {
+  #appendOpeningLine(): void {
     this.#append({
       event: 'opened',
       continues: this.#previousFileHash,
@@ -187,17 +187,17 @@ export class AuditLog {
   /** Appends a line to the chain. Throws on failure; the file may then end with a part of the line. */
   #append(fields: object): void {
     const { size } = this.#file;
-    const isTorn = this.#readLastLine(size);
-    const seq = this.#last.seq + 1;
+    const endsWithPartialLine = this.#readLastLine(size);
+    const seq = this.#lastLine.seq + 1;
     const { text, hash } = serializeLine(
-      { writer: this.#writer, seq, torn: isTorn || undefined, ...fields },
-      this.#last.hash,
-      this.options.key,
+      { writer: this.#writerId, seq, torn: endsWithPartialLine || undefined, ...fields },
+      this.#lastLine.hash,
+      this.options.hmacKey,
     );
-    const line = isTorn ? `\n${text}` : text;
+    const line = endsWithPartialLine ? `\n${text}` : text;
     this.#file.append(line);
-    this.#last = { seq, hash };
-    this.#lastOwnLine = { hash, end: size + line.length };
+    this.#lastLine = { seq, hash };
+    this.#lastOwnLine = { hash, endOffset: size + line.length };
   }
 
   /**
@@ -206,10 +206,11 @@ export class AuditLog {
    * @param size current size of the file in bytes
    */
   #readLastLine(size: number): boolean {
-    if (size === (this.#lastOwnLine?.end ?? 0)) return false;
-    const ending = `${this.#lastOwnLine?.hash}"}\n`;
-    const isIntact =
-      !this.#lastOwnLine || this.#file.readBefore(this.#lastOwnLine.end, ending.length) === ending;
+    if (size === (this.#lastOwnLine?.endOffset ?? 0)) return false;
+    const expectedEnding = `${this.#lastOwnLine?.hash}"}\n`;
+    const isOwnLineIntact =
+      !this.#lastOwnLine ||
+      this.#file.readBefore(this.#lastOwnLine.endOffset, expectedEnding.length) === expectedEnding;
     const tail = this.#file.readBefore(size, TAIL_BYTES);
     const lines = tail
       .split('\n')
@@ -217,7 +218,7 @@ export class AuditLog {
       .map(parseLine);
     // If the last line of this process was removed or changed, continue the chain from the original line.
     // Verification then reports a fault.
-    if (isIntact) this.#last = lines.findLast((line) => line !== undefined) ?? this.#last;
+    if (isOwnLineIntact) this.#lastLine = lines.findLast((line) => line !== undefined) ?? this.#lastLine;
     return size > 0 && (!tail.endsWith('\n') || lines.at(-1) === undefined);
   }
 
@@ -225,7 +226,7 @@ export class AuditLog {
     if (!this.options.rotation) return;
     const { maxBytes, keptFileCount } = this.options.rotation;
     try {
-      const rotatedName = renameWithTime(this.path, this.#writer);
+      const rotatedName = renameWithTime(this.path, this.#writerId);
       this.#continueInNextFile(`the audit log was rotated to ${rotatedName}`);
       const deletedNames = keptFileCount === null ? [] : deleteOldestRotated(this.path, keptFileCount);
       if (deletedNames.length > 0)
@@ -240,19 +241,19 @@ export class AuditLog {
   /** Switches to the new file at `path`. Creates it if no other process has created it yet. */
   #continueInNextFile(message: string): void {
     this.#readLastLine(this.#file.size);
-    const next = new AuditFile(this.path, this.options.creator);
+    const nextFile = new AuditFile(this.path, this.options.allowedCreator);
     this.#report(message);
-    if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));
+    if (nextFile.size === 0) this.#tryToAppendClosingLine(() => this.#append({ event: 'closed' }));
     this.#file.close();
-    this.#file = next;
+    this.#file = nextFile;
     this.#rotateAtBytes = this.options.rotation?.maxBytes ?? Infinity;
     this.#lastOwnLine = undefined;
-    this.#previousFileHash = this.#last.hash;
+    this.#previousFileHash = this.#lastLine.hash;
   }
 
-  #tryToAppendClosing(append: () => void): void {
+  #tryToAppendClosingLine(appendLine: () => void): void {
     try {
-      append();
+      appendLine();
     } catch (error) {
       this.#report(`the closing line could not be written to the audit log (${fileErrorText(error)})`);
     }

@@ -36,7 +36,7 @@ export interface UnknownOutcomeEntry {
   /** Environment variable SUDO_USER of the operator's process. It proves nothing, because the user can set it. */
   sudoUser?: string;
   /** Name that the operator has given in the option --by; absent if the option is not given. */
-  by?: string;
+  statedName?: string;
   reason?: string;
   /** The attempt to create a payment or payout, as it was before this event. */
   attempt: {
@@ -58,7 +58,7 @@ export interface UnknownOutcomeEntry {
   outcome: string;
   transactionId: string | null;
   /** Id of the proposal that the operator makes, approves or withdraws; absent if there is no proposal. */
-  proposal?: string;
+  proposalId?: string;
   /** The operator who made the proposal; absent for the event `proposed`, and if there is no proposal. */
   proposedBy?: string;
 }
@@ -90,9 +90,9 @@ export const redactEntry = ({ amount, ...entry }: AuditEntry): object => ({
 export const redactUnknownOutcomeEntry = ({ attempt, ...entry }: UnknownOutcomeEntry): object => ({
   who: redactIdentifierForAudit(entry.who, 128),
   sudoUser: redactIdentifierForAudit(entry.sudoUser, 64),
-  by: redactIdentifierForAudit(entry.by, 128),
+  by: redactIdentifierForAudit(entry.statedName, 128),
   reason: redactForAudit(entry.reason, MAX_REASON_BYTES),
-  proposal: redactForAudit(entry.proposal, 64),
+  proposal: redactForAudit(entry.proposalId, 64),
   proposedBy: redactIdentifierForAudit(entry.proposedBy, 128),
   attempt: redactForAudit(attempt.id, 64),
   client: redactIdentifierForAudit(attempt.client, 300),

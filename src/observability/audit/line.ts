@@ -33,27 +33,27 @@ export interface AuditLine {
 export const NO_HASH = '';
 
 /** Returns the hash of a line: HMAC-SHA256 or, if `key` is null, SHA-256. `previous`: hash of the line before. */
-export function hashLine(previous: string, body: string, key: string | null): string {
-  const text = `${previous}\n${body}`;
-  return key === null ? hash('sha256', text) : createHmac('sha256', key).update(text).digest('hex');
+export function hashLine(previousHash: string, body: string, hmacKey: string | null): string {
+  const text = `${previousHash}\n${body}`;
+  return hmacKey === null ? hash('sha256', text) : createHmac('sha256', hmacKey).update(text).digest('hex');
 }
 
 /**
  * Serializes a line with the current time. Escapes all but printable ASCII, because terminals interpret control
  * characters.
- * @param previous hash of the line before
+ * @param previousHash hash of the line before
  * @returns the line with its line feed, and its hash
  */
 export function serializeLine(
   fields: object,
-  previous: string,
-  key: string | null,
+  previousHash: string,
+  hmacKey: string | null,
 ): { text: string; hash: string } {
   const json = JSON.stringify({ audit: 1, time: new Date().toISOString(), ...fields });
   const body = json
     .slice(0, -1)
-    .replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  const lineHash = hashLine(previous, body, key);
+    .replace(/[^\x20-\x7e]/g, (codeUnit) => `\\u${codeUnit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const lineHash = hashLine(previousHash, body, hmacKey);
   return { text: `${body},"hash":"${lineHash}"}\n`, hash: lineHash };
 }
 
@@ -92,7 +92,7 @@ export function parseLine(text: string): AuditLine | undefined {
 
 /** Whether a text may be a partially written line. Ignores NUL bytes, which a power failure can leave in the file. */
 export function mayBePartialLine(text: string): boolean {
-  const written = text.replaceAll('\0', '');
-  if (COMPLETE_LINE_PATTERN.test(written)) return false;
-  return written.startsWith(LINE_START) || LINE_START.startsWith(written);
+  const textWithoutNul = text.replaceAll('\0', '');
+  if (COMPLETE_LINE_PATTERN.test(textWithoutNul)) return false;
+  return textWithoutNul.startsWith(LINE_START) || LINE_START.startsWith(textWithoutNul);
 }

@@ -16,13 +16,13 @@ const ROTATED_SUFFIX_PATTERN = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
  * Renames a file: appends the current time and the first 8 digits of the writer's id to its name. Returns the new name
  * without the folder. Throws on failure.
  */
-export function renameWithTime(file: string, writer: string): string {
-  const nameAt = (time: number): string =>
-    `${file}.${new Date(time).toISOString().replace(/[-:]/g, '')}-${writer.slice(0, 8)}`;
+export function renameWithTime(file: string, writerId: string): string {
+  const pathAt = (time: number): string =>
+    `${file}.${new Date(time).toISOString().replace(/[-:]/g, '')}-${writerId.slice(0, 8)}`;
   let time = Date.now();
   // Use a later time if the name is taken, because renaming would replace the file.
-  while (existsSync(nameAt(time))) time += 1;
-  const rotatedPath = nameAt(time);
+  while (existsSync(pathAt(time))) time += 1;
+  const rotatedPath = pathAt(time);
   renameSync(file, rotatedPath);
   return path.basename(rotatedPath);
 }
@@ -39,8 +39,8 @@ export function rotatedFileNames(file: string): string[] {
  * Deletes all but the newest `keptFileCount` rotated files. Returns the names of the deleted files. Throws on failure.
  */
 export function deleteOldestRotated(file: string, keptFileCount: number): string[] {
-  const rotated = rotatedFileNames(file);
-  const oldest = rotated.slice(0, Math.max(0, rotated.length - keptFileCount));
-  oldest.forEach((name) => rmSync(path.join(path.dirname(file), name), { force: true }));
-  return oldest;
+  const rotatedNames = rotatedFileNames(file);
+  const oldestNames = rotatedNames.slice(0, Math.max(0, rotatedNames.length - keptFileCount));
+  oldestNames.forEach((name) => rmSync(path.join(path.dirname(file), name), { force: true }));
+  return oldestNames;
 }

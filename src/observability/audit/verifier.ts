@@ -60,10 +60,10 @@ export class AuditLogVerifier {
   lostEntryCount = 0;
   readonly #writers = new Map<string, LogWriter>();
   readonly #expectedHashes: Set<string>;
-  #file: FileSummary = { name: '', lines: 0, calls: 0 };
+  #summary: FileSummary = { name: '', lines: 0, calls: 0 };
   /** Number of the current line in the file, empty lines included. */
   #lineNumber = 0;
-  #last: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
+  #lastLine: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
   /** Hash of the last line of the files before this one; NO_HASH if they have no valid line. */
   #previousFileHash = NO_HASH;
   /**
@@ -77,7 +77,7 @@ export class AuditLogVerifier {
   /** @param expectedHashes hashes of lines that must occur in the files */
   constructor(
     private readonly onFinding: (finding: AuditFinding) => void,
-    private readonly key: string | null,
+    private readonly hmacKey: string | null,
     expectedHashes: readonly string[] = [],
   ) {
     this.#expectedHashes = new Set(expectedHashes);
@@ -97,25 +97,25 @@ export class AuditLogVerifier {
    * @param onRead called repeatedly with the number of bytes that were read so far
    */
   async verifyFile(name: string, onRead: (bytes: number) => void = () => undefined): Promise<void> {
-    this.#file = { name, lines: 0, calls: 0 };
-    this.files.push(this.#file);
+    this.#summary = { name, lines: 0, calls: 0 };
+    this.files.push(this.#summary);
     this.#lineNumber = 0;
-    this.#previousFileHash = this.#last.hash;
+    this.#previousFileHash = this.#lastLine.hash;
     let unfinishedLine = '';
-    let bytes = 0;
+    let bytesRead = 0;
     // Read as latin1: each byte is one character, so text lengths are byte counts.
     for await (const chunk of createReadStream(name, 'latin1') as AsyncIterable<string>) {
-      const texts = (unfinishedLine + chunk).split('\n');
-      unfinishedLine = (texts.pop() ?? '').slice(0, MAX_UNFINISHED_LINE_LENGTH);
-      for (const text of texts) this.#addLine(text);
-      onRead((bytes += chunk.length));
+      const lineTexts = (unfinishedLine + chunk).split('\n');
+      unfinishedLine = (lineTexts.pop() ?? '').slice(0, MAX_UNFINISHED_LINE_LENGTH);
+      for (const text of lineTexts) this.#verifyLine(text);
+      onRead((bytesRead += chunk.length));
     }
-    if (unfinishedLine !== '') this.#addLine(unfinishedLine);
+    if (unfinishedLine !== '') this.#verifyLine(unfinishedLine);
     // A partial last line without a line feed is no fault, because a process may be writing it.
     this.#reportPartialLines((lineNumber) => unfinishedLine !== '' && lineNumber === this.#lineNumber);
   }
 
-  #addLine(text: string): void {
+  #verifyLine(text: string): void {
     this.#lineNumber += 1;
     if (text === '') return;
     const line = parseLine(text);
@@ -133,29 +133,29 @@ export class AuditLogVerifier {
         'files_out_of_order',
         'an earlier file continues this one: the files were not given in order, oldest first.',
       );
-    const isMoved = this.#file.lines > 0 && line.seq <= this.#last.seq;
-    if (isMoved)
+    const isOutOfPlace = this.#summary.lines > 0 && line.seq <= this.#lastLine.seq;
+    if (isOutOfPlace)
       this.#reportFault(
         'out_of_place',
         `this line was copied or moved: it has number ${line.seq} in the chain.`,
       );
     else {
-      if (this.#file.lines === 0) this.#checkFirstLine(line);
+      if (this.#summary.lines === 0) this.#checkFirstLine(line);
       else this.#checkLaterLine(line);
       // Even after a fault, the next line is checked against this one.
-      this.#last = { seq: line.seq, hash: line.hash };
+      this.#lastLine = { seq: line.seq, hash: line.hash };
     }
     this.lostEntryCount += line.missed ?? 0;
     this.#addToSummary(line);
   }
 
   #addToSummary({ event, time, hash, writer, pid = 0, host = '?' }: AuditLine): void {
-    const file = this.#file;
-    file.lines += 1;
-    if (event === 'call') file.calls += 1;
-    file.first ??= time;
-    file.last = time;
-    file.seal = hash;
+    const summary = this.#summary;
+    summary.lines += 1;
+    if (event === 'call') summary.calls += 1;
+    summary.first ??= time;
+    summary.last = time;
+    summary.seal = hash;
     this.#expectedHashes.delete(hash);
     const knownWriter = this.#writers.get(writer);
     if (event === 'opened')
@@ -199,14 +199,14 @@ export class AuditLogVerifier {
    * of this file has already been checked against the previous file.
    */
   #checkLaterLine(line: AuditLine): void {
-    const missingCount = line.seq - this.#last.seq - 1;
-    if (missingCount > 0)
-      this.#reportFault('lines_missing', `${describeLineCount(missingCount)} missing before this one.`);
-    else this.#checkHash(this.#last.hash, line);
+    const missingLineCount = line.seq - this.#lastLine.seq - 1;
+    if (missingLineCount > 0)
+      this.#reportFault('lines_missing', `${describeLineCount(missingLineCount)} missing before this one.`);
+    else this.#checkHash(this.#lastLine.hash, line);
   }
 
   #checkHash(previousHash: string, { body, hash }: AuditLine): void {
-    if (hashLine(previousHash, body, this.key) !== hash)
+    if (hashLine(previousHash, body, this.hmacKey) !== hash)
       this.#reportFault(
         'changed',
         'this line or the one before it was changed, or it was written with another AUDIT_LOG_KEY.',
@@ -222,10 +222,10 @@ export class AuditLogVerifier {
   }
 
   #reportFault(code: FindingCode, message: string, line = this.#lineNumber): void {
-    this.onFinding({ isFault: true, code, file: this.#file.name, line, message });
+    this.onFinding({ isFault: true, code, file: this.#summary.name, line, message });
   }
 
   #reportNote(code: FindingCode, message: string, line = this.#lineNumber): void {
-    this.onFinding({ isFault: false, code, file: this.#file.name, line, message });
+    this.onFinding({ isFault: false, code, file: this.#summary.name, line, message });
   }
 }

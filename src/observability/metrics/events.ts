@@ -1,12 +1,12 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, OTHER_LABEL, registerLabelledCounter } from './register';
+import { createLabelLimiter, OTHER_LABEL, registerLabelledCounter } from './register';
 
 // Metrics of events: counters and histograms. Gauges, which are read at each scrape, are in src/app/gauges.ts.
 
 /** Maximum number of distinct operation names in labels, because callers choose the names. */
-const MAX_NAME_LABELS = 200;
+const MAX_OPERATION_NAME_LABELS = 200;
 const MAX_OUTCOME_LABELS = 40;
-const UNKNOWN_TYPE = 'unknown';
+const UNKNOWN_OPERATION_TYPE = 'unknown';
 
 /** Creates the metrics of operations. Returns a function that records an operation that has ended. */
 export function operationMetrics(registry: Registry) {
@@ -29,8 +29,8 @@ export function operationMetrics(registry: Registry) {
     help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',
     registers: [registry],
   });
-  const nameLabel = boundedLabel(MAX_NAME_LABELS);
-  const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
+  const limitNameLabel = createLabelLimiter(MAX_OPERATION_NAME_LABELS);
+  const limitOutcomeLabel = createLabelLimiter(MAX_OUTCOME_LABELS);
 
   /**
    * @param type query, mutation or subscription; undefined if no operation was selected, for example because the
@@ -39,12 +39,17 @@ export function operationMetrics(registry: Registry) {
    * @param code code of the first error; undefined if there is none
    * @param seconds the duration; undefined for subscriptions, whose duration is not recorded
    */
-  return (type = UNKNOWN_TYPE, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
+  return (
+    type = UNKNOWN_OPERATION_TYPE,
+    operationName = 'anonymous',
+    errorCode = 'ok',
+    seconds?: number,
+  ): void => {
     // Without a selected operation, the name is unknown, so the label is `other` and not `anonymous`.
-    const name = type === UNKNOWN_TYPE ? OTHER_LABEL : nameLabel(operationName);
+    const name = type === UNKNOWN_OPERATION_TYPE ? OTHER_LABEL : limitNameLabel(operationName);
     if (seconds !== undefined) durationHistogram.observe({ type, name }, seconds);
-    if (code === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();
-    operationCounter.inc({ type, name, outcome: outcomeLabel(code) });
+    if (errorCode === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();
+    operationCounter.inc({ type, name, outcome: limitOutcomeLabel(errorCode) });
   };
 }
 
@@ -62,9 +67,9 @@ export function paymentMetrics(registry: Registry) {
     labelNames: ['call', 'outcome', 'replayed'],
     registers: [registry],
   });
-  for (const call of MONEY_MUTATIONS)
-    mutationCounter.inc({ call, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
-  const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
+  for (const mutation of MONEY_MUTATIONS)
+    mutationCounter.inc({ call: mutation, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
+  const limitOutcomeLabel = createLabelLimiter(MAX_OUTCOME_LABELS);
   const recoveryCounter = new Counter({
     name: 'paygraph_reconciliations_total',
     help: 'Attempts to find out an unknown outcome by a lookup, by result. found: the payment or payout exists. not_sent: nothing was created. missing: the outcome is still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.',
@@ -79,8 +84,12 @@ export function paymentMetrics(registry: Registry) {
   });
   return {
     /** Counts a mutation that has ended. `outcome` and `replayed` are those of its AuditEntry. */
-    mutationEnded: (call: string, outcome: string, replayed: boolean): void =>
-      mutationCounter.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
+    onMutationEnded: (mutation: string, outcome: string, replayed: boolean): void =>
+      mutationCounter.inc({
+        call: mutation,
+        outcome: limitOutcomeLabel(outcome),
+        replayed: String(replayed),
+      }),
     /**
      * Counts a try to recover an unknown outcome by a lookup. `result`: `found`, `not_sent`, or `missing` if the
      * outcome is still unknown (see RecoveryResultKind).
@@ -95,7 +104,7 @@ export function paymentMetrics(registry: Registry) {
       label: 'clock',
       initialLabelValues: ['system', 'journal'],
     }),
-    journalCallEnded: journalCallMetrics(registry),
+    onJournalCallEnded: journalCallMetrics(registry),
   };
 }
 
@@ -119,10 +128,10 @@ function journalCallMetrics(registry: Registry) {
     label: 'reason',
   });
   /** Records a journal call that has ended. `failure`: label for the reason of its failure; null on success. */
-  return (call: string, failure: string | null, seconds: number): void => {
+  return (call: string, failureReason: string | null, seconds: number): void => {
     durationHistogram.observe({ call }, seconds);
-    errorCounter.inc({ call }, failure ? 1 : 0);
-    if (failure) countFailure(failure);
+    errorCounter.inc({ call }, failureReason ? 1 : 0);
+    if (failureReason) countFailure(failureReason);
   };
 }
 
@@ -185,11 +194,11 @@ export function serviceMetrics(registry: Registry) {
   });
   return {
     /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
-    requestEnded: (call: string, result: string, seconds: number): void => {
+    onRequestEnded: (call: string, result: string, seconds: number): void => {
       durationHistogram.observe({ call, result }, seconds);
       if (result === 'unauthorized') unauthorizedCounter.inc();
     },
-    lookupRetried: (): void => retryCounter.inc(),
+    onLookupRetried: (): void => retryCounter.inc(),
   };
 }
 
@@ -202,19 +211,19 @@ export function serverMetrics(registry: Registry) {
     registers: [registry],
   });
   return {
-    requestRejected: registerLabelledCounter(registry, {
+    onRequestRejected: registerLabelledCounter(registry, {
       name: 'paygraph_requests_rejected_total',
       help: 'Requests and subscriptions that were rejected before execution, by reason.',
       label: 'reason',
       initialLabelValues: ['rate_limited', 'overloaded', 'subscription_limit', 'unauthenticated'],
     }),
-    connectionRefused: registerLabelledCounter<string>(registry, {
+    onConnectionRefused: registerLabelledCounter<string>(registry, {
       name: 'paygraph_connections_rejected_total',
       help: 'Client connections that were not accepted, by reason.',
       label: 'reason',
       initialLabelValues: ['limit', 'address_limit', 'dropped', 'accept_failed'],
     }),
-    connectionClosed: registerLabelledCounter<string>(registry, {
+    onConnectionClosed: registerLabelledCounter<string>(registry, {
       name: 'paygraph_connections_closed_total',
       help: 'Client connections that the gateway closed, by reason: evicted (idle while the connection limit was reached), write_timeout (the client did not read its responses for too long), unread_limit (too many unread bytes of responses), pipeline_limit (too many pipelined requests).',
       label: 'reason',

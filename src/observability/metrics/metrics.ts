@@ -35,7 +35,7 @@ function getProcessRegistry(): Registry {
 export class Metrics {
   readonly #registry = new Registry();
   readonly #processRegistry = getProcessRegistry();
-  readonly operationEnded = operationMetrics(this.#registry);
+  readonly onOperationEnded = operationMetrics(this.#registry);
   readonly service = serviceMetrics(this.#registry);
   readonly payments = paymentMetrics(this.#registry);
   readonly changes = changeMetrics(this.#registry);

@@ -4,10 +4,10 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 export const OTHER_LABEL = 'other';
 
 /** Returns a function that keeps the first `max` distinct values of a label, and replaces all others by `other`. */
-export function boundedLabel(max: number): (value: string) => string {
+export function createLabelLimiter(maxValues: number): (value: string) => string {
   const keptValues = new Set<string>();
   return (value) => {
-    if (keptValues.size < max) keptValues.add(value);
+    if (keptValues.size < maxValues) keptValues.add(value);
     return keptValues.has(value) ? value : OTHER_LABEL;
   };
 }

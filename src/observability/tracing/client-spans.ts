@@ -6,7 +6,7 @@ import { endSpanAfter, markFailed, type SpanTracker } from './spans';
 const MAX_ATTEMPT_SPANS = 5000;
 
 /** Journal methods whose calls get no span: background jobs call them frequently. */
-const UNTRACED_CALLS: ReadonlySet<string> = new Set([
+const UNTRACED_JOURNAL_METHODS: ReadonlySet<string> = new Set([
   'renew',
   'time',
   'checkWrite',
@@ -19,34 +19,34 @@ const UNTRACED_CALLS: ReadonlySet<string> = new Set([
 
 /** Creates spans of journal calls and of background work on an attempt. */
 export function createJournalTracing(spanTracker: SpanTracker) {
-  const spanByAttempt = new LRUCache<string, SpanContext>({ max: MAX_ATTEMPT_SPANS });
+  const spanContextByAttemptId = new LRUCache<string, SpanContext>({ max: MAX_ATTEMPT_SPANS });
   return {
     /**
      * Returns a function that runs a journal call. If a recorded span is active, the call gets a span, unless it is one
-     * of UNTRACED_CALLS. Remembers the span that is active when an attempt is inserted, for runInBackgroundSpan().
-     * @param system value of the attribute db.system.name
+     * of UNTRACED_JOURNAL_METHODS. Remembers the span that is active when an attempt is inserted, for runInBackgroundSpan().
+     * @param dbSystem value of the attribute db.system.name
      */
     traceJournal:
-      (system: 'sqlite' | 'postgresql') =>
-      <T>(name: string, args: readonly unknown[], call: () => Promise<T>): Promise<T> => {
-        if (UNTRACED_CALLS.has(name)) return call();
+      (dbSystem: 'sqlite' | 'postgresql') =>
+      <T>(methodName: string, args: readonly unknown[], call: () => Promise<T>): Promise<T> => {
+        if (UNTRACED_JOURNAL_METHODS.has(methodName)) return call();
         const span = spanTracker.activeSpan;
-        if (name === 'insertAttempt' && span?.isRecording())
-          spanByAttempt.set((args[0] as { id: string }).id, span.spanContext());
-        const attributes = () => ({ 'db.system.name': system, 'db.operation.name': name });
-        return spanTracker.runAsClientSpan(`journal ${name}`, attributes, call);
+        if (methodName === 'insertAttempt' && span?.isRecording())
+          spanContextByAttemptId.set((args[0] as { id: string }).id, span.spanContext());
+        const attributes = () => ({ 'db.system.name': dbSystem, 'db.operation.name': methodName });
+        return spanTracker.runAsClientSpan(`journal ${methodName}`, attributes, call);
       },
     /**
      * Runs background work in a new trace.
-     * @param attemptId the attempt that the work is about, if any. If this process has inserted the attempt and
+     * @param attemptId id of the attempt that the work is about, if any. If this process has inserted the attempt and
      *   still knows the span that was active before the insert, the new trace is linked to that span.
      */
     runInBackgroundSpan<T>(
       { name, attemptId }: { name: string; attemptId?: string },
       work: () => Promise<T>,
     ): Promise<T> {
-      const context = attemptId === undefined ? undefined : spanByAttempt.get(attemptId);
-      const links = context ? [{ context }] : [];
+      const spanContext = attemptId === undefined ? undefined : spanContextByAttemptId.get(attemptId);
+      const links = spanContext ? [{ context: spanContext }] : [];
       const span = spanTracker.startSpan(name, { kind: SpanKind.INTERNAL, links });
       return endSpanAfter(span, () => spanTracker.withActiveSpan(span, work));
     },
@@ -78,22 +78,27 @@ export function createServiceTracing(
   const { hostname, port, protocol } = new URL(baseUrl);
   /** Number of times each request was sent. A retry passes the same ServiceCall object. */
   const sendCounts = new WeakMap<ServiceCall, number>();
-  return <A extends { status: number }>(call: ServiceCall, exchange: () => Promise<A>): Promise<A> => {
+  return <A extends { status: number }>(call: ServiceCall, sendRequest: () => Promise<A>): Promise<A> => {
     const method = 'queryString' in call ? 'GET' : 'POST';
-    const template = `/api/v1/${call.path}`;
-    const resends = sendCounts.get(call) ?? 0;
-    sendCounts.set(call, resends + 1);
+    const urlTemplate = `/api/v1/${call.path}`;
+    const resendCount = sendCounts.get(call) ?? 0;
+    sendCounts.set(call, resendCount + 1);
     const attributes = (): Attributes => ({
       'http.request.method': method,
-      'url.template': template,
+      'url.template': urlTemplate,
       'server.address': hostname,
       'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
-      ...(resends > 0 && { 'http.request.resend_count': resends }),
+      ...(resendCount > 0 && { 'http.request.resend_count': resendCount }),
     });
-    return spanTracker.runAsClientSpan(`${method} ${template}`, attributes, exchange, (span, { status }) => {
-      span.setAttribute('http.response.status_code', status);
-      const isNotFound = method === 'GET' && status === notFoundStatus;
-      if (status >= 400 && !isNotFound) markFailed(span, String(status));
-    });
+    return spanTracker.runAsClientSpan(
+      `${method} ${urlTemplate}`,
+      attributes,
+      sendRequest,
+      (span, { status }) => {
+        span.setAttribute('http.response.status_code', status);
+        const isNotFound = method === 'GET' && status === notFoundStatus;
+        if (status >= 400 && !isNotFound) markFailed(span, String(status));
+      },
+    );
   };
 }

@@ -37,17 +37,17 @@ export type ExportFailure = Readonly<{ spans: number; why: string }>;
 /** Exports spans to the collector, and warns about spans that could not be exported. */
 export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
   readonly #agent: HttpAgent;
-  #lostCount = 0;
+  #lostSpanCount = 0;
   #lastWarningAt = -Infinity;
 
   /**
-   * @param warn called after a failed export, but at most once a minute. Its argument counts all spans that were lost
-   *   since its previous call.
+   * @param onExportFailure called after a failed export, but at most once a minute. Its argument counts all spans that
+   *   were lost since its previous call.
    */
   constructor(
     { url, headers }: TracingSettings,
-    private readonly now: () => number,
-    private readonly warn: (exportFailure: ExportFailure) => void,
+    private readonly monotonic: () => number,
+    private readonly onExportFailure: (exportFailure: ExportFailure) => void,
   ) {
     const agent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
     const headerValues = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
@@ -73,10 +73,10 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
     this.#agent = agent;
   }
 
-  override export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+  override export(spans: ReadableSpan[], onExported: (result: ExportResult) => void): void {
     super.export(spans, (result) => {
       if (result.code !== ExportResultCode.SUCCESS) this.#reportLost(spans.length, result.error);
-      done(result);
+      onExported(result);
     });
   }
 
@@ -86,12 +86,12 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
   }
 
   #reportLost(spanCount: number, error: unknown): void {
-    this.#lostCount += spanCount;
-    const now = this.now();
+    this.#lostSpanCount += spanCount;
+    const now = this.monotonic();
     if (now - this.#lastWarningAt < WARN_INTERVAL_MS) return;
     this.#lastWarningAt = now;
-    this.warn({ spans: this.#lostCount, why: errorReason(error) });
-    this.#lostCount = 0;
+    this.onExportFailure({ spans: this.#lostSpanCount, why: errorReason(error) });
+    this.#lostSpanCount = 0;
   }
 }
 
@@ -103,11 +103,11 @@ function errorReason(error: unknown): string {
 }
 
 /** Creates the sampler for a value of OTEL_TRACES_SAMPLER. */
-function createSampler(name: string, ratio: number): Sampler {
-  const [, rootName] = /^parentbased_(.*)$/.exec(name) ?? [];
+function createSampler(samplerName: string, ratio: number): Sampler {
+  const [, rootName] = /^parentbased_(.*)$/.exec(samplerName) ?? [];
   if (rootName !== undefined) return new ParentBasedSampler({ root: createSampler(rootName, ratio) });
-  if (name === 'traceidratio') return new TraceIdRatioBasedSampler(ratio);
-  return name === 'always_off' ? new AlwaysOffSampler() : new AlwaysOnSampler();
+  if (samplerName === 'traceidratio') return new TraceIdRatioBasedSampler(ratio);
+  return samplerName === 'always_off' ? new AlwaysOffSampler() : new AlwaysOnSampler();
 }
 
 /** Creates a tracer provider from the settings, without reading the environment. */

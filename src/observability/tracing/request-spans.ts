@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT, defaultTextMapGetter, type Attributes, type Span } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { boundedLabel, OTHER_LABEL } from '../metrics/register';
+import { createLabelLimiter, OTHER_LABEL } from '../metrics/register';
 import { markFailed, type SpanTracker } from './spans';
 
 /** An operation that has ended. Contains nothing that the caller wrote, except the name of the operation. */
@@ -11,7 +11,7 @@ interface EndedOperation {
   /** The name of the operation; undefined if it has no name or the name must not be logged. */
   name: string | undefined;
   /** `extensions.code` of each error in the result. */
-  codes: readonly unknown[];
+  errorCodes: readonly unknown[];
 }
 
 /**
@@ -25,7 +25,7 @@ const SERVER_ERROR_CODE_PATTERN = /^(SERVICE_|INTERNAL_)/;
 
 /** Creates the spans of GraphQL operations. */
 export class RequestTracer {
-  readonly #boundedName = boundedLabel(MAX_OPERATION_NAMES);
+  readonly #limitSpanName = createLabelLimiter(MAX_OPERATION_NAMES);
   readonly #openSpans = new WeakMap<FastifyRequest, Span>();
   readonly #spansWithOperation = new WeakSet<Span>();
   readonly #propagator = new W3CTraceContextPropagator();
@@ -68,9 +68,9 @@ export class RequestTracer {
     const span = this.spanTracker.startSpan('subscription', {}, this.spanTracker.activeContext);
     return {
       runInSpan: <T>(work: () => T): T => this.spanTracker.withActiveSpan(span, work),
-      end: (name: string | undefined, codes: readonly unknown[]): void => {
+      end: (name: string | undefined, errorCodes: readonly unknown[]): void => {
         if (!span.isRecording()) return;
-        this.#addOperation(span, { type: 'subscription', name, codes });
+        this.#addOperation(span, { type: 'subscription', name, errorCodes });
         span.end();
       },
     };
@@ -80,27 +80,27 @@ export class RequestTracer {
    * Adds type, name and error codes of an operation to the active span. If a code matches SERVER_ERROR_CODE_PATTERN,
    * marks the span as failed.
    */
-  operationEnded(operation: EndedOperation): void {
+  onOperationEnded(operation: EndedOperation): void {
     const span = this.spanTracker.activeSpan;
     if (span?.isRecording()) this.#addOperation(span, operation);
   }
 
-  #addOperation(span: Span, { type, name, codes }: EndedOperation): void {
+  #addOperation(span: Span, { type, name, errorCodes }: EndedOperation): void {
     this.#spansWithOperation.add(span);
     const attributes: Attributes = {};
     if (type !== undefined) {
-      const fullName = name === undefined ? OTHER_LABEL : this.#boundedName(`${type} ${name}`);
-      span.updateName(fullName === OTHER_LABEL ? type : fullName);
+      const spanName = name === undefined ? OTHER_LABEL : this.#limitSpanName(`${type} ${name}`);
+      span.updateName(spanName === OTHER_LABEL ? type : spanName);
       attributes['graphql.operation.type'] = type;
     }
     if (name !== undefined) attributes['graphql.operation.name'] = name;
-    const errorCodes = [...new Set(codes.filter((code) => typeof code === 'string'))].slice(
+    const keptCodes = [...new Set(errorCodes.filter((code) => typeof code === 'string'))].slice(
       0,
       MAX_ERROR_CODES,
     );
-    if (errorCodes.length > 0) attributes['paygraph.error.codes'] = errorCodes;
+    if (keptCodes.length > 0) attributes['paygraph.error.codes'] = keptCodes;
     span.setAttributes(attributes);
-    const error = errorCodes.find((code) => SERVER_ERROR_CODE_PATTERN.test(code));
-    if (error !== undefined) markFailed(span, error);
+    const serverErrorCode = keptCodes.find((code) => SERVER_ERROR_CODE_PATTERN.test(code));
+    if (serverErrorCode !== undefined) markFailed(span, serverErrorCode);
   }
 }

@@ -17,8 +17,8 @@ import {
  */
 function errorTypeOf(error: unknown): string {
   const { code, name } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
-  const word = typeof code === 'string' ? code : name;
-  return word !== undefined && /^[A-Za-z]\w{0,63}$/.test(word) ? word : '_OTHER';
+  const errorType = typeof code === 'string' ? code : name;
+  return errorType !== undefined && /^[A-Za-z]\w{0,63}$/.test(errorType) ? errorType : '_OTHER';
 }
 
 /** Sets the status of a span to ERROR, and its attribute error.type to `code`. */
@@ -39,7 +39,7 @@ export async function endSpanAfter<T>(span: Span, work: () => Promise<T>): Promi
 
 /** Starts spans and tracks the active span. */
 export class SpanTracker {
-  readonly #active = new AsyncLocalStorage<Context>();
+  readonly #contextStorage = new AsyncLocalStorage<Context>();
 
   constructor(private readonly tracer: Tracer) {}
 
@@ -48,7 +48,7 @@ export class SpanTracker {
    * contains the active span or, if the request got no span, the span in its traceparent header (if any).
    */
   get activeContext(): Context | undefined {
-    return this.#active.getStore();
+    return this.#contextStorage.getStore();
   }
 
   /** The active span, which may have ended already; undefined if there is none. */
@@ -63,12 +63,12 @@ export class SpanTracker {
 
   /** Runs a function while a context is the active context. */
   withContext<T>(context: Context, work: () => T): T {
-    return this.#active.run(context, work);
+    return this.#contextStorage.run(context, work);
   }
 
   /** Runs a function while a span is the active span. */
   withActiveSpan<T>(span: Span, work: () => T): T {
-    return this.#active.run(trace.setSpan(ROOT_CONTEXT, span), work);
+    return this.#contextStorage.run(trace.setSpan(ROOT_CONTEXT, span), work);
   }
 
   /**

@@ -12,10 +12,10 @@ export type Tracing = ReturnType<typeof startTracing>;
 
 interface TracingOptions {
   settings: TracingSettings;
-  service: ServiceSpanSettings;
+  serviceSettings: ServiceSpanSettings;
   log: Logger;
   /** Returns monotonic time in milliseconds, to limit the rate of warnings. */
-  now(): number;
+  monotonic(): number;
   /** Maximum time in milliseconds that `close` waits for the export of the remaining spans. */
   flushTimeoutMs: number;
 }
@@ -24,8 +24,8 @@ interface TracingOptions {
  * Starts the export of spans to the collector in `settings`. Returns functions that create spans, a function that adds
  * trace ids to a log, and `close`.
  */
-export function startTracing({ settings, service, log, now, flushTimeoutMs }: TracingOptions) {
-  const exporter = new CollectorExporter(settings, now, (exportFailure) =>
+export function startTracing({ settings, serviceSettings, log, monotonic, flushTimeoutMs }: TracingOptions) {
+  const exporter = new CollectorExporter(settings, monotonic, (exportFailure) =>
     log.warn(
       { event: 'trace_export_failed', ...exportFailure },
       'export of trace spans to the collector failed',
@@ -38,9 +38,9 @@ export function startTracing({ settings, service, log, now, flushTimeoutMs }: Tr
   return {
     withTraceIds: (logger: Logger): Logger => withTraceIds(logger, spanTracker),
     instrument: requestTracer.instrument.bind(requestTracer),
-    operationEnded: requestTracer.operationEnded.bind(requestTracer),
+    onOperationEnded: requestTracer.onOperationEnded.bind(requestTracer),
     startSubscriptionSpan: requestTracer.startSubscriptionSpan.bind(requestTracer),
-    runInRequestSpan: createServiceTracing(spanTracker, service),
+    runInRequestSpan: createServiceTracing(spanTracker, serviceSettings),
     traceJournal,
     runInBackgroundSpan,
     /** Exports the remaining spans, for at most `flushTimeoutMs`, and disconnects from the collector. Never rejects. */

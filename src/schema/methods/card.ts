@@ -132,7 +132,7 @@ export const card = defineMethod('card', {
         cardholder: 'SANDBOX PAYER',
         ...SANDBOX_CARD_DETAILS,
       }),
-      lookupFields: () => ({ user_agent: 'Mozilla/5.0 (sandbox)', user_ip: '192.0.2.1' }),
+      lookupOnlyFields: () => ({ user_agent: 'Mozilla/5.0 (sandbox)', user_ip: '192.0.2.1' }),
     },
   },
   payout: {

@@ -49,7 +49,7 @@ export interface SandboxPaymentMethod {
   /** Returns the fields that `payment_method` gets in addition when a payment in the redirect flow becomes final. */
   fieldsAfterPayment?(transaction: SandboxTransaction): WireObject;
   /** Returns the fields that `payment_method` has only in responses to lookups. */
-  lookupFields?(transaction: SandboxTransaction): WireObject;
+  lookupOnlyFields?(transaction: SandboxTransaction): WireObject;
   /** True if `account` is also a top-level field of responses in the server-to-server flow (spec 2.3). */
   topLevelAccount?: true;
 }

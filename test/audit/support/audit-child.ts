@@ -11,7 +11,7 @@ let log: AuditLog;
 const handlers = {
   /** Records calls one after the other; returns the problems that the log has reported since the last call. */
   record: (entries: AuditEntry[]): AuditNotice[] => {
-    for (const entry of entries) log.record(entry);
+    for (const entry of entries) log.recordMutation(entry);
     return faults.splice(0);
   },
   /** Closes the log and ends the process. */

@@ -36,13 +36,13 @@ export function openLog(
   key: string | null = null,
 ): { log: AuditLog; faults: AuditNotice[] } {
   const faults: AuditNotice[] = [];
-  return { log: AuditLog.open(file, (fault) => faults.push(fault), { rotation, key }), faults };
+  return { log: AuditLog.open(file, (fault) => faults.push(fault), { rotation, hmacKey: key }), faults };
 }
 
 /** Opens a log, records calls with these keys, and closes it. */
 export async function writeLog(file: string, ...keys: string[]): Promise<void> {
   const { log, faults } = openLog(file);
-  keys.forEach((key) => log.record(entry({ key })));
+  keys.forEach((key) => log.recordMutation(entry({ key })));
   await log.close();
   expect(faults).toEqual([]);
 }
