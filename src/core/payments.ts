@@ -9,7 +9,7 @@ import {
   type CreatePaymentInput,
   type CreatePaymentResult,
 } from '../schema/mutations';
-import { invalidInput, UserError } from '../schema/user-errors';
+import { invalidInputError, UserError } from '../schema/user-errors';
 import type { CallbackHandler } from './callbacks/callback-handler';
 import type { ConfirmService } from './confirm/confirm-service';
 import type { CreatePlan } from './create/create-plan';
@@ -88,7 +88,7 @@ export class PaymentOperations {
     const { definition, fields } = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
     if (errors.length === 0) errors.push(...(await this.#findConfirmErrors(input, definition, rights)));
-    if (errors.length > 0) return invalidInput(errors);
+    if (errors.length > 0) return invalidInputError(errors);
 
     const { channel, transactionId } = input;
     const requestedAt = this.options.session.runtime.monotonic();
@@ -122,7 +122,7 @@ export class PaymentOperations {
     if (attempt?.channel === channel) {
       if (attempt.method === definition.type) return [];
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
-      return [fieldError(['confirmation', definition.field], 'methodOfPayment', message)];
+      return [fieldError(['confirmation', definition.inputField], 'methodOfPayment', message)];
     }
     // A payment that the journal lacks may be confirmed only by a caller that may confirm the payments of every client,
     // and only if the caller has access to every channel or a lookup finds the payment on this channel.

@@ -46,13 +46,13 @@ export class PayoutOperations {
   /**
    * Returns the details of a payout, most of which the service never returns. They come from the journal. If the
    * journal has no such payout on the channel, they come from `lookupKey`. If the journal cannot be read in time,
-   * returns `lookupKey` with `isPartial: true`.
+   * returns `lookupKey` with `mayLackCreateDetails: true`.
    */
   async #findKnownPayout(lookupKey: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;
     const journalRead = journal.findByTransaction(service, 'payout', transactionId);
     const attempt = await withTimeout(KNOWN_PAYOUT_TIMEOUT_MS, journalRead, runtime).catch(() => undefined);
-    if (attempt === undefined) return { ...lookupKey, isPartial: true };
+    if (attempt === undefined) return { ...lookupKey, mayLackCreateDetails: true };
     return attempt?.channel === lookupKey.channel ? knownPayoutFromJournal(attempt) : lookupKey;
   }
 

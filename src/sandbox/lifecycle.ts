@@ -130,10 +130,10 @@ export class Lifecycle {
     transaction.outcomeTimer?.cancel();
     if (transaction.kind === 'payment') {
       transaction.state = undefined;
-      const fieldsAfterPayment =
+      const fieldsWhenFinal =
         transaction.flow === 'redirect' &&
-        transaction.method.fieldsAfterPayment?.(toSandboxTransaction(transaction));
-      if (fieldsAfterPayment) transaction.addedFields = { ...transaction.addedFields, ...fieldsAfterPayment };
+        transaction.method.fieldsWhenFinal?.(toSandboxTransaction(transaction));
+      if (fieldsWhenFinal) transaction.addedFields = { ...transaction.addedFields, ...fieldsWhenFinal };
     }
     this.dependencies.store.markFinal(transaction);
     this.reportChange(transaction);

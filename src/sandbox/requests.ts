@@ -29,9 +29,9 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
   const fields = methodReader.unreadFields();
   const { flow, responseHasAddedFields } = selectFlow(method, Object.keys(fields));
   checkMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirectFields });
-  if (!method.anyFields) methodReader.rejectUnread();
+  if (!method.acceptsAnyFields) methodReader.rejectUnread();
   reader.throwIfInvalid();
-  const methodFields = method.anyFields ? redactCardData(fields) : maskCardFields(fields);
+  const methodFields = method.acceptsAnyFields ? redactCardData(fields) : maskCardFields(fields);
   return { ...common, type, method, externalId, returnUrl, flow, responseHasAddedFields, methodFields };
 }
 

@@ -8,7 +8,7 @@ import type { Payment, Payout } from './transaction';
 export function paymentBody(payment: Payment, lookupOnlyFields: WireObject = {}): WireObject {
   const { method, methodFields, addedFields, state } = payment;
   const topLevelAccount =
-    method.topLevelAccount && payment.flow === 'direct' ? addedFields['account'] : undefined;
+    method.hasTopLevelAccount && payment.flow === 'direct' ? addedFields['account'] : undefined;
   return {
     status: payment.outcome.reportedStatus ?? payment.status,
     transaction_id: payment.id,

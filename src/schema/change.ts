@@ -12,7 +12,7 @@ export const CHANGES_PAGE_SIZE = { default: 100, max: 500 };
 
 /** Base class with the common fields of PaymentChange and PayoutChange. It is not in the public schema. */
 @ObjectType()
-abstract class AnyChange {
+abstract class BaseChange {
   @Field(() => String, {
     description: 'Opaque position of the change: continue after it with the argument `after`.',
   })
@@ -35,7 +35,7 @@ abstract class AnyChange {
 }
 
 @ObjectType({ description: 'A new status or state of a payment, recorded when the gateway first saw it.' })
-export class PaymentChange extends AnyChange {
+export class PaymentChange extends BaseChange {
   @Field(() => PaymentMethod, { description: 'The method; OTHER if it is unknown to this gateway.' })
   method!: string;
 
@@ -56,7 +56,7 @@ export class PaymentChange extends AnyChange {
 }
 
 @ObjectType({ description: 'A new status of a payout, recorded when the gateway first saw it.' })
-export class PayoutChange extends AnyChange {
+export class PayoutChange extends BaseChange {
   @Field(() => PayoutMethod, { description: 'The method; OTHER if it is unknown to this gateway.' })
   method!: string;
 

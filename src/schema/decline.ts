@@ -46,7 +46,7 @@ const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
  * Matches a text that negates a reason, such as "no fraud suspected" or "suspected fraud no". Does not match "do not
  * honor", which is itself a reason.
  */
-const NEGATED_REASON =
+const NEGATED_REASON_PATTERN =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 
 /**
@@ -54,13 +54,13 @@ const NEGATED_REASON =
  * reason.
  */
 export function findDeclineReason(text: string): DeclineReason | null {
-  const words = text
+  const normalizedText = text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
-  if (NEGATED_REASON.test(words)) return null;
+  if (NEGATED_REASON_PATTERN.test(normalizedText)) return null;
   const [reason = null, ...otherReasons] = Object.values(DeclineReason).filter((candidate) =>
-    REASON_PATTERNS[candidate].test(words),
+    REASON_PATTERNS[candidate].test(normalizedText),
   );
   return otherReasons.length > 0 ? null : reason;
 }
@@ -91,7 +91,7 @@ export class TransactionError {
 }
 
 /** Creates the field `error` of a failed payment or payout. `rawCode` and `message` must already be redacted. */
-export function transactionError(rawCode: string, message: string): TransactionError {
+export function createTransactionError(rawCode: string, message: string): TransactionError {
   const code = Object.values(DeclineCode).find((value) => value === rawCode) ?? DeclineCode.UNKNOWN;
   const reason = code === DeclineCode.PROVIDER_PROCESSING_FAILED ? findDeclineReason(message) : null;
   return Object.assign(new TransactionError(), { code, rawCode, message, reason });

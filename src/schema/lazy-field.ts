@@ -22,7 +22,7 @@ interface ServiceFieldOptions {
    * Returns the raw value from `response`, or from `method`, the `payment_method` of the response. Default: the field
    * of `method` with the name of the GraphQL field in snake case.
    */
-  from?(method: WireObject, response: WireObject): unknown;
+  findRawValue?(method: WireObject, response: WireObject): unknown;
   /** Parses and redacts the raw value. Default: redactFreeText(), which redacts card numbers and tokens. */
   read?(value: unknown): unknown;
 }
@@ -34,7 +34,7 @@ interface ServiceFieldSpec {
    * Returns the field's value in a response, parsed by `read`. Returns undefined if the value is absent or null, or if
    * `read` returns null.
    */
-  find(method: WireObject, response: WireObject): unknown;
+  findValue(method: WireObject, response: WireObject): unknown;
 }
 
 /** Fields declared with @ServiceField, by class prototype. Inherited fields come first. */
@@ -45,12 +45,12 @@ export function ServiceField(description: string, options: ServiceFieldOptions =
   return (prototype, key) => {
     const name = String(key);
     const wireName = snakeCase(name);
-    const { type, from = (method) => method[wireName], read = redactFreeText } = options;
-    const find: ServiceFieldSpec['find'] = (method, response) => {
-      const value = from(method, response);
+    const { type, findRawValue = (method) => method[wireName], read = redactFreeText } = options;
+    const findValue: ServiceFieldSpec['findValue'] = (method, response) => {
+      const value = findRawValue(method, response);
       return value === undefined || value === null ? undefined : (read(value) ?? undefined);
     };
-    specsByPrototype.set(prototype, [...serviceFieldsOf(prototype), { name, wireName, find }]);
+    specsByPrototype.set(prototype, [...serviceFieldsOf(prototype), { name, wireName, findValue }]);
     NullableField(description, type)(prototype, key);
   };
 }

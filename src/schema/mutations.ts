@@ -110,7 +110,7 @@ export class PayoutSuccess {
   replayed!: boolean;
 }
 
-const CREATE_FAILURES = [
+const CREATE_FAILURE_TYPES = [
   InvalidInputError,
   RejectedByServiceError,
   IdempotencyConflictError,
@@ -119,12 +119,12 @@ const CREATE_FAILURES = [
 ] as const;
 
 /** An expected failure of a create. */
-export type CreateFailure = InstanceType<(typeof CREATE_FAILURES)[number]>;
+export type CreateFailure = InstanceType<(typeof CREATE_FAILURE_TYPES)[number]>;
 
 export const CreatePaymentResult = createUnionType({
   name: 'CreatePaymentResult',
   description: 'The payment, or an expected failure.',
-  types: () => [PaymentSuccess, ...CREATE_FAILURES] as const,
+  types: () => [PaymentSuccess, ...CREATE_FAILURE_TYPES] as const,
 });
 export type CreatePaymentResult = typeof CreatePaymentResult;
 
@@ -145,6 +145,6 @@ export type ConfirmPaymentResult = typeof ConfirmPaymentResult;
 export const CreatePayoutResult = createUnionType({
   name: 'CreatePayoutResult',
   description: 'The payout, or an expected failure.',
-  types: () => [PayoutSuccess, ...CREATE_FAILURES] as const,
+  types: () => [PayoutSuccess, ...CREATE_FAILURE_TYPES] as const,
 });
 export type CreatePayoutResult = typeof CreatePayoutResult;

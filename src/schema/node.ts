@@ -10,21 +10,21 @@ export interface NodeRef {
   transactionId: string;
 }
 
-const FORMAT_VERSION = 1;
+const NODE_ID_VERSION = 1;
 /** Size of a global id in bytes: format version (1), kind (1) and two UUIDs (16 each). */
-const ID_BYTES = 2 + 16 + 16;
+const NODE_ID_BYTES = 2 + 16 + 16;
 
 /** Returns the global id of a transaction: format version, kind, channel and transaction id as base64url. */
 export function encodeNodeId({ kind, channel, transactionId }: NodeRef): string {
-  const head = Buffer.from([FORMAT_VERSION, TRANSACTION_KINDS.indexOf(kind)]);
-  return Buffer.concat([head, uuidToBytes(channel), uuidToBytes(transactionId)]).toString('base64url');
+  const header = Buffer.from([NODE_ID_VERSION, TRANSACTION_KINDS.indexOf(kind)]);
+  return Buffer.concat([header, uuidToBytes(channel), uuidToBytes(transactionId)]).toString('base64url');
 }
 
 /** Parses a global id. Returns undefined for a text that encodeNodeId() cannot have returned. */
 export function decodeNodeId(id: string): NodeRef | undefined {
   const bytes = Buffer.from(id, 'base64url');
   const kind = TRANSACTION_KINDS[bytes[1] ?? TRANSACTION_KINDS.length];
-  if (bytes.length !== ID_BYTES || bytes[0] !== FORMAT_VERSION || !kind) return undefined;
+  if (bytes.length !== NODE_ID_BYTES || bytes[0] !== NODE_ID_VERSION || !kind) return undefined;
   const ref = {
     kind,
     channel: bytesToUuid(bytes.subarray(2, 18)),

@@ -38,7 +38,8 @@ export const StateField = (): PropertyDecorator =>
     'What the payment waits for; null in the redirect flow and when it no longer waits (spec 3.3).',
     {
       type: () => PaymentState,
-      read: (raw) => (typeof raw === 'string' ? toEnumValue(PaymentState, PaymentState.UNKNOWN, raw) : null),
+      read: (rawState) =>
+        typeof rawState === 'string' ? toEnumValue(PaymentState, PaymentState.UNKNOWN, rawState) : null,
     },
   );
 
@@ -65,7 +66,7 @@ export interface ConfirmationDefinition {
   /** Converts the confirmation to the fields of the request except `id`. */
   toWire(confirmation: object): WireObject;
   /** The state in which the payment waits for the confirmation (spec 3.3). */
-  awaitsConfirmationIn: PaymentState;
+  waitingState: PaymentState;
   /** Returns the next action of a payment that waits for the confirmation. PaymentResource adds `confirmWith` to it. */
   action(payment: PaymentResource): ConfirmableAction;
 }
@@ -75,7 +76,7 @@ export interface PaymentMethodBehavior {
   /** The value in the enum PaymentMethod. */
   name: string;
   /** Name of the method's field in ConfirmationInput. */
-  field: string;
+  inputField: string;
   /** Confirmation of the method's payments. Absent if they cannot be confirmed. */
   confirmation?: ConfirmationDefinition;
   /**
@@ -100,7 +101,7 @@ export abstract class PaymentResource extends Node {
    * Looks up the complete payment. All calls share one lookup. Resolves to null if the lookup fails. Absent if the
    * response was already complete.
    */
-  loadComplete?: () => Promise<PaymentResource | null>;
+  loadCompletePayment?: () => Promise<PaymentResource | null>;
 
   /**
    * Date header of the lookup's response in ms since 1970. Undefined if the header is missing, or if the payment does
@@ -163,18 +164,20 @@ export abstract class PaymentResource extends Node {
   )
   get nextAction(): Lazy<NextAction> {
     const needsAction = !STATUSES_WITHOUT_NEXT_ACTION.has(this.status);
-    return this.loadComplete && needsAction && this.state !== PaymentState.WAITING_FOR_PROVIDER
-      ? this.loadComplete().then((completePayment) => (completePayment ?? this).nextActionFromPresentFields)
+    return this.loadCompletePayment && needsAction && this.state !== PaymentState.WAITING_FOR_PROVIDER
+      ? this.loadCompletePayment().then(
+          (completePayment) => (completePayment ?? this).nextActionFromPresentFields,
+        )
       : this.nextActionFromPresentFields;
   }
 
   private get nextActionFromPresentFields(): NextAction | null {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
-    const { confirmation, field } = this.definition;
-    if (confirmation && this.state === confirmation.awaitsConfirmationIn)
-      return Object.assign(confirmation.action(this), { confirmWith: field });
-    const actionOfMethod = this.definition.nextAction?.(this);
-    if (actionOfMethod) return actionOfMethod;
+    const { confirmation, inputField } = this.definition;
+    if (confirmation && this.state === confirmation.waitingState)
+      return Object.assign(confirmation.action(this), { confirmWith: inputField });
+    const methodAction = this.definition.nextAction?.(this);
+    if (methodAction) return methodAction;
     const mayRedirect = !this.state || this.state instanceof Promise;
     const url = mayRedirect && typeof this.redirectUrl === 'string' ? this.redirectUrl : null;
     const { payer, provider } = this.pollIntervals;

@@ -33,7 +33,7 @@ export abstract class PayoutResource extends Node {
    * True if details of the create call, such as the amount, may be missing, because they were not taken from the
    * journal.
    */
-  isPartial?: boolean;
+  mayLackCreateDetails?: boolean;
 
   /** @param definition definition of the payout's method, from schema/methods */
   constructor(readonly definition: { readonly name: string }) {

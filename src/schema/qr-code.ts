@@ -10,9 +10,9 @@ function pathOfDarkModules(rows: readonly (readonly boolean[])[]): string {
   for (const [y, row] of rows.entries()) {
     for (let x = 0; x < row.length; x += 1) {
       if (!row[x]) continue;
-      const start = x;
+      const startX = x;
       while (row[x]) x += 1;
-      path += `m${start - penX},${y - penY}h${x - start}`;
+      path += `m${startX - penX},${y - penY}h${x - startX}`;
       [penX, penY] = [x, y];
     }
   }
@@ -23,9 +23,9 @@ function pathOfDarkModules(rows: readonly (readonly boolean[])[]): string {
 export function qrCodeAsSvgDataUri(text: string): string | null {
   try {
     const rows = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE_MODULES });
-    const size = rows.length;
+    const moduleCount = rows.length;
     // Strokes are centred on y = 0, 1, 2 …, so the view box starts at -0.5. crispEdges avoids gaps between rows.
-    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -.5 ${size} ${size}" shape-rendering="crispEdges"><path fill="white" d="M0-.5h${size}v${size}H0z"/><path stroke="black" d="${pathOfDarkModules(rows)}"/></svg>`;
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -.5 ${moduleCount} ${moduleCount}" shape-rendering="crispEdges"><path fill="white" d="M0-.5h${moduleCount}v${moduleCount}H0z"/><path stroke="black" d="${pathOfDarkModules(rows)}"/></svg>`;
     return `data:image/svg+xml,${svg.replace(/[<>" ]/g, encodeURIComponent)}`;
   } catch {
     return null;

@@ -167,7 +167,7 @@ function everyText(value: unknown, test: (text: string) => boolean, depth = 0): 
   if (typeof value === 'string') return test(value);
   if (typeof value === 'number') return test(String(value));
   if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, inner]) => test(name) && everyText(inner, test, depth + 1));
+  return Object.entries(value).every(([name, nested]) => test(name) && everyText(nested, test, depth + 1));
 }
 
 /**

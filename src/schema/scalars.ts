@@ -65,17 +65,17 @@ export const UUID = createStringScalar({
   parse: (text) => (isUuid(text) ? text.toLowerCase() : undefined),
 });
 
-const DECIMAL_SHAPE = /^\d{1,15}(\.\d{1,2})?$/;
+const DECIMAL_PATTERN = /^\d{1,15}(\.\d{1,2})?$/;
 
 /** Returns a decimal in its normal form, "7.50" for "007.5". Undefined if it is invalid or not above zero. */
 export function normalizeDecimal(text: string): string | undefined {
-  if (!DECIMAL_SHAPE.test(text) || !/[1-9]/.test(text)) return undefined;
+  if (!DECIMAL_PATTERN.test(text) || !/[1-9]/.test(text)) return undefined;
   const [whole = '0', fraction = ''] = text.split('.');
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.padEnd(2, '0')}`;
 }
 
 function findViolatedDecimalRule(text: string): ValueRule {
-  if (/^-\d{1,15}(\.\d{1,2})?$/.test(text) || DECIMAL_SHAPE.test(text)) return 'positive';
+  if (/^-\d{1,15}(\.\d{1,2})?$/.test(text) || DECIMAL_PATTERN.test(text)) return 'positive';
   return /^\d{1,15}\.\d{3,}$/.test(text) ? 'decimalPlaces' : 'decimal';
 }
 
@@ -99,7 +99,7 @@ export const CurrencyCode = createStringScalar({
   parse: (text) => (/^[A-Z]{3}$/.test(text) ? text : undefined),
 });
 
-const RFC3339_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+const RFC3339_TIME_PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
 export const Timestamp = createStringScalar({
   name: 'Timestamp',
@@ -107,7 +107,7 @@ export const Timestamp = createStringScalar({
     'A time in RFC 3339 form with a UTC offset. Times of the service are returned exactly as it sent them, with microseconds.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   rule: ['timestamp', 'must be a time in RFC 3339 form.'],
-  parse: (text) => (RFC3339_TIME.test(text) ? text : undefined),
+  parse: (text) => (RFC3339_TIME_PATTERN.test(text) ? text : undefined),
 });
 
 /** Returns the text if it is an absolute http or https URL of at most `maxLength` characters; otherwise undefined. */
@@ -125,11 +125,11 @@ export const HttpUrl = createStringScalar({
 });
 
 /** Maximum levels of nesting in a JSON object, far fewer than would overflow the stack in recursive functions. */
-const MAX_NESTING = 2000;
+const MAX_NESTING_DEPTH = 2000;
 
 const JSON_OBJECT_RULE: RuleWithMessage = [
   'jsonObject',
-  `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`,
+  `must be a JSON object, nested at most ${MAX_NESTING_DEPTH} levels deep.`,
 ];
 const EXACT_NUMBER_RULE: RuleWithMessage = [
   'exactNumber',
@@ -151,10 +151,10 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
   if (!isObject(value)) throw invalidValueError(JSON_OBJECT_RULE, node);
   let valuesAtDepth: unknown[] = [value];
   for (let depth = 0; valuesAtDepth.length > 0; depth += 1) {
-    if (depth > MAX_NESTING) throw invalidValueError(JSON_OBJECT_RULE, node);
+    if (depth > MAX_NESTING_DEPTH) throw invalidValueError(JSON_OBJECT_RULE, node);
     if (valuesAtDepth.some(isInexactNumber)) throw invalidValueError(EXACT_NUMBER_RULE, node);
-    valuesAtDepth = valuesAtDepth.flatMap((inner): unknown[] =>
-      typeof inner === 'object' && inner !== null ? Object.values(inner) : [],
+    valuesAtDepth = valuesAtDepth.flatMap((nested): unknown[] =>
+      typeof nested === 'object' && nested !== null ? Object.values(nested) : [],
     );
   }
   return value;
@@ -164,19 +164,20 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
 const significantDigits = (text: string): string => text.replace(/e.*|\D/gi, '').replace(/^0+|0+$/g, '');
 
 /** Maximum number of characters in a number literal. Longer literals are rejected, because they are slow to compare. */
-const MAX_LITERAL_LENGTH = 64;
+const MAX_NUMBER_LITERAL_LENGTH = 64;
 
 /** Throws BAD_USER_INPUT for a number literal that is too long, or whose digits a JavaScript number does not keep. */
 function assertExactNumber(node: IntValueNode | FloatValueNode): void {
   const text = node.value;
   const isExact =
-    text.length <= MAX_LITERAL_LENGTH && significantDigits(text) === significantDigits(String(Number(text)));
+    text.length <= MAX_NUMBER_LITERAL_LENGTH &&
+    significantDigits(text) === significantDigits(String(Number(text)));
   if (!isExact) throw invalidValueError(EXACT_NUMBER_RULE, node);
 }
 
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
   name: 'JSONObject',
-  description: `A JSON object of any shape, nested at most ${MAX_NESTING} levels deep.`,
+  description: `A JSON object of any shape, nested at most ${MAX_NESTING_DEPTH} levels deep.`,
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   serialize: (value) => value,
   parseValue: parseJsonObject,

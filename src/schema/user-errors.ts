@@ -93,7 +93,7 @@ export class OutcomeUnknownError extends UserError {
   @NullableField('The payment of a confirm; null for a create.', () => UUID) transactionId?: string;
 }
 
-export const invalidInput = (fields: FieldError[]): InvalidInputError =>
+export const invalidInputError = (fields: FieldError[]): InvalidInputError =>
   Object.assign(new InvalidInputError(), {
     message: `The input violates ${fields.length === 1 ? 'a rule' : `${fields.length} rules`}: ${fields
       .map(({ path, message }) => `${path.join('.')} ${message}`)
@@ -102,12 +102,12 @@ export const invalidInput = (fields: FieldError[]): InvalidInputError =>
   });
 
 /** Returns the error for a create that the service rejected with this HTTP status and message. */
-export const createRejectedError = (httpStatus: number, message: string): RejectedByServiceError =>
+export const rejectedCreateError = (httpStatus: number, message: string): RejectedByServiceError =>
   Object.assign(new RejectedByServiceError(), { message, httpStatus });
 
 /** Returns the error for a confirm that the service rejected with this HTTP status and message. */
-export const confirmRejectedError = (httpStatus: number, message: string): RejectedByServiceError =>
-  createRejectedError(
+export const rejectedConfirmError = (httpStatus: number, message: string): RejectedByServiceError =>
+  rejectedCreateError(
     httpStatus,
     `${message}${/[.!?]$/.test(message) ? '' : '.'} This confirm was not carried out, but the payer may have paid or an earlier confirm may have succeeded: look the payment up first, and confirm again only while nextAction has confirmWith.`,
   );
@@ -117,27 +117,27 @@ export const confirmRejectedError = (httpStatus: number, message: string): Rejec
  * @param differingParts names of the parts of the input that differ; empty if all parts that the journal stores are
  * equal, so that only a description, a URL or a detail of the method can differ
  */
-export const idempotencyConflict = (differingParts: readonly string[]): IdempotencyConflictError =>
+export const idempotencyConflictError = (differingParts: readonly string[]): IdempotencyConflictError =>
   Object.assign(new IdempotencyConflictError(), {
     message: `The idempotency key belongs to an earlier call with another ${
       differingParts.join(', ') || 'description, URL or detail of the method'
     }, which may have moved money. Query attempt(idempotencyKey) first; use a new key only for a different payment or payout.`,
   });
 
-export const createInProgressError = (): RequestInProgressError =>
+export const inProgressCreateError = (): RequestInProgressError =>
   Object.assign(new RequestInProgressError(), {
     message:
       'A create with the same key is in progress. Repeat this call unchanged, with the same key, after retryAfterMs.',
   });
 
-export const confirmInProgressError = (): RequestInProgressError =>
+export const inProgressConfirmError = (): RequestInProgressError =>
   Object.assign(new RequestInProgressError(), {
     message:
       'Another confirm of this payment is in progress. After retryAfterMs look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged.',
   });
 
 /** Returns the error for a create whose outcome is unknown. `key`: the idempotency key. */
-export const createOutcomeUnknownError = ({
+export const unknownCreateOutcomeError = ({
   kind,
   key,
   externalId,
@@ -152,7 +152,7 @@ export const createOutcomeUnknownError = ({
     externalId,
   });
 
-export const confirmOutcomeUnknownError = (transactionId: string): OutcomeUnknownError =>
+export const unknownConfirmOutcomeError = (transactionId: string): OutcomeUnknownError =>
   Object.assign(new OutcomeUnknownError(), {
     message:
       'The confirm may or may not have been carried out. Look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged. The payer must not pay again before this lookup.',

@@ -9,7 +9,7 @@ export const bugs = [
     promise: 'While the fence is up, a payout is sent only if lookups show a payout that is known to exist.',
     file: 'src/core/recovery/transaction-matcher.ts',
     find: 'return (await this.payouts.lookUp({ channel, transactionId }, () => knownPayout)) !== null;',
-    replace: 'return knownPayout.isPartial;',
+    replace: 'return knownPayout.mayLackCreateDetails;',
     tests: fence,
     name: 'an earlier transaction of the journal',
   },

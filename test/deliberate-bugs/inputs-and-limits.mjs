@@ -28,8 +28,8 @@ export const bugs = [
     id: 'input-card-number-in-custom-fields',
     promise: 'The fields of a custom method hold no card number at any depth.',
     file: 'src/schema/rules.ts',
-    find: 'test(name) && everyText(inner, test, depth + 1)',
-    replace: 'test(name) && (depth > 0 || everyText(inner, test, depth + 1))',
+    find: 'test(name) && everyText(nested, test, depth + 1)',
+    replace: 'test(name) && (depth > 0 || everyText(nested, test, depth + 1))',
     tests: ['test/gateway/input-rules.test.ts'],
   },
   {

@@ -125,9 +125,9 @@ export const bugs = [
     id: 'redact-trace-query',
     promise: 'A span of a call to the service holds no id.',
     file: 'src/observability/tracing/client-spans.ts',
-    find: "      'url.template': template,\n",
+    find: "      'url.template': urlTemplate,\n",
     replace:
-      "      'url.template': template,\n      'url.query': (call as { query?: string }).query ?? '',\n",
+      "      'url.template': urlTemplate,\n      'url.query': (call as { query?: string }).query ?? '',\n",
     tests: ['test/tracing/tracing.slow.test.ts'],
   },
   {

@@ -412,12 +412,12 @@ test.each(
 
 test('Every method is tested either in its only currency or in several currencies', () => {
   const ways = [
-    ...paymentMethods.flatMap(({ name, field, input, redirectDescription }) => [
-      ...(input ? [`payment ${field}`] : []),
+    ...paymentMethods.flatMap(({ name, inputField, input, redirectDescription }) => [
+      ...(input ? [`payment ${inputField}`] : []),
       ...(redirectDescription ? [`redirect ${name}`] : []),
     ]),
-    ...payoutMethods.flatMap(({ name, field, input, typeOnlyDescription }) => [
-      ...(input ? [`payout ${field}`] : []),
+    ...payoutMethods.flatMap(({ name, inputField, input, typeOnlyDescription }) => [
+      ...(input ? [`payout ${inputField}`] : []),
       ...(typeOnlyDescription ? [`typeOnly ${name}`] : []),
     ]),
   ];

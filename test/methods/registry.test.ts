@@ -28,18 +28,20 @@ const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
   );
 
 const COVERED = [
-  ...paymentMethods.map(({ type, name, field, paymentClass, redirectDescription, input, confirmation }) => ({
-    type,
-    resource: paymentClass.name,
-    golden: goldenMethods.get(type)?.payment,
-    choices: sorted([...(redirectDescription ? [`redirect ${name}`] : []), ...(input ? [field] : [])]),
-    confirmations: confirmation ? [field] : [],
-  })),
-  ...payoutMethods.map(({ type, name, field, payoutClass, typeOnlyDescription, input }) => ({
+  ...paymentMethods.map(
+    ({ type, name, inputField, paymentClass, redirectDescription, input, confirmation }) => ({
+      type,
+      resource: paymentClass.name,
+      golden: goldenMethods.get(type)?.payment,
+      choices: sorted([...(redirectDescription ? [`redirect ${name}`] : []), ...(input ? [inputField] : [])]),
+      confirmations: confirmation ? [inputField] : [],
+    }),
+  ),
+  ...payoutMethods.map(({ type, name, inputField, payoutClass, typeOnlyDescription, input }) => ({
     type,
     resource: payoutClass.name,
     golden: goldenMethods.get(type)?.payout as GoldenPayment | undefined,
-    choices: sorted([...(typeOnlyDescription ? [`typeOnly ${name}`] : []), ...(input ? [field] : [])]),
+    choices: sorted([...(typeOnlyDescription ? [`typeOnly ${name}`] : []), ...(input ? [inputField] : [])]),
     confirmations: [],
   })),
 ];
@@ -54,8 +56,12 @@ test.each(COVERED)('The golden file covers each way to create and confirm a $res
 });
 
 const inputs = [
-  ...paymentMethods.flatMap(({ type, field, input }) => (input ? [['payment', type, field] as const] : [])),
-  ...payoutMethods.flatMap(({ type, field, input }) => (input ? [['payout', type, field] as const] : [])),
+  ...paymentMethods.flatMap(({ type, inputField, input }) =>
+    input ? [['payment', type, inputField] as const] : [],
+  ),
+  ...payoutMethods.flatMap(({ type, inputField, input }) =>
+    input ? [['payout', type, inputField] as const] : [],
+  ),
 ];
 
 test.each(inputs)(

@@ -10,9 +10,9 @@ import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/
 import { presentOrNull } from '../../schema/lazy-field';
 import type { ConfirmPaymentResult, PaymentSuccess } from '../../schema/mutations';
 import {
-  confirmInProgressError,
-  confirmOutcomeUnknownError,
-  confirmRejectedError,
+  inProgressConfirmError,
+  unknownConfirmOutcomeError,
+  rejectedConfirmError,
 } from '../../schema/user-errors';
 import { ConfirmClaims, notCarriedOutResult } from './confirm-claims';
 import { compareWithHistory } from './confirm-history';
@@ -94,7 +94,7 @@ export class ConfirmService {
       const confirmedInputs = await session.failClosed(session.journal.confirmedInputs(claim));
       repeatedInput = confirmedInputs.find((earlier) => earlier.inputHash === inputHash);
       if (!repeatedInput) {
-        if (!beginResult) return confirmInProgressError();
+        if (!beginResult) return inProgressConfirmError();
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
         // A failover of the journal may have raised the fence (docs/exactly-once.md) since this instance last read it.
         await session.refreshFence();
@@ -142,7 +142,7 @@ export class ConfirmService {
       // The payment may have moved on because of another input, so the outcome of this input stays unknown.
       const mayBeEffectOfOtherInput = !history.wasSent && (history.otherUnresolved || history.mayLackConfirm);
       if (history.otherConfirmed || mayBeEffectOfOtherInput) {
-        const outcome = confirmOutcomeUnknownError(request.transactionId);
+        const outcome = unknownConfirmOutcomeError(request.transactionId);
         return { outcome, toRecord: notCarriedOutResult(beginResult) };
       }
       return { outcome: asReplay(movedOnPayment), toRecord: this.#movedOnResult(call, movedOnPayment) };
@@ -162,8 +162,8 @@ export class ConfirmService {
     }
     const failure =
       outcome.kind === 'refused'
-        ? confirmRejectedError(outcome.httpStatus, outcome.message)
-        : confirmOutcomeUnknownError(request.transactionId);
+        ? rejectedConfirmError(outcome.httpStatus, outcome.message)
+        : unknownConfirmOutcomeError(request.transactionId);
     if (history.otherConfirmed || earlierInputs.length > 0) {
       // Another input may have caused the state of the payment, so a lookup would prove nothing about this input.
       if (outcome.kind === 'unknown')
@@ -211,7 +211,7 @@ export class ConfirmService {
         return { outcome: asReplay(found), toRecord: { outcome: 'known', confirmedInputs } };
       }
     }
-    const outcome = confirmOutcomeUnknownError(request.transactionId);
+    const outcome = unknownConfirmOutcomeError(request.transactionId);
     return { outcome, toRecord: { outcome: 'unknown', confirmedInputs: [] } };
   }
 
@@ -265,6 +265,6 @@ function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean 
   return (
     payment.status === PaymentStatus.COMPLETED ||
     STATUSES_REACHABLE_WITHOUT_CONFIRM.has(payment.status) ||
-    (isKnownState && state !== request.definition.confirmation?.awaitsConfirmationIn)
+    (isKnownState && state !== request.definition.confirmation?.waitingState)
   );
 }

@@ -2,7 +2,7 @@ import type { NewAttempt } from '../../datasources/journal/journal';
 import type { PostOptions, BulkheadSlots } from '../../datasources/payment-service/client';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { CreateFailure } from '../../schema/mutations';
-import { invalidInput, type FieldError, type InvalidInputError } from '../../schema/user-errors';
+import { invalidInputError, type FieldError, type InvalidInputError } from '../../schema/user-errors';
 import type { Transaction, TransactionMatcher } from '../recovery/transaction-matcher';
 import { fieldError } from '../validation/validate-input';
 import type { CanonicalInput } from './keyed-hashes';
@@ -39,4 +39,4 @@ const EXTERNAL_ID_TAKEN_MESSAGE =
 
 /** Returns the error for a payout whose external id another payout has or may have. */
 export const externalIdTakenError = (): InvalidInputError =>
-  invalidInput([fieldError(['externalId'], 'unused', EXTERNAL_ID_TAKEN_MESSAGE)]);
+  invalidInputError([fieldError(['externalId'], 'unused', EXTERNAL_ID_TAKEN_MESSAGE)]);

@@ -8,11 +8,11 @@ import { differingParts, type KeyedHashes } from './keyed-hashes';
 import { isKeyReleased } from '../../datasources/journal/rows';
 import { newAttemptId } from '../../datasources/journal/stored-values';
 import {
-  createInProgressError,
-  createOutcomeUnknownError,
-  idempotencyConflict,
-  invalidInput,
-  createRejectedError,
+  inProgressCreateError,
+  unknownCreateOutcomeError,
+  idempotencyConflictError,
+  invalidInputError,
+  rejectedCreateError,
 } from '../../schema/user-errors';
 import { findCreateOfLostAttempt } from './lost-attempt';
 import { creationTimeMs } from '../polling/snapshot';
@@ -62,11 +62,11 @@ class CreateCall<T extends Transaction> {
 
   async run(): Promise<CreateResult<T>> {
     const { inputErrors } = this.plan;
-    if (inputErrors.length > 0) return (await this.#replayInvalid()) ?? invalidInput(inputErrors);
+    if (inputErrors.length > 0) return (await this.#replayInvalid()) ?? invalidInputError(inputErrors);
     const firstResult = await this.#try();
     if (firstResult) return firstResult;
     this.#isLastTry = true;
-    return (await this.#try()) ?? createInProgressError();
+    return (await this.#try()) ?? inProgressCreateError();
   }
 
   async #replayInvalid(): Promise<CreateResult<T> | undefined> {
@@ -124,7 +124,7 @@ class CreateCall<T extends Transaction> {
     const newAttempt = this.#newAttempt();
     const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince);
     if (lostCreate === 'none') return null;
-    if (lostCreate === 'conflict') return idempotencyConflict(['method or amount']);
+    if (lostCreate === 'conflict') return idempotencyConflictError(['method or amount']);
     if (lostCreate === 'external_id_taken') return this.#onExternalIdTaken();
     // If the transaction is a payment, its creation time becomes `serviceStartedAt`. With a later time, a recovery
     // after a crash would reject the payment as too old. The creation time of a payout is not known.
@@ -232,7 +232,7 @@ class CreateCall<T extends Transaction> {
   async #conclude(attempt: NewAttempt, outcome: MutationOutcome<T>): Promise<CreateResult<T>> {
     if (outcome.kind === 'refused') {
       await this.#recordNotCreated(attempt, 'rejected');
-      return createRejectedError(outcome.httpStatus, outcome.message);
+      return rejectedCreateError(outcome.httpStatus, outcome.message);
     }
     const { recovery } = this.options;
     // recordCreated() returns false if another attempt created the transaction or holds the idempotency key.
@@ -259,20 +259,20 @@ class CreateCall<T extends Transaction> {
       await runtime.sleep(delayMs);
     }
     await recovery.recordUnknown(attempt);
-    return createOutcomeUnknownError(attempt);
+    return unknownCreateOutcomeError(attempt);
   }
 
   async #replay(attempt: Attempt): Promise<CreateResult<T> | undefined> {
     const { session, hashes, recovery } = this.options;
     const { matcher, input, methodType } = this.plan;
     if (attempt.kind !== matcher.kind || !hashes.matches(attempt, input, methodType))
-      return idempotencyConflict(differingParts(attempt, input, methodType));
+      return idempotencyConflictError(differingParts(attempt, input, methodType));
     if (attempt.outcome === 'succeeded')
       return { transaction: await matcher.lookUpOrReadFromJournal(attempt), replayed: true };
-    if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return createInProgressError();
+    if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return inProgressCreateError();
     const result = await recovery.claimAndRecover(attempt, matcher);
-    if (result === null) return createInProgressError();
+    if (result === null) return inProgressCreateError();
     if (result.kind === 'found') return { transaction: result.found, replayed: true };
-    return result.kind === 'not_sent' ? undefined : createOutcomeUnknownError(attempt);
+    return result.kind === 'not_sent' ? undefined : unknownCreateOutcomeError(attempt);
   }
 }

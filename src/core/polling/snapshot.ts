@@ -9,7 +9,7 @@ export type Snapshot = PaymentResource | PayoutResource;
 
 /** Whether a payment comes from a partial response, so that reading a missing field would trigger a lookup. */
 export const isIncomplete = (snapshot: Snapshot): boolean =>
-  'loadComplete' in snapshot && snapshot.loadComplete !== undefined;
+  'loadCompletePayment' in snapshot && snapshot.loadCompletePayment !== undefined;
 
 /** Returns the phase of a transaction, which selects its poll intervals. Never triggers a lookup. */
 export function pollPhase(snapshot: Snapshot): PollPhase {
@@ -41,7 +41,7 @@ const UNCOMPARED_FIELDS: ReadonlySet<string> = new Set([
   'definition',
   'dateHeaderMs',
   'externalId',
-  'isPartial',
+  'mayLackCreateDetails',
 ]);
 
 const comparableText = (snapshot: Snapshot): string =>
@@ -79,14 +79,14 @@ export const channelHash = (service: string, channel: string): string =>
   hash(`changes ${service} ${channel}`, 16);
 
 /**
- * Completes `after` from the earlier snapshot `before`. If `after` is a payout with `isPartial`, returns a copy of
+ * Completes `after` from the earlier snapshot `before`. If `after` is a payout with `mayLackCreateDetails`, returns a copy of
  * `before` with the status and error of `after`. Otherwise, adds a missing external id to `after`, and returns `after`.
  */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;
   const empty = Object.create(Object.getPrototypeOf(before) as object) as T;
-  const isPartial = after.kind === 'payout' && after.isPartial === true;
-  const merged = isPartial ? Object.assign(empty, before, { status, rawStatus, error }) : after;
+  const mayLackDetails = after.kind === 'payout' && after.mayLackCreateDetails === true;
+  const merged = mayLackDetails ? Object.assign(empty, before, { status, rawStatus, error }) : after;
   merged.externalId ??= valueWithoutLookup(before, 'externalId') as string | null | undefined;
   return merged;
 }

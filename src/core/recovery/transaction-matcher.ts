@@ -196,7 +196,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     const { channel } = attempt;
     const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
     if (transactionId === null) return true;
-    const knownPayout = { channel, isPartial: true };
+    const knownPayout = { channel, mayLackCreateDetails: true };
     return (await this.payouts.lookUp({ channel, transactionId }, () => knownPayout)) !== null;
   }
 

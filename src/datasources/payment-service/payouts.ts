@@ -28,7 +28,7 @@ export interface KnownPayout {
   amount?: { currency: string; value: string };
   publicDetails?: object;
   /** Whether details may be missing because the journal was not read. Default: false. */
-  isPartial?: boolean;
+  mayLackCreateDetails?: boolean;
   /** Whether the details come from an attempt that may not have created this payout. Default: false. */
   isFromUnprovenAttempt?: boolean;
 }
@@ -87,7 +87,7 @@ export class PayoutService {
     const payout = readPayout(json, known);
     // Withhold the details from the listener if they may belong to another payout.
     const payoutForListener = known.isFromUnprovenAttempt
-      ? readPayout(json, { channel: known.channel, isPartial: true })
+      ? readPayout(json, { channel: known.channel, mayLackCreateDetails: true })
       : payout;
     this.onFound(payoutForListener, requestedAt);
     return { transaction: payout, isFromService };
@@ -115,6 +115,6 @@ function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
     rawStatus: readStatus(status),
     amount: requestedAmount(known.amount),
     error: readTransactionError(json['error']),
-    ...(known.isPartial && { isPartial: true }),
+    ...(known.mayLackCreateDetails && { mayLackCreateDetails: true }),
   });
 }

@@ -56,7 +56,7 @@ export const c2c = defineMethod('c2c', {
       inputType: C2cConfirmation,
       description: 'For card-to-card transfers: states that the transfer was made.',
       toWire: () => ({}),
-      awaitsConfirmationIn: PaymentState.WAITING_FOR_CONFIRM,
+      waitingState: PaymentState.WAITING_FOR_CONFIRM,
       action: ({ cardNumber, recipient }: C2cPayment) =>
         Object.assign(new ConfirmTransferAction(), {
           cardNumber: presentOrNull(cardNumber),

@@ -127,7 +127,7 @@ export const card = defineMethod('card', {
         const pan = String(methodFields['pan']);
         return { card_mask: `${pan.slice(0, 4)}********${pan.slice(-4)}`, ...SANDBOX_CARD_DETAILS };
       },
-      fieldsAfterPayment: () => ({
+      fieldsWhenFinal: () => ({
         card_mask: '4111********1111',
         cardholder: 'SANDBOX PAYER',
         ...SANDBOX_CARD_DETAILS,

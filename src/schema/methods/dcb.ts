@@ -55,7 +55,7 @@ export const dcb = defineMethod('dcb', {
       inputType: CodeConfirmationInput,
       description: 'For direct carrier billing: the code.',
       toWire: (input: CodeConfirmationInput) => ({ code: input.code }),
-      awaitsConfirmationIn: PaymentState.WAITING_FOR_CODE,
+      waitingState: PaymentState.WAITING_FOR_CODE,
       action: () => Object.assign(new ProvideCodeAction(), { account: null }),
     },
     sandbox: {

@@ -24,7 +24,8 @@ export const customFieldsToWire = (input: CustomFieldsInput): WireObject => ({ .
 export const OtherFieldsField = (): PropertyDecorator =>
   ServiceField('The fields of payment_method except type; null if there are none.', {
     type: () => JSONObject,
-    from: ({ type, ...rest }) => (type === undefined || Object.keys(rest).length === 0 ? undefined : rest),
+    findRawValue: ({ type, ...rest }) =>
+      type === undefined || Object.keys(rest).length === 0 ? undefined : rest,
     read: readFreeFields,
   });
 
@@ -34,7 +35,7 @@ export const PaymentDataField = (): PropertyDecorator =>
     'payment_data of the service. An object is returned as it is, any other value in the field "value". Null if not sent.',
     {
       type: () => JSONObject,
-      from: (method, response) => method['payment_data'] ?? response['payment_data'],
+      findRawValue: (method, response) => method['payment_data'] ?? response['payment_data'],
       read: (value) => (isObject(value) ? value : { value }),
     },
   );

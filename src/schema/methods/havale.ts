@@ -22,7 +22,7 @@ export const havale = defineMethod('havale', {
       type: 'havale',
       redirectFields: [],
       direct: { required: [] },
-      anyFields: true,
+      acceptsAnyFields: true,
       echoedFields: [],
     },
   },

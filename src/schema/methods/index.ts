@@ -9,14 +9,14 @@ export const payoutMethods: readonly PayoutMethodDefinition[] = registry.flatMap
   ({ payout }) => payout ?? [],
 );
 
-function createFinderByType<D extends { type: string; fallback?: true }>(
+function createFinderByType<D extends { type: string; isFallback?: true }>(
   definitions: readonly D[],
 ): (type: string | null) => D {
   const byType = new Map<string | null, D>(definitions.map((definition) => [definition.type, definition]));
-  const fallback = definitions.find((definition) => definition.fallback);
+  const fallback = definitions.find((definition) => definition.isFallback);
   if (!fallback)
     throw new Error(
-      'One definition of a payment method and one of a payout method must have `fallback: true`.',
+      'One definition of a payment method and one of a payout method must have `isFallback: true`.',
     );
   return (type) => byType.get(type) ?? fallback;
 }

@@ -31,7 +31,7 @@ export interface CommonDefinition {
   /** `payment_method.type` or `payout_method.type` in the service's API (spec 2.5, 2.8), for example jazz_cash. */
   type: string;
   /** Name of the field that selects this method in each @oneOf input, for example jazzCash. */
-  field: string;
+  inputField: string;
   /** Description of the enum value `name` in the GraphQL schema. */
   description: string;
   /** The only currency of the method, if the specification (section 8) names one. */
@@ -39,7 +39,7 @@ export interface CommonDefinition {
   /** GraphQL input of the method. Absent if requests have no field besides `type`. */
   input?: MethodInputDefinition;
   /** True for the definition that is used for every method unknown to this gateway. */
-  fallback?: true;
+  isFallback?: true;
 }
 
 export interface PaymentMethodDefinition extends CommonDefinition, PaymentMethodBehavior {
@@ -68,20 +68,20 @@ export interface MethodDefinition {
   payout?: PayoutMethodDefinition;
 }
 
-interface UnnamedMethod {
-  payment?: Omit<PaymentMethodDefinition, 'name' | 'type' | 'field'>;
-  payout?: Omit<PayoutMethodDefinition, 'name' | 'type' | 'field'>;
+interface MethodWithoutNames {
+  payment?: Omit<PaymentMethodDefinition, 'name' | 'type' | 'inputField'>;
+  payout?: Omit<PayoutMethodDefinition, 'name' | 'type' | 'inputField'>;
 }
 
 /** Defines a method. Derives its names from `type`: jazz_cash becomes JAZZ_CASH in enums and jazzCash in inputs. */
-export function defineMethod(type: string, { payment, payout }: UnnamedMethod): MethodDefinition {
-  const field = type.replace(/_./g, (pair) => pair.charAt(1).toUpperCase());
-  const names = { name: type.toUpperCase(), type, field };
+export function defineMethod(type: string, { payment, payout }: MethodWithoutNames): MethodDefinition {
+  const inputField = type.replace(/_./g, (match) => match.charAt(1).toUpperCase());
+  const names = { name: type.toUpperCase(), type, inputField };
   return { payment: payment && { ...payment, ...names }, payout: payout && { ...payout, ...names } };
 }
 
 /** Removes spaces and dashes. Returns `****` with the last four characters; only `****` if there are at most eight. */
 export function maskAllButLastFour(text: string): string {
-  const bare = text.replace(/[\s-]/g, '');
-  return bare.length > 8 ? `****${bare.slice(-4)}` : '****';
+  const unseparated = text.replace(/[\s-]/g, '');
+  return unseparated.length > 8 ? `****${unseparated.slice(-4)}` : '****';
 }

@@ -14,10 +14,15 @@ function registerMethodEnum<K extends string>(
   enumName: string,
   description: string,
   definitions: readonly ({ name: string } & { [key in K]?: string })[],
-  property: K,
+  descriptionProperty: K,
 ): Record<string, string> {
-  const described = definitions.filter((definition) => definition[property] !== undefined);
-  const values = described.map((definition) => [definition.name, String(definition[property])]);
+  const describedDefinitions = definitions.filter(
+    (definition) => definition[descriptionProperty] !== undefined,
+  );
+  const values = describedDefinitions.map((definition) => [
+    definition.name,
+    String(definition[descriptionProperty]),
+  ]);
   return registerEnum(enumName, description, Object.fromEntries(values) as Record<string, string>);
 }
 
@@ -69,14 +74,14 @@ export const Payout = createUnionType({
 
 function addOneOfField(
   { prototype }: new () => OneOfInput,
-  field: string,
+  inputField: string,
   { inputType, description }: { inputType: object; description: string },
 ): void {
-  NullableField(description, () => inputType)(prototype, field);
-  IsOptional()(prototype, field);
+  NullableField(description, () => inputType)(prototype, inputField);
+  IsOptional()(prototype, inputField);
   if (typeof inputType !== 'function') return;
-  ValidateNested()(prototype, field);
-  HasAnyField()(prototype, field);
+  ValidateNested()(prototype, inputField);
+  HasAnyField()(prototype, inputField);
 }
 
 abstract class OneOfInput {
@@ -93,20 +98,22 @@ addOneOfField(PaymentMethodInput, 'redirect', {
   inputType: RedirectPaymentMethod,
   description: 'Only the type is sent; the payer pays on the hosted page.',
 });
-paymentMethods.forEach(({ field, input }) => input && addOneOfField(PaymentMethodInput, field, input));
+paymentMethods.forEach(
+  ({ inputField, input }) => input && addOneOfField(PaymentMethodInput, inputField, input),
+);
 
 @InputType({ description: 'Exactly one field: the one that nextAction.confirmWith names.' })
 export class ConfirmationInput extends OneOfInput {}
 
-const confirmations = paymentMethods.flatMap(({ field, confirmation }) =>
-  confirmation ? [[field, confirmation] as const] : [],
+const confirmationEntries = paymentMethods.flatMap(({ inputField, confirmation }) =>
+  confirmation ? [[inputField, confirmation] as const] : [],
 );
-confirmations.forEach(([field, confirmation]) => addOneOfField(ConfirmationInput, field, confirmation));
+confirmationEntries.forEach(([field, confirmation]) => addOneOfField(ConfirmationInput, field, confirmation));
 
 export const ConfirmationField = registerEnum(
   'ConfirmationField',
   'The fields of ConfirmationInput, with the same names.',
-  Object.fromEntries(confirmations.map(([field, { description }]) => [field, description])),
+  Object.fromEntries(confirmationEntries.map(([field, { description }]) => [field, description])),
 );
 
 for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction])
@@ -120,7 +127,9 @@ for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction
 })
 export class PayoutMethodInput extends OneOfInput {}
 
-payoutMethods.forEach(({ field, input }) => input && addOneOfField(PayoutMethodInput, field, input));
+payoutMethods.forEach(
+  ({ inputField, input }) => input && addOneOfField(PayoutMethodInput, inputField, input),
+);
 addOneOfField(PayoutMethodInput, 'typeOnly', {
   inputType: TypeOnlyPayoutMethod,
   description: 'A method that needs nothing but its type.',
@@ -130,8 +139,8 @@ addOneOfField(PayoutMethodInput, 'typeOnly', {
 export const ONE_OF_INPUT_NAMES = ['PaymentMethodInput', 'ConfirmationInput', 'PayoutMethodInput'];
 
 /** Returns name and value of the only field that is set in a @oneOf input. Throws an Error if no field is set. */
-export function selectedField(oneOf: OneOfInput): { field: string; value: object | string } {
-  for (const [field, value] of Object.entries(oneOf)) if (value) return { field, value };
+export function selectedField(oneOfInput: OneOfInput): { inputField: string; value: object | string } {
+  for (const [inputField, value] of Object.entries(oneOfInput)) if (value) return { inputField, value };
   throw new Error(
     'Bug in the gateway: a @oneOf input has no field, although graphql-js should have rejected it.',
   );

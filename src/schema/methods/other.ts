@@ -50,12 +50,12 @@ export const other = defineMethod('other', {
       description: 'A custom method with fields as agreed with the service.',
       toWire: customFieldsToWire,
     },
-    fallback: true,
+    isFallback: true,
     sandbox: {
       type: 'other',
       redirectFields: [],
       direct: { required: [] },
-      anyFields: true,
+      acceptsAnyFields: true,
       echoedFields: [],
     },
   },
@@ -68,6 +68,6 @@ export const other = defineMethod('other', {
       requestTypeOf: ({ type }: OtherPayoutInput) => type,
       toWire: customFieldsToWire,
     },
-    fallback: true,
+    isFallback: true,
   },
 });

@@ -36,7 +36,7 @@ export interface SandboxPaymentMethod {
     state?: WireState;
   };
   /** True if `payment_method` may have any fields, because spec 2.5 does not name the fields of this method. */
-  anyFields?: true;
+  acceptsAnyFields?: true;
   /** Required field of a confirm besides `id` (spec 4.5); null if `id` is enough. Absent if confirms are rejected. */
   confirmField?: 'utr' | 'code' | 'transaction_id' | null;
   /** Request fields that the service returns unchanged in `payment_method`. */
@@ -47,11 +47,11 @@ export interface SandboxPaymentMethod {
    */
   addedFields?(transaction: SandboxTransaction): WireObject;
   /** Returns the fields that `payment_method` gets in addition when a payment in the redirect flow becomes final. */
-  fieldsAfterPayment?(transaction: SandboxTransaction): WireObject;
+  fieldsWhenFinal?(transaction: SandboxTransaction): WireObject;
   /** Returns the fields that `payment_method` has only in responses to lookups. */
   lookupOnlyFields?(transaction: SandboxTransaction): WireObject;
   /** True if `account` is also a top-level field of responses in the server-to-server flow (spec 2.3). */
-  topLevelAccount?: true;
+  hasTopLevelAccount?: true;
 }
 
 export interface SandboxPayoutMethod {

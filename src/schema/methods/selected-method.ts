@@ -31,25 +31,31 @@ function findSelectedMethod<D extends CommonDefinition>(
   definitions: readonly D[],
   method: PaymentMethodInput | PayoutMethodInput,
 ): SelectedMethod<D> {
-  const { field, value } = selectedField(method);
+  const { inputField, value } = selectedField(method);
   const definition = definitions.find((candidate) =>
-    typeof value === 'string' ? candidate.name === value : candidate.field === field,
+    typeof value === 'string' ? candidate.name === value : candidate.inputField === inputField,
   );
   if (!definition)
-    throw new Error(`Bug in the gateway: no method in src/schema/methods has the input field ${field}.`);
-  const { input, type: ownType } = definition;
-  const selected = { definition, inputField: field };
+    throw new Error(`Bug in the gateway: no method in src/schema/methods has the input field ${inputField}.`);
+  const { input, type: definedType } = definition;
+  const selection = { definition, inputField };
   if (typeof value === 'string' || !input)
-    return { ...selected, type: ownType, fields: {}, fingerprintFields: { type: ownType }, secrets: [] };
+    return {
+      ...selection,
+      type: definedType,
+      fields: {},
+      fingerprintFields: { type: definedType },
+      secrets: [],
+    };
   const { toWire = toWireFields, requestTypeOf, sensitiveFields = [], neverPersistedFields = [] } = input;
-  const type = requestTypeOf?.(value) ?? ownType;
+  const type = requestTypeOf?.(value) ?? definedType;
   const fields = toWire(value);
-  const persistentFields = Object.entries(fields).filter(([name]) => !neverPersistedFields.includes(name));
+  const persistedEntries = Object.entries(fields).filter(([name]) => !neverPersistedFields.includes(name));
   return {
-    ...selected,
+    ...selection,
     type,
     fields,
-    fingerprintFields: { type, ...Object.fromEntries(persistentFields) },
+    fingerprintFields: { type, ...Object.fromEntries(persistedEntries) },
     secrets: sensitiveFields.map((name) => String(fields[name])),
   };
 }
@@ -68,26 +74,26 @@ export function selectedPayoutMethod(
   return { ...selected, publicDetails: details || {} };
 }
 
-const CARD_NUMBER_METHOD_FIELDS = [...paymentMethods, ...payoutMethods]
+const CARD_NUMBER_INPUT_FIELDS = [...paymentMethods, ...payoutMethods]
   .filter(({ input }) => input?.sensitiveFields?.includes('pan'))
-  .map((method) => method.field);
+  .map((method) => method.inputField);
 
 /**
  * Whether the input selects a method with a full card number. If so, the caller needs the scope `cards:direct` and must
  * comply with PCI-DSS.
  */
 export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput): boolean =>
-  CARD_NUMBER_METHOD_FIELDS.includes(selectedField(method).field);
+  CARD_NUMBER_INPUT_FIELDS.includes(selectedField(method).inputField);
 
 /** Returns the payment method that a confirmation selects, with the fields of the confirm request except `id`. */
 export function selectedConfirmation(
   confirmation: ConfirmationInput,
 ): Pick<SelectedMethod<PaymentMethodDefinition>, 'definition' | 'fields'> {
-  const { field, value } = selectedField(confirmation);
-  const definition = paymentMethods.find((method) => method.field === field);
+  const { inputField, value } = selectedField(confirmation);
+  const definition = paymentMethods.find((method) => method.inputField === inputField);
   if (!definition?.confirmation)
     throw new Error(
-      `Bug in the gateway: no method in src/schema/methods has the field ${field} of ConfirmationInput.`,
+      `Bug in the gateway: no method in src/schema/methods has the field ${inputField} of ConfirmationInput.`,
     );
   return { definition, fields: definition.confirmation.toWire(Object(value)) };
 }

@@ -51,7 +51,7 @@ export const upi = defineMethod('upi', {
       inputType: UtrConfirmationInput,
       description: 'For UPI: the UTR.',
       toWire: (input: UtrConfirmationInput) => ({ utr: input.utr }),
-      awaitsConfirmationIn: PaymentState.WAITING_FOR_UTR,
+      waitingState: PaymentState.WAITING_FOR_UTR,
       action: ({ upiId, upiLink }: UpiPayment) =>
         Object.assign(new ProvideUtrAction(), {
           upiId: presentOrNull(upiId),

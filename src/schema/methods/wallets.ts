@@ -55,7 +55,7 @@ export abstract class BangladeshWalletPayment extends PaymentResource {
   @ServiceField("The payer's email address; null in the redirect flow.") email?: string;
 
   @ServiceField('The account to which the payer has to send the money; null in the redirect flow.', {
-    from: (method, response) => method['account'] ?? response['account'],
+    findRawValue: (method, response) => method['account'] ?? response['account'],
     read: readVerbatim,
   })
   account?: Lazy<string>;
@@ -88,13 +88,13 @@ interface WalletDefinition<P extends PaymentResource> {
 
 const walletPayoutOf = (
   { type, payoutClass }: WalletDefinition<PaymentResource>,
-  title: string,
+  walletName: string,
   currency: string,
 ) => ({
-  description: `${title}.`,
+  description: `${walletName}.`,
   payoutClass,
   currency,
-  input: { inputType: WalletPayoutInput, description: `To an account at ${title}. ${currency}.` },
+  input: { inputType: WalletPayoutInput, description: `To an account at ${walletName}. ${currency}.` },
   publicDetails: (input: WalletPayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
   sandbox: { type, currency, required: ['account_number'] },
 });
@@ -136,7 +136,7 @@ export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPaymen
         description: `For ${brand}: the code.`,
         // In a confirm, the service's field `transaction_id` is the code from the payer, not a payment id (spec 4.5).
         toWire: (input: CodeConfirmationInput) => ({ transaction_id: input.code }),
-        awaitsConfirmationIn: PaymentState.WAITING_FOR_CODE,
+        waitingState: PaymentState.WAITING_FOR_CODE,
         action: ({ account }: BangladeshWalletPayment) =>
           Object.assign(new ProvideCodeAction(), { account: presentOrNull(account) }),
       },
@@ -147,7 +147,7 @@ export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPaymen
         confirmField: 'transaction_id',
         echoedFields: ['first_name', 'surname', 'phone', 'email'],
         addedFields: ({ pseudoRandomDigits }) => ({ account: `017${pseudoRandomDigits(8, 'account')}` }),
-        topLevelAccount: true,
+        hasTopLevelAccount: true,
       },
     },
     payout: walletPayoutOf(wallet, `${brand} wallet (Bangladesh)`, 'BDT'),

@@ -15,7 +15,7 @@ import {
   redactUnlessTime,
 } from '../../../redaction/text';
 import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
-import { transactionError, type TransactionError } from '../../../schema/decline';
+import { createTransactionError, type TransactionError } from '../../../schema/decline';
 
 /** Details of a payment that are known without a response: from its request, lookup key or journal entry. */
 export interface KnownPayment {
@@ -58,8 +58,8 @@ export function readPayment(
     pollIntervals,
   });
   const requestFields = known.fields ?? {};
-  for (const { name, find } of serviceFieldsOf(Object.getPrototypeOf(payment)))
-    Object.assign(payment, { [name]: find(methodJson, json) ?? find(requestFields, {}) });
+  for (const { name, findValue } of serviceFieldsOf(Object.getPrototypeOf(payment)))
+    Object.assign(payment, { [name]: findValue(methodJson, json) ?? findValue(requestFields, {}) });
   return payment;
 }
 
@@ -89,7 +89,10 @@ export const requestedAmount = (requested: KnownPayment['amount']): Amount | und
 /** Reads the error object of a failed transaction (spec 7.2), redacted; undefined if it is absent. */
 export function readTransactionError(value: unknown): TransactionError | undefined {
   if (!isObject(value)) return undefined;
-  return transactionError(redactUnlessEnumValue(value['code']) ?? '', readMessage(value['message']) ?? '');
+  return createTransactionError(
+    redactUnlessEnumValue(value['code']) ?? '',
+    readMessage(value['message']) ?? '',
+  );
 }
 
 /** Whether a response lacks fields that a lookup would return (spec 2.3, 4.4, 4.5). */
@@ -102,7 +105,7 @@ const COMMON_LAZY_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 /**
  * Adds a getter for each field that a payment lacks and a lookup may return. The first access to any of these fields
  * starts one lookup for all of them. Each getter returns a promise of the value. The promise resolves to null if the
- * lookup fails or finds nothing. `payment.loadComplete` starts or joins the same lookup.
+ * lookup fails or finds nothing. `payment.loadCompletePayment` starts or joins the same lookup.
  */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let startedLookup: Promise<PaymentResource | null> | undefined;
@@ -115,7 +118,7 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
       get: () => loadComplete().then((found): unknown => found && Reflect.get(found, name)),
     });
   }
-  payment.loadComplete = loadComplete;
+  payment.loadCompletePayment = loadComplete;
 }
 
 /**
