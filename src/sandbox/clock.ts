@@ -30,22 +30,18 @@ export class AdvancingClock implements Clock {
 
   /** Moves the clock forward by `ms` and fires the timers that become due. Returns the number of fired timers. */
   advance(ms: number): number {
-    const targetTime = this.now() + ms;
+    const endTime = this.now() + ms;
     let firedCount = 0;
-    // Repeat, because a fired timer may start other timers that are due by `target`.
-    for (
-      let dueTimers = this.timersDueBy(targetTime);
-      dueTimers.length > 0;
-      dueTimers = this.timersDueBy(targetTime)
-    ) {
-      for (const timer of dueTimers) {
+    // Repeat, because a fired timer may start other timers that are due by `endTime`.
+    for (let timers = this.timersDueBy(endTime); timers.length > 0; timers = this.timersDueBy(endTime)) {
+      for (const timer of timers) {
         if (!this.pendingTimers.has(timer)) continue;
         this.aheadMs += Math.max(0, timer.dueAt - this.now());
         this.fire(timer);
         firedCount += 1;
       }
     }
-    this.aheadMs += Math.max(0, targetTime - this.now());
+    this.aheadMs += Math.max(0, endTime - this.now());
     this.reschedule();
     return firedCount;
   }
@@ -61,9 +57,9 @@ export class AdvancingClock implements Clock {
     for (const timer of this.pendingTimers.keys()) this.cancel(timer);
   }
 
-  private timersDueBy(targetTime: number): PendingTimer[] {
+  private timersDueBy(time: number): PendingTimer[] {
     return [...this.pendingTimers.keys()]
-      .filter(({ dueAt }) => dueAt <= targetTime)
+      .filter((timer) => timer.dueAt <= time)
       .sort((a, b) => a.dueAt - b.dueAt);
   }
 

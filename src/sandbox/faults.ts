@@ -52,9 +52,7 @@ export class FaultInjector {
     this.counts[resource][COUNTER_NAMES[operation]] += 1;
     this.onChange();
     const fault = this.pending.find(
-      (pendingFault) =>
-        pendingFault.operation === operation &&
-        (pendingFault.resource === undefined || pendingFault.resource === resource),
+      (other) => other.operation === operation && (other.resource ?? resource) === resource,
     );
     if (!fault) return undefined;
     fault.times -= 1;

@@ -89,12 +89,10 @@ function detailRows({
 
 function choiceForms({ id, amount }: Payment): Html {
   const { value, currency } = amount;
-  const underpaidValue = mispaidAmount(value, 'less');
+  const lowerValue = mispaidAmount(value, 'less');
   return html`<div class="choices">
     <form method="post" action="${id}/pay"><button class="main">Pay ${value} ${currency}</button></form>
-    <form method="post" action="${id}/pay-less">
-      <button>Pay less: ${underpaidValue} ${currency}</button>
-    </form>
+    <form method="post" action="${id}/pay-less"><button>Pay less: ${lowerValue} ${currency}</button></form>
     <form method="post" action="${id}/decline"><button>Decline</button></form>
   </div>`;
 }

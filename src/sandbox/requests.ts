@@ -79,8 +79,8 @@ function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) 
 }
 
 /**
- * Selects the flow of a payment create. If the method has both flows and the request has a field that is unknown in the
- * redirect flow, selects `direct` (server-to-server). If it has no such field, selects `redirect`.
+ * Selects the flow of a payment create. Selects `direct` (server-to-server) if the method has no redirect flow, or if
+ * the request has a field that is unknown in the redirect flow. Otherwise selects `redirect`.
  *
  * `responseHasAddedFields`: whether the response contains the fields of the method's `addedFields()`. It is true in the
  * direct flow. In the redirect flow it is true only if both flows have the same request fields (spec 2.5, note 1).

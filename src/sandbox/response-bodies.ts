@@ -7,8 +7,7 @@ import type { Payment, Payout } from './transaction';
  */
 export function paymentBody(payment: Payment, lookupOnlyFields: WireObject = {}): WireObject {
   const { method, methodFields, addedFields, state } = payment;
-  const topLevelAccount =
-    method.hasTopLevelAccount && payment.flow === 'direct' ? addedFields['account'] : undefined;
+  const account = method.hasTopLevelAccount && payment.flow === 'direct' ? addedFields['account'] : undefined;
   return {
     status: payment.outcome.reportedStatus ?? payment.status,
     transaction_id: payment.id,
@@ -23,7 +22,7 @@ export function paymentBody(payment: Payment, lookupOnlyFields: WireObject = {})
       ...(state && { state }),
     },
     create_date: payment.createDate,
-    ...(topLevelAccount !== undefined && { account: topLevelAccount }),
+    ...(account !== undefined && { account }),
     ...(payment.error && { error: payment.error }),
   };
 }
@@ -35,13 +34,8 @@ export function confirmResponseBody(payment: Payment): WireObject {
     return { status, transaction_id: id, amount, redirect_url: redirectUrl, create_date: createDate };
   const { confirmField, echoedFields } = payment.method;
   // As in the examples of the specification, only upi (`utr`) and dcb (`code`) repeat the payer's fields.
-  const repeatedFields =
-    confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echoedFields) : {};
-  return {
-    status,
-    transaction_id: id,
-    payment_method: { type: methodTypeOf(payment), ...repeatedFields, state },
-  };
+  const echoed = confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echoedFields) : {};
+  return { status, transaction_id: id, payment_method: { type: methodTypeOf(payment), ...echoed, state } };
 }
 
 /** Builds the response to a payout create. Its `external_id` is always null (spec 4.2). */

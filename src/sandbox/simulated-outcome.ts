@@ -58,12 +58,11 @@ const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
  */
 export const outcomeForAmount = (value: string): SimulatedOutcome => OUTCOMES_BY_CENTS[value.slice(-2)] ?? {};
 
-/** Returns the amount paid for a mispaid payment: half of `value` (`less`) or about 1.5 times `value` (`more`). */
+/** Returns the amount paid for a mispaid payment: half of `requestedValue` or about 1.5 times as much. */
 export function mispaidAmount(requestedValue: string, comparison: 'less' | 'more'): string {
   const cents = BigInt(requestedValue.replace('.', ''));
   const halfCents = cents / 2n;
-  const receivedCents = (comparison === 'less' ? halfCents : cents + halfCents + 1n)
-    .toString()
-    .padStart(3, '0');
-  return `${receivedCents.slice(0, -2)}.${receivedCents.slice(-2)}`;
+  const receivedCents = comparison === 'less' ? halfCents : cents + halfCents + 1n;
+  const digits = receivedCents.toString().padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }

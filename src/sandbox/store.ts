@@ -59,11 +59,9 @@ export class TransactionStore {
    */
   list(limit: number, beforeId?: string): Transaction[] {
     const newestFirst = [...this.byId.values()].reverse();
-    const startIndex =
-      beforeId === undefined ? 0 : newestFirst.findIndex(({ id }) => id === beforeId.toLowerCase()) + 1;
-    return beforeId !== undefined && startIndex === 0
-      ? []
-      : newestFirst.slice(startIndex, startIndex + limit);
+    if (beforeId === undefined) return newestFirst.slice(0, limit);
+    const index = newestFirst.findIndex(({ id }) => id === beforeId.toLowerCase());
+    return index === -1 ? [] : newestFirst.slice(index + 1, index + 1 + limit);
   }
 
   clear(): void {
@@ -80,9 +78,8 @@ export class TransactionStore {
     transaction.outcomeTimer?.cancel();
     this.byId.delete(transaction.id);
     const externalId = transaction.externalId ?? '';
-    const otherTransactions =
-      this.byExternalId.get(externalId)?.filter((candidate) => candidate !== transaction) ?? [];
-    if (otherTransactions.length > 0) this.byExternalId.set(externalId, otherTransactions);
+    const others = this.byExternalId.get(externalId)?.filter((candidate) => candidate !== transaction) ?? [];
+    if (others.length > 0) this.byExternalId.set(externalId, others);
     else this.byExternalId.delete(externalId);
   }
 }

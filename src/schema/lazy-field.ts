@@ -22,7 +22,7 @@ interface ServiceFieldOptions {
    * Returns the raw value from `response`, or from `method`, the `payment_method` of the response. Default: the field
    * of `method` with the name of the GraphQL field in snake case.
    */
-  findRawValue?(method: WireObject, response: WireObject): unknown;
+  rawValueOf?(method: WireObject, response: WireObject): unknown;
   /** Parses and redacts the raw value. Default: redactFreeText(), which redacts card numbers and tokens. */
   read?(value: unknown): unknown;
 }
@@ -45,9 +45,9 @@ export function ServiceField(description: string, options: ServiceFieldOptions =
   return (prototype, key) => {
     const name = String(key);
     const wireName = snakeCase(name);
-    const { type, findRawValue = (method) => method[wireName], read = redactFreeText } = options;
+    const { type, rawValueOf = (method) => method[wireName], read = redactFreeText } = options;
     const findValue: ServiceFieldSpec['findValue'] = (method, response) => {
-      const value = findRawValue(method, response);
+      const value = rawValueOf(method, response);
       return value === undefined || value === null ? undefined : (read(value) ?? undefined);
     };
     specsByPrototype.set(prototype, [...serviceFieldsOf(prototype), { name, wireName, findValue }]);

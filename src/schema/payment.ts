@@ -38,8 +38,7 @@ export const StateField = (): PropertyDecorator =>
     'What the payment waits for; null in the redirect flow and when it no longer waits (spec 3.3).',
     {
       type: () => PaymentState,
-      read: (rawState) =>
-        typeof rawState === 'string' ? toEnumValue(PaymentState, PaymentState.UNKNOWN, rawState) : null,
+      read: (raw) => (typeof raw === 'string' ? toEnumValue(PaymentState, PaymentState.UNKNOWN, raw) : null),
     },
   );
 
@@ -165,9 +164,7 @@ export abstract class PaymentResource extends Node {
   get nextAction(): Lazy<NextAction> {
     const needsAction = !STATUSES_WITHOUT_NEXT_ACTION.has(this.status);
     return this.loadCompletePayment && needsAction && this.state !== PaymentState.WAITING_FOR_PROVIDER
-      ? this.loadCompletePayment().then(
-          (completePayment) => (completePayment ?? this).nextActionFromPresentFields,
-        )
+      ? this.loadCompletePayment().then((complete) => (complete ?? this).nextActionFromPresentFields)
       : this.nextActionFromPresentFields;
   }
 

@@ -164,14 +164,13 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
 const significantDigits = (text: string): string => text.replace(/e.*|\D/gi, '').replace(/^0+|0+$/g, '');
 
 /** Maximum number of characters in a number literal. Longer literals are rejected, because they are slow to compare. */
-const MAX_NUMBER_LITERAL_LENGTH = 64;
+const MAX_NUMBER_LENGTH = 64;
 
 /** Throws BAD_USER_INPUT for a number literal that is too long, or whose digits a JavaScript number does not keep. */
 function assertExactNumber(node: IntValueNode | FloatValueNode): void {
   const text = node.value;
   const isExact =
-    text.length <= MAX_NUMBER_LITERAL_LENGTH &&
-    significantDigits(text) === significantDigits(String(Number(text)));
+    text.length <= MAX_NUMBER_LENGTH && significantDigits(text) === significantDigits(String(Number(text)));
   if (!isExact) throw invalidValueError(EXACT_NUMBER_RULE, node);
 }
 

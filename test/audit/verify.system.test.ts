@@ -131,7 +131,7 @@ test.each([
   ['/nowhere/audit.log', 'ENOENT'],
   [os.tmpdir(), 'EISDIR'],
   ['--expect=abc', '--expect'],
-])('audit verify %s exits with 2 and names %s', async (arg, name) => {
+])('audit verify %s exits with 2 and prints %s', async (arg, name) => {
   const { code, out, err } = await run(['audit', 'verify', arg]);
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toContain(name);

@@ -79,7 +79,7 @@ const TAKEN: [env: Record<string, string>, property: string, value: unknown][] =
   [{ REUSE_PORT: 'on' }, 'reusePort', true],
   [{ METRICS_PORT: '9464' }, 'metricsPort', 9464],
   [{ SANDBOX_PORT: '4001' }, 'sandbox', { port: 4001, anyPortIfTaken: false, servesControlPlane: false }],
-  [{ SANDBOX_CONTROL: 'on' }, 'sandbox.control', true],
+  [{ SANDBOX_CONTROL: 'on' }, 'sandbox.servesControlPlane', true],
   [{ INTROSPECTION: 'off' }, 'introspection', false],
   [{ SUBGRAPH: 'on' }, 'subgraph', true],
   [{ SHUTDOWN_DELAY_MS: '300000' }, 'shutdownDelayMs', 300_000],

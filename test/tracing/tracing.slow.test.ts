@@ -354,7 +354,7 @@ describe('An OpenTelemetry collector', () => {
     service = closeAfterTests(await FakePaymentService.start());
   });
 
-  test('receives spans with the endpoint, headers and resource of the settings, whatever process.env contains', async () => {
+  test('receives spans according to the settings (endpoint, headers, resource), whatever process.env contains', async () => {
     const [collector, other] = [await startCollector(), await startCollector()];
     const environment = {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${other.url}/v1/traces`,

@@ -56,7 +56,7 @@ export class AuditFile {
     return isInPlace ? stats.size : undefined;
   }
 
-  /** Returns the last `length` bytes before the position `end`, or all if there are fewer, as latin1 text. */
+  /** Returns the last `length` bytes before the position `endOffset`, or all if there are fewer, as latin1 text. */
   readBefore(endOffset: number, length: number): string {
     const startOffset = Math.max(0, endOffset - length);
     const bytes = Buffer.alloc(endOffset - startOffset);

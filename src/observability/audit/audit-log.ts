@@ -207,10 +207,9 @@ export class AuditLog {
    */
   #readLastLine(size: number): boolean {
     if (size === (this.#lastOwnLine?.endOffset ?? 0)) return false;
-    const expectedEnding = `${this.#lastOwnLine?.hash}"}\n`;
+    const lineEnd = `${this.#lastOwnLine?.hash}"}\n`;
     const isOwnLineIntact =
-      !this.#lastOwnLine ||
-      this.#file.readBefore(this.#lastOwnLine.endOffset, expectedEnding.length) === expectedEnding;
+      !this.#lastOwnLine || this.#file.readBefore(this.#lastOwnLine.endOffset, lineEnd.length) === lineEnd;
     const tail = this.#file.readBefore(size, TAIL_BYTES);
     const lines = tail
       .split('\n')

@@ -52,9 +52,7 @@ export class AuditLogFollower {
     const newestStats = statSync(this.file, { throwIfNoEntry: false });
     if (!newestStats?.size || newestStats.ino === this.#currentFile?.inode) return undefined;
     const rotatedPaths = rotatedFileNames(this.file).map((name) => path.join(path.dirname(this.file), name));
-    const currentIndex = rotatedPaths.findIndex(
-      (rotatedPath) => inodeOf(rotatedPath) === this.#currentFile?.inode,
-    );
+    const currentIndex = rotatedPaths.map(inodeOf).indexOf(this.#currentFile?.inode);
     // If the current file was deleted (index -1), the oldest remaining file follows it.
     const nextPath = this.#currentFile && rotatedPaths[currentIndex + 1];
     return nextPath === undefined ? [this.file, newestStats.ino] : [nextPath, inodeOf(nextPath)];

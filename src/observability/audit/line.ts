@@ -32,7 +32,7 @@ export interface AuditLine {
 /** The previous hash in the first line of a chain, which has no line before it. */
 export const NO_HASH = '';
 
-/** Returns the hash of a line: HMAC-SHA256 or, if `key` is null, SHA-256. `previous`: hash of the line before. */
+/** Returns the hash of a line: HMAC-SHA256 or, if `hmacKey` is null, SHA-256. */
 export function hashLine(previousHash: string, body: string, hmacKey: string | null): string {
   const text = `${previousHash}\n${body}`;
   return hmacKey === null ? hash('sha256', text) : createHmac('sha256', hmacKey).update(text).digest('hex');

@@ -6,7 +6,7 @@ import { createLabelLimiter, OTHER_LABEL, registerLabelledCounter } from './regi
 /** Maximum number of distinct operation names in labels, because callers choose the names. */
 const MAX_OPERATION_NAME_LABELS = 200;
 const MAX_OUTCOME_LABELS = 40;
-const UNKNOWN_OPERATION_TYPE = 'unknown';
+const UNKNOWN_TYPE_LABEL = 'unknown';
 
 /** Creates the metrics of operations. Returns a function that records an operation that has ended. */
 export function operationMetrics(registry: Registry) {
@@ -29,8 +29,8 @@ export function operationMetrics(registry: Registry) {
     help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',
     registers: [registry],
   });
-  const limitNameLabel = createLabelLimiter(MAX_OPERATION_NAME_LABELS);
-  const limitOutcomeLabel = createLabelLimiter(MAX_OUTCOME_LABELS);
+  const limitName = createLabelLimiter(MAX_OPERATION_NAME_LABELS);
+  const limitOutcome = createLabelLimiter(MAX_OUTCOME_LABELS);
 
   /**
    * @param type query, mutation or subscription; undefined if no operation was selected, for example because the
@@ -39,17 +39,12 @@ export function operationMetrics(registry: Registry) {
    * @param code code of the first error; undefined if there is none
    * @param seconds the duration; undefined for subscriptions, whose duration is not recorded
    */
-  return (
-    type = UNKNOWN_OPERATION_TYPE,
-    operationName = 'anonymous',
-    errorCode = 'ok',
-    seconds?: number,
-  ): void => {
+  return (type = UNKNOWN_TYPE_LABEL, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
     // Without a selected operation, the name is unknown, so the label is `other` and not `anonymous`.
-    const name = type === UNKNOWN_OPERATION_TYPE ? OTHER_LABEL : limitNameLabel(operationName);
+    const name = type === UNKNOWN_TYPE_LABEL ? OTHER_LABEL : limitName(operationName);
     if (seconds !== undefined) durationHistogram.observe({ type, name }, seconds);
-    if (errorCode === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();
-    operationCounter.inc({ type, name, outcome: limitOutcomeLabel(errorCode) });
+    if (code === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();
+    operationCounter.inc({ type, name, outcome: limitOutcome(code) });
   };
 }
 
@@ -69,7 +64,7 @@ export function paymentMetrics(registry: Registry) {
   });
   for (const mutation of MONEY_MUTATIONS)
     mutationCounter.inc({ call: mutation, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
-  const limitOutcomeLabel = createLabelLimiter(MAX_OUTCOME_LABELS);
+  const limitOutcome = createLabelLimiter(MAX_OUTCOME_LABELS);
   const recoveryCounter = new Counter({
     name: 'paygraph_reconciliations_total',
     help: 'Attempts to find out an unknown outcome by a lookup, by result. found: the payment or payout exists. not_sent: nothing was created. missing: the outcome is still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.',
@@ -85,11 +80,7 @@ export function paymentMetrics(registry: Registry) {
   return {
     /** Counts a mutation that has ended. `outcome` and `replayed` are those of its AuditEntry. */
     onMutationEnded: (mutation: string, outcome: string, replayed: boolean): void =>
-      mutationCounter.inc({
-        call: mutation,
-        outcome: limitOutcomeLabel(outcome),
-        replayed: String(replayed),
-      }),
+      mutationCounter.inc({ call: mutation, outcome: limitOutcome(outcome), replayed: String(replayed) }),
     /**
      * Counts a try to recover an unknown outcome by a lookup. `result`: `found`, `not_sent`, or `missing` if the
      * outcome is still unknown (see RecoveryResultKind).

@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** Label value that replaces unknown values, and values beyond the maximum number of distinct values of a label. */
 export const OTHER_LABEL = 'other';
 
-/** Returns a function that keeps the first `max` distinct values of a label, and replaces all others by `other`. */
+/** Returns a function that keeps the first `maxValues` distinct values of a label, and replaces all others by `other`. */
 export function createLabelLimiter(maxValues: number): (value: string) => string {
   const keptValues = new Set<string>();
   return (value) => {

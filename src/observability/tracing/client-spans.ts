@@ -67,8 +67,8 @@ interface ServiceCall {
 }
 
 /**
- * Returns a function that runs `exchange` in a client span. `exchange` sends a request to the payment service and awaits
- * the response. The spans follow OpenTelemetry's conventions, but omit the attribute url.full, because it would contain
+ * Returns a function that runs `send` in a client span. `send` sends a request to the payment service and awaits the
+ * response. The spans follow OpenTelemetry's conventions, but omit the attribute url.full, because it would contain
  * ids.
  */
 export function createServiceTracing(
@@ -78,7 +78,7 @@ export function createServiceTracing(
   const { hostname, port, protocol } = new URL(baseUrl);
   /** Number of times each request was sent. A retry passes the same ServiceCall object. */
   const sendCounts = new WeakMap<ServiceCall, number>();
-  return <A extends { status: number }>(call: ServiceCall, sendRequest: () => Promise<A>): Promise<A> => {
+  return <A extends { status: number }>(call: ServiceCall, send: () => Promise<A>): Promise<A> => {
     const method = 'queryString' in call ? 'GET' : 'POST';
     const urlTemplate = `/api/v1/${call.path}`;
     const resendCount = sendCounts.get(call) ?? 0;
@@ -90,15 +90,10 @@ export function createServiceTracing(
       'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
       ...(resendCount > 0 && { 'http.request.resend_count': resendCount }),
     });
-    return spanTracker.runAsClientSpan(
-      `${method} ${urlTemplate}`,
-      attributes,
-      sendRequest,
-      (span, { status }) => {
-        span.setAttribute('http.response.status_code', status);
-        const isNotFound = method === 'GET' && status === notFoundStatus;
-        if (status >= 400 && !isNotFound) markFailed(span, String(status));
-      },
-    );
+    return spanTracker.runAsClientSpan(`${method} ${urlTemplate}`, attributes, send, (span, { status }) => {
+      span.setAttribute('http.response.status_code', status);
+      const isNotFound = method === 'GET' && status === notFoundStatus;
+      if (status >= 400 && !isNotFound) markFailed(span, String(status));
+    });
   };
 }

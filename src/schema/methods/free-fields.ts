@@ -24,7 +24,7 @@ export const customFieldsToWire = (input: CustomFieldsInput): WireObject => ({ .
 export const OtherFieldsField = (): PropertyDecorator =>
   ServiceField('The fields of payment_method except type; null if there are none.', {
     type: () => JSONObject,
-    findRawValue: ({ type, ...rest }) =>
+    rawValueOf: ({ type, ...rest }) =>
       type === undefined || Object.keys(rest).length === 0 ? undefined : rest,
     read: readFreeFields,
   });
@@ -35,7 +35,7 @@ export const PaymentDataField = (): PropertyDecorator =>
     'payment_data of the service. An object is returned as it is, any other value in the field "value". Null if not sent.',
     {
       type: () => JSONObject,
-      findRawValue: (method, response) => method['payment_data'] ?? response['payment_data'],
+      rawValueOf: (method, response) => method['payment_data'] ?? response['payment_data'],
       read: (value) => (isObject(value) ? value : { value }),
     },
   );

@@ -3,7 +3,7 @@ import type { PaymentMethodBehavior, PaymentResource } from '../payment';
 import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
-/** The input of a method: a field of the @oneOf input PaymentMethodInput or PayoutMethodInput, named `field`. */
+/** The input of a method: a field of the @oneOf input PaymentMethodInput or PayoutMethodInput, named `inputField`. */
 interface MethodInputDefinition {
   /** A class with the decorator @InputType of type-graphql. */
   inputType: new () => object;

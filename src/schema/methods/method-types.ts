@@ -16,13 +16,9 @@ function registerMethodEnum<K extends string>(
   definitions: readonly ({ name: string } & { [key in K]?: string })[],
   descriptionProperty: K,
 ): Record<string, string> {
-  const describedDefinitions = definitions.filter(
-    (definition) => definition[descriptionProperty] !== undefined,
+  const values = definitions.flatMap(({ name, [descriptionProperty]: text }) =>
+    text === undefined ? [] : [[name, text] as const],
   );
-  const values = describedDefinitions.map((definition) => [
-    definition.name,
-    String(definition[descriptionProperty]),
-  ]);
   return registerEnum(enumName, description, Object.fromEntries(values) as Record<string, string>);
 }
 
@@ -98,9 +94,8 @@ addOneOfField(PaymentMethodInput, 'redirect', {
   inputType: RedirectPaymentMethod,
   description: 'Only the type is sent; the payer pays on the hosted page.',
 });
-paymentMethods.forEach(
-  ({ inputField, input }) => input && addOneOfField(PaymentMethodInput, inputField, input),
-);
+for (const { inputField, input } of paymentMethods)
+  if (input) addOneOfField(PaymentMethodInput, inputField, input);
 
 @InputType({ description: 'Exactly one field: the one that nextAction.confirmWith names.' })
 export class ConfirmationInput extends OneOfInput {}
@@ -127,9 +122,8 @@ for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction
 })
 export class PayoutMethodInput extends OneOfInput {}
 
-payoutMethods.forEach(
-  ({ inputField, input }) => input && addOneOfField(PayoutMethodInput, inputField, input),
-);
+for (const { inputField, input } of payoutMethods)
+  if (input) addOneOfField(PayoutMethodInput, inputField, input);
 addOneOfField(PayoutMethodInput, 'typeOnly', {
   inputType: TypeOnlyPayoutMethod,
   description: 'A method that needs nothing but its type.',

@@ -37,22 +37,18 @@ function findSelectedMethod<D extends CommonDefinition>(
   );
   if (!definition)
     throw new Error(`Bug in the gateway: no method in src/schema/methods has the input field ${inputField}.`);
-  const { input, type: definedType } = definition;
-  const selection = { definition, inputField };
-  if (typeof value === 'string' || !input)
-    return {
-      ...selection,
-      type: definedType,
-      fields: {},
-      fingerprintFields: { type: definedType },
-      secrets: [],
-    };
+  const { input, type: definitionType } = definition;
+  if (typeof value === 'string' || !input) {
+    const fingerprintFields = { type: definitionType };
+    return { definition, inputField, type: definitionType, fields: {}, fingerprintFields, secrets: [] };
+  }
   const { toWire = toWireFields, requestTypeOf, sensitiveFields = [], neverPersistedFields = [] } = input;
-  const type = requestTypeOf?.(value) ?? definedType;
+  const type = requestTypeOf?.(value) ?? definitionType;
   const fields = toWire(value);
   const persistedEntries = Object.entries(fields).filter(([name]) => !neverPersistedFields.includes(name));
   return {
-    ...selection,
+    definition,
+    inputField,
     type,
     fields,
     fingerprintFields: { type, ...Object.fromEntries(persistedEntries) },

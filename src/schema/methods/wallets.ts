@@ -55,7 +55,7 @@ export abstract class BangladeshWalletPayment extends PaymentResource {
   @ServiceField("The payer's email address; null in the redirect flow.") email?: string;
 
   @ServiceField('The account to which the payer has to send the money; null in the redirect flow.', {
-    findRawValue: (method, response) => method['account'] ?? response['account'],
+    rawValueOf: (method, response) => method['account'] ?? response['account'],
     read: readVerbatim,
   })
   account?: Lazy<string>;
