@@ -29,13 +29,15 @@ function paymentRows() {
       ? `${code(`redirect: ${definition.name}`)} sends ${list(['type'])}`
       : '';
     const direct = definition.input
-      ? `${code(definition.field)} sends ${list(inputFields(definition.input))}`
+      ? `${code(definition.inputField)} sends ${list(inputFields(definition.input))}`
       : '';
     return row([
       code(definition.type),
       definition.currency ?? 'any',
       [redirect, direct].filter(Boolean).join('<br>'),
-      definition.confirmation ? `${code(definition.field)} sends ${list(confirmFields(definition))}` : '–',
+      definition.confirmation
+        ? `${code(definition.inputField)} sends ${list(confirmFields(definition))}`
+        : '–',
       `${code(definition.paymentClass.name)}: ${list(ownFields(definition))}`,
     ]);
   });
@@ -45,7 +47,7 @@ function payoutRows() {
   return payoutMethods.map((definition) => {
     const input = definition.typeOnlyDescription
       ? `${code(`typeOnly: ${definition.name}`)} sends ${list(['type'])}`
-      : `${code(definition.field)} sends ${list(inputFields(definition.input))}`;
+      : `${code(definition.inputField)} sends ${list(inputFields(definition.input))}`;
     const type = schema.getType(definition.payoutClass.name);
     const common = Object.keys(schema.getType('PayoutResource').getFields());
     const own = Object.keys(type.getFields()).filter((name) => !common.includes(name));

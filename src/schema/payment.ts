@@ -43,8 +43,8 @@ export const StateField = (): PropertyDecorator =>
   );
 
 /**
- * Minimum value of CallerPollIntervals in ms. It may be longer than the gateway's own interval, because every poll of a
- * caller causes a lookup, but subscribers share lookups.
+ * Minimum value of CallerPollIntervals in ms. It may exceed the gateway's own polling interval, because each poll of a
+ * caller causes a lookup, whereas subscribers share lookups.
  */
 export const MIN_CALLER_POLL_MS = 2000;
 
@@ -74,7 +74,7 @@ export interface ConfirmationDefinition {
 export interface PaymentMethodBehavior {
   /** The value in the enum PaymentMethod. */
   name: string;
-  /** Name of the method's field in ConfirmationInput. */
+  /** Name of the method's field in PaymentMethodInput and ConfirmationInput. */
   inputField: string;
   /** Confirmation of the method's payments. Absent if they cannot be confirmed. */
   confirmation?: ConfirmationDefinition;

@@ -105,12 +105,12 @@ export class WriterLock {
   /**
    * Runs `write` while holding the lock. Throws if `write` throws, the lock file cannot be opened, or the lock is not
    * free within LOCK_TIMEOUT_MS.
-   * @param file the open audit log. When the lock file is opened, it gets the permissions of the audit log.
+   * @param auditFile the open audit log. When the lock file is opened, it gets the permissions of the audit log.
    */
-  withLock(file: AuditFile, write: () => void): void {
+  withLock(auditFile: AuditFile, write: () => void): void {
     const lockInode = fs.statSync(this.#lockPath, { throwIfNoEntry: false })?.ino;
     const isLockInPlace = lockInode !== undefined && lockInode === this.#lockInode;
-    const database = this.#database && isLockInPlace ? this.#database : this.#open(file);
+    const database = this.#database && isLockInPlace ? this.#database : this.#open(auditFile);
     database.exec('BEGIN IMMEDIATE');
     try {
       write();
@@ -124,12 +124,12 @@ export class WriterLock {
     this.#database = undefined;
   }
 
-  #open(file: AuditFile): DatabaseSync {
+  #open(auditFile: AuditFile): DatabaseSync {
     this.close();
     // Create the folder again if it was removed together with the file.
     createParentFolder(this.#lockPath);
     const fd = fs.openSync(this.#lockPath, 'a', FILE_MODE);
-    file.copyPermissionsTo(fd);
+    auditFile.copyPermissionsTo(fd);
     this.#lockInode = fs.fstatSync(fd).ino;
     fs.closeSync(fd);
     this.#database = new DatabaseSync(this.#lockPath, { timeout: LOCK_TIMEOUT_MS });

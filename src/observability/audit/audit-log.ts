@@ -11,11 +11,11 @@ import { deleteOldestRotated, renameWithTime, type RotationSettings } from './ro
 
 export type { AuditEntry, UnknownOutcomeEntry } from './entry';
 
-/** News of the audit log for the operator: a problem, a rotated or moved file, or deleted rotated files. */
+/** Notice for the operator: a problem of the audit log, a rotated or moved file, or deleted rotated files. */
 export interface AuditNotice {
   /** Message for the operator, without a full stop and without values from entries. */
   why: string;
-  /** The redacted entry, if it could not be written. Undefined for other news, and if redacting the entry failed. */
+  /** The redacted entry, if it could not be written. Undefined for other notices, and if redacting the entry failed. */
   entry?: object;
 }
 
@@ -92,7 +92,7 @@ export class AuditLog {
 
   /**
    * Opens the file; creates it and its folder if needed.
-   * @param onNotice called with news for the operator. Errors that it throws are ignored.
+   * @param onNotice called with each notice. Errors that it throws are ignored.
    * @throws AuditLogError if the file cannot be opened, locked or written
    */
   static open(

@@ -61,13 +61,15 @@ export class AuditLogFollower {
 
 const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
 
-function readNextLines(file: OpenFile): string {
-  const bytes = Buffer.alloc(Math.min(MAX_READ_BYTES, Math.max(0, fstatSync(file.fd).size - file.position)));
+function readNextLines(openFile: OpenFile): string {
+  const bytes = Buffer.alloc(
+    Math.min(MAX_READ_BYTES, Math.max(0, fstatSync(openFile.fd).size - openFile.position)),
+  );
   if (bytes.length === 0) return '';
-  const bytesRead = readSync(file.fd, bytes, 0, bytes.length, file.position);
-  file.position += bytesRead;
-  const text = file.textAfterLastLineFeed + bytes.toString('latin1', 0, bytesRead);
+  const bytesRead = readSync(openFile.fd, bytes, 0, bytes.length, openFile.position);
+  openFile.position += bytesRead;
+  const text = openFile.textAfterLastLineFeed + bytes.toString('latin1', 0, bytesRead);
   const endOfLines = text.lastIndexOf('\n') + 1;
-  file.textAfterLastLineFeed = text.slice(endOfLines);
+  openFile.textAfterLastLineFeed = text.slice(endOfLines);
   return text.slice(0, endOfLines);
 }

@@ -46,7 +46,7 @@ interface LogWriter {
   isClosed: boolean;
 }
 
-/** Maximum number of characters that are kept of a line whose end is not read yet. Valid lines are much shorter. */
+/** Maximum length of the part that is kept of a line until its end is read. Valid lines are much shorter. */
 const MAX_UNFINISHED_LINE_LENGTH = 64 * 1024;
 /** Maximum number of consecutive partial lines that are kept. If one more follows, these are reported as faults. */
 const MAX_PARTIAL_LINES = 100;

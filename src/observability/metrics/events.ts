@@ -175,7 +175,7 @@ export function serviceMetrics(registry: Registry) {
   });
   const unauthorizedCounter = new Counter({
     name: 'paygraph_service_unauthorized_total',
-    help: 'Requests that the payment service rejected with 401, also when repeated with the time of the service and with the second secret key (if there is one). Check the credentials and the clock of this machine.',
+    help: "Requests that the payment service rejected with 401, even when repeated with the service's time and with the second secret key (if set). Check the credentials and the clock of this machine.",
     registers,
   });
   const retryCounter = new Counter({
