@@ -45,7 +45,10 @@ export async function openSession(context: CommandContext, byValue?: string) {
     service,
     /** Opens the audit log. @throws AuditLogError if the log cannot be written; the command must then settle nothing */
     openAuditLog: () => {
-      const auditOptions = { allowedCreator: 'folder owner', hmacKey: config.auditKey?.reveal() ?? null } as const;
+      const auditOptions = {
+        allowedCreator: 'folder owner',
+        hmacKey: config.auditKey?.reveal() ?? null,
+      } as const;
       const log = AuditLog.open(
         config.auditFile,
         ({ why }) => terminal.printMessage(`${why}.`),
