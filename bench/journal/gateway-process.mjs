@@ -39,7 +39,7 @@ await serve(async ({ serviceUrl, journalUrl, count }) => {
   const log = pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: true }));
   // If calls are counted, no timer fires. Without background work every counted call is caused by a request.
   const clock = count ? { ...systemClock, after: () => ({ cancel: () => {} }) } : systemClock;
-  const gateway = await startGateway(config, log, clock, { open });
+  const gateway = await startGateway(config, log, clock, { openJournal: open });
   return {
     ready: gateway.url,
     /** Returns the journal calls since the last call. */

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import { readSettingFile, type Config } from '../config';
 import { ServiceClient } from '../datasources/payment-service/client';
 import { Credentials } from '../datasources/payment-service/credentials';
-import { PaymentService } from '../datasources/payment-service/payments';
-import { PayoutService } from '../datasources/payment-service/payouts';
+import { PaymentsApi } from '../datasources/payment-service/payments';
+import { PayoutsApi } from '../datasources/payment-service/payouts';
 import { ServiceTransport } from '../datasources/payment-service/http/transport';
 import { CallbackTokens } from '../core/callbacks/callback-tokens';
 import { requestContext } from '../http/server/request-context';
@@ -55,8 +55,8 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     Math.max(MIN_CALLER_POLL_MS, config.polling.intervalsByPhase[phase][0]?.everyMs ?? 0);
   const pollAfterMsByPhase = { payer: pollAfterMs('payer'), provider: pollAfterMs('provider') };
   return {
-    payments: new PaymentService(client, pollAfterMsByPhase),
-    payouts: new PayoutService(client),
+    payments: new PaymentsApi(client, pollAfterMsByPhase),
+    payouts: new PayoutsApi(client),
     callbackTokens,
     /** Whether a circuit breaker is open or half open. */
     isDown: (): boolean => Object.values(transport.policy.isOpenByBreaker()).includes(true),

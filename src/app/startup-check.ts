@@ -12,10 +12,10 @@ import { readTextFile } from '../shared/json-text';
  * Checks the files that the settings name: parses those that the gateway reads, and tests access to those that it
  * writes. Returns error messages.
  */
-function findFileErrors(env: ReturnType<typeof createEnvReader>): string[] {
+function findFileErrors(reader: ReturnType<typeof createEnvReader>): string[] {
   const errors: string[] = [];
-  const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {
-    const file = env.rawText(name);
+  const checkFile = (name: Parameters<typeof reader.rawText>[0], read: (file: string) => unknown): void => {
+    const file = reader.rawText(name);
     try {
       if (file !== undefined) read(file);
     } catch (error) {
@@ -24,7 +24,7 @@ function findFileErrors(env: ReturnType<typeof createEnvReader>): string[] {
   };
   checkFile('CLIENT_KEYS_FILE', (file) => new ClientKeyStore(readTextFile(file)));
   // Without SERVICE_BASE_URL, the gateway runs with the embedded sandbox and ignores this file.
-  if (env.has('SERVICE_BASE_URL'))
+  if (reader.has('SERVICE_BASE_URL'))
     checkFile('SERVICE_CREDENTIALS_FILE', (file) =>
       parseCredentialsFile(readTextFile(file), (referencedFile) =>
         readTextFile(path.resolve(path.dirname(file), referencedFile)),
@@ -32,13 +32,13 @@ function findFileErrors(env: ReturnType<typeof createEnvReader>): string[] {
     );
   checkFile('PERSISTED_OPERATIONS', (manifestPath) => {
     const settings = { manifestPath, modeForFrontends: 'allow', modeForServices: 'allow' } as const;
-    const schema = env.get('SUBGRAPH') ? buildSubgraphSchema() : buildGatewaySchema();
+    const schema = reader.get('SUBGRAPH') ? buildSubgraphSchema() : buildGatewaySchema();
     return new PersistedOperations({ settings, schema, onUnlisted: () => undefined });
   });
-  const databaseUrl = env.get('DATABASE_URL').reveal();
+  const databaseUrl = reader.get('DATABASE_URL').reveal();
   const writtenFiles = {
     DATABASE_URL: databaseUrl.startsWith('file:') ? databaseUrl.slice('file:'.length) : undefined,
-    AUDIT_LOG_FILE: env.get('AUDIT_LOG_FILE'),
+    AUDIT_LOG_FILE: reader.get('AUDIT_LOG_FILE'),
   };
   for (const [name, file] of Object.entries(writtenFiles)) {
     const error = file && describePathError(path.resolve(file));

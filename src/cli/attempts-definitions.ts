@@ -38,7 +38,7 @@ function defineListAndShowCommands(attemptsCommand: Command, createAction: Creat
       'print CSV; fill in the columns outcome and transactionId, then pass the file to settle --file',
     )
     .option('--jsonl', 'print one JSON object per line for settle --file')
-    .action(createAction(loadCommands, 'listAttempts'));
+    .action(createAction(loadCommands, 'listUnknownAttempts'));
   addCommand(attemptsCommand, 'show', { summary: 'show one attempt' })
     .argument('<attempt>', ATTEMPT_ARGUMENT_HELP)
     .option(...JSON_OPTION)

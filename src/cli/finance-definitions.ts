@@ -37,7 +37,11 @@ after the cursor have been deleted (CHANGES_RETENTION_DAYS), the error message c
     .option('--after <cursor>', 'begin after this cursor; if omitted, begin with the oldest stored change')
     .option('--channel <uuid>', 'only changes of this merchant channel; all if omitted', parseUuid)
     .addOption(
-      choiceOption('--format <format>', 'jsonl uses the names of the GraphQL schema', ['csv', 'jsonl']),
+      choiceOption(
+        '--format <format>',
+        'format of the output; jsonl uses the field names of the GraphQL schema',
+        ['csv', 'jsonl'],
+      ),
     )
     .option('--limit <number>', 'maximum number of changes; all if omitted', parseLimit)
     .action(createAction(() => import('./commands/changes.js'), 'printChanges'));

@@ -116,7 +116,7 @@ export const SETTINGS = {
   ALLOWED_URL_HOSTS: setting(parsers.listParser('host names', parsers.isHostNamePattern), {
     description:
       'Allowed hosts of returnUrl and callbackUrl; *.shop.example matches every name below shop.example.',
-    whenUnset: 'any public host',
+    whenUnset: 'any public host; with the embedded sandbox also loopback hosts',
   }),
   CORS_ORIGINS: setting(parsers.listParser('origins such as https://shop.example', parsers.isWebOrigin), {
     description: 'Web origins whose pages may call the gateway from a browser (CORS).',

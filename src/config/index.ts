@@ -88,19 +88,19 @@ function readSandboxSettings(reader: EnvReader) {
 }
 
 function readAccessSettings(reader: EnvReader) {
-  const clientKeysFile = reader.get('CLIENT_KEYS_FILE');
   const jwksUrl = reader.get('AUTH_JWKS_URL');
   const issuer = reader.get('AUTH_ISSUER');
   const audience = reader.get('AUTH_AUDIENCE');
   const maxLifetimeSeconds = reader.get('AUTH_MAX_TOKEN_LIFETIME_SECONDS');
   const maxStaleKeysSeconds = reader.get('AUTH_MAX_STALE_KEYS_SECONDS');
   const tokenSettings = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'] as const;
-  const presentNames = tokenSettings.filter((name) => reader.has(name));
-  const absentNames = presentNames.length === 0 ? [] : tokenSettings.filter((name) => !reader.has(name));
-  for (const name of absentNames) reader.addError(name, `required with ${presentNames.join(' and ')}`);
+  const presentTokenSettings = tokenSettings.filter((name) => reader.has(name));
+  for (const name of tokenSettings)
+    if (presentTokenSettings.length > 0 && !reader.has(name))
+      reader.addError(name, `required with ${presentTokenSettings.join(' and ')}`);
   if (issuer === DEV_ISSUER && !usesSandbox(reader))
     reader.addError('AUTH_ISSUER', `${DEV_ISSUER} is not allowed with SERVICE_BASE_URL: set your own issuer`);
-  if (!usesSandbox(reader) && !reader.has('CLIENT_KEYS_FILE') && presentNames.length === 0)
+  if (!usesSandbox(reader) && !reader.has('CLIENT_KEYS_FILE') && presentTokenSettings.length === 0)
     reader.addError(
       'CLIENT_KEYS_FILE',
       'a gateway with SERVICE_BASE_URL must authenticate callers: set CLIENT_KEYS_FILE (npm run client-key -- new <id> creates a key), or set AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE',
@@ -110,7 +110,7 @@ function readAccessSettings(reader: EnvReader) {
     jwksUrl && issuer && audience
       ? { jwksUrl, issuer, audience, maxLifetimeSeconds, maxStaleKeysSeconds }
       : null;
-  return { clientKeysFile, tokens };
+  return { clientKeysFile: reader.get('CLIENT_KEYS_FILE'), tokens };
 }
 
 const readHttpSettings = (reader: EnvReader) => ({

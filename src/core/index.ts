@@ -2,14 +2,14 @@ import type { Clock } from '../shared/clock';
 import { systemRuntime, type Runtime } from '../shared/runtime';
 import type { ChangeNotifier } from '../datasources/change-notifier/change-notifier';
 import type { Attempt, Journal } from '../datasources/journal/journal';
-import type { PaymentService } from '../datasources/payment-service/payments';
-import type { PayoutService } from '../datasources/payment-service/payouts';
+import type { PaymentsApi } from '../datasources/payment-service/payments';
+import type { PayoutsApi } from '../datasources/payment-service/payouts';
 import { AttemptOperations } from './attempts';
 import type { BackgroundObserver, RunInBackgroundSpan } from './background';
 import { CallbackHandler } from './callbacks/callback-handler';
 import type { CallbackTokens } from './callbacks/callback-tokens';
 import { ChangeTracking } from './changes/change-tracking';
-import type { ServiceLoad } from './changes/follower';
+import type { ServiceLoad } from './changes/transaction-follower';
 import { ClockGuard, JournalClock } from './clocks';
 import { ConfirmService } from './confirm/confirm-service';
 import { KeyedHashes } from './create/keyed-hashes';
@@ -40,8 +40,8 @@ interface OperationsConfig {
 }
 
 interface OperationsOptions {
-  payments: PaymentService;
-  payouts: PayoutService;
+  payments: PaymentsApi;
+  payouts: PayoutsApi;
   callbackTokens: CallbackTokens;
   journal: Journal;
   /** Null if no other instance can use the journal. */
@@ -108,8 +108,8 @@ export function startOperations(options: OperationsOptions) {
       else if (outcome === 'unknown') await recovery.claimAndRecover<Transaction>(attempt, matchers[kind]);
     });
   const callbacks = new CallbackHandler({ publicUrl, callbackTokens, session, lookUp });
-  const feedOptions = { settings: config.polling, session, notifier, runInSpan, observer, recorder };
-  const common = { session, recovery, hashes, timeoutMs, urlPolicy, callbacks, feedOptions };
+  const pollingOptions = { settings: config.polling, session, notifier, runInSpan, observer, recorder };
+  const common = { session, recovery, hashes, timeoutMs, urlPolicy, callbacks, pollingOptions };
   const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
   const payoutOperations = new PayoutOperations({ ...common, payouts, hasPreflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };

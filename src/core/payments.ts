@@ -1,4 +1,4 @@
-import type { PaymentService } from '../datasources/payment-service/payments';
+import type { PaymentsApi } from '../datasources/payment-service/payments';
 import { selectedConfirmation, selectedPaymentMethod } from '../schema/methods/selected-method';
 import type { PaymentMethodDefinition } from '../schema/methods/method-definition';
 import type { PaymentResource } from '../schema/payment';
@@ -21,13 +21,13 @@ import type { UrlPolicy } from '../config/types';
 import { TransactionFeed, type TransactionFeedOptions } from './polling/transaction-feed';
 
 interface PaymentOperationsOptions extends CreateOptions {
-  payments: PaymentService;
+  payments: PaymentsApi;
   confirmService: ConfirmService;
   /** Time in ms for which the journal keeps attempts with a final outcome. */
   keepMs: number;
   urlPolicy: UrlPolicy;
   callbacks: CallbackHandler;
-  feedOptions: TransactionFeedOptions;
+  pollingOptions: TransactionFeedOptions;
 }
 
 /** The payments that a caller may confirm. */
@@ -45,7 +45,7 @@ export class PaymentOperations {
   readonly feed: TransactionFeed<PaymentResource>;
 
   constructor(private readonly options: PaymentOperationsOptions) {
-    const { payments, feedOptions } = options;
+    const { payments, pollingOptions: feedOptions } = options;
     this.feed = new TransactionFeed(feedOptions, 'payment', (lookupKey) => payments.lookUp(lookupKey));
     payments.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
   }

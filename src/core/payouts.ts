@@ -1,5 +1,5 @@
 import type { LookupKey } from '../datasources/payment-service/client';
-import type { KnownPayout, PayoutService } from '../datasources/payment-service/payouts';
+import type { KnownPayout, PayoutsApi } from '../datasources/payment-service/payouts';
 import { ServiceError } from '../datasources/payment-service/service-error';
 import { selectedPayoutMethod } from '../schema/methods/selected-method';
 import type { PayoutResource } from '../schema/payout';
@@ -15,12 +15,12 @@ import type { UrlPolicy } from '../config/types';
 import { TransactionFeed, type TransactionFeedOptions } from './polling/transaction-feed';
 
 interface PayoutOperationsOptions extends CreateOptions {
-  payouts: PayoutService;
+  payouts: PayoutsApi;
   /** Whether a create is sent only after a lookup has shown that no payout has its external id. */
   hasPreflight: boolean;
   urlPolicy: UrlPolicy;
   callbacks: CallbackHandler;
-  feedOptions: TransactionFeedOptions;
+  pollingOptions: TransactionFeedOptions;
 }
 
 /** Time limit in ms for reading the details of a payout from the journal. After a timeout, the payout lacks them. */
@@ -36,7 +36,7 @@ export class PayoutOperations {
   readonly feed: TransactionFeed<PayoutResource>;
 
   constructor(private readonly options: PayoutOperationsOptions) {
-    const { payouts, feedOptions } = options;
+    const { payouts, pollingOptions: feedOptions } = options;
     this.feed = new TransactionFeed(feedOptions, 'payout', (lookupKey) =>
       payouts.lookUp(lookupKey, (transactionId) => this.#findKnownPayout(lookupKey, transactionId)),
     );

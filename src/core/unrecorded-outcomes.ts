@@ -16,7 +16,10 @@ export interface UnrecordedOutcome {
   outcome: Outcome;
   /** Whether this is the first outcome of an attempt that this instance inserted, or tried to insert. */
   isFirstOutcomeByInserter: boolean;
-  /** Called when the journal has recorded the outcome for the first time; must not throw. */
+  /**
+   * Called once, when recording ends without a failure. The journal may have kept an earlier outcome, or another attempt
+   * may hold the key. Must not throw.
+   */
   onRecorded?: () => void;
 }
 
@@ -62,7 +65,8 @@ export class UnrecordedOutcomes {
 
   /**
    * Records up to 250 outcomes. If `all` is true, records all, until a whole batch fails. Begins with `succeeded` and
-   * `unknown`. Keeps `not_sent` and `rejected` queued for a minute, to write them again.
+   * `unknown`. Keeps `not_sent` and `rejected` queued for LATE_INSERT_POSSIBLE_FOR_MS even after they are recorded, and
+   * writes them again, because an insert that timed out may take effect late.
    */
   async flush({ all }: { all: boolean }): Promise<void> {
     const now = this.clock.monotonic();

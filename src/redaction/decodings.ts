@@ -146,10 +146,10 @@ function nestedDecodings(text: string): DecodedText[] {
   const positions = Array.from({ length: text.length }, (_, position) => position);
   let latest: DecodedText = { text, starts: positions, ends: positions.map((position) => position + 1) };
   for (let decodingCount = 0; decodingCount < MAX_DECODINGS; decodingCount += 1) {
-    const next = decodeOnce(latest);
-    if (next.text === latest.text) break;
-    decodings.push(next);
-    latest = next;
+    const decodedAgain = decodeOnce(latest);
+    if (decodedAgain.text === latest.text) break;
+    decodings.push(decodedAgain);
+    latest = decodedAgain;
   }
   return decodings;
 }

@@ -49,7 +49,7 @@ function outcomeOfError(error: unknown): string {
 const isKeyRejected = ({ fields }: AuditedResult): boolean =>
   fields?.some(({ path }) => path[0] === 'idempotencyKey') ?? false;
 
-/** Returns a function that runs a mutation and passes an audit entry to `record`, even if the mutation throws. */
+/** Returns a function that runs a mutation and passes an audit entry to `recordEntry`, even if the mutation throws. */
 export function createAuditedRunner(
   recordEntry: (entry: AuditEntry) => void,
   caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,

@@ -26,11 +26,11 @@ export function addHostedPage(app: FastifyInstance, store: TransactionStore, lif
     const payment = findPayment(request.params.id);
     const applyChoice = actionsByChoice.get(request.params.choice);
     if (!payment || !applyChoice) return sendUnknownPaymentPage(reply);
-    const hostedPageUrl = `../${payment.id}`;
-    if (hasFinalStatus(payment)) return reply.redirect(hostedPageUrl, 303);
+    const relativePageUrl = `../${payment.id}`;
+    if (hasFinalStatus(payment)) return reply.redirect(relativePageUrl, 303);
     applyChoice(payment);
     // `href` is the URL in ASCII, as a Location header requires.
-    return reply.redirect(payment.returnUrl ? new URL(payment.returnUrl).href : hostedPageUrl, 303);
+    return reply.redirect(payment.returnUrl ? new URL(payment.returnUrl).href : relativePageUrl, 303);
   });
 }
 

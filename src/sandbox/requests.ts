@@ -37,7 +37,7 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
 
 /**
  * Parses the body of a payout create. If the method is unknown, accepts it with any fields (spec 2.8, "or others").
- * Removes card data from the result. Throws a 400 error if the body is invalid.
+ * Masks card numbers and removes security codes in the result. Throws a 400 error if the body is invalid.
  */
 export function readPayoutRequest(body: WireObject, methods: SandboxMethods['payouts']) {
   const reader = new ObjectReader(body);

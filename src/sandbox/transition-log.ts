@@ -19,7 +19,7 @@ export class TransitionLog {
   private readonly latestTransitions: Transition[] = [];
   private readonly statusByTransaction = new WeakMap<Transaction, string>();
 
-  /** Records a transaction's status and state if they differ from the last record. `at`: time in ms since 1970. */
+  /** Records a transaction's status and state if they differ from the last record. `atMs`: time in ms since 1970. */
   record(transaction: Transaction, atMs: number): void {
     const { kind, id: transactionId, status } = transaction;
     const state = transaction.kind === 'payment' ? transaction.state : undefined;

@@ -69,6 +69,6 @@ export function valueWithoutLookup(object: object, name: string): unknown {
   return property && 'value' in property ? property.value : undefined;
 }
 
-/** Returns a lazy value without waiting for its lookup. Null if the value is missing or still being looked up. */
+/** Returns a lazy value that needs no lookup. Null if it is missing or a promise, even one that has resolved. */
 export const presentOrNull = <T>(value: Lazy<T>): T | null =>
   value instanceof Promise ? null : (value ?? null);

@@ -85,7 +85,7 @@ export const Decimal = createStringScalar({
     'A decimal number as a string. Input: a number above zero, with up to 15 digits before the point and at most two after it. A JSON or GraphQL number is rejected. The gateway sends two decimals to the service, for example "5.50" for "5.5". Output: exactly as the service sent it.',
   rule: [
     'decimal',
-    'must be a string with a decimal number above zero: up to 15 digits and at most two decimals, for example 10.00.',
+    'must be a string with a decimal number above zero: up to 15 digits before the point and at most two after it, for example 10.00.',
   ],
   parse: normalizeDecimal,
   violatedRule: findViolatedDecimalRule,
@@ -144,7 +144,7 @@ const isInexactNumber = (value: unknown): boolean =>
   typeof value === 'number' && (!Number.isFinite(value) || isInexactInteger(value));
 
 /**
- * Returns the value if it is a JSON object with exact numbers, nested at most MAX_NESTING levels deep. Otherwise throws
+ * Returns the value if it is a JSON object with exact numbers, nested at most MAX_NESTING_DEPTH levels deep. Otherwise throws
  * BAD_USER_INPUT. Does not recurse, because very deep nesting would overflow the stack.
  */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {

@@ -90,7 +90,8 @@ export class OutcomeUnknownError extends UserError {
   @NullableField('The external id that was sent, also if the gateway generated it; null for a confirm.')
   externalId?: string;
 
-  @NullableField('The payment of a confirm; null for a create.', () => UUID) transactionId?: string;
+  @NullableField('The payment that was to be confirmed; null for a create.', () => UUID)
+  transactionId?: string;
 }
 
 export const invalidInputError = (fields: FieldError[]): InvalidInputError =>
@@ -105,7 +106,7 @@ export const invalidInputError = (fields: FieldError[]): InvalidInputError =>
 export const rejectedCreateError = (httpStatus: number, message: string): RejectedByServiceError =>
   Object.assign(new RejectedByServiceError(), { message, httpStatus });
 
-/** Returns the error for a confirm that the service rejected with this HTTP status and message. */
+/** Returns the error for a rejected confirm. Adds to the service's message that the payment may be confirmed or paid. */
 export const rejectedConfirmError = (httpStatus: number, message: string): RejectedByServiceError =>
   rejectedCreateError(
     httpStatus,

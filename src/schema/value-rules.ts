@@ -24,7 +24,7 @@ export const VALUE_RULES = [
   'jsonObject',
   'exactNumber',
   'variableOnly',
-  // Arguments of queries
+  // Arguments of queries and subscriptions
   'atLeastOne',
   'maxItems',
   'range',

@@ -7,11 +7,11 @@ import { decodeUtf8 } from './json-text';
 interface HotReloadedFileOptions<T> {
   path: string;
   /**
-   * Parses `text`, the content of the file. May read other files with `readReferenced`; these files are then watched,
+   * Parses `text`, the content of the file. May read other files with `readReferencedFile`; these files are then watched,
    * too. If it throws an error, the message must contain no secrets, because the message is logged. A SyntaxError is an
    * exception: its message is never shown (see describeFileError).
    */
-  parse(text: string, readReferencedFile: (path: string) => string): T;
+  parse(text: string, readReferencedFile: (referencedPath: string) => string): T;
   /**
    * Called after a reload. If the reload failed, `applied` is false, and the old value stays. If the reload succeeded,
    * `applied` is true. Not called if the content is unchanged and the previous reload succeeded, too.
@@ -76,7 +76,7 @@ export class HotReloadedFile<T> {
 
   async #poll(): Promise<void> {
     const { versions } = this.#lastResult;
-    const currentVersions = (await Promise.all([...versions.keys()].map(readVersion))).join();
+    const currentVersions = (await Promise.all([...versions.keys()].map(readFileVersion))).join();
     if (this.#isClosed) return;
     const hasChanged = currentVersions !== [...versions.values()].join();
     const isStable = currentVersions === this.#changingVersions;
@@ -105,7 +105,7 @@ export class HotReloadedFile<T> {
 function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {
     const result = readOnce(options);
-    const isStable = [...result.versions].every(([path, version]) => version === readVersionSync(path));
+    const isStable = [...result.versions].every(([path, version]) => version === readFileVersionSync(path));
     if (isStable || readCount === MAX_READS) return result;
   }
 }
@@ -114,7 +114,7 @@ function readOnce<T>({ path, parse }: HotReloadedFileOptions<T>): ReadResult<T> 
   const versions = new Map<string, string>();
   const hash = createHash('sha256');
   const readFile = (file: string): string => {
-    versions.set(file, readVersionSync(file));
+    versions.set(file, readFileVersionSync(file));
     const bytes = readFileSync(file);
     hash.update(`${bytes.length}:`).update(bytes);
     return decodeUtf8(bytes);
@@ -130,7 +130,7 @@ function readOnce<T>({ path, parse }: HotReloadedFileOptions<T>): ReadResult<T> 
 const versionOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mtimeNs, ctimeNs].join(':');
 
-function readVersionSync(path: string): string {
+function readFileVersionSync(path: string): string {
   try {
     return versionOf(statSync(path, { bigint: true }));
   } catch (error) {
@@ -138,7 +138,7 @@ function readVersionSync(path: string): string {
   }
 }
 
-const readVersion = (path: string): Promise<string> =>
+const readFileVersion = (path: string): Promise<string> =>
   stat(path, { bigint: true }).then(versionOf, errorCode);
 
 /**

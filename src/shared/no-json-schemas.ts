@@ -1,5 +1,7 @@
 function rejectSchema(): never {
-  throw new Error('A route has a JSON schema, but this server has no schema compilers.');
+  throw new Error(
+    'Bug in the gateway: a route has a JSON schema, but its server was created with noJsonSchemas.',
+  );
 }
 
 /**

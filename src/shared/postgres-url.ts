@@ -105,10 +105,10 @@ export function parsePostgresUrl(text: string): PostgresUrl {
   };
 }
 
-function parseHost(text: string, index: number): PostgresHost {
+function parseHost(text: string, hostIndex: number): PostgresHost {
   const [, host, port] = HOST_PATTERN.exec(text) ?? [];
-  requireThat(host !== undefined, `a name or an IP address (IPv6 in brackets) as host ${index + 1}`);
-  checkPort(port, `the port of host ${index + 1}`);
+  requireThat(host !== undefined, `a name or an IP address (IPv6 in brackets) as host ${hostIndex + 1}`);
+  checkPort(port, `the port of host ${hostIndex + 1}`);
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port ? Number(port) : DEFAULT_POSTGRES_PORT };
 }
 

@@ -122,27 +122,27 @@ test.each([
   expect((await verify(file)).faults).not.toEqual([]);
 });
 
-test.each([null, 'another-key'])(
-  'Verification with AUDIT_LOG_KEY detects an audit log that was rewritten with the key %j',
-  async (key) => {
-    const right = 'key-of-the-audit-log';
-    const file = temporaryLog();
-    const { log } = openLog(file, null, right);
-    for (const each of ['a', 'b', 'c']) log.recordMutation(entry({ key: each }));
-    await log.close();
-    expect((await verify(file, [], right)).faults).toEqual([]);
-    let previous = '';
-    const rewrittenLines = linesOf(file).map((text) => {
-      const body = parseLine(text)!.body.replace('"10000.00"', '"10.00"');
-      previous = hashLine(previous, body, key);
-      return `${body},"hash":"${previous}"}`;
-    });
-    putLines(file, rewrittenLines);
-    expect((await verify(file, [], key)).faults).toEqual([]);
-    const { faults } = await verify(file, [], right);
-    expect(faults.map(({ code }) => code)).toEqual(Array(5).fill('changed'));
-  },
-);
+test.each([
+  ['without a key', null],
+  ['with another key', 'another-key'],
+])('Verification with AUDIT_LOG_KEY detects an audit log that was rewritten %s', async (_how, key) => {
+  const right = 'key-of-the-audit-log';
+  const file = temporaryLog();
+  const { log } = openLog(file, null, right);
+  for (const each of ['a', 'b', 'c']) log.recordMutation(entry({ key: each }));
+  await log.close();
+  expect((await verify(file, [], right)).faults).toEqual([]);
+  let previous = '';
+  const rewrittenLines = linesOf(file).map((text) => {
+    const body = parseLine(text)!.body.replace('"10000.00"', '"10.00"');
+    previous = hashLine(previous, body, key);
+    return `${body},"hash":"${previous}"}`;
+  });
+  putLines(file, rewrittenLines);
+  expect((await verify(file, [], key)).faults).toEqual([]);
+  const { faults } = await verify(file, [], right);
+  expect(faults.map(({ code }) => code)).toEqual(Array(5).fill('changed'));
+});
 
 test('Verification against a seal (an earlier hash of the last line) detects removed lines, and accepts later lines', async () => {
   const file = await twoStarts();
@@ -190,7 +190,7 @@ describe('An audit log line whose process died while writing it', () => {
     expect(notes).toHaveLength(1);
   });
 
-  test('is not confused with a line that was truncated later, which is reported as a fault', async () => {
+  test('is told apart from a complete line that was truncated later, which is reported as a fault', async () => {
     const file = await twoStarts();
     const lines = linesOf(file);
     putLines(file, rewritten(5, /.{50}$/, '')(lines));

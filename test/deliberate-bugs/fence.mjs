@@ -11,7 +11,7 @@ export const bugs = [
     find: 'return (await this.payouts.lookUp({ channel, transactionId }, () => knownPayout)) !== null;',
     replace: 'return knownPayout.mayLackCreateDetails;',
     tests: fence,
-    name: 'an earlier transaction of the journal',
+    name: 'a transaction that the journal contains',
   },
   {
     id: 'fence-found-payment-not-recorded',

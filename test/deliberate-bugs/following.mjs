@@ -27,7 +27,7 @@ export const bugs = [
   {
     id: 'follower-repeats-lookups-of-callers',
     promise: 'The gateway does not look up on its own what a caller has just looked up.',
-    file: 'src/core/changes/follower.ts',
+    file: 'src/core/changes/transaction-follower.ts',
     find: 'sinceSeenMs >= delayMs * FRESHNESS_FRACTION',
     replace: 'sinceSeenMs >= 0',
     tests: ['test/changes/follow-rate.slow.test.ts'],
@@ -35,7 +35,7 @@ export const bugs = [
   {
     id: 'follower-ignores-rate',
     promise: 'The lookups of followed transactions stay within FOLLOW_LOOKUPS_PER_SECOND.',
-    file: 'src/core/changes/follower.ts',
+    file: 'src/core/changes/transaction-follower.ts',
     find: 'Math.min(Math.floor(this.#lookupTokens), freeSlots)',
     replace: 'freeSlots',
     tests: ['test/changes/follow-rate.slow.test.ts'],
@@ -43,7 +43,7 @@ export const bugs = [
   {
     id: 'follower-never-stops',
     promise: 'Transactions are not looked up after FOLLOW_DAYS.',
-    file: 'src/core/changes/follower.ts',
+    file: 'src/core/changes/transaction-follower.ts',
     find: 'clock.now() - createdAt >= config.changes.followMs',
     replace: 'clock.now() < createdAt',
     tests: ['test/changes/following.slow.test.ts'],

@@ -140,7 +140,7 @@ describeWhere(
       expect(load.failed.length).toBeLessThanOrEqual(Math.max(ROUNDS / 10, 1));
     });
 
-    test('cause a retryable GraphQL error, and no variable or token in the log of nginx, when both gateways are killed', async () => {
+    test('are both killed: nginx responds with a retryable GraphQL error, and logs no variable and no callback token', async () => {
       for (const gateway of gateways) await gateway.kill();
       const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
       expect([status, errors]).toEqual([502, errorOf('SERVICE_UNAVAILABLE', true)]);

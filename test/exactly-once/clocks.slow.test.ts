@@ -203,7 +203,7 @@ describeSqlite('A step of the wall clock', (harnesses) => {
 });
 
 describeSqlite('A step of the clock of the journal', (harnesses) => {
-  test('is logged, counted and reported, and no lost create is sent again', async () => {
+  test('is logged, counted and shown by /readyz, and a create whose response was lost is not sent again', async () => {
     const journalClock = steppingClock();
     const logLines: string[] = [];
     const harness = await harnesses.start({ journalClock, logLines });

@@ -116,31 +116,28 @@ describe('The setting EXPLORER', () => {
 
 describe('The storage of the explorer', () => {
   test.each([
-    ['tabState', false],
-    ['variables', false],
-    ['headers', false],
-    ['queries', false],
-    ['theme', true],
-    ['visiblePlugin', true],
-    ['historyFlex', true],
-  ])(
-    'keeps %s until it is removed (in the storage of the browser, not only in memory: %s)',
-    (name, isInBrowser) => {
-      const kept: Record<string, string> = {};
-      const methods = {
-        getItem: (key: string) => kept[key] ?? null,
-        setItem: (key: string, value: string) => void (kept[key] = value),
-        removeItem: (key: string) => void Reflect.deleteProperty(kept, key),
-      };
-      const storage = createStorage(Object.assign(Object.create(methods), kept) as Storage);
-      const key = `graphiql:${name}`;
-      storage.setItem(key, 'Bearer pgk_key');
-      expect(storage.getItem(key)).toBe('Bearer pgk_key');
-      expect(kept).toEqual(isInBrowser ? { [key]: 'Bearer pgk_key' } : {});
-      storage.removeItem(key);
-      expect([storage.getItem(key), kept]).toEqual([null, {}]);
-    },
-  );
+    ['tabState', 'in memory only'],
+    ['variables', 'in memory only'],
+    ['headers', 'in memory only'],
+    ['queries', 'in memory only'],
+    ['theme', 'in the storage of the browser'],
+    ['visiblePlugin', 'in the storage of the browser'],
+    ['historyFlex', 'in the storage of the browser'],
+  ])('keeps the item %s %s, until it is removed', (name, place) => {
+    const kept: Record<string, string> = {};
+    const methods = {
+      getItem: (key: string) => kept[key] ?? null,
+      setItem: (key: string, value: string) => void (kept[key] = value),
+      removeItem: (key: string) => void Reflect.deleteProperty(kept, key),
+    };
+    const storage = createStorage(Object.assign(Object.create(methods), kept) as Storage);
+    const key = `graphiql:${name}`;
+    storage.setItem(key, 'Bearer pgk_key');
+    expect(storage.getItem(key)).toBe('Bearer pgk_key');
+    expect(kept).toEqual(place === 'in the storage of the browser' ? { [key]: 'Bearer pgk_key' } : {});
+    storage.removeItem(key);
+    expect([storage.getItem(key), kept]).toEqual([null, {}]);
+  });
 });
 
 const load = () =>

@@ -393,7 +393,7 @@ test.each([
   expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\b${hint}\\b`))]);
 });
 
-/** Returns misspellings of a name: in each, one letter is left out, doubled, replaced or swapped with the next. */
+/** Returns misspellings of a name: every fourth letter is left out, doubled, replaced or swapped with the next. */
 const misspelt = (name: string): string[] =>
   [...name].flatMap((letter, place) => {
     if (place % 4 !== 0) return [];
@@ -402,7 +402,7 @@ const misspelt = (name: string): string[] =>
     return [before + after, before + letter + letter + after, swapped, `${before}X${after}`];
   });
 
-test('Every misspelling of a setting name by one letter causes a warning', () => {
+test('A misspelling by one letter of a setting name with at least 7 characters causes a warning', () => {
   const known = new Set(Object.keys(SETTINGS).flatMap((each) => [each, `${each}_FILE`]));
   const names = Object.keys(SETTINGS).filter((name) => name.length >= 7);
   const typos = [...new Set(names.flatMap(misspelt))].filter((typo) => !known.has(typo) && typo.length >= 6);

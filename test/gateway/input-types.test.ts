@@ -290,7 +290,7 @@ describe('A @oneOf input', () => {
   });
 
   test.each(['upi', 'c2c'])(
-    'is refused when the object in its field %s has no value, although all fields of the object are optional',
+    'is refused when no field of the object in its field %s has a value, although each of these fields is optional',
     async (variant) => {
       const { mutation, input } = validCall('createPayment', variant);
       for (const empty of [{}, { email: null }, { firstName: null, email: null }]) {

@@ -4,8 +4,8 @@ import { readConfig } from '../../src/config';
 import { Credentials } from '../../src/datasources/payment-service/credentials';
 import { ServiceClient } from '../../src/datasources/payment-service/client';
 import { ServiceTransport } from '../../src/datasources/payment-service/http/transport';
-import { PaymentService } from '../../src/datasources/payment-service/payments';
-import { PayoutService } from '../../src/datasources/payment-service/payouts';
+import { PaymentsApi } from '../../src/datasources/payment-service/payments';
+import { PayoutsApi } from '../../src/datasources/payment-service/payouts';
 import { Secret } from '../../src/shared/secret';
 import type { ServiceConnections } from '../../src/datasources/payment-service/http/connections';
 import type { Environment } from './environment';
@@ -53,8 +53,8 @@ export function startInstance(
     onRetry: none,
   });
   const operations = startOperations({
-    payments: new PaymentService(client),
-    payouts: new PayoutService(client),
+    payments: new PaymentsApi(client),
+    payouts: new PayoutsApi(client),
     callbackTokens: new CallbackTokens('callbacks'),
     journal: database.connect(machine),
     notifier: null,

@@ -85,7 +85,7 @@ export function totalsOf(attempts: readonly Attempt[]) {
   });
 }
 
-/** Returns one indented line of text for each total. */
+/** Returns one indented line for each total: mutation, number of attempts, sum of the amounts. */
 export const describeTotals = (totals: ReturnType<typeof totalsOf>): string[] =>
   totals.map(
     ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts} (total ${value} ${currency})`,

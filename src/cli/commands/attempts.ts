@@ -8,8 +8,8 @@ interface OutputOptions {
   csv?: boolean;
 }
 
-/** Runs `paygraph attempts list`. */
-export async function listAttempts(
+/** Runs `paygraph attempts list`: prints the attempts with an unknown outcome. */
+export async function listUnknownAttempts(
   context: CommandContext,
   { json, jsonl, csv }: OutputOptions,
 ): Promise<void> {

@@ -32,7 +32,7 @@ interface ReconcileOptions {
 /** Runs `paygraph reconcile`. */
 export async function reconcile(
   { terminal, env }: CommandContext,
-  { from, to, channel, rate, out: file, all = false, resume, json }: ReconcileOptions,
+  { from, to, channel, rate, out: reportPath, all = false, resume, json }: ReconcileOptions,
 ): Promise<number> {
   if (from >= to) throw new UsageError('--to: expected a time after --from.');
   if (to > Date.now()) throw new UsageError('--to: expected a time in the past.');
@@ -42,7 +42,9 @@ export async function reconcile(
   const journal = await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
     await using lookupClient = new LookupClient(config.service, rate);
-    using report = resume ? ReportFile.resume(file, selection) : ReportFile.create(file, selection);
+    using report = resume
+      ? ReportFile.resume(reportPath, selection)
+      : ReportFile.create(reportPath, selection);
     using latestChanges = new LatestChanges(journal, selection);
     terminal.showProgress('Reading the record of changes …');
     await latestChanges.update();
@@ -51,7 +53,7 @@ export async function reconcile(
     const checkOptions = { journal, latestChanges, followsTransactions, lookupClient };
     await checkAttempts(attemptPages, checkOptions, { report, terminal });
     report.complete();
-    printSummary(terminal, report, { file, lookupCount: lookupClient.requestCount, json });
+    printSummary(terminal, report, { reportPath, lookupCount: lookupClient.requestCount, json });
     return report.differenceCount > 0 ? EXIT.failed : EXIT.done;
   } finally {
     await journal.close();
@@ -119,10 +121,13 @@ async function checkAttempts(
 function printSummary(
   terminal: Terminal,
   { counts, checkedCount }: ReportFile,
-  { file, lookupCount, json = false }: { file: string; lookupCount: number; json?: boolean },
+  { reportPath, lookupCount, json = false }: { reportPath: string; lookupCount: number; json?: boolean },
 ): void {
-  if (json) return terminal.printJson({ checked: checkedCount, counts, lookups: lookupCount, file });
-  terminal.print(`${checkedCount} attempts checked; ${lookupCount} lookups in this run; report: ${file}`);
+  if (json)
+    return terminal.printJson({ checked: checkedCount, counts, lookups: lookupCount, file: reportPath });
+  terminal.print(
+    `${checkedCount} attempts checked; ${lookupCount} lookups in this run; report: ${reportPath}`,
+  );
   for (const result of COMPARISON_RESULTS)
     terminal.print(`${String(counts[result]).padStart(8)}  ${result.replaceAll('_', ' ')}`);
 }

@@ -66,7 +66,7 @@ const REMEDIES = {
   private_address:
     'Set PUBLIC_URL to an address that the service can reach, unless the service is in the same network.',
   no_callbacks:
-    'Requests to /callbacks/ below PUBLIC_URL have to reach a running gateway. A proxy or firewall may treat this machine differently from the service.',
+    'Make sure that requests to /callbacks/ below PUBLIC_URL reach a running gateway. The doctor sent its request from this machine: a proxy or firewall may block it and still let the callbacks of the payment service through, or the reverse.',
   timeout: 'A host does not respond, a firewall drops packets, or this machine is overloaded.',
   check_error: 'This is a bug: please report it.',
 } as const;

@@ -42,7 +42,7 @@ export class LatestChanges implements Disposable {
 
   /**
    * Copies the changes that were recorded since the previous call. The first call begins with the oldest stored change.
-   * Changes that were recorded more than MAX_SKEW_MS before `selection.from` are skipped.
+   * Changes that were recorded more than MAX_CHANGE_CLOCK_SKEW_MS before `selection.from` are skipped.
    */
   update(): Promise<void> {
     this.#currentUpdate = this.#currentUpdate.then(() => this.#copyNewChanges());

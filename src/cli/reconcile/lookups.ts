@@ -3,8 +3,8 @@ import type { Attempt } from '../../datasources/journal/journal';
 import { ServiceClient } from '../../datasources/payment-service/client';
 import { Credentials } from '../../datasources/payment-service/credentials';
 import { ServiceTransport } from '../../datasources/payment-service/http/transport';
-import { PaymentService } from '../../datasources/payment-service/payments';
-import { PayoutService } from '../../datasources/payment-service/payouts';
+import { PaymentsApi } from '../../datasources/payment-service/payments';
+import { PayoutsApi } from '../../datasources/payment-service/payouts';
 import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-service/service-error';
 import { sleep } from '../../shared/timeout';
 import type { ServiceTransaction } from './compare';
@@ -33,8 +33,8 @@ export class LookupClient implements AsyncDisposable {
    * repetitions of a request after a 401.
    */
   requestCount = 0;
-  readonly #payments: PaymentService;
-  readonly #payouts: PayoutService;
+  readonly #payments: PaymentsApi;
+  readonly #payouts: PayoutsApi;
   readonly #credentials;
   readonly #transport;
   readonly #limiter: RateLimiter;
@@ -58,13 +58,13 @@ export class LookupClient implements AsyncDisposable {
       onRetry: () => this.#limiter.reserveWaitMs(),
     });
     this.#limiter = new RateLimiter(requestsPerSecond);
-    this.#payments = new PaymentService(client);
-    this.#payouts = new PayoutService(client);
+    this.#payments = new PaymentsApi(client);
+    this.#payouts = new PayoutsApi(client);
   }
 
   /**
    * Looks up an attempt's transaction, by its id if the attempt has it, otherwise by the external id. Resolves with
-   * a failure after a ServiceError that is not retryable, or after MAX_TRIES tries. Rejects if this object is disposed
+   * a failure after a ServiceError that is not retryable, or after MAX_LOOKUP_TRIES tries. Rejects if this object is disposed
    * while the lookup waits for the rate limit or for a retry.
    */
   async lookUp({ kind, channel, transactionId, externalId }: Attempt): Promise<LookupOutcome> {

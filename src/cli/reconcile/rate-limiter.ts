@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../shared/clock';
 
 /** Maximum delay in ms that is caught up: after a late request, the next ones follow sooner, to keep the average rate. */
-const MAX_CATCH_UP_MS = 100;
+const MAX_CAUGHT_UP_DELAY_MS = 100;
 
 /** Limits the rate of requests: spaces them evenly, in the order of the calls of reserveWaitMs(). */
 export class RateLimiter {
@@ -22,7 +22,7 @@ export class RateLimiter {
    */
   reserveWaitMs(): number {
     const now = this.clock.monotonic();
-    const turnAt = Math.max(this.#nextTurnAt, now - MAX_CATCH_UP_MS);
+    const turnAt = Math.max(this.#nextTurnAt, now - MAX_CAUGHT_UP_DELAY_MS);
     this.#nextTurnAt = turnAt + this.#intervalMs;
     return Math.max(0, turnAt - now);
   }

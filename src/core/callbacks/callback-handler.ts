@@ -95,17 +95,17 @@ export class CallbackHandler {
         if (attempt) await lookUp(attempt);
       });
     } catch {
-      // If the lookup fails, polling or recovery finds the change later.
+      // Ignore the failure: a later poll, the TransactionFollower or, for an unknown outcome, recovery looks up again.
     }
     bucket.isLookupPending = false;
     if (bucket.mustLookUpAgain) this.#scheduleLookup(attemptId, bucket);
-    else this.#deleteWhenFull(attemptId, bucket);
+    else this.#deleteBucketOnceRefilled(attemptId, bucket);
   }
 
-  #deleteWhenFull(attemptId: string, bucket: TokenBucket): void {
+  #deleteBucketOnceRefilled(attemptId: string, bucket: TokenBucket): void {
     this.#clock.after(Math.max(0, bucket.fullAt - this.#clock.monotonic()), () => {
       if (bucket.isLookupPending) return;
-      if (bucket.fullAt > this.#clock.monotonic()) this.#deleteWhenFull(attemptId, bucket);
+      if (bucket.fullAt > this.#clock.monotonic()) this.#deleteBucketOnceRefilled(attemptId, bucket);
       else if (this.#buckets.get(attemptId) === bucket) this.#buckets.delete(attemptId);
     });
   }

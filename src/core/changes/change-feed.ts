@@ -34,6 +34,7 @@ const BEHIND_EXPIRY_MS = 60_000;
 /** Selects the changes that one reader may see. */
 export type ChangeFilter = Pick<ChangeRange, 'creators'> & { channel: string };
 
+/** The parts of JournalSession that a ChangeFeed uses. */
 type FeedSession = Pick<JournalSession, 'clock' | 'runtime' | 'service'> & {
   journal: Pick<ChangeJournal, 'readChanges' | 'newestChange'>;
 };
@@ -49,7 +50,7 @@ export class ChangeFeed {
   #stalledReads: { firstAt: number; lastAt: number } | undefined;
 
   constructor(
-    private readonly session: FeedSession,
+    private readonly journalSession: FeedSession,
     private readonly signals: ChangeSignals,
     private readonly observer: Pick<BackgroundObserver, 'onChangeDelivered'>,
   ) {}
@@ -57,7 +58,7 @@ export class ChangeFeed {
   /** Duration in ms of the current series of stalled reads; 0 if there is none, or if the latest is out of date. */
   get behindMs(): number {
     const { firstAt, lastAt } = this.#stalledReads ?? { firstAt: 0, lastAt: 0 };
-    return this.session.clock.monotonic() - lastAt < BEHIND_EXPIRY_MS ? lastAt - firstAt : 0;
+    return this.journalSession.clock.monotonic() - lastAt < BEHIND_EXPIRY_MS ? lastAt - firstAt : 0;
   }
 
   /**
@@ -72,7 +73,7 @@ export class ChangeFeed {
     after: ChangePosition | null,
     limit: number,
   ): Promise<Omit<ChangeBatch, 'hasUnreadableChanges'>> {
-    const { runtime } = this.session;
+    const { runtime } = this.journalSession;
     let position = after;
     const deadline = runtime.monotonic() + READ_TIMEOUT_MS;
     for (;;) {
@@ -132,7 +133,8 @@ export class ChangeFeed {
         const page = await this.#readForWatcher(filter, position, watcher);
         if (!page) return undefined;
         for (const change of page.changes) {
-          if (hasCaughtUp) this.observer.onChangeDelivered(this.session.clock.now() - change.recordedAt);
+          if (hasCaughtUp)
+            this.observer.onChangeDelivered(this.journalSession.clock.now() - change.recordedAt);
           yield change;
         }
         position = page.endPosition;
@@ -168,13 +170,13 @@ export class ChangeFeed {
    * stopped.
    */
   async #readNewestPosition({ channel }: ChangeFilter, watcher: Watcher): Promise<ChangePosition> {
-    const { journal, service } = this.session;
+    const { journal, service } = this.journalSession;
     const read = () => runOutsideRequests(() => journal.newestChange(service, channel));
     return (await this.#retry(watcher, read)) ?? BEFORE_FIRST_CHANGE;
   }
 
   async #readPage(filter: ChangeFilter, after: ChangePosition | null, limit: number): Promise<ChangeBatch> {
-    const { journal, service, clock } = this.session;
+    const { journal, service, clock } = this.journalSession;
     const { channel, creators } = filter;
     const page = await journal.readChanges({ service, channel, creators, after, limit });
     const now = clock.monotonic();
@@ -196,7 +198,7 @@ export class ChangeFeed {
       } catch (error) {
         if (error instanceof PositionExpired) throw error;
       }
-      await watcher.pause(backoffMs(RETRY_BACKOFF, failureCount, this.session.runtime.random()));
+      await watcher.pause(backoffMs(RETRY_BACKOFF, failureCount, this.journalSession.runtime.random()));
     }
     return undefined;
   }

@@ -52,7 +52,7 @@ export class ChangeRecorder {
   }
 
   /**
-   * Returns the number of observed states that the journal has not yet checked or recorded (`queued`), and the age of
+   * Returns the number of observed states that the journal has not yet checked or recorded (`queuedCount`), and the age of
    * the oldest of them in ms (`oldestQueuedMs`; 0 if there is none).
    */
   backlog(): { queuedCount: number; oldestQueuedMs: number } {

@@ -4,7 +4,7 @@ import type { JournalSession } from '../journal-session';
 import { channelHash } from '../polling/snapshot';
 
 /**
- * Value of `state` in messages that tell other instances of a change on a channel. It is constant, so that the notifier
+ * Value of `stateHash` in messages that tell other instances of a change on a channel. It is constant, so that the notifier
  * merges queued messages about the same channel.
  */
 const CHANGE_SIGNAL = 'changes_';
@@ -20,13 +20,13 @@ class WatchedChannel {
   #lastWakeAt = -Infinity;
   #timer: Timer | undefined;
 
-  constructor(readonly session: Pick<JournalSession, 'clock' | 'runtime'>) {
+  constructor(readonly journalSession: Pick<JournalSession, 'clock' | 'runtime'>) {
     this.#scheduleFallbackWake();
   }
 
   /** Wakes the watchers, at the earliest MIN_WAKE_GAP_MS after the previous wake-up. */
   signal(): void {
-    const gapLeftMs = this.#lastWakeAt + MIN_WAKE_GAP_MS - this.session.clock.monotonic();
+    const gapLeftMs = this.#lastWakeAt + MIN_WAKE_GAP_MS - this.journalSession.clock.monotonic();
     if (gapLeftMs > 0) this.#scheduleWake(gapLeftMs);
     else this.#wake();
   }
@@ -37,18 +37,18 @@ class WatchedChannel {
 
   #wake(): void {
     this.wakeCount += 1;
-    this.#lastWakeAt = this.session.clock.monotonic();
+    this.#lastWakeAt = this.journalSession.clock.monotonic();
     for (const watcher of this.watchers) watcher.wake();
     this.#scheduleFallbackWake();
   }
 
   #scheduleFallbackWake(): void {
-    this.#scheduleWake(FALLBACK_WAKE_MS * (1 + this.session.runtime.random()));
+    this.#scheduleWake(FALLBACK_WAKE_MS * (1 + this.journalSession.runtime.random()));
   }
 
   #scheduleWake(ms: number): void {
     this.#timer?.cancel();
-    this.#timer = this.session.clock.after(ms, () => this.#wake());
+    this.#timer = this.journalSession.clock.after(ms, () => this.#wake());
   }
 }
 
@@ -101,7 +101,7 @@ export class Watcher {
     if (this.#isStopped) return;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#resume = () => resolve(undefined);
-    const timer = ms === Infinity ? undefined : this.channel.session.clock.after(ms, this.#resume);
+    const timer = ms === Infinity ? undefined : this.channel.journalSession.clock.after(ms, this.#resume);
     await promise;
     this.#resume = undefined;
     timer?.cancel();

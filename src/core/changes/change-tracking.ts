@@ -10,7 +10,7 @@ import type { TransactionFeed } from '../polling/transaction-feed';
 import { ChangeFeed } from './change-feed';
 import { ChangeRecorder } from './change-recorder';
 import { ChangeSignals } from './change-signals';
-import { Follower, type ServiceLoad } from './follower';
+import { TransactionFollower, type ServiceLoad } from './transaction-follower';
 
 /** Maximum time in ms that a shutdown waits for observations to be recorded. */
 const FLUSH_TIMEOUT_MS = 2000;
@@ -34,7 +34,7 @@ export class ChangeTracking {
   readonly recorder: ChangeRecorder;
   readonly feed: ChangeFeed;
   readonly #signals: ChangeSignals;
-  #follower: Follower | undefined;
+  #follower: TransactionFollower | undefined;
 
   constructor(private readonly options: ChangeTrackingOptions) {
     const { session, notifier, config, observer } = options;
@@ -55,7 +55,7 @@ export class ChangeTracking {
       for (const feed of Object.values(feeds)) feed.onRemoteChange(notification);
     });
     if (config.changes.followMs === 0) return;
-    this.#follower = new Follower({
+    this.#follower = new TransactionFollower({
       session,
       config,
       observer,

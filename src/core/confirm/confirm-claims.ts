@@ -6,8 +6,8 @@ import { RECORD_TIMEOUT_MS, type JournalSession } from '../journal-session';
 const RECORD_RETRY_EVERY_MS = 1000;
 
 /**
- * Returns the result to record for a confirm that was not carried out. Its outcome is `known` if no earlier confirm of
- * the payment has an unknown result; otherwise `not_carried_out`.
+ * Returns the result to record for a confirm that was not carried out. Its outcome is `not_carried_out` if an earlier
+ * confirm of the payment still has an unknown result. Otherwise `known`: the results of all its confirms are known.
  */
 export const notCarriedOutResult = ({ isPreviousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
   outcome: isPreviousOutcomeUnknown ? 'not_carried_out' : 'known',

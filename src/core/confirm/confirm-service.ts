@@ -4,7 +4,7 @@ import type {
   ConfirmResult,
   ConfirmedInput,
 } from '../../datasources/journal/journal';
-import type { ConfirmRequest, PaymentService } from '../../datasources/payment-service/payments';
+import type { ConfirmRequest, PaymentsApi } from '../../datasources/payment-service/payments';
 import { notTriedError } from '../../datasources/payment-service/service-error';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
 import { presentOrNull } from '../../schema/lazy-field';
@@ -25,7 +25,7 @@ type ConfirmOutcome =
 
 interface ConfirmServiceOptions {
   session: JournalSession;
-  payments: PaymentService;
+  payments: PaymentsApi;
   hashes: KeyedHashes;
   timeoutMs: number;
 }

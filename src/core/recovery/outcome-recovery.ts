@@ -141,7 +141,7 @@ export class OutcomeRecovery {
     const knownLookup = matcher.canFindKnownTransaction(attempt);
     const isKnownFound = await withTimeout(timeoutMs, knownLookup, session.runtime).catch(() => false);
     if (!isKnownFound) return absence;
-    // Only the instance that made the last lookup in the evidence knows, by its monotonic clock, how long ago that was.
+    // Only the instance that made the last counted lookup knows, by its monotonic clock, how long ago that was.
     const lastCountedAt =
       absence.observer === session.owner ? this.#lastCountedLookupAt.get(attempt.id) : undefined;
     const elapsedMs = lastCountedAt === undefined ? 0 : lookupStartedAt - lastCountedAt;
@@ -167,7 +167,7 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Records that an attempt created `found`. Returns false if another attempt created `found`, or has taken the
+   * Records that an attempt created `transaction`. Returns false if another attempt created it, or has taken the
    * idempotency key (see JournalSession.recordOutcome()).
    */
   recordCreated(attempt: AttemptFields, transaction: Transaction): Promise<boolean> {
@@ -183,8 +183,8 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Returns the outcome `succeeded` of an attempt that created `found`. The caller must record the outcome, because the
-   * ChangeRecorder already treats the state of `found` as known.
+   * Returns the outcome `succeeded` of an attempt that created `transaction`. The caller must record the outcome, because
+   * the ChangeRecorder already treats the state of `transaction` as known.
    */
   rememberAsSucceeded(transaction: Transaction): SucceededOutcome {
     const { session, recorder } = this.options;
@@ -223,7 +223,7 @@ export class OutcomeRecovery {
     observer.onOutcomeRecovered({ attempt, outcome, transactionId, instanceId: session.owner });
   }
 
-  /** Records the outcome `unknown` of an attempt that this instance has sent, and the time of the first recheck. */
+  /** Records the outcome `unknown` of an attempt that this instance may have sent, and the time of the first recheck. */
   async recordUnknown(attempt: AttemptFields): Promise<void> {
     const nextRecheckAt = this.#recheckTime(0);
     await this.options.session.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt });

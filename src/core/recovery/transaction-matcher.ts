@@ -1,6 +1,6 @@
 import type { Attempt, TransactionKind, Journal, AttemptFields } from '../../datasources/journal/journal';
-import type { PaymentService } from '../../datasources/payment-service/payments';
-import type { KnownPayout, PayoutService } from '../../datasources/payment-service/payouts';
+import type { PaymentsApi } from '../../datasources/payment-service/payments';
+import type { KnownPayout, PayoutsApi } from '../../datasources/payment-service/payouts';
 import { presentOrNull } from '../../schema/lazy-field';
 import { paymentMethodByType, payoutMethodByType } from '../../schema/methods';
 import type { PaymentResource } from '../../schema/payment';
@@ -21,7 +21,7 @@ export type LookupMatch<T> =
    *   the payment was created after the attempt began.
    * - `created_by_another`: another attempt created the payment, or may have done so and been purged from the journal.
    * - `rival`: another attempt without a final outcome may have created the transaction.
-   * - If `why` is absent: the method or amount differs, or another attempt created the payout.
+   * - If `reason` is absent: the method or amount differs, or another attempt created the payout.
    */
   | { kind: 'mismatch'; reason?: 'older' | 'created_by_another' | 'rival' }
   /**
@@ -74,7 +74,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
    * @param secrets values of the request, such as the card number, that are redacted in responses
    */
   constructor(
-    private readonly payments: PaymentService,
+    private readonly payments: PaymentsApi,
     private readonly session: JournalSession,
     private readonly keepMs: number,
     private readonly secrets: readonly string[] = [],
@@ -165,15 +165,16 @@ export const knownPayoutFromJournal = (attempt: AttemptFields): KnownPayout => (
 });
 
 /**
- * Finds payouts by external id and method, because the service returns neither amount nor time. Unless PAYOUT_PREFLIGHT
- * is off, the preflight lookup has excluded older payouts with this external id.
+ * Finds payouts by external id and method, because the service returns neither amount nor time. Before a create, the
+ * preflight lookup (unless PAYOUT_PREFLIGHT is off) or, during a fence, the lookup for a lost attempt has excluded older
+ * payouts with an external id of the caller. An external id of the gateway belongs to one idempotency key.
  */
 export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   readonly kind = 'payout';
 
   /** @param secrets values of the request that are redacted in responses */
   constructor(
-    private readonly payouts: PayoutService,
+    private readonly payouts: PayoutsApi,
     private readonly session: JournalSession,
     private readonly secrets: readonly string[] = [],
   ) {}

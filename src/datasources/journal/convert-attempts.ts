@@ -98,7 +98,8 @@ function convertAttemptRow(row: Row, groupId: number): Record<string, SqlValue> 
   };
 }
 
-class AttemptCopier {
+/** Converts rows of the tables that versions before the first release used. */
+class OldAttemptConverter {
   readonly #groupIds = new Map<string, number>();
 
   constructor(private readonly database: MigrationDatabase) {}
@@ -107,7 +108,7 @@ class AttemptCopier {
    * Copies rows of the old table `attempts`, and their reserved external ids, to the new tables. Replaces earlier
    * copies of the same rows.
    */
-  async copy(rows: readonly Row[]): Promise<void> {
+  async convert(rows: readonly Row[]): Promise<void> {
     const { dialect, execute } = this.database;
     const attempts = [];
     const reservations = [];
@@ -175,11 +176,11 @@ export async function convertAttempts(
   completeMigration: () => Promise<void>,
 ): Promise<void> {
   const { dialect, execute } = database;
-  const copier = new AttemptCopier(database);
+  const copier = new OldAttemptConverter(database);
   const copyNextBatch = async (): Promise<boolean> => {
     const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
     const rows = await execute(SELECT_NEXT_OLD_ATTEMPTS, [Number(progress?.['copied_seq'])]);
-    if (rows.length > 0) await copier.copy(rows);
+    if (rows.length > 0) await copier.convert(rows);
     const lastRow = rows.at(-1);
     if (lastRow) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(lastRow['seq'])]);
     return rows.length === ROWS_PER_BATCH;
@@ -195,7 +196,7 @@ export async function convertAttempts(
     await executeAll(database, FINAL_COPY_STATEMENTS[dialect].lock);
     while (await copyNextBatch());
     const openRows = await execute(SELECT_OPEN_OLD_ATTEMPTS);
-    if (openRows.length > 0) await copier.copy(openRows);
+    if (openRows.length > 0) await copier.convert(openRows);
     await executeAll(database, FINAL_COPY_STATEMENTS[dialect].finish);
     for (const table of ['attempts', 'reservations', 'attempt_conversion'])
       await execute(`DROP TABLE ${table}`);

@@ -53,8 +53,8 @@ export interface NewAttempt extends AttemptKey {
   /** Method details that are safe to show to callers, as JSON. */
   publicDetails: string;
   /**
-   * Whether to reserve the external id on the channel. Until this attempt is `rejected` or `not_sent`, insertAttempt()
-   * returns `reserved` for attempts with other keys that would reserve the same external id on the channel.
+   * Whether to reserve the external id on the channel. Until this attempt is `rejected`, `not_sent` or purged,
+   * insertAttempt() returns `reserved` for attempts with other keys that would reserve the same external id on the channel.
    */
   reservesExternalId: boolean;
   /** Id of the instance that sends the request. */

@@ -17,14 +17,14 @@ interface SharedLookup<T> {
 export class LookupCoalescer<T> {
   readonly #inFlight = new Map<string, SharedLookup<T>>();
 
-  constructor(private readonly lookUp: (key: LookupKey) => Promise<T | null>) {}
+  constructor(private readonly lookUp: (lookupKey: LookupKey) => Promise<T | null>) {}
 
-  load(key: LookupKey): Promise<T | null> {
-    const cacheKey = lookupCacheKey(key);
+  load(lookupKey: LookupKey): Promise<T | null> {
+    const cacheKey = lookupCacheKey(lookupKey);
     const existingResult = this.#inFlight.get(cacheKey)?.inFlightResult;
     if (existingResult) return existingResult;
-    const inFlightResult = this.lookUp(key);
-    const shared: SharedLookup<T> = { channel: key.channel, inFlightResult };
+    const inFlightResult = this.lookUp(lookupKey);
+    const shared: SharedLookup<T> = { channel: lookupKey.channel, inFlightResult };
     const removeShared = (): void => {
       shared.inFlightResult = undefined;
       if (this.#inFlight.get(cacheKey) === shared) this.#inFlight.delete(cacheKey);

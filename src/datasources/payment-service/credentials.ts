@@ -10,7 +10,10 @@ import { Signer } from './http/signature';
 interface Signers {
   /** Name of the entry for logs: `default` or `channels.<channel>`. */
   name: string;
-  /** One signer or two. The first has the key that the service accepted last; if it has accepted none, the first key. */
+  /**
+   * One signer or two. The signer whose key the service accepted last comes first. Until the service has accepted one,
+   * the signers have the order of the secret keys.
+   */
   byPreference: Signer[];
 }
 

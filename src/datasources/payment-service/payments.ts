@@ -51,7 +51,7 @@ export interface LookupResult<T> {
 export type FoundListener<T> = (transaction: T, requestedAt: number) => void;
 
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
-export class PaymentService {
+export class PaymentsApi {
   onFound: FoundListener<PaymentResource> = () => undefined;
   readonly slots: BulkheadSlots;
 

@@ -37,7 +37,7 @@ export interface KnownPayout {
 type FindKnownPayout = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
 
 /** Creates and looks up payouts of the service (spec 4.1, 4.2). */
-export class PayoutService {
+export class PayoutsApi {
   onFound: FoundListener<PayoutResource> = () => undefined;
   readonly slots: BulkheadSlots;
 

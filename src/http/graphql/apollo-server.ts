@@ -79,10 +79,10 @@ function apolloLogger(log: Logger) {
 }
 
 /** Codes of errors in a document or its variables, as opposed to errors in the HTTP request. */
-const DOCUMENT_ERROR_CODES = /^(GRAPHQL_PARSE_FAILED|GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT)$/;
+const DOCUMENT_ERROR_CODE_PATTERN = /^(GRAPHQL_PARSE_FAILED|GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT)$/;
 
 /**
- * Apollo plugin that sends errors of DOCUMENT_ERROR_CODES with status 200 instead of 400 to clients that accept
+ * Apollo plugin that sends errors of DOCUMENT_ERROR_CODE_PATTERN with status 200 instead of 400 to clients that accept
  * application/json but not application/graphql-response+json. Such clients treat status 400 as a network error (GraphQL
  * over HTTP, 6.4.1).
  */
@@ -95,7 +95,7 @@ const jsonClientStatusPlugin: ApolloServerPlugin<OperationContext> = {
       const errors = body.kind === 'single' ? (body.singleResult.errors ?? []) : [];
       const isDocumentError =
         errors.length > 0 &&
-        errors.every(({ extensions }) => DOCUMENT_ERROR_CODES.test(String(extensions?.['code'])));
+        errors.every(({ extensions }) => DOCUMENT_ERROR_CODE_PATTERN.test(String(extensions?.['code'])));
       if (http.status === 400 && isDocumentError && acceptsOnlyPlainJson) http.status = 200;
     },
   }),

@@ -16,7 +16,10 @@ export interface GraphqlDependencies {
   connections: Connections;
   /** Origins, besides the gateway's own, whose pages may call the gateway. */
   corsOrigins: readonly string[];
-  /** Called for each request or WebSocket connection that is rejected because of its credentials. */
+  /**
+   * Called for each request or WebSocket connection that is not authenticated: its credentials are missing or invalid, or
+   * the keys of the token issuer are not available.
+   */
   onUnauthenticated(): void;
   log: Logger;
 }

@@ -129,7 +129,7 @@ function checkRootFields(
  */
 class FieldPairCounter {
   #pairCount = 0;
-  readonly #idByField = new Map<FieldNode, number>();
+  readonly #idByFieldNode = new Map<FieldNode, number>();
   /**
    * Keys of the groups that #addGroup() has already counted. It counts each group only once, because the validation
    * rule caches its comparisons.
@@ -166,8 +166,8 @@ class FieldPairCounter {
   }
 
   #idOf(field: FieldNode): number {
-    const id = this.#idByField.get(field) ?? this.#idByField.size;
-    this.#idByField.set(field, id);
+    const id = this.#idByFieldNode.get(field) ?? this.#idByFieldNode.size;
+    this.#idByFieldNode.set(field, id);
     return id;
   }
 }

@@ -41,7 +41,7 @@ interface OperationCost {
   mutations: number;
   /** Maximum number of values in the looked-up transactions of the response: selections times transactions. */
   transactionValues: number;
-  /** Maximum number of values in pages that cause no lookups: selections times journal rows. */
+  /** Maximum number of values in pages of `attempts` and `changes` that cause no lookups: selections times rows. */
   pageValues: number;
 }
 

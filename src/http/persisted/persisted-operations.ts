@@ -18,8 +18,8 @@ interface PersistedOptions {
   };
   schema: GraphQLSchema;
   /**
-   * Called in mode `warn` for each request whose document is not in the manifest. `name`: the `operationName` of the request;
-   * null if it is absent or unsafe to log.
+   * Called in mode `warn` for each request whose document is not in the manifest. `operationName` is null if
+   * the request has none, or one that is unsafe to log.
    */
   onUnlisted(operationName: string | null): void;
 }

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 
 /**
- * Maximum content-length of a callback, in bytes. If the body is larger, or its length is unknown, the connection is
- * closed after the response. Otherwise, it stays open for more requests. Bodies are discarded.
+ * Maximum content-length in bytes of a callback whose connection stays open for more requests. If the body is larger, or
+ * its length is unknown, the connection is closed after the response. Bodies are discarded.
  */
-const SMALL_BODY_BYTES = 64 * 1024;
+const MAX_KEEP_ALIVE_BODY_BYTES = 64 * 1024;
 
 /** Captures the path after /callbacks/. Also matches absolute URLs, which some clients send in the request line. */
 const CALLBACK_URL = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
@@ -30,4 +30,5 @@ export function addCallbackRoute(app: FastifyInstance, onCallback: (token: strin
 }
 
 const hasSmallBody = (headers: IncomingHttpHeaders): boolean =>
-  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= SMALL_BODY_BYTES;
+  headers['transfer-encoding'] === undefined &&
+  Number(headers['content-length'] ?? 0) <= MAX_KEEP_ALIVE_BODY_BYTES;

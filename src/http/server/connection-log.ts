@@ -5,7 +5,7 @@ import type { ConnectionObserver } from './connections';
 const LOG_INTERVAL_MS = 10_000;
 
 /**
- * Returns an observer of refused and closed connections. It counts them in `metrics`, and logs their number at most
+ * Returns an observer of refused and closed connections. It counts them in `metricsObserver`, and logs their number at most
  * every 10 s.
  */
 export function loggingConnectionObserver(

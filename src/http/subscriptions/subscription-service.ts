@@ -34,7 +34,7 @@ export interface SubscriptionOptions {
   startTrace: (() => SubscriptionTrace) | undefined;
 }
 
-/** A subscription that passed prepare(). */
+/** A subscription whose credentials, admission and document prepare() has checked. start() starts it. */
 export type PreparedSubscription = ExecutionArgs & {
   contextValue: OperationContext;
   trace: SubscriptionTrace;

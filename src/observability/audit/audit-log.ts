@@ -20,6 +20,7 @@ export interface AuditNotice {
 }
 
 interface AuditOptions {
+  /** Who may create the file if it does not exist. */
   allowedCreator: AllowedCreator;
   /** Settings of the rotation; null if this process does not rotate the file. */
   rotation: RotationSettings | null;
@@ -38,7 +39,8 @@ export class AuditLogError extends Error {
 /** Returns the reason for an error, without file names and values of entries. */
 function fileErrorText(error: unknown): string {
   const { code, errno } = Object.assign({ code: undefined as unknown, errno: undefined as unknown }, error);
-  if (code === 'ERR_SQLITE_ERROR') return 'the lock file in the same folder cannot be locked';
+  if (code === 'ERR_SQLITE_ERROR')
+    return 'its lock file, .<name>.lock in the same folder, cannot be locked: another process holds the lock, or the file system has no locks';
   if (typeof code !== 'string') return error instanceof Error ? error.name : 'unknown';
   return typeof errno === 'number' ? `${code}: ${getSystemErrorMessage(errno)}` : code;
 }

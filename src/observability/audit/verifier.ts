@@ -102,13 +102,13 @@ export class AuditLogVerifier {
     this.#lineNumber = 0;
     this.#previousFileHash = this.#lastLine.hash;
     let unfinishedLine = '';
-    let bytesRead = 0;
+    let totalBytesRead = 0;
     // Read as latin1: each byte is one character, so text lengths are byte counts.
     for await (const chunk of createReadStream(name, 'latin1') as AsyncIterable<string>) {
       const lineTexts = (unfinishedLine + chunk).split('\n');
       unfinishedLine = (lineTexts.pop() ?? '').slice(0, MAX_UNFINISHED_LINE_LENGTH);
       for (const text of lineTexts) this.#verifyLine(text);
-      onRead((bytesRead += chunk.length));
+      onRead((totalBytesRead += chunk.length));
     }
     if (unfinishedLine !== '') this.#verifyLine(unfinishedLine);
     // A partial last line without a line feed is no fault, because a process may be writing it.

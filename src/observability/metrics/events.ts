@@ -118,7 +118,7 @@ function journalCallMetrics(registry: Registry) {
     help: 'Failed journal calls, by reason. The same calls as in paygraph_journal_errors_total.',
     label: 'reason',
   });
-  /** Records a journal call that has ended. `failure`: label for the reason of its failure; null on success. */
+  /** Records a journal call that has ended. `failureReason`: label; null on success. */
   return (call: string, failureReason: string | null, seconds: number): void => {
     durationHistogram.observe({ call }, seconds);
     errorCounter.inc({ call }, failureReason ? 1 : 0);
@@ -137,7 +137,7 @@ export function changeMetrics(registry: Registry) {
   });
   const droppedCounter = new Counter({
     name: 'paygraph_observations_dropped_total',
-    help: 'Responses that were dropped before their status and state were compared with the journal: it could not be written for ten minutes, or too many were queued. A later lookup shows the state again.',
+    help: 'Responses of the payment service that were dropped before their status and state were compared with the journal, because the journal could not be written for ten minutes or too many responses were queued. A change in such a response is recorded when a later lookup shows it.',
     registers,
   });
   const followLookupCounter = new Counter({

@@ -92,7 +92,7 @@ export class CardPayout extends PayoutResource {
   @PayoutDetailField('The last four digits of the card, the others masked') cardMask?: string | null;
 }
 
-const ADDRESS_FIELDS = ['address', 'country_code', 'city', 'street', 'postal_code'];
+const WIRE_ADDRESS_FIELDS = ['address', 'country_code', 'city', 'street', 'postal_code'];
 
 const cardToWire = (input: object) => {
   const fields = toWireFields(input);
@@ -120,7 +120,7 @@ export const card = defineMethod('card', {
       redirectFields: [],
       direct: {
         required: ['pan', 'expiry_month', 'expiry_year', 'cvc', 'cardholder'],
-        optional: ['email', 'phone', ...ADDRESS_FIELDS, 'birth_date'],
+        optional: ['email', 'phone', ...WIRE_ADDRESS_FIELDS, 'birth_date'],
       },
       echoedFields: ['cardholder'],
       addedFields: ({ methodFields }) => {

@@ -10,11 +10,11 @@ import { paymentMethods, payoutMethods } from './index';
 
 // This file builds the GraphQL types that list the methods from the registry: enums, unions and @oneOf inputs.
 
-function registerMethodEnum<K extends string>(
+function registerMethodEnum<P extends string>(
   enumName: string,
   description: string,
-  definitions: readonly ({ name: string } & { [key in K]?: string })[],
-  descriptionProperty: K,
+  definitions: readonly ({ name: string } & Partial<Record<P, string>>)[],
+  descriptionProperty: P,
 ): Record<string, string> {
   const values = definitions.flatMap(({ name, [descriptionProperty]: text }) =>
     text === undefined ? [] : [[name, text] as const],

@@ -11,8 +11,10 @@ import { defineMethod } from './method-definition';
 export class OtherPayoutInput {
   @TextField(
     'The payout_method.type to send. Rejected if PayoutMethodInput has a field for this type, or if typeOnly offers it.',
-    TextRule('methodType', 'must be a word of lower-case letters, digits and underscores.', (text) =>
-      /^[a-z][a-z0-9_]{0,63}$/.test(text),
+    TextRule(
+      'methodType',
+      'must begin with a lower-case letter and have only lower-case letters, digits and underscores, at most 64 characters.',
+      (text) => /^[a-z][a-z0-9_]{0,63}$/.test(text),
     ),
   )
   type!: string;

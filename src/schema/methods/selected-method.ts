@@ -36,7 +36,7 @@ function findSelectedMethod<D extends CommonDefinition>(
     typeof value === 'string' ? candidate.name === value : candidate.inputField === inputField,
   );
   if (!definition)
-    throw new Error(`Bug in the gateway: no method in src/schema/methods has the input field ${inputField}.`);
+    throw new Error(`Bug in the gateway: no method in src/schema/methods matches ${inputField}.`);
   const { input, type: definitionType } = definition;
   if (typeof value === 'string' || !input) {
     const fingerprintFields = { type: definitionType };

@@ -48,9 +48,9 @@ const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.ep
 const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED_CHANGES_CLAUSE}) RETURNING 1`;
 
 /**
- * Deletes the expired rows among the first rows of followed_transactions, in the order of ids. Ids are roughly in the
- * order of `created_at`. So the purge can end at a step that deletes fewer rows than the limit, and `created_at` needs
- * no index.
+ * Deletes the expired rows among the rows of followed_transactions with the lowest ids. Ids are roughly in the order of
+ * `created_at`. So hardly any row has expired after a step that deletes fewer rows than the limit: the purge can end
+ * there, and `created_at` needs no index.
  */
 const PURGE_FOLLOWED_TRANSACTIONS = `DELETE FROM followed_transactions WHERE id IN (
   SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)

@@ -54,7 +54,7 @@ interface FollowerOptions {
  * Looks up each created transaction repeatedly, until its status is COMPLETED or FAILED, or until FOLLOW_DAYS have
  * passed since the create was recorded. Needs no subscribers (docs/changes.md).
  */
-export class Follower {
+export class TransactionFollower {
   readonly #job: RepeatedJob;
   readonly #lookupsInFlight = new InFlightCounter();
   /** Next lookups not yet written to the journal, by row id. Leases keep other instances from claiming the rows. */
