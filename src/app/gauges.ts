@@ -191,7 +191,7 @@ export function registerHttpGauges(
  */
 export function registerClientKeyGauges({ registerScraped }: Metrics, authenticator: Authenticator): void {
   const readKeyTimes = (timeName: 'keyLastUsedAt' | 'expiresAt') =>
-    authenticator.clientKeys().flatMap(({ client, label: key, [timeName]: timeMs }) => {
+    authenticator.clientKeyUsage().flatMap(({ client, label: key, [timeName]: timeMs }) => {
       return timeMs === null ? [] : [[{ client, key }, timeMs / 1000] as const];
     });
   registerScraped({

@@ -111,7 +111,7 @@ async function createServerWithoutRoutes(
   const schema = config.subgraph ? buildSubgraphSchema() : buildGatewaySchema();
   const authenticator = readSettingFile('CLIENT_KEYS_FILE', () => {
     const { clientKeysFile, tokens } = config.access;
-    return new Authenticator({ clientKeysFile, jwtOptions: tokens, clock, log });
+    return new Authenticator({ clientKeysPath: clientKeysFile, jwtOptions: tokens, clock, log });
   });
   registerClientKeyGauges(metrics, authenticator);
   const rateLimit = new RateLimit(limits.ratePerMinute, () =>

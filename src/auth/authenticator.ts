@@ -7,14 +7,14 @@ import { HotReloadedFile } from '../shared/hot-reloaded-file';
 
 interface AuthenticatorOptions {
   /** Path of CLIENT_KEYS_FILE; null if client keys are not accepted. */
-  clientKeysFile: string | null;
+  clientKeysPath: string | null;
   /** Settings for tokens (JWT); null if tokens are not accepted. */
   jwtOptions: Omit<JwtVerifierOptions, 'clock' | 'log'> | null;
   clock: Clock;
   log: Logger;
 }
 
-const EXPIRED_LOG_INTERVAL_MS = 60_000;
+const EXPIRED_KEY_LOG_INTERVAL_MS = 60_000;
 
 const BAD_KEY_MESSAGE = 'The credentials are not accepted: they match no valid client key.';
 const NO_BEARER_MESSAGE = 'Credentials are required in the form "Authorization: Bearer <key or token>".';
@@ -27,22 +27,22 @@ export class Authenticator {
    * Maps the SHA-256 of a client key to the time of its last use, in ms since 1970. Kept when CLIENT_KEYS_FILE is
    * reloaded.
    */
-  readonly #lastUsedAtByKey = new Map<string, number>();
+  readonly #lastUsedAtByKeyHash = new Map<string, number>();
   /** Maps the SHA-256 of an expired client key to the time of the last log line about it, in ms since 1970. */
-  readonly #expiryLoggedAtByKey = new Map<string, number>();
+  readonly #expiryLoggedAtByKeyHash = new Map<string, number>();
 
   /** Throws if CLIENT_KEYS_FILE cannot be read or is invalid. */
   constructor(private readonly options: AuthenticatorOptions) {
-    const { clientKeysFile, jwtOptions, clock, log } = options;
-    if (clientKeysFile !== null) {
+    const { clientKeysPath, jwtOptions, clock, log } = options;
+    if (clientKeysPath !== null) {
       this.#clientKeysFile = new HotReloadedFile({
-        path: clientKeysFile,
-        parse: (text) => new ClientKeyStore(text),
-        onReload: (reload) =>
-          reload.applied
+        path: clientKeysPath,
+        parse: (fileText) => new ClientKeyStore(fileText),
+        onReload: (reloadEvent) =>
+          reloadEvent.applied
             ? log.info({ event: 'client_keys_reloaded' }, 'CLIENT_KEYS_FILE reloaded')
             : log.error(
-                { event: 'client_keys_unusable', why: reload.why },
+                { event: 'client_keys_unusable', why: reloadEvent.why },
                 'CLIENT_KEYS_FILE changed and cannot be used; the previous keys stay valid until it is corrected',
               ),
       });
@@ -71,19 +71,20 @@ export class Authenticator {
     if (this.#jwtVerifier && JwtVerifier.isJwt(credentials)) return this.#jwtVerifier.verify(credentials);
     const clientKey = this.#clientKeysFile?.value.find(credentials);
     if (!clientKey || this.#isExpired(clientKey)) throw new AccessError('BAD_CREDENTIALS', BAD_KEY_MESSAGE);
-    this.#lastUsedAtByKey.set(clientKey.caller.credentialHash ?? '', this.options.clock.now());
+    this.#lastUsedAtByKeyHash.set(clientKey.caller.authKeyHash ?? '', this.options.clock.now());
     return clientKey.caller;
   }
 
   /**
-   * Returns all client keys for the metrics, including expired keys. Times are in ms since 1970. `keyLastUsedAt` is null
-   * if the key has not been used since the gateway started. `expiresAt` is null if the key does not expire.
+   * Returns the last use and the expiry of each client key for the metrics, including expired keys. Times are in ms
+   * since 1970. `keyLastUsedAt` is null if the key has not been used since the gateway started. `expiresAt` is null if
+   * the key does not expire.
    */
-  clientKeys() {
-    return (this.#clientKeysFile?.value.all ?? []).map(({ caller, label }) => ({
+  clientKeyUsage() {
+    return (this.#clientKeysFile?.value.allClientKeys ?? []).map(({ caller, label }) => ({
       client: caller.id.replace(/^service:/, ''),
       label,
-      keyLastUsedAt: this.#lastUsedAtByKey.get(caller.credentialHash ?? '') ?? null,
+      keyLastUsedAt: this.#lastUsedAtByKeyHash.get(caller.authKeyHash ?? '') ?? null,
       expiresAt: caller.expiresAt,
     }));
   }
@@ -92,9 +93,9 @@ export class Authenticator {
   #isExpired({ caller, label }: ClientKey): boolean {
     const now = this.options.clock.now();
     if (caller.expiresAt === null || caller.expiresAt > now) return false;
-    const { credentialHash = '' } = caller;
-    if (now - (this.#expiryLoggedAtByKey.get(credentialHash) ?? -Infinity) >= EXPIRED_LOG_INTERVAL_MS) {
-      this.#expiryLoggedAtByKey.set(credentialHash, now);
+    const { authKeyHash = '' } = caller;
+    if (now - (this.#expiryLoggedAtByKeyHash.get(authKeyHash) ?? -Infinity) >= EXPIRED_KEY_LOG_INTERVAL_MS) {
+      this.#expiryLoggedAtByKeyHash.set(authKeyHash, now);
       this.options.log.warn(
         { event: 'client_key_expired', caller: caller.id, label },
         'rejected a client key that has expired; the client needs a new key',
@@ -112,7 +113,7 @@ export class Authenticator {
   areCredentialsStillValid(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.options.clock.now()) return false;
     if (caller.kind === 'frontend')
-      return this.#jwtVerifier?.issuerKeys.hasThumbprint(caller.credentialHash ?? '') ?? false;
+      return this.#jwtVerifier?.issuerKeys.hasThumbprint(caller.authKeyHash ?? '') ?? false;
     return caller.kind !== 'service' || (this.#clientKeysFile?.value.isStillListed(caller) ?? false);
   }
 

@@ -4,7 +4,7 @@ import { isUuid } from '../shared/uuid';
  * Scopes (permissions) and their descriptions. Each root field declares scopes, of which a caller needs at least one.
  * The exception is `cards:direct`: a create with a full card number also needs this scope.
  */
-export const SCOPES = {
+export const DESCRIPTION_BY_SCOPE = {
   'payments:read': 'Look payments up and watch them.',
   'payments:read:own': 'Look up and watch payments that this caller created through the gateway.',
   'payments:create': 'Create payments.',
@@ -17,9 +17,9 @@ export const SCOPES = {
     'Send full card numbers (card payments server-to-server, payouts to cards). The caller has to comply with PCI-DSS.',
 } as const;
 
-export type Scope = keyof typeof SCOPES;
+export type Scope = keyof typeof DESCRIPTION_BY_SCOPE;
 
-export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, text);
+export const isScope = (text: string): text is Scope => Object.hasOwn(DESCRIPTION_BY_SCOPE, text);
 
 /** `service`: authenticated by a client key. `frontend`: by a token. `anyone`: authentication is off. */
 export type CallerKind = 'service' | 'frontend' | 'anyone';
@@ -35,7 +35,7 @@ export interface Caller {
    * SHA-256 of the client key in hexadecimal, or RFC 7638 thumbprint of the public key that verified the token. Absent
    * if authentication is off.
    */
-  credentialHash?: string;
+  authKeyHash?: string;
   /** Expiry of the credentials in milliseconds since 1970; null if they do not expire. */
   expiresAt: number | null;
 }
@@ -52,7 +52,7 @@ export function parseChannels(value: unknown): Caller['channels'] | undefined {
 export const UNAUTHENTICATED_CALLER: Caller = {
   kind: 'anyone',
   id: 'local',
-  scopes: new Set(Object.keys(SCOPES).filter(isScope)),
+  scopes: new Set(Object.keys(DESCRIPTION_BY_SCOPE).filter(isScope)),
   channels: '*',
   expiresAt: null,
 };
@@ -80,9 +80,9 @@ export class AccessError extends Error {
 }
 
 /** Throws an AccessError unless the caller has at least one of the scopes. */
-export function requireScope({ scopes }: Caller, ...anyOf: readonly Scope[]): void {
-  if (anyOf.some((scope) => scopes.has(scope))) return;
-  throw new AccessError('NO_SCOPE', `The caller needs the scope ${anyOf.join(' or ')}.`);
+export function requireScope({ scopes }: Caller, ...acceptedScopes: readonly Scope[]): void {
+  if (acceptedScopes.some((scope) => scopes.has(scope))) return;
+  throw new AccessError('NO_SCOPE', `The caller needs the scope ${acceptedScopes.join(' or ')}.`);
 }
 
 /**

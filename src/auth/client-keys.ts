@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { parseCalendarTime } from '../shared/calendar-time';
 import { parseJson } from '../shared/json-text';
 import { isObject } from '../shared/wire-object';
-import { SCOPES, isScope, parseChannels, type Caller, type Scope } from './caller';
+import { DESCRIPTION_BY_SCOPE, isScope, parseChannels, type Caller, type Scope } from './caller';
 
 /** A validated entry of CLIENT_KEYS_FILE. */
 export interface ClientKey {
   /** SHA-256 of the key. */
-  digest: Buffer;
+  keyDigest: Buffer;
   /** The caller that the key authenticates; its `expiresAt` is the expiry of the key. */
   caller: Caller;
   /** Name of the key, unique among the keys of a client. Default: the first 8 hexadecimal digits of the digest. */
@@ -17,10 +17,10 @@ export interface ClientKey {
   createdAt: number | null;
 }
 
-const ENTRY_FIELDS = ['id', 'keySha256', 'scopes', 'channels', 'label', 'createdAt', 'expiresAt'];
+const ENTRY_FIELD_NAMES = ['id', 'keySha256', 'scopes', 'channels', 'label', 'createdAt', 'expiresAt'];
 
-const NAME_PATTERN = /^[\w.-]{1,64}$/;
-const NAME_RULE_MESSAGE = 'expected 1 to 64 letters, digits, dots, dashes or underscores';
+const ID_OR_LABEL_PATTERN = /^[\w.-]{1,64}$/;
+const ID_OR_LABEL_RULE_MESSAGE = 'expected 1 to 64 letters, digits, dots, dashes or underscores';
 
 /** Matches an RFC 3339 time with a UTC offset or Z. The seconds may have up to nine decimals. */
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
@@ -34,54 +34,54 @@ const isScopeList = (value: unknown): value is Scope[] =>
 function parseEntry(entry: unknown, index: number): ClientKey {
   const entryError = (message: string): Error => new Error(`entry ${index + 1}: ${message}`);
   if (!isObject(entry)) throw entryError('expected an object with id, keySha256, scopes and channels');
-  const { id, keySha256, scopes, channels, label, ...times } = entry;
-  if (!isString(id) || !NAME_PATTERN.test(id)) throw entryError(`id: ${NAME_RULE_MESSAGE}`);
+  const { id, keySha256, scopes, channels, label, ...timeFields } = entry;
+  if (!isString(id) || !ID_OR_LABEL_PATTERN.test(id)) throw entryError(`id: ${ID_OR_LABEL_RULE_MESSAGE}`);
   if (!isString(keySha256) || !/^[0-9a-f]{64}$/i.test(keySha256))
     throw entryError('keySha256: expected the SHA-256 of the key as 64 hexadecimal digits');
   if (!isScopeList(scopes))
-    throw entryError(`scopes: expected a list with any of ${Object.keys(SCOPES).join(', ')}`);
+    throw entryError(`scopes: expected a list with any of ${Object.keys(DESCRIPTION_BY_SCOPE).join(', ')}`);
   const parsedChannels = parseChannels(channels);
   if (!parsedChannels) throw entryError('channels: expected ["*"] or a list of UUIDs');
-  if (label !== undefined && (!isString(label) || !NAME_PATTERN.test(label)))
-    throw entryError(`label: ${NAME_RULE_MESSAGE}`);
+  if (label !== undefined && (!isString(label) || !ID_OR_LABEL_PATTERN.test(label)))
+    throw entryError(`label: ${ID_OR_LABEL_RULE_MESSAGE}`);
   const [createdAt, expiresAt] = ['createdAt', 'expiresAt'].map((name) => {
-    const value = times[name];
-    if (value === undefined) return null;
-    const time = isString(value) && TIME_PATTERN.test(value) ? parseCalendarTime(value) : NaN;
+    const timeText = timeFields[name];
+    if (timeText === undefined) return null;
+    const time = isString(timeText) && TIME_PATTERN.test(timeText) ? parseCalendarTime(timeText) : NaN;
     if (Number.isNaN(time)) throw entryError(`${name}: expected a time such as 2027-01-31T12:00:00Z`);
     return time;
   });
-  if (Object.keys(entry).some((name) => !ENTRY_FIELDS.includes(name)))
-    throw entryError(`unknown field; the allowed fields are ${ENTRY_FIELDS.join(', ')}`);
+  if (Object.keys(entry).some((name) => !ENTRY_FIELD_NAMES.includes(name)))
+    throw entryError(`unknown field; the allowed fields are ${ENTRY_FIELD_NAMES.join(', ')}`);
   const caller: Caller = {
     kind: 'service',
     id: `service:${id}`,
     scopes: new Set(scopes),
     channels: parsedChannels,
-    credentialHash: keySha256.toLowerCase(),
+    authKeyHash: keySha256.toLowerCase(),
     expiresAt: expiresAt ?? null,
   };
-  const digest = Buffer.from(keySha256, 'hex');
-  return { digest, caller, label: label ?? digest.toString('hex', 0, 4), createdAt: createdAt ?? null };
+  const keyDigest = Buffer.from(keySha256, 'hex');
+  return { keyDigest, caller, label: label ?? keyDigest.toString('hex', 0, 4), createdAt: createdAt ?? null };
 }
 
 /**
  * The client keys (API keys) of internal services. CLIENT_KEYS_FILE contains the SHA-256 of each key, but not the key.
  */
 export class ClientKeyStore {
-  readonly all: readonly ClientKey[];
+  readonly allClientKeys: readonly ClientKey[];
   /** Cached results of isStillListed(), which runs every second for each subscription. */
-  readonly #listedByCaller = new WeakMap<Caller, boolean>();
+  readonly #isListedByCaller = new WeakMap<Caller, boolean>();
 
   /** Parses the text of CLIENT_KEYS_FILE. Throws an Error if the text is invalid: a SyntaxError if it is not JSON. */
-  constructor(text: string) {
-    const entries: unknown = parseJson(text);
+  constructor(fileText: string) {
+    const entries: unknown = parseJson(fileText);
     if (!Array.isArray(entries)) throw new Error('expected a JSON array of client keys');
-    this.all = entries.map(parseEntry);
-    const digests = this.all.map(({ digest }) => digest.toString('hex'));
-    if (new Set(digests).size < digests.length)
+    this.allClientKeys = entries.map(parseEntry);
+    const hexDigests = this.allClientKeys.map(({ keyDigest }) => keyDigest.toString('hex'));
+    if (new Set(hexDigests).size < hexDigests.length)
       throw new Error('two entries have the same keySha256: remove one of them');
-    const idsWithLabels = this.all.map(({ caller, label }) => `${caller.id} ${label}`);
+    const idsWithLabels = this.allClientKeys.map(({ caller, label }) => `${caller.id} ${label}`);
     if (new Set(idsWithLabels).size < idsWithLabels.length)
       throw new Error('two entries have the same id and label: give each key of a client its own label');
   }
@@ -91,16 +91,16 @@ export class ClientKeyStore {
    * constant time.
    */
   find(key: string): ClientKey | undefined {
-    const keyDigest = sha256(key);
-    return this.all.filter(({ digest }) => timingSafeEqual(digest, keyDigest))[0];
+    const searchedDigest = sha256(key);
+    return this.allClientKeys.filter(({ keyDigest }) => timingSafeEqual(keyDigest, searchedDigest))[0];
   }
 
   /** Whether the file still has the caller's client key, with the same id, scopes, channels and expiry. */
   isStillListed(caller: Caller): boolean {
-    const cached = this.#listedByCaller.get(caller);
+    const cached = this.#isListedByCaller.get(caller);
     if (cached !== undefined) return cached;
-    const isListed = this.all.some((clientKey) => isDeepStrictEqual(clientKey.caller, caller));
-    this.#listedByCaller.set(caller, isListed);
+    const isListed = this.allClientKeys.some((clientKey) => isDeepStrictEqual(clientKey.caller, caller));
+    this.#isListedByCaller.set(caller, isListed);
     return isListed;
   }
 }

@@ -51,10 +51,10 @@ interface KeySet {
  * loads it again.
  */
 export class IssuerKeys {
-  #keys: KeySet | undefined;
+  #keySet: KeySet | undefined;
   /** Set while a load is in flight. Resolves when the load ends, but at most MAX_LOAD_WAIT_MS after its start. */
   #loadInFlight: Promise<void> | undefined;
-  #lastLoad = { endedAt: -Infinity, failed: false };
+  #lastLoad = { endedAt: -Infinity, hasFailed: false };
 
   constructor(private readonly options: IssuerKeysOptions) {
     void this.#startLoad(0);
@@ -65,15 +65,15 @@ export class IssuerKeys {
    * last load was too recent.
    * @throws AccessError (KEYS_UNAVAILABLE) if no key set is usable; an error of jose if no key or several keys match
    */
-  readonly find: JWTVerifyGetKey = async (header, token) => {
-    const keys = await this.#currentKeys();
+  readonly find: JWTVerifyGetKey = async (header, jws) => {
+    const keySet = await this.#currentKeySet();
     try {
-      return await keys.find(header, token);
+      return await keySet.find(header, jws);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await this.#startLoad(UNKNOWN_KEY_COOLDOWN_MS);
-      if (this.#keys === keys || !this.#keys) throw error;
-      return this.#keys.find(header, token);
+      if (this.#keySet === keySet || !this.#keySet) throw error;
+      return this.#keySet.find(header, jws);
     }
   };
 
@@ -83,20 +83,20 @@ export class IssuerKeys {
    * just failed.
    */
   hasThumbprint(thumbprint: string): boolean {
-    if (this.#keysAgeMs() >= BACKGROUND_REFRESH_AGE_MS) void this.#startLoad(0);
-    return this.#usableKeys()?.thumbprints.has(thumbprint) ?? false;
+    if (this.#keySetAgeMs() >= BACKGROUND_REFRESH_AGE_MS) void this.#startLoad(0);
+    return this.#usableKeySet()?.thumbprints.has(thumbprint) ?? false;
   }
 
-  async #currentKeys(): Promise<KeySet> {
-    const ageMs = this.#keysAgeMs();
+  async #currentKeySet(): Promise<KeySet> {
+    const ageMs = this.#keySetAgeMs();
     if (ageMs >= BACKGROUND_REFRESH_AGE_MS) {
-      const wasFailing = this.#lastLoad.failed;
-      const loading = this.#startLoad(0);
+      const hadFailed = this.#lastLoad.hasFailed;
+      const loadPromise = this.#startLoad(0);
       // If the last load failed, do not wait for the next load while the key set is usable.
-      if (!this.#usableKeys() || (ageMs >= BLOCKING_REFRESH_AGE_MS && !wasFailing)) await loading;
+      if (!this.#usableKeySet() || (ageMs >= BLOCKING_REFRESH_AGE_MS && !hadFailed)) await loadPromise;
     }
-    const keys = this.#usableKeys();
-    if (keys) return keys;
+    const keySet = this.#usableKeySet();
+    if (keySet) return keySet;
     throw new AccessError(
       'KEYS_UNAVAILABLE',
       'Tokens cannot be verified now; the request was not executed. Repeat it unchanged.',
@@ -107,17 +107,17 @@ export class IssuerKeys {
    * Returns the age of the key set in ms; Infinity if no key set is loaded. Uses the clock that shows the greater age,
    * because the wall clock may be set back, and the monotonic clock may stop.
    */
-  #keysAgeMs(): number {
-    if (!this.#keys) return Infinity;
+  #keySetAgeMs(): number {
+    if (!this.#keySet) return Infinity;
     const { clock } = this.options;
-    const wallClockAgeMs = clock.now() - this.#keys.requestedAt;
-    const monotonicAgeMs = clock.monotonic() - this.#keys.requestedAtMonotonic;
+    const wallClockAgeMs = clock.now() - this.#keySet.requestedAt;
+    const monotonicAgeMs = clock.monotonic() - this.#keySet.requestedAtMonotonic;
     // If the wall clock was set back, the age is unknown: assume that a refresh is overdue.
     return Math.max(monotonicAgeMs, wallClockAgeMs < 0 ? BLOCKING_REFRESH_AGE_MS : wallClockAgeMs);
   }
 
-  #usableKeys(): KeySet | undefined {
-    return this.#keysAgeMs() < this.options.maxStaleKeysSeconds * 1000 ? this.#keys : undefined;
+  #usableKeySet(): KeySet | undefined {
+    return this.#keySetAgeMs() < this.options.maxStaleKeysSeconds * 1000 ? this.#keySet : undefined;
   }
 
   /**
@@ -127,42 +127,42 @@ export class IssuerKeys {
   #startLoad(cooldownMs: number): Promise<void> | undefined {
     if (this.#loadInFlight) return this.#loadInFlight;
     const { clock } = this.options;
-    const { endedAt, failed } = this.#lastLoad;
+    const { endedAt, hasFailed } = this.#lastLoad;
     const sinceLoadMs = clock.now() - endedAt;
-    if (sinceLoadMs >= 0 && sinceLoadMs < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
+    if (sinceLoadMs >= 0 && sinceLoadMs < (hasFailed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
     this.#loadInFlight = withTimeout(MAX_LOAD_WAIT_MS, this.#reload(), clock).catch(() => undefined);
     return this.#loadInFlight;
   }
 
   async #reload(): Promise<void> {
     const { jwksUrl, clock, log } = this.options;
-    const abort = new AbortController();
-    const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort(new TimeoutError()));
+    const abortController = new AbortController();
+    const timer = clock.after(LOAD_TIMEOUT_MS, () => abortController.abort(new TimeoutError()));
     let hasFailed = false;
     const requestedAt = clock.now();
     const requestedAtMonotonic = clock.monotonic();
     try {
-      const jwks = await fetchJwks(jwksUrl, abort.signal);
+      const jwks = await fetchJwks(jwksUrl, abortController.signal);
       const thumbprints = await thumbprintsOf(jwks);
-      this.#keys = { find: createLocalJWKSet(jwks), thumbprints, requestedAt, requestedAtMonotonic };
+      this.#keySet = { find: createLocalJWKSet(jwks), thumbprints, requestedAt, requestedAtMonotonic };
     } catch (error) {
       hasFailed = true;
-      const reason = describeJwksError(error);
+      const errorText = describeJwksError(error);
       log.warn(
         { event: 'token_keys_unavailable' },
-        `could not load the public keys of the token issuer (${reason}): check that AUTH_JWKS_URL returns a key set`,
+        `could not load the public keys of the token issuer (${errorText}): check that AUTH_JWKS_URL returns a key set`,
       );
     } finally {
       timer.cancel();
-      this.#lastLoad = { endedAt: clock.now(), failed: hasFailed };
+      this.#lastLoad = { endedAt: clock.now(), hasFailed };
       this.#loadInFlight = undefined;
     }
   }
 }
 
 async function thumbprintsOf({ keys }: JSONWebKeySet): Promise<ReadonlySet<string>> {
-  const settled = await Promise.allSettled(keys.map((key) => calculateJwkThumbprint(key)));
-  return new Set(settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
+  const results = await Promise.allSettled(keys.map((key) => calculateJwkThumbprint(key)));
+  return new Set(results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
 }
 
 /** Error for a response that is not a usable key set. The message contains no text from the response. */

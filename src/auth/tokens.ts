@@ -19,7 +19,7 @@ const CLOCK_LEEWAY_SECONDS = 30;
 const MAX_TOKEN_LENGTH = 8192;
 
 /** Accepted values of the `typ` header (RFC 7519, RFC 9068). */
-const ACCEPTED_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
+const ACCEPTED_TOKEN_TYPE_PATTERN = /^(application\/)?(at\+)?jwt$/i;
 
 const invalidTokenError = (): AccessError =>
   new AccessError(
@@ -31,7 +31,7 @@ const invalidTokenError = (): AccessError =>
 export class JwtVerifier {
   /** The public keys of the issuer. */
   readonly issuerKeys: IssuerKeys;
-  readonly #thumbprints = new WeakMap<CryptoKey, Promise<string>>();
+  readonly #thumbprintByKey = new WeakMap<CryptoKey, Promise<string>>();
 
   constructor(private readonly options: JwtVerifierOptions) {
     this.issuerKeys = new IssuerKeys(options);
@@ -90,8 +90,8 @@ export class JwtVerifier {
   }
 
   #thumbprintOf(key: CryptoKey): Promise<string> {
-    const thumbprint = this.#thumbprints.get(key) ?? calculateJwkThumbprint(key);
-    this.#thumbprints.set(key, thumbprint);
+    const thumbprint = this.#thumbprintByKey.get(key) ?? calculateJwkThumbprint(key);
+    this.#thumbprintByKey.set(key, thumbprint);
     return thumbprint;
   }
 }
@@ -99,8 +99,8 @@ export class JwtVerifier {
 /**
  * Whether a `typ` header is absent or accepted. Guards against JWTs that were issued for another purpose than access.
  */
-const isAcceptedTokenType = (type: unknown): boolean =>
-  type === undefined || (typeof type === 'string' && ACCEPTED_TOKEN_TYPE.test(type));
+const isAcceptedTokenType = (typ: unknown): boolean =>
+  typ === undefined || (typeof typ === 'string' && ACCEPTED_TOKEN_TYPE_PATTERN.test(typ));
 
 function hasDuplicateJsonKey(token: string): boolean {
   try {
@@ -115,7 +115,7 @@ function hasDuplicateJsonKey(token: string): boolean {
  * Returns the caller that the claims of a token describe. Ignores unknown scopes. Grants no channels if `channels` is
  * missing or invalid. Throws an AccessError if `sub` is invalid.
  */
-function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, credentialHash: string): Caller {
+function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, authKeyHash: string): Caller {
   // Reject a subject that is not a string: 1 and "1" would get the same caller id.
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
@@ -125,7 +125,7 @@ function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, cre
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
     channels: parseChannels(channels) ?? new Set(),
-    credentialHash,
+    authKeyHash,
     expiresAt: (exp ?? 0) * 1000,
   };
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SCOPES } from '../auth/caller';
+import { DESCRIPTION_BY_SCOPE } from '../auth/caller';
 import { JSON_OPTION, addCommand, type CreateAction } from './command-definitions';
 import { parseDuration, parseList, parsePositiveDuration } from './options';
 
@@ -10,7 +10,7 @@ const LABEL_OPTION = [
   'label of the key: letters, digits, dots, dashes, underscores; the first 8 digits of keySha256 if omitted',
 ] as const;
 
-const SCOPE_HELP_LINES = Object.entries(SCOPES).map(
+const SCOPE_HELP_LINES = Object.entries(DESCRIPTION_BY_SCOPE).map(
   ([scope, text]) => `  ${scope.padEnd(20)} ${text.replaceAll('. ', `.\n${' '.repeat(23)}`)}`,
 );
 

@@ -18,18 +18,18 @@ function escapedByteLength(character: string): number {
 }
 
 /** Matches a text without characters that are escaped in the audit log. */
-const UNESCAPED_TEXT = /^[ !#-[\]-~]*$/;
+const UNESCAPED_TEXT_PATTERN = /^[ !#-[\]-~]*$/;
 
 function truncate(text: string, maxBytes: number): string {
-  if (text.length <= maxBytes && UNESCAPED_TEXT.test(text)) return text;
+  if (text.length <= maxBytes && UNESCAPED_TEXT_PATTERN.test(text)) return text;
   let byteCount = 0;
-  let kept = '';
+  let keptText = '';
   for (const character of text) {
     byteCount += escapedByteLength(character);
-    if (byteCount > maxBytes) return `${kept}${TRUNCATION_MARK}`;
-    kept += character;
+    if (byteCount > maxBytes) return `${keptText}${TRUNCATION_MARK}`;
+    keptText += character;
   }
-  return kept;
+  return keptText;
 }
 
 const createAuditRedactor =
@@ -57,7 +57,7 @@ export const redactIdentifierForAudit = createAuditRedactor(containsKnownSchemeP
  * after it, only the digits before the point are searched.
  */
 export function redactDecimalForAudit(text: string, maxBytes: number): string {
-  const [, whole] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
-  if (whole === undefined) return redactForAudit(text, maxBytes);
-  return containsCardNumber(whole) ? REDACTED : text;
+  const [, integerDigits] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
+  if (integerDigits === undefined) return redactForAudit(text, maxBytes);
+  return containsCardNumber(integerDigits) ? REDACTED : text;
 }

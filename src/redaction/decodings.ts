@@ -23,29 +23,29 @@ interface DecodedText {
 /** Maximum number of times that a text is decoded, for nested encodings. */
 const MAX_DECODINGS = 5;
 
-const ENCODING_MARKER = /[%&\\]/;
-const NON_ASCII = /[^\x00-\x7f]/;
+const ENCODING_MARKER_PATTERN = /[%&\\]/;
+const NON_ASCII_PATTERN = /[^\x00-\x7f]/;
 
 /** Whether decoding may change a text. Fast for most texts. */
 function mayBeEncoded(text: string): boolean {
-  if (ENCODING_MARKER.test(text)) return true;
-  if (!NON_ASCII.test(text)) return false;
+  if (ENCODING_MARKER_PATTERN.test(text)) return true;
+  if (!NON_ASCII_PATTERN.test(text)) return false;
   // Do not use text.normalize(): its time is quadratic in the number of combining marks that follow one letter.
   for (const character of text) if (normalizeCharacter(character) !== character) return true;
   return false;
 }
 
 /** Matches one encoded character: percent-encoded UTF-8, an HTML entity, or an escape of JavaScript or JSON. */
-const ENCODED_CHARACTER =
+const ENCODED_CHARACTER_PATTERN =
   /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}|&#x[\da-f]{1,8};?|&#\d{1,8};?|&[a-z]{2,31};|[\\%]u[\da-f]{4}|\\u\{[\da-f]{1,8}\}|\\x[\da-f]{2}/giu;
 
 /** Matches format characters (such as zero-width characters and direction marks), and nonspacing or enclosing marks. */
-const INVISIBLE_CHARACTER = /[\p{Cf}\p{Mn}\p{Me}]/u;
+const INVISIBLE_CHARACTER_PATTERN = /[\p{Cf}\p{Mn}\p{Me}]/u;
 
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
 /** Named HTML entities that may be part of a token or a nested encoding. All others are replaced by a space. */
-const HTML_ENTITIES: Readonly<Record<string, string>> = {
+const CHARACTER_BY_HTML_ENTITY: Readonly<Record<string, string>> = {
   '&amp;': '&',
   '&bsol;': '\\',
   '&dash;': '-',
@@ -61,30 +61,30 @@ const HTML_ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decodes a match of ENCODED_CHARACTER. If the match is invalid UTF-8, returns it unchanged. Returns a space for a code
- * above U+10FFFF, and for a named entity that is not in HTML_ENTITIES.
+ * Decodes a match of ENCODED_CHARACTER_PATTERN. If the match is invalid UTF-8, returns it unchanged. Returns a space
+ * for a code above U+10FFFF, and for a named entity that is not in CHARACTER_BY_HTML_ENTITY.
  */
 function decodeCharacter(encoded: string): string {
-  const lowerCase = encoded.toLowerCase();
-  if (/^%[^u]/.test(lowerCase)) {
+  const lowerCaseEncoded = encoded.toLowerCase();
+  if (/^%[^u]/.test(lowerCaseEncoded)) {
     try {
-      return decodeURIComponent(lowerCase);
+      return decodeURIComponent(lowerCaseEncoded);
     } catch {
       return encoded;
     }
   }
-  if (lowerCase.startsWith('&#x')) return fromCodePoint(parseInt(lowerCase.slice(3), 16));
-  if (lowerCase.startsWith('&#')) return fromCodePoint(parseInt(lowerCase.slice(2), 10));
-  if (lowerCase.startsWith('&')) return HTML_ENTITIES[lowerCase] ?? ' ';
-  return fromCodePoint(parseInt(lowerCase.replace(/[^\da-f]/g, ''), 16));
+  if (lowerCaseEncoded.startsWith('&#x')) return fromCodePoint(parseInt(lowerCaseEncoded.slice(3), 16));
+  if (lowerCaseEncoded.startsWith('&#')) return fromCodePoint(parseInt(lowerCaseEncoded.slice(2), 10));
+  if (lowerCaseEncoded.startsWith('&')) return CHARACTER_BY_HTML_ENTITY[lowerCaseEncoded] ?? ' ';
+  return fromCodePoint(parseInt(lowerCaseEncoded.replace(/[^\da-f]/g, ''), 16));
 }
 
 /** Returns the value of a decimal digit of any script. Unicode lists the ten digits of a script in order, from zero. */
-function digitValue(digit: string): number {
-  const digitCode = digit.codePointAt(0) ?? 0;
-  let firstDigitCode = digitCode;
-  while (/\p{Nd}/u.test(String.fromCodePoint(firstDigitCode - 1))) firstDigitCode -= 1;
-  return (digitCode - firstDigitCode) % 10;
+function digitValue(digitCharacter: string): number {
+  const digitCodePoint = digitCharacter.codePointAt(0) ?? 0;
+  let firstDigitCodePoint = digitCodePoint;
+  while (/\p{Nd}/u.test(String.fromCodePoint(firstDigitCodePoint - 1))) firstDigitCodePoint -= 1;
+  return (digitCodePoint - firstDigitCodePoint) % 10;
 }
 
 /**
@@ -94,7 +94,7 @@ function digitValue(digit: string): number {
 const MAX_NFKC_LENGTH = 4;
 
 function computeNormalizedCharacter(character: string): string {
-  if (INVISIBLE_CHARACTER.test(character)) return '';
+  if (INVISIBLE_CHARACTER_PATTERN.test(character)) return '';
   const nfkcForm = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
   return nfkcForm.length <= MAX_NFKC_LENGTH ? nfkcForm : character;
 }
@@ -132,7 +132,7 @@ function decodeOnce(source: DecodedText): DecodedText {
       position += character.length;
     }
   };
-  for (const { 0: encoded, index } of source.text.matchAll(ENCODED_CHARACTER)) {
+  for (const { 0: encoded, index } of source.text.matchAll(ENCODED_CHARACTER_PATTERN)) {
     addUnencodedUntil(index);
     position += encoded.length;
     addDecoded(decodeCharacter(encoded), index, position);
@@ -144,12 +144,12 @@ function decodeOnce(source: DecodedText): DecodedText {
 function nestedDecodings(text: string): DecodedText[] {
   const decodings: DecodedText[] = [];
   const positions = Array.from({ length: text.length }, (_, position) => position);
-  let latest: DecodedText = { text, starts: positions, ends: positions.map((position) => position + 1) };
+  let decoding: DecodedText = { text, starts: positions, ends: positions.map((position) => position + 1) };
   for (let decodingCount = 0; decodingCount < MAX_DECODINGS; decodingCount += 1) {
-    const decodedAgain = decodeOnce(latest);
-    if (decodedAgain.text === latest.text) break;
-    decodings.push(decodedAgain);
-    latest = decodedAgain;
+    const nextDecoding = decodeOnce(decoding);
+    if (nextDecoding.text === decoding.text) break;
+    decodings.push(nextDecoding);
+    decoding = nextDecoding;
   }
   return decodings;
 }
@@ -158,21 +158,21 @@ function nestedDecodings(text: string): DecodedText[] {
 export function findInDecodings(text: string, find: Finder): readonly Span[] {
   const spansAsWritten = find(text);
   if (!mayBeEncoded(text)) return spansAsWritten;
-  const encodedSpans = nestedDecodings(text).flatMap(({ text: decoded, starts, ends }) =>
-    find(decoded).map(([from, to]): Span => [starts[from] ?? 0, ends[to - 1] ?? text.length]),
+  const encodedSpans = nestedDecodings(text).flatMap(({ text: decodedText, starts, ends }) =>
+    find(decodedText).map(([from, to]): Span => [starts[from] ?? 0, ends[to - 1] ?? text.length]),
   );
   return encodedSpans.length === 0 ? spansAsWritten : [...spansAsWritten, ...encodedSpans];
 }
 
 /** Redacts the spans of a text. Overlapping spans are redacted as one. */
 export function redactSpans(text: string, spans: readonly Span[]): string {
-  let redacted = '';
+  let redactedText = '';
   let position = 0;
   for (const [from, to] of spans.toSorted(([a], [b]) => a - b)) {
-    if (from >= position) redacted += text.slice(position, from) + REDACTED;
+    if (from >= position) redactedText += text.slice(position, from) + REDACTED;
     position = Math.max(position, to);
   }
-  return redacted + text.slice(position);
+  return redactedText + text.slice(position);
 }
 
 /** Returns the spans of all matches of a pattern, which must have the flag g. */

@@ -4,21 +4,23 @@ import { containsToken } from './text';
 // Redacts error messages of graphql-js, which quote values and parts of the document. The redacted messages consist of
 // fixed words and GraphQL names, such as those of fields and types.
 
-const GRAPHQL_NAME = /^[$@]?[_A-Za-z][_0-9A-Za-z]{0,127}$/;
-const GRAPHQL_TYPE = /^\[*[_A-Za-z][_0-9A-Za-z]{0,127}[!\]]*$/;
-const GRAPHQL_PATH = /^[$]?[_A-Za-z][_0-9A-Za-z]*(\.[_A-Za-z][_0-9A-Za-z]*|\[\d+\])*$/;
-const MANY_DIGITS = /\d[\d_]{4,}/;
+const GRAPHQL_NAME_PATTERN = /^[$@]?[_A-Za-z][_0-9A-Za-z]{0,127}$/;
+const GRAPHQL_TYPE_PATTERN = /^\[*[_A-Za-z][_0-9A-Za-z]{0,127}[!\]]*$/;
+const GRAPHQL_PATH_PATTERN = /^[$]?[_A-Za-z][_0-9A-Za-z]*(\.[_A-Za-z][_0-9A-Za-z]*|\[\d+\])*$/;
+const MANY_DIGITS_PATTERN = /\d[\d_]{4,}/;
 
 const isSafeGraphqlName = (text: string): boolean =>
-  !MANY_DIGITS.test(text) &&
+  !MANY_DIGITS_PATTERN.test(text) &&
   !containsToken(text) &&
-  (GRAPHQL_NAME.test(text) || GRAPHQL_TYPE.test(text) || (text.length <= 512 && GRAPHQL_PATH.test(text)));
+  (GRAPHQL_NAME_PATTERN.test(text) ||
+    GRAPHQL_TYPE_PATTERN.test(text) ||
+    (text.length <= 512 && GRAPHQL_PATH_PATTERN.test(text)));
 
 /** Returns a GraphQL name, type or path unchanged, unless it may contain a secret. Redacts every other text. */
 export const redactGraphqlName = (text: string): string => (isSafeGraphqlName(text) ? text : REDACTED);
 
 /** Matches texts with only characters that graphql-js writes outside quotes. */
-const UNQUOTED_TEXT = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
+const UNQUOTED_TEXT_PATTERN = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 
 /**
  * Redacts the quoted parts of a message that are no GraphQL names. Returns undefined if the message is too long or may
@@ -28,7 +30,8 @@ function redactQuotedParts(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
   const unquotedParts = parts.filter((_, index) => index % 2 === 0);
-  if (!unquotedParts.every((text) => UNQUOTED_TEXT.test(text) && !MANY_DIGITS.test(text))) return undefined;
+  if (!unquotedParts.every((text) => UNQUOTED_TEXT_PATTERN.test(text) && !MANY_DIGITS_PATTERN.test(text)))
+    return undefined;
   return parts.map((text, index) => (index % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 
@@ -65,15 +68,15 @@ export function redactGraphqlMessage(message: string): string | undefined {
 
 /**
  * Removes the value from an error message of graphql-js about a variable.
- * @param message for example `Variable "$input" got invalid value 1 at "input.id"; ` and then `reason`
- * @param reason the message of the original error, which explains why the value is invalid
+ * @param message for example `Variable "$input" got invalid value 1 at "input.id"; ` and then `causeMessage`
+ * @param causeMessage the message of the original error, which explains why the value is invalid
  */
-export function redactVariableMessage(message: string, reason: string): string {
-  const [, variable = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];
-  const redactedReason = redactGraphqlMessage(reason);
-  if (redactedReason?.startsWith('Variable "')) return redactedReason;
-  const beforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
-  const [, path = variable] = / at "([^"\\]*)"; $/.exec(beforeReason) ?? [];
-  const pathSuffix = path === variable ? '' : ` at "${redactGraphqlName(path)}"`;
-  return `Variable "${redactGraphqlName(variable)}"${pathSuffix}: ${redactedReason ?? 'the value does not fit its type.'}`;
+export function redactVariableMessage(message: string, causeMessage: string): string {
+  const [, variableName = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];
+  const redactedCause = redactGraphqlMessage(causeMessage);
+  if (redactedCause?.startsWith('Variable "')) return redactedCause;
+  const beforeCause = message.endsWith(causeMessage) ? message.slice(0, -causeMessage.length) : '';
+  const [, inputPath = variableName] = / at "([^"\\]*)"; $/.exec(beforeCause) ?? [];
+  const pathSuffix = inputPath === variableName ? '' : ` at "${redactGraphqlName(inputPath)}"`;
+  return `Variable "${redactGraphqlName(variableName)}"${pathSuffix}: ${redactedCause ?? 'the value does not fit its type.'}`;
 }

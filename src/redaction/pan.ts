@@ -13,7 +13,7 @@ const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text)
  * Matches one group of digits, or several groups with one to three characters between them that are no letters or
  * digits. Examples: "4111 1111", "4111 - 1111".
  */
-const DIGIT_RUN = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
+const DIGIT_RUN_PATTERN = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const isValidPan = (digits: string): boolean =>
   digits.length >= MIN_PAN_DIGITS && digits.length <= MAX_PAN_DIGITS && passesLuhn(digits);
@@ -23,20 +23,20 @@ const isValidPan = (digits: string): boolean =>
  * three separators between any two adjacent digits.
  */
 export const knownCardNumberFinder =
-  (number: string): Finder =>
+  (pan: string): Finder =>
   (text) =>
     hasEnoughPanDigits(text)
-      ? Array.from(text.matchAll(DIGIT_RUN), ({ 0: run, index }) => spansOfDigits(number, run, index)).flat()
+      ? Array.from(text.matchAll(DIGIT_RUN_PATTERN), ({ 0: run, index }) => panSpans(pan, run, index)).flat()
       : NO_SPANS;
 
-/** Returns the spans of `digits` in a match of DIGIT_RUN that starts at `runStart`. The spans may overlap. */
-function spansOfDigits(digits: string, run: string, runStart: number): readonly Span[] {
-  const runDigits = run.replace(/\D/g, '');
-  if (!runDigits.includes(digits)) return NO_SPANS;
-  const positions = Array.from(run.matchAll(/\d/g), ({ index }) => runStart + index);
+/** Returns the spans of `pan` in a match of DIGIT_RUN_PATTERN that starts at `runStart`. The spans may overlap. */
+function panSpans(pan: string, digitRun: string, runStart: number): readonly Span[] {
+  const runDigits = digitRun.replace(/\D/g, '');
+  if (!runDigits.includes(pan)) return NO_SPANS;
+  const digitPositions = Array.from(digitRun.matchAll(/\d/g), ({ index }) => runStart + index);
   const spans: Span[] = [];
-  for (let first = runDigits.indexOf(digits); first >= 0; first = runDigits.indexOf(digits, first + 1))
-    spans.push([positions[first] ?? 0, (positions[first + digits.length - 1] ?? 0) + 1]);
+  for (let first = runDigits.indexOf(pan); first >= 0; first = runDigits.indexOf(pan, first + 1))
+    spans.push([digitPositions[first] ?? 0, (digitPositions[first + pan.length - 1] ?? 0) + 1]);
   return spans;
 }
 
@@ -44,14 +44,14 @@ type DigitTest = (digits: string) => boolean;
 
 /**
  * Returns the spans of card numbers that pass `test`. A card number is one group of digits or several adjacent ones.
- * @param run a match of DIGIT_RUN; `runStart` is its position in the text
+ * @param digitRun a match of DIGIT_RUN_PATTERN; `runStart` is its position in the text
  */
-function cardNumberSpansInRun(run: string, runStart: number, test: DigitTest): Span[] {
-  const groups = [...run.matchAll(/\d+/g)];
+function cardNumberSpansInRun(digitRun: string, runStart: number, test: DigitTest): Span[] {
+  const digitGroups = [...digitRun.matchAll(/\d+/g)];
   const spans: Span[] = [];
-  groups.forEach(({ index: from }, firstGroup) => {
+  digitGroups.forEach(({ index: from }, firstGroupIndex) => {
     let digits = '';
-    for (const { 0: group, index } of groups.slice(firstGroup, firstGroup + MAX_PAN_DIGITS)) {
+    for (const { 0: group, index } of digitGroups.slice(firstGroupIndex, firstGroupIndex + MAX_PAN_DIGITS)) {
       digits += group;
       if (digits.length > MAX_PAN_DIGITS) return;
       if (isValidPan(digits) && test(digits)) spans.push([runStart + from, runStart + index + group.length]);
@@ -60,22 +60,22 @@ function cardNumberSpansInRun(run: string, runStart: number, test: DigitTest): S
   return spans;
 }
 
-const UUID_IN_TEXT = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
+const UUID_IN_TEXT_PATTERN = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
 /**
  * Masks each UUID that contains a letter, because digits of a UUID can look like a card number. A UUID of digits only
  * is not masked.
  */
 const maskUuids = (text: string): string =>
-  text.replace(UUID_IN_TEXT, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
+  text.replace(UUID_IN_TEXT_PATTERN, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 
 /** Returns the spans of all card numbers in a text that pass `test`. Does not decode the text. */
 function findCardNumbersPassing(text: string, test: DigitTest): readonly Span[] {
   if (!hasEnoughPanDigits(text)) return NO_SPANS;
   // Fast path for texts of digits only, such as bank account numbers.
   if (/^\d+$/.test(text)) return isValidPan(text) && test(text) ? [[0, text.length]] : NO_SPANS;
-  const runs = [...maskUuids(text).matchAll(DIGIT_RUN)];
-  return runs.flatMap(({ 0: run, index }) => cardNumberSpansInRun(run, index, test));
+  const digitRuns = [...maskUuids(text).matchAll(DIGIT_RUN_PATTERN)];
+  return digitRuns.flatMap(({ 0: run, index }) => cardNumberSpansInRun(run, index, test));
 }
 
 /** Finds card numbers of any scheme: 12 to 19 digits, together or in groups, that pass the Luhn check. */

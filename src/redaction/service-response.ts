@@ -19,9 +19,9 @@ function encodingsOf(secret: string): string[] {
   return [base64, base64url, Buffer.from(secret).toString('hex')].filter((text) => text !== secret);
 }
 
-function textFinder(texts: readonly string[]): Finder {
-  if (texts.length === 0) return () => NO_SPANS;
-  const pattern = new RegExp(texts.map(escapeRegExp).join('|'), 'gi');
+function literalFinder(literals: readonly string[]): Finder {
+  if (literals.length === 0) return () => NO_SPANS;
+  const pattern = new RegExp(literals.map(escapeRegExp).join('|'), 'gi');
   return (text) => findMatches(pattern, text);
 }
 
@@ -43,10 +43,10 @@ const SECURITY_CODE_PATTERNS: readonly RegExp[] = [
 ];
 
 /** Returns a Finder of a security code that stands alone or follows CVC, CVV or CVN. Skips texts that are ISO times. */
-function securityCodeFinder(code: string): Finder {
+function securityCodeFinder(securityCode: string): Finder {
   const findCodes = (text: string): Span[] =>
     SECURITY_CODE_PATTERNS.flatMap((pattern) => [...text.matchAll(pattern)])
-      .filter(({ 1: digits = '' }) => digits.replace(/\D/g, '') === code)
+      .filter(({ 1: digits = '' }) => digits.replace(/\D/g, '') === securityCode)
       .map(({ 1: digits = '', index }): Span => [index, index + digits.length]);
   return (text) => (!/\d{3}|\d[ -]\d/.test(text) || isIsoDateTime(text) ? NO_SPANS : findCodes(text));
 }
@@ -57,15 +57,17 @@ const hasCardNumberLength = (secret: string): boolean => /^\d{12,19}$/.test(secr
 
 function secretFinder(secret: string): Finder {
   if (hasCardNumberLength(secret))
-    return unionFinder([knownCardNumberFinder(secret), textFinder(encodingsOf(secret))]);
-  return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodingsOf(secret)]);
+    return unionFinder([knownCardNumberFinder(secret), literalFinder(encodingsOf(secret))]);
+  return /^\d{3,4}$/.test(secret)
+    ? securityCodeFinder(secret)
+    : literalFinder([secret, ...encodingsOf(secret)]);
 }
 
 /**
  * Whether a secret is searched for: it is a security code, or has at least five characters. Shorter texts would match
  * by chance.
  */
-const isSearchable = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
+const isSearchable = (secret: string): boolean => /^\d{3,4}$/.test(secret) || secret.length >= 5;
 
 /** Values that callers must not see in a response. */
 export interface SensitiveValues {
@@ -81,15 +83,15 @@ export interface SensitiveValues {
 }
 
 /** Creates a function that redacts sensitive values in a text, even encoded ones. */
-export function createRedactor(sensitive: SensitiveValues): Redactor {
-  const { secrets = [], credentials = [], isCallbackToken } = sensitive;
+export function createRedactor(sensitiveValues: SensitiveValues): Redactor {
+  const { secrets = [], credentials = [], isCallbackToken } = sensitiveValues;
   const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
   if (isCallbackToken) finders.push(callbackTokenFinder(isCallbackToken));
   const findSecrets = unionFinder(finders);
   const findScatteredDigits = unionFinder(secrets.filter(hasCardNumberLength).map(scatteredDigitsFinder));
   return (text) => {
-    const redacted = redactSpans(text, findInDecodings(text, findSecrets));
-    return findInDecodings(redacted, findScatteredDigits).length === 0 ? redacted : REDACTED;
+    const redactedText = redactSpans(text, findInDecodings(text, findSecrets));
+    return findInDecodings(redactedText, findScatteredDigits).length === 0 ? redactedText : REDACTED;
   };
 }
 
@@ -113,7 +115,7 @@ const CALLBACK_TOKEN_LENGTH = 43;
 /** Returns a Finder of tokens of callback URLs. Tests the start and the end of each run of token characters. */
 function callbackTokenFinder(isToken: (text: string) => boolean): Finder {
   // Test the end of the run first: in an encoded URL, other characters may directly precede the token.
-  const tokenSpan = (run: string, start: number): readonly Span[] => {
+  const tokenSpans = (run: string, start: number): readonly Span[] => {
     const end = start + run.length;
     if (isToken(run.slice(-CALLBACK_TOKEN_LENGTH))) return [[end - CALLBACK_TOKEN_LENGTH, end]];
     return isToken(run.slice(0, CALLBACK_TOKEN_LENGTH)) ? [[start, start + CALLBACK_TOKEN_LENGTH]] : NO_SPANS;
@@ -121,19 +123,19 @@ function callbackTokenFinder(isToken: (text: string) => boolean): Finder {
   return (text) =>
     text.length < CALLBACK_TOKEN_LENGTH
       ? NO_SPANS
-      : Array.from(text.matchAll(/[\w-]{43,}/g), ({ 0: run, index }) => tokenSpan(run, index)).flat();
+      : Array.from(text.matchAll(/[\w-]{43,}/g), ({ 0: run, index }) => tokenSpans(run, index)).flat();
 }
 
 /** Finders by list of credentials. Cached, because building one for a thousand merchants is slow. */
 const credentialFinderCache = new WeakMap<readonly string[], Finder>();
 
 function credentialFinder(credentials: readonly string[]): Finder {
-  const finder = credentialFinderCache.get(credentials) ?? manyTextsFinder(credentials.filter(isSearchable));
+  const finder = credentialFinderCache.get(credentials) ?? secretsFinder(credentials.filter(isSearchable));
   credentialFinderCache.set(credentials, finder);
   return finder;
 }
 
-/** Number of leading characters of each value that the prefilter hashes. */
+/** Number of leading characters of each literal that the prefilter hashes. */
 const PREFIX_LENGTH = 4;
 const POSSIBLE_HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
 
@@ -142,16 +144,16 @@ const rollingHash = (hash: number, characterCode: number): number =>
   ((hash << 4) ^ (characterCode | 0x20)) & (POSSIBLE_HASH_COUNT - 1);
 
 /**
- * Returns a fast test of whether a text may contain one of the values. The time of the test does not depend on the
- * number of values.
+ * Returns a fast test of whether a text may contain one of the literals. The time of the test does not depend on the
+ * number of literals.
  */
-function createPrefilter(values: readonly string[]): (text: string) => boolean {
-  // The hash ignores case in ASCII only. If a value does not begin with four ASCII characters, let every text pass.
-  if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
+function createPrefilter(literals: readonly string[]): (text: string) => boolean {
+  // The hash ignores case in ASCII only. If a literal does not begin with four ASCII characters, let every text pass.
+  if (!literals.every((text) => /^[ -~]{4}/.test(text))) return () => true;
   const prefixHashFlags = new Uint8Array(POSSIBLE_HASH_COUNT);
-  for (const value of values)
+  for (const text of literals)
     prefixHashFlags[
-      [...value.slice(0, PREFIX_LENGTH)].reduce((hash, letter) => rollingHash(hash, letter.charCodeAt(0)), 0)
+      [...text.slice(0, PREFIX_LENGTH)].reduce((hash, letter) => rollingHash(hash, letter.charCodeAt(0)), 0)
     ] = 1;
   return (text) => {
     let hash = 0;
@@ -163,32 +165,32 @@ function createPrefilter(values: readonly string[]): (text: string) => boolean {
   };
 }
 
-/** Returns a Finder of many values. A fast prefilter makes most searches for non-numeric values unnecessary. */
-function manyTextsFinder(values: readonly string[]): Finder {
-  const numbers = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
-  const otherValues = values.filter((value) => !numbers.includes(value));
-  const searchedTexts = otherValues.flatMap((value) => [value, ...encodingsOf(value)]);
-  const mayContainText = createPrefilter(searchedTexts);
-  const findText = textFinder(searchedTexts);
+/** Returns a Finder of many secrets. A fast prefilter makes most searches for non-numeric secrets unnecessary. */
+function secretsFinder(secrets: readonly string[]): Finder {
+  const numericTexts = secrets.filter((text) => /^\d+$/.test(text) && (text.length < 5 || text.length >= 12));
+  const otherSecrets = secrets.filter((text) => !numericTexts.includes(text));
+  const literals = otherSecrets.flatMap((text) => [text, ...encodingsOf(text)]);
+  const mayContainLiteral = createPrefilter(literals);
+  const findLiterals = literalFinder(literals);
   return unionFinder([
-    (text) => (mayContainText(text) ? findText(text) : NO_SPANS),
-    ...numbers.map(secretFinder),
+    (text) => (mayContainLiteral(text) ? findLiterals(text) : NO_SPANS),
+    ...numericTexts.map(secretFinder),
   ]);
 }
 
 /**
  * Redacts a response. Does not redact the names of its top-level fields, because callers never see these names.
- * @param verifiedFields names of top-level fields that are not redacted, because their values were already checked
+ * @param verifiedFieldNames names of top-level fields that are not redacted, because their values were already checked
  */
 export function redactResponse(
   response: WireObject,
-  sensitive: SensitiveValues,
-  verifiedFields: readonly string[],
+  sensitiveValues: SensitiveValues,
+  verifiedFieldNames: readonly string[],
 ): WireObject {
-  const redact = createRedactor(sensitive);
+  const redact = createRedactor(sensitiveValues);
   const entries = Object.entries(response).map(([name, value]): [string, unknown] => [
     name,
-    verifiedFields.includes(name) ? value : redactJson(value, redact),
+    verifiedFieldNames.includes(name) ? value : redactJson(value, redact),
   ]);
   return Object.fromEntries(entries);
 }

@@ -148,43 +148,43 @@ export function readMaskedCardNumber(value: unknown): string | null {
 const MAX_JSON_DEPTH = 32;
 
 /** Names (snake_case) of undocumented fields that tell the payer where to pay. Their values are not redacted. */
-const UNREDACTED_PAYEE_FIELD =
+const UNREDACTED_PAYEE_FIELD_PATTERN =
   /(^|[_-])(account|account_?(number|no|id)|iban|virtual_?account|va_?number|upi_?id|vpa|phone|msisdn|wallet|address|qr|qr_?code|reference|payment_?code)$/i;
 
 /** Whether a value is an integer too large for an exact JavaScript number. It may be a rounded card number. */
 export const isInexactInteger = (value: unknown): boolean =>
   Number.isInteger(value) && !Number.isSafeInteger(value);
 
-/** Redacts a text. `field` is the name of the field with the text; '' if the text is itself a field name. */
-type RedactText = (text: string, field: string) => string;
+/** Redacts a text. `fieldName` is the name of the field with the text; '' if the text is itself a field name. */
+type RedactText = (text: string, fieldName: string) => string;
 
 /**
  * Redacts field names, strings and numbers in a JSON value. Returns a copy if the value has arrays or something was
  * redacted, otherwise the value itself.
  */
-export function redactJson(value: unknown, redact: RedactText, field = '', depth = 0): unknown {
+export function redactJson(value: unknown, redact: RedactText, fieldName = '', depth = 0): unknown {
   if (depth > MAX_JSON_DEPTH) return REDACTED;
-  if (typeof value === 'string') return redact(value, field);
+  if (typeof value === 'string') return redact(value, fieldName);
   if (typeof value === 'number')
-    return !isInexactInteger(value) && redact(String(value), field) === String(value) ? value : REDACTED;
-  if (Array.isArray(value)) return value.map((item) => redactJson(item, redact, field, depth + 1));
+    return !isInexactInteger(value) && redact(String(value), fieldName) === String(value) ? value : REDACTED;
+  if (Array.isArray(value)) return value.map((item) => redactJson(item, redact, fieldName, depth + 1));
   if (!isObject(value)) return value;
   let isChanged = false;
-  const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
+  const entries = Object.entries(value).map(([name, innerValue]): [string, unknown] => {
     const redactedName = redact(name, '');
-    const redactedValue = redactJson(inner, redact, name, depth + 1);
-    isChanged ||= redactedName !== name || redactedValue !== inner;
+    const redactedValue = redactJson(innerValue, redact, name, depth + 1);
+    isChanged ||= redactedName !== name || redactedValue !== innerValue;
     return [redactedName, redactedValue];
   });
   return isChanged ? Object.fromEntries(entries) : value;
 }
 
-const redactFreeField: RedactText = (text, field) =>
-  UNREDACTED_PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
+const redactFreeField: RedactText = (text, fieldName) =>
+  UNREDACTED_PAYEE_FIELD_PATTERN.test(snakeCase(fieldName)) ? text : redactText(text);
 
 /**
  * Reads an object of undocumented fields; null if `value` is no object. Redacts card numbers and tokens, except in
- * fields whose name matches UNREDACTED_PAYEE_FIELD.
+ * fields whose name matches UNREDACTED_PAYEE_FIELD_PATTERN.
  */
 export const readFreeFields = (value: unknown): WireObject | null =>
   isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

@@ -10,7 +10,7 @@ import {
   type GraphQLFieldConfig,
   type GraphQLInterfaceType,
 } from 'graphql';
-import { SCOPES } from '../auth/caller';
+import { DESCRIPTION_BY_SCOPE } from '../auth/caller';
 import { invalidValueError } from '../schema/scalars';
 import { subgraphSdl } from '../schema/subgraph-sdl';
 import { badArgumentError, checkBatchSize } from './bad-request';
@@ -77,7 +77,7 @@ function federationServiceField(sdl: string): RootFieldConfig {
   return {
     type: new GraphQLNonNull(Service),
     description: 'The schema for composition, also if introspection is off.',
-    extensions: { scopes: Object.keys(SCOPES) },
+    extensions: { scopes: Object.keys(DESCRIPTION_BY_SCOPE) },
     resolve: () => ({ sdl }),
   };
 }

@@ -44,7 +44,7 @@ class Harness {
     const { access } = readConfig({ ...testSettings(), CLIENT_KEYS_FILE, ...issuer.settings });
     const log = logTo(this.logLines);
     this.#authenticator = new Authenticator({
-      clientKeysFile: access.clientKeysFile,
+      clientKeysPath: access.clientKeysFile,
       jwtOptions: access.tokens,
       clock: this.clock,
       log,

@@ -102,7 +102,7 @@ export const bugs = [
     promise: 'A subscription ends when the client key of its caller is revoked.',
     file: 'src/auth/authenticator.ts',
     find: "caller.kind !== 'service' || (this.#clientKeysFile?.value.isStillListed(caller) ?? false)",
-    replace: "caller.kind !== 'service' || caller.credentialHash !== undefined",
+    replace: "caller.kind !== 'service' || caller.authKeyHash !== undefined",
     tests: ['test/subscriptions/rights.test.ts'],
   },
   {

@@ -20,8 +20,8 @@ export const bugs = [
     id: 'redact-encoded-card-number',
     promise: 'A card number appears in no response, in any encoding.',
     file: 'src/redaction/service-response.ts',
-    find: 'textFinder(encodingsOf(secret))',
-    replace: 'textFinder([])',
+    find: 'literalFinder(encodingsOf(secret))',
+    replace: 'literalFinder([])',
     tests: ['test/gateway/secrets.system.test.ts'],
   },
   {

@@ -5,7 +5,7 @@ import { openJournal } from '../../src/datasources/journal/create-journal';
 import { inspectPostgres } from '../../src/datasources/journal/diagnostics';
 import type { Journal } from '../../src/datasources/journal/journal';
 import { describeJournalError } from '../../src/datasources/journal/journal-error';
-import { PostgresHosts } from '../../src/datasources/journal/postgres/hosts';
+import { PostgresHostChooser } from '../../src/datasources/journal/postgres/hosts';
 import { PostgresPool } from '../../src/datasources/journal/postgres/pool';
 import { systemClock } from '../../src/shared/clock';
 import { until } from '../support/latch';
@@ -184,7 +184,7 @@ test('A PostgreSQL server that ends each new connection makes the journal unavai
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const pool = new PostgresPool(new PostgresHosts(`postgres://user@127.0.0.1:${port}/database`), {
+  const pool = new PostgresPool(new PostgresHostChooser(`postgres://user@127.0.0.1:${port}/database`), {
     timeLimitMs: JOURNAL_TIMEOUT_MS,
     maxConnections: 1,
     connectionOptions: '',

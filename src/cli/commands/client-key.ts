@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { SCOPES } from '../../auth/caller';
+import { DESCRIPTION_BY_SCOPE } from '../../auth/caller';
 import { ClientKeyStore, newClientKey, type ClientKey } from '../../auth/client-keys';
 import { readCommandConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
@@ -21,7 +21,7 @@ function readKeyEntries(file: string): KeyEntry[] {
   if (!existsSync(file)) return [];
   try {
     const text = readTextFile(file);
-    const keys = new ClientKeyStore(text).all;
+    const keys = new ClientKeyStore(text).allClientKeys;
     const fileEntries = parseJson(text) as KeyEntry['fileEntry'][];
     return fileEntries.map((fileEntry, index) => ({ fileEntry, clientKey: keys[index] as ClientKey }));
   } catch (error) {
@@ -92,7 +92,7 @@ export async function issueKey(
   // Default: all scopes except cards:direct. Scopes that end in `:own` are omitted too, because the scopes without
   // `:own` include them.
   const isDefaultScope = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
-  const scopes = options.scopes ?? Object.keys(SCOPES).filter(isDefaultScope);
+  const scopes = options.scopes ?? Object.keys(DESCRIPTION_BY_SCOPE).filter(isDefaultScope);
   const { key, entry } = createKey(clientId, { scopes, channels }, options);
   const keyMessage = newKeyMessage(clientId, key);
   if (file === undefined)

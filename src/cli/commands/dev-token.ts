@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
-import { isScope, parseChannels, SCOPES } from '../../auth/caller';
+import { isScope, parseChannels, DESCRIPTION_BY_SCOPE } from '../../auth/caller';
 import {
   DEV_AUDIENCE,
   DEV_ISSUER,
@@ -62,7 +62,9 @@ function claimsOf({ sub, scope, channels }: DevTokenOptions) {
     throw new InputError('--sub: expected 1 to 255 printable ASCII characters without spaces.');
   const scopes = scope.split(/[\s,]+/).filter((word) => word !== '');
   if (!scopes.every(isScope))
-    throw new InputError(`--scope: unknown scope; expected some of ${Object.keys(SCOPES).join(', ')}.`);
+    throw new InputError(
+      `--scope: unknown scope; expected some of ${Object.keys(DESCRIPTION_BY_SCOPE).join(', ')}.`,
+    );
   const channelList = parseList(channels);
   if (!parseChannels(channelList))
     throw new InputError('--channels: expected *, or UUIDs separated by commas.');

@@ -14,7 +14,7 @@ export function checkClientKeys({ config, now }: CheckContext): Finding[] {
   const file = config.access.clientKeysFile;
   if (file === null) return [finding.skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
   try {
-    return checkKeyExpiry(new ClientKeyStore(readTextFile(file)).all, now());
+    return checkKeyExpiry(new ClientKeyStore(readTextFile(file)).allClientKeys, now());
   } catch (error) {
     return [finding.failed('client_keys_invalid', `CLIENT_KEYS_FILE: ${describeFileError(error)}.`)];
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Timer } from '../../shared/clock';
-import { PostgresHosts } from '../journal/postgres/hosts';
+import { PostgresHostChooser } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
 /**
@@ -54,10 +54,10 @@ function decodeMessage(message: string): ChangeNotification[] {
  * instance. A message may be lost. Subscribers on other instances then get the change later, by polling.
  */
 export class ChangeNotifier {
-  readonly #hosts: PostgresHosts;
+  readonly #hostChooser: PostgresHostChooser;
   readonly #senderId = randomBytes(12).toString('base64url');
   /** Encoded changes to send, without duplicates. */
-  readonly #queue = new Set<string>();
+  readonly #queuedChanges = new Set<string>();
   #onChange: (change: ChangeNotification) => void = () => undefined;
   #connection: ListenConnection | undefined;
   #isListening = false;
@@ -66,7 +66,7 @@ export class ChangeNotifier {
    * The last value that was passed to onConnectionChange(). It is initially true, so that a successful first connection
    * is not reported.
    */
-  #lastReportedConnected = true;
+  #isReportedConnected = true;
   /**
    * Number of connections that failed or were lost since a connection last stayed open for
    * CONNECTION_CHECK_INTERVAL_MS. It determines the delay before the next attempt to connect.
@@ -78,11 +78,11 @@ export class ChangeNotifier {
   #checkOrReconnectTimer: Timer | undefined;
 
   constructor(
-    url: string,
+    databaseUrl: string,
     private readonly clock: Clock,
     private readonly onConnectionChange: (isConnected: boolean) => void = () => undefined,
   ) {
-    this.#hosts = new PostgresHosts(url);
+    this.#hostChooser = new PostgresHostChooser(databaseUrl);
     this.#connect();
   }
 
@@ -91,10 +91,10 @@ export class ChangeNotifier {
     if (this.#isClosed) return;
     const encodedChange = subjectHash + stateHash;
     // If the change is already queued, move it to the end of the queue.
-    this.#queue.delete(encodedChange);
-    this.#queue.add(encodedChange);
-    const [oldest = ''] = this.#queue;
-    if (this.#queue.size > MAX_QUEUED_CHANGES) this.#queue.delete(oldest);
+    this.#queuedChanges.delete(encodedChange);
+    this.#queuedChanges.add(encodedChange);
+    const [oldestChange = ''] = this.#queuedChanges;
+    if (this.#queuedChanges.size > MAX_QUEUED_CHANGES) this.#queuedChanges.delete(oldestChange);
     this.#scheduleFlush();
   }
 
@@ -107,13 +107,13 @@ export class ChangeNotifier {
     this.#isClosed = true;
     this.#flushTimer?.cancel();
     this.#checkOrReconnectTimer?.cancel();
-    this.#queue.clear();
+    this.#queuedChanges.clear();
     await this.#connection?.end();
   }
 
   #connect(): void {
     try {
-      const connection = new ListenConnection(this.#hosts, this.clock, {
+      const connection = new ListenConnection(this.#hostChooser, this.clock, {
         onMessage: (message) => {
           if (!message.startsWith(this.#senderId))
             decodeMessage(message).forEach((change) => this.#onChange(change));
@@ -137,7 +137,7 @@ export class ChangeNotifier {
     this.#isListening = true;
     this.#reportConnected(true);
     this.#scheduleConnectionCheck();
-    if (this.#queue.size > 0) this.#scheduleFlush();
+    if (this.#queuedChanges.size > 0) this.#scheduleFlush();
   }
 
   #onDisconnected(): void {
@@ -153,8 +153,8 @@ export class ChangeNotifier {
   }
 
   #reportConnected(isConnected: boolean): void {
-    if (this.#lastReportedConnected === isConnected) return;
-    this.#lastReportedConnected = isConnected;
+    if (this.#isReportedConnected === isConnected) return;
+    this.#isReportedConnected = isConnected;
     this.onConnectionChange(isConnected);
   }
 
@@ -184,14 +184,14 @@ export class ChangeNotifier {
     this.#isSending = true;
     try {
       do {
-        const encodedChanges = [...this.#queue].slice(0, MAX_CHANGES_PER_MESSAGE);
-        encodedChanges.forEach((encodedChange) => this.#queue.delete(encodedChange));
+        const encodedChanges = [...this.#queuedChanges].slice(0, MAX_CHANGES_PER_MESSAGE);
+        encodedChanges.forEach((encodedChange) => this.#queuedChanges.delete(encodedChange));
         if (encodedChanges.length === 0) await connection.check();
         else {
           const message = this.#senderId + encodedChanges.join('');
           await connection.query('SELECT pg_notify($1, $2)', [NOTIFY_CHANNEL, message]);
         }
-      } while (this.#queue.size > 0);
+      } while (this.#queuedChanges.size > 0);
     } catch {
       // The failure closed the connection. Changes in the failed query may be lost. Changes that are still queued are
       // sent over the next connection.

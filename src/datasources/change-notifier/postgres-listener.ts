@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { Client } from 'pg';
 import type { Clock } from '../../shared/clock';
-import type { PostgresHosts } from '../journal/postgres/hosts';
+import type { PostgresHostChooser } from '../journal/postgres/hosts';
 
 /** Time limit in ms for connecting, and for each query. */
 const QUERY_TIMEOUT_MS = 5_000;
@@ -20,23 +20,23 @@ export class ListenConnection {
 
   /** Does not connect; listen() does. Throws if a certificate file that the connection string names cannot be read. */
   constructor(
-    private readonly hosts: PostgresHosts,
+    private readonly hostChooser: PostgresHostChooser,
     private readonly clock: Clock,
     handlers: ListenHandlers,
   ) {
-    this.#client = hosts.createClient({ stream: () => this.#socket });
+    this.#client = hostChooser.createClient({ stream: () => this.#socket });
     this.#client.on('notification', ({ payload }) => handlers.onMessage(payload ?? ''));
     this.#client.on('error', () => this.#socket.destroy());
     this.#socket.once('close', () => handlers.onClose());
   }
 
-  async listen(channel: string): Promise<void> {
+  async listen(notifyChannel: string): Promise<void> {
     await this.#closeOnFailure(this.#client.connect());
-    await this.query(`LISTEN ${channel}`);
+    await this.query(`LISTEN ${notifyChannel}`);
   }
 
-  async query(text: string, values: string[] = []): Promise<void> {
-    await this.#closeOnFailure(this.#client.query(text, values));
+  async query(sqlText: string, values: string[] = []): Promise<void> {
+    await this.#closeOnFailure(this.#client.query(sqlText, values));
   }
 
   /**
@@ -45,7 +45,7 @@ export class ListenConnection {
    */
   async check(): Promise<void> {
     await this.query('SELECT 1');
-    await this.#closeOnFailure(this.hosts.checkSession(this.#client));
+    await this.#closeOnFailure(this.hostChooser.checkSession(this.#client));
   }
 
   /**
@@ -58,10 +58,10 @@ export class ListenConnection {
     await closePromise;
   }
 
-  async #closeOnFailure(work: Promise<unknown>): Promise<void> {
+  async #closeOnFailure(operationPromise: Promise<unknown>): Promise<void> {
     const timer = this.clock.after(QUERY_TIMEOUT_MS, () => this.#socket.destroy());
     try {
-      await work;
+      await operationPromise;
     } catch (error) {
       this.#socket.destroy();
       throw error;

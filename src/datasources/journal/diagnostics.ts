@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';
 import { withTimeout } from '../../shared/timeout';
 import { compareMigrations } from './migrations';
-import { PostgresHosts } from './postgres/hosts';
+import { PostgresHostChooser } from './postgres/hosts';
 import { PLANNER_OPTIONS } from './postgres/pool';
 import { DURABILITY_CONDITION, WRITE_PRIVILEGES_CONDITION } from './postgres/statements';
 import { OPEN_ATTEMPT_CONDITION } from './rows';
@@ -96,7 +96,7 @@ export async function inspectSqlite(file: string, busyTimeoutMs: number): Promis
  * @param timeLimitMs time limit in ms of connecting, and of each query
  */
 export async function inspectPostgres(url: string, timeLimitMs: number): Promise<PostgresFacts> {
-  const client = new PostgresHosts(url).createClient({
+  const client = new PostgresHostChooser(url).createClient({
     connectionTimeoutMillis: timeLimitMs,
     query_timeout: timeLimitMs,
     application_name: 'paygraph doctor',

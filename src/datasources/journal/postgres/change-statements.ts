@@ -92,7 +92,7 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${SELECT
   SELECT NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM current_epoch)`;
 
 /** Makes all earlier commits durable: the commit of this message waits until the write-ahead log is durable. */
-export const SYNC_COMMITS = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
+export const SYNC_EARLIER_COMMITS = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
 
 /** Begins a new epoch if the journal has moved to another database. */
 export const RAISE_EPOCH_IF_MOVED = 'SELECT raise_change_epoch(FALSE)';

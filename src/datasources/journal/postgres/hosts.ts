@@ -8,36 +8,36 @@ import { TimeoutError } from '../../../shared/timeout';
  * Chooses a host of a connection string: the first that responds and satisfies `target_session_attrs`. If this host
  * fails or becomes read-only, the next search tries the other hosts first.
  */
-export class PostgresHosts {
-  readonly #url: PostgresUrl;
+export class PostgresHostChooser {
+  readonly #parsedUrl: PostgresUrl;
   readonly #clientDefaults: ClientConfig;
   /** Hosts in the order in which a search tries them; empty if the connection string has only one host. */
-  #searchOrder: readonly PostgresHost[];
+  #orderedHosts: readonly PostgresHost[];
   /** The chosen host. Undefined before the first search, after the host has failed, and if there is only one host. */
   #chosenHost: PostgresHost | undefined;
   readonly #searchHostSingleFlight = singleFlight(() => this.#searchHost());
 
   /** @throws PostgresUrlError if the connection string is invalid */
-  constructor(url: string) {
-    this.#url = parsePostgresUrl(url);
-    this.#searchOrder = this.#url.failoverHosts;
-    const { connectionString } = this.#url;
+  constructor(databaseUrl: string) {
+    this.#parsedUrl = parsePostgresUrl(databaseUrl);
+    this.#orderedHosts = this.#parsedUrl.failoverHosts;
+    const { connectionString } = this.#parsedUrl;
     this.#clientDefaults = { connectionString, keepAlive: true, application_name: 'paygraph' };
   }
 
   /** Returns a client that connects to the chosen host. */
-  createClient(config: ClientConfig): Client {
-    return new HostClient(this, { ...this.#clientDefaults, ...config });
+  createClient(clientConfig: ClientConfig): Client {
+    return new HostClient(this, { ...this.#clientDefaults, ...clientConfig });
   }
 
   /** Returns the settings of a pool that connects to the chosen host. */
   poolConfig() {
-    const hosts = this as PostgresHosts;
+    const hostChooser = this as PostgresHostChooser;
     return {
       ...this.#clientDefaults,
       Client: class extends HostClient {
-        constructor(config?: ClientConfig) {
-          super(hosts, config);
+        constructor(clientConfig?: ClientConfig) {
+          super(hostChooser, clientConfig);
         }
       },
     };
@@ -48,13 +48,13 @@ export class PostgresHosts {
    * host. Rejects with a DescribedError if no host is suitable.
    */
   chooseHost(): Promise<PostgresHost | undefined> {
-    if (this.#chosenHost || this.#searchOrder.length === 0) return Promise.resolve(this.#chosenHost);
+    if (this.#chosenHost || this.#orderedHosts.length === 0) return Promise.resolve(this.#chosenHost);
     return this.#searchHostSingleFlight();
   }
 
   /** Rejects with a DescribedError if the server does not satisfy `target_session_attrs` of the connection string. */
   async checkSession(client: ClientBase): Promise<void> {
-    const { targetSessionAttributes: requiredAttributes } = this.#url;
+    const { targetSessionAttributes: requiredAttributes } = this.#parsedUrl;
     if (requiredAttributes === 'any') return;
     const { rows } = await client.query<{ isStandby: boolean; isReadOnly: boolean }>(SELECT_SERVER_MODE);
     const isUnsuitable = rows[0]?.isStandby || (requiredAttributes === 'read-write' && rows[0]?.isReadOnly);
@@ -67,13 +67,13 @@ export class PostgresHosts {
     // A failure of any other host changes nothing.
     if (chosenHost?.host !== host || chosenHost.port !== port) return;
     this.#chosenHost = undefined;
-    this.#searchOrder = [...this.#searchOrder.filter((candidate) => candidate !== chosenHost), chosenHost];
+    this.#orderedHosts = [...this.#orderedHosts.filter((candidate) => candidate !== chosenHost), chosenHost];
   }
 
   async #searchHost(): Promise<PostgresHost> {
     const errorByHost = new Map<PostgresHost, JournalErrorInfo>();
-    for (const host of this.#searchOrder) {
-      const { connectTimeoutMs } = this.#url;
+    for (const host of this.#orderedHosts) {
+      const { connectTimeoutMs } = this.#parsedUrl;
       const timeouts = { connectionTimeoutMillis: connectTimeoutMs, query_timeout: connectTimeoutMs };
       const client = new Client({ ...this.#clientDefaults, ...timeouts });
       client.on('error', () => undefined);
@@ -89,7 +89,7 @@ export class PostgresHosts {
       }
     }
     throw new DescribedError(
-      summarizeErrors(this.#url.failoverHosts.flatMap((host) => errorByHost.get(host) ?? [])),
+      summarizeErrors(this.#parsedUrl.failoverHosts.flatMap((host) => errorByHost.get(host) ?? [])),
     );
   }
 }
@@ -106,52 +106,52 @@ const READ_ONLY_ERROR: JournalErrorInfo = {
  * Combines the errors of all hosts into one error. The reason and the code are those of the host that is most likely
  * the primary.
  */
-function summarizeErrors(errors: readonly JournalErrorInfo[]): JournalErrorInfo {
+function summarizeErrors(hostErrors: readonly JournalErrorInfo[]): JournalErrorInfo {
   const likelyPrimaryError =
-    errors.find((error) => error.reason !== 'read_only' && !isPermanent(error)) ??
-    errors.find(({ reason }) => reason === 'read_only') ??
-    errors[0];
-  const reasons = errors.map(({ reason }, index) => `host ${index + 1} ${reason}`).join(', ');
+    hostErrors.find((error) => error.reason !== 'read_only' && !isPermanent(error)) ??
+    hostErrors.find(({ reason }) => reason === 'read_only') ??
+    hostErrors[0];
+  const reasonsText = hostErrors.map(({ reason }, index) => `host ${index + 1} ${reason}`).join(', ');
   const { reason = 'other', code = null } = likelyPrimaryError ?? {};
-  return { reason, code, message: `no PostgreSQL host in DATABASE_URL accepts writes: ${reasons}` };
+  return { reason, code, message: `no PostgreSQL host in DATABASE_URL accepts writes: ${reasonsText}` };
 }
 
 /**
- * A database client that connects to the chosen host (see PostgresHosts). It then checks that the host satisfies
+ * A database client that connects to the chosen host (see PostgresHostChooser). It then checks that the host satisfies
  * `target_session_attrs`.
  */
 class HostClient extends Client {
-  readonly #hosts: PostgresHosts;
+  readonly #hostChooser: PostgresHostChooser;
 
-  constructor(hosts: PostgresHosts, config?: ClientConfig) {
-    super(config);
-    this.#hosts = hosts;
+  constructor(hostChooser: PostgresHostChooser, clientConfig?: ClientConfig) {
+    super(clientConfig);
+    this.#hostChooser = hostChooser;
     // Without a listener, an 'error' event would end the process.
     this.on('error', () => undefined);
   }
 
   override connect(): Promise<Client>;
-  override connect(callback: (error: Error | null, client?: Client) => void): void;
-  override connect(callback?: (error: Error | null, client?: Client) => void): Promise<Client> | void {
+  override connect(onConnected: (error: Error | null, client?: Client) => void): void;
+  override connect(onConnected?: (error: Error | null, client?: Client) => void): Promise<Client> | void {
     const connectPromise = this.#connect();
-    if (!callback) return connectPromise;
+    if (!onConnected) return connectPromise;
     connectPromise.then(
-      () => callback(null, this),
-      (error: Error) => callback(error),
+      () => onConnected(null, this),
+      (error: Error) => onConnected(error),
     );
   }
 
   async #connect(): Promise<Client> {
-    const host = await this.#hosts.chooseHost();
+    const host = await this.#hostChooser.chooseHost();
     // The caller may have timed out during the search and closed this client.
     if (this.connection.stream.destroyed) throw new TimeoutError();
     if (host) Object.assign(this, host);
     try {
       await super.connect();
-      await this.#hosts.checkSession(this);
+      await this.#hostChooser.checkSession(this);
       return this;
     } catch (error) {
-      if (host) this.#hosts.reportFailure(host);
+      if (host) this.#hostChooser.reportFailure(host);
       void this.end().catch(() => undefined);
       throw error;
     }

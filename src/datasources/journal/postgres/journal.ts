@@ -30,17 +30,17 @@ import {
   RAISE_EPOCH_IF_MOVED,
   READ_WRITERS_HORIZON,
   RECORD_OBSERVATIONS,
-  SYNC_COMMITS,
+  SYNC_EARLIER_COMMITS,
 } from './change-statements';
 import { recordObservations } from './changes';
-import { PostgresHosts } from './hosts';
+import { PostgresHostChooser } from './hosts';
 import { recordOutcomes, type IdentifiedOutcome } from './outcomes';
 import { PLANNER_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
   CREATE_ATTEMPT_GROUPS,
-  FIND_CREATED,
+  FIND_CREATED_ATTEMPTS,
   INSERT_ATTEMPTS,
   LOWER_FENCE,
   RAISE_FENCE,
@@ -49,7 +49,7 @@ import {
   RECORD_OUTCOMES,
 } from './statements';
 
-const MAX_BATCH = 256;
+const MAX_BATCH_SIZE = 256;
 const MAX_MAIN_CONNECTIONS = 8;
 /** Maximum number of connections for work that must not delay creates: lists, changes, commands, purge, metrics. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
@@ -57,45 +57,45 @@ const MAX_BACKGROUND_CONNECTIONS = 4;
 const ASYNC_COMMIT_OPTION = '-c synchronous_commit=off';
 const BACKGROUND_CONNECTION_OPTIONS = `${INDEX_ORDER_OPTIONS} ${ASYNC_COMMIT_OPTION}`;
 /** Maximum number of connections for outcomes and observations (one batch of each at a time) and for new groups. */
-const MAX_OUTCOME_CONNECTIONS = 2;
+const MAX_UNSYNCED_CONNECTIONS = 2;
 
 /** The journal in PostgreSQL, which gateways on several machines can share. */
 export class PostgresJournal extends SqlJournal implements Journal {
-  protected readonly findCreatedStatement = FIND_CREATED;
+  protected readonly findCreatedStatement = FIND_CREATED_ATTEMPTS;
   /** Connections whose commits wait until they are durable. */
   readonly #mainPool: PostgresPool;
   /** Like `#mainPool`, but commits do not wait until they are durable. */
-  readonly #outcomePool: PostgresPool;
+  readonly #unsyncedPool: PostgresPool;
   /** Connections for work that must not delay creates. Their commits do not wait until they are durable. */
   readonly #backgroundPool: PostgresPool;
   readonly #insertBatcher = new Batcher<NewAttempt, InsertResult | null>({
-    flush: (attempts, until) => this.#insertAll(attempts, until),
-    maxBatchSize: MAX_BATCH,
+    flush: (attempts, deadlineMs) => this.#insertBatch(attempts, deadlineMs),
+    maxBatchSize: MAX_BATCH_SIZE,
     concurrency: 2,
     timeLimitMs: this.timeLimitMs,
     batchExclusion: (attempt) => {
       const { service, channel, externalId, reservesExternalId } = attempt;
       return reservesExternalId
-        ? { key: JSON.stringify([service, channel, externalId]), owner: attemptKeyOf(attempt) }
+        ? { key: JSON.stringify([service, channel, externalId]), owner: keyJson(attempt) }
         : null;
     },
   });
   readonly #outcomeBatcher = new Batcher<IdentifiedOutcome, boolean | 'missing'>({
-    flush: (outcomes, until) =>
-      recordOutcomes(outcomes, (json) => this.#outcomePool.query(RECORD_OUTCOMES, [json], until)),
-    maxBatchSize: MAX_BATCH,
+    flush: (outcomes, deadlineMs) =>
+      recordOutcomes(outcomes, (json) => this.#unsyncedPool.query(RECORD_OUTCOMES, [json], deadlineMs)),
+    maxBatchSize: MAX_BATCH_SIZE,
     concurrency: 1,
     timeLimitMs: this.timeLimitMs,
     batchExclusion: (outcome) => ({ key: outcome.attemptId, owner: outcome }),
   });
   readonly #observationBatcher = new Batcher<Observation, ObservationResult>({
-    flush: (observations, until) =>
+    flush: (observations, deadlineMs) =>
       recordObservations(
         observations,
-        (json) => this.#outcomePool.query(RECORD_OBSERVATIONS, [json], until),
-        () => this.raiseEpochIfJournalMoved(until),
+        (json) => this.#unsyncedPool.query(RECORD_OBSERVATIONS, [json], deadlineMs),
+        () => this.raiseEpochIfJournalMoved(deadlineMs),
       ),
-    maxBatchSize: MAX_BATCH,
+    maxBatchSize: MAX_BATCH_SIZE,
     concurrency: 1,
     timeLimitMs: this.timeLimitMs,
     // One statement cannot write a row twice. So a batch has at most one observation of each payment or payout.
@@ -105,8 +105,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
     },
   });
   readonly #syncBatcher = new Batcher<null, null>({
-    flush: async (syncRequests, until) => {
-      await this.#mainPool.queryDurably(SYNC_COMMITS, [], until);
+    flush: async (syncRequests, deadlineMs) => {
+      await this.#mainPool.queryDurably(SYNC_EARLIER_COMMITS, [], deadlineMs);
       return syncRequests;
     },
     maxBatchSize: Number.MAX_SAFE_INTEGER,
@@ -114,21 +114,21 @@ export class PostgresJournal extends SqlJournal implements Journal {
     timeLimitMs: this.timeLimitMs,
   });
 
-  constructor(url: string, timeLimitMs: number) {
+  constructor(databaseUrl: string, timeLimitMs: number) {
     super(timeLimitMs, 'postgres');
-    const hosts = new PostgresHosts(url);
-    this.#mainPool = new PostgresPool(hosts, {
+    const hostChooser = new PostgresHostChooser(databaseUrl);
+    this.#mainPool = new PostgresPool(hostChooser, {
       timeLimitMs,
       maxConnections: MAX_MAIN_CONNECTIONS,
       connectionOptions: PLANNER_OPTIONS,
     });
-    this.#outcomePool = new PostgresPool(hosts, {
+    this.#unsyncedPool = new PostgresPool(hostChooser, {
       timeLimitMs,
-      maxConnections: MAX_OUTCOME_CONNECTIONS,
+      maxConnections: MAX_UNSYNCED_CONNECTIONS,
       connectionOptions: `${PLANNER_OPTIONS} ${ASYNC_COMMIT_OPTION}`,
       migrate: () => this.migrate(),
     });
-    this.#backgroundPool = new PostgresPool(hosts, {
+    this.#backgroundPool = new PostgresPool(hostChooser, {
       timeLimitMs: backgroundTimeLimitMs(timeLimitMs),
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
       connectionOptions: BACKGROUND_CONNECTION_OPTIONS,
@@ -142,17 +142,17 @@ export class PostgresJournal extends SqlJournal implements Journal {
   }
 
   async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
-    const until = monotonicMs() + this.timeLimitMs;
+    const deadlineMs = monotonicMs() + this.timeLimitMs;
     const result = await this.#insertBatcher.add(attempt);
     if (result) return result;
-    const { fence } = await this.readFenceState(until);
+    const { fence } = await this.readFenceState(deadlineMs);
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
     // Another instance may have taken or released the idempotency key while the INSERT ran.
-    const [row] = await this.#mainPool.query(FIND_BY_KEY, [keyHash(attempt)], until);
+    const [row] = await this.#mainPool.query(FIND_BY_KEY, [keyHash(attempt)], deadlineMs);
     const keyHolder = row && attemptFromRow(row);
     if (keyHolder && !isKeyReleased(keyHolder)) return { kind: 'exists', attempt: keyHolder };
     // A failover may have lost the group, although knownGroupKeys contains it.
-    const wasGroupMissing = await this.#createAttemptGroups([attempt], until);
+    const wasGroupMissing = await this.#createAttemptGroups([attempt], deadlineMs);
     if (wasGroupMissing) return this.insertAttempt(attempt);
     return attempt.reservesExternalId ? { kind: 'reserved' } : this.insertAttempt(attempt);
   }
@@ -171,8 +171,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
    * As Journal.readFenceState(). Also rejects with JournalUnavailable if a crash could lose commits (see
    * DURABILITY_CONDITION).
    */
-  async readFenceState(until?: number): Promise<FenceState> {
-    const [row = {}] = await this.#mainPool.query(RAISE_FENCE_IF_MOVED_RETURNING_STATE, [], until);
+  async readFenceState(deadlineMs?: number): Promise<FenceState> {
+    const [row = {}] = await this.#mainPool.query(RAISE_FENCE_IF_MOVED_RETURNING_STATE, [], deadlineMs);
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
     return fenceStateFromRow(row);
   }
@@ -183,8 +183,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   async endConfirm(confirmId: string, { outcome, confirmedInputs }: ConfirmResult): Promise<void> {
     const rows = confirmedInputs.map((row) => toWireFields({ ...row, status: toStorableText(row.status) }));
-    const statement = `${RECORD_CONFIRMED_INPUTS_CTE} ${END_CONFIRM[outcome]}`;
-    await this.write(statement, JSON.stringify(rows), confirmId);
+    const sqlText = `${RECORD_CONFIRMED_INPUTS_CTE} ${END_CONFIRM[outcome]}`;
+    await this.write(sqlText, JSON.stringify(rows), confirmId);
   }
 
   async time(): Promise<number> {
@@ -197,8 +197,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
   }
 
   async checkWrite(fillerBytes: number): Promise<void> {
-    const until = monotonicMs() + this.timeLimitMs;
-    const [row] = await this.#mainPool.queryDurably(CHECK_WRITE, [Date.now(), fillerBytes], until);
+    const deadlineMs = monotonicMs() + this.timeLimitMs;
+    const [row] = await this.#mainPool.queryDurably(CHECK_WRITE, [Date.now(), fillerBytes], deadlineMs);
     if (row?.['may'] !== true) {
       const message = 'The database user lacks privileges on the tables or sequences of the journal.';
       throw new JournalUnavailable(Object.assign(new Error(message), { code: '42501' }));
@@ -210,31 +210,31 @@ export class PostgresJournal extends SqlJournal implements Journal {
   async close(): Promise<void> {
     const batchers = [this.#insertBatcher, this.#outcomeBatcher, this.#observationBatcher, this.#syncBatcher];
     await Promise.all(batchers.map((batcher) => batcher.close()));
-    await Promise.all([this.#mainPool, this.#outcomePool, this.#backgroundPool].map((pool) => pool.close()));
+    await Promise.all([this.#mainPool, this.#unsyncedPool, this.#backgroundPool].map((pool) => pool.close()));
   }
 
-  protected read(text: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.#mainPool.query(text, values);
+  protected read(sqlText: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.#mainPool.query(sqlText, values);
   }
 
-  protected write(text: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.#mainPool.query(text, values);
+  protected write(sqlText: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.#mainPool.query(sqlText, values);
   }
 
-  protected readInBackground(text: string, values: SqlValue[], until?: number): Promise<Row[]> {
-    return this.#backgroundPool.query(text, values, until);
+  protected readInBackground(sqlText: string, values: SqlValue[], deadlineMs?: number): Promise<Row[]> {
+    return this.#backgroundPool.query(sqlText, values, deadlineMs);
   }
 
-  protected writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.#backgroundPool.query(text, values);
+  protected writeUnsynced(sqlText: string, values: SqlValue[]): Promise<Row[]> {
+    return this.#backgroundPool.query(sqlText, values);
   }
 
   protected async sync(): Promise<void> {
     await this.#syncBatcher.add(null);
   }
 
-  protected async raiseEpochIfJournalMoved(until?: number): Promise<void> {
-    await this.#mainPool.query(RAISE_EPOCH_IF_MOVED, [], until);
+  protected async raiseEpochIfJournalMoved(deadlineMs?: number): Promise<void> {
+    await this.#mainPool.query(RAISE_EPOCH_IF_MOVED, [], deadlineMs);
   }
 
   protected override async readWritersHorizon(): Promise<number> {
@@ -243,9 +243,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
   }
 
   /** Inserts a batch of attempts. A null result: the attempt was not inserted, and insertAttempt() finds out why. */
-  async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(InsertResult | null)[]> {
+  async #insertBatch(attempts: readonly NewAttempt[], deadlineMs: number): Promise<(InsertResult | null)[]> {
     // One statement cannot write a row twice. So of attempts with the same key, only the first is inserted.
-    const attemptByKey = new Map(attempts.toReversed().map((attempt) => [attemptKeyOf(attempt), attempt]));
+    const attemptByKey = new Map(attempts.toReversed().map((attempt) => [keyJson(attempt), attempt]));
     const records = [...attemptByKey.values()].map((attempt) => {
       const { service, client, channel, kind, reservesExternalId, fenceSince } = attempt;
       const group = { service, client, channel, kind };
@@ -256,29 +256,29 @@ export class PostgresJournal extends SqlJournal implements Journal {
         fence_since: fenceSince,
       };
     });
-    const ungrouped = attempts.filter((each) => !this.knownGroupKeys.has(attemptGroupKey(each)));
-    if (ungrouped.length > 0) await this.#createAttemptGroups(ungrouped, until);
-    const rows = await this.#mainPool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
+    const ungrouped = attempts.filter((attempt) => !this.knownGroupKeys.has(attemptGroupKey(attempt)));
+    if (ungrouped.length > 0) await this.#createAttemptGroups(ungrouped, deadlineMs);
+    const rows = await this.#mainPool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], deadlineMs);
     const insertedIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
     const foundAttempts = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
     const startedAttemptIds = new Set([...insertedIds, ...foundAttempts.map(({ id }) => id)]);
-    const keyHolders = foundAttempts.filter((found) => !isKeyReleased(found));
-    const keyHolderByKey = new Map(keyHolders.map((keyHolder) => [attemptKeyOf(keyHolder), keyHolder]));
+    const keyHolders = foundAttempts.filter((foundAttempt) => !isKeyReleased(foundAttempt));
+    const keyHolderByKey = new Map(keyHolders.map((keyHolder) => [keyJson(keyHolder), keyHolder]));
     return attempts.map((attempt): InsertResult | null => {
       if (startedAttemptIds.has(attempt.id)) return { kind: 'started' };
-      const keyHolder = keyHolderByKey.get(attemptKeyOf(attempt));
+      const keyHolder = keyHolderByKey.get(keyJson(attempt));
       return keyHolder ? { kind: 'exists', attempt: keyHolder } : null;
     });
   }
 
   /** Creates the groups of attempts. Returns whether at least one group did not exist. */
-  async #createAttemptGroups(attempts: readonly NewAttempt[], until: number): Promise<boolean> {
+  async #createAttemptGroups(attempts: readonly NewAttempt[], deadlineMs: number): Promise<boolean> {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
     // Groups need no sync of their own: the sync of the attempts, which are inserted next, includes them.
-    const newGroups = await this.#outcomePool.query(CREATE_ATTEMPT_GROUPS, [JSON.stringify(groups)], until);
+    const rows = await this.#unsyncedPool.query(CREATE_ATTEMPT_GROUPS, [JSON.stringify(groups)], deadlineMs);
     for (const attempt of attempts) this.knownGroupKeys.set(attemptGroupKey(attempt), true);
-    return newGroups.length > 0;
+    return rows.length > 0;
   }
 }
 
-const attemptKeyOf = ({ service, client, key }: AttemptKey): string => JSON.stringify([service, client, key]);
+const keyJson = ({ service, client, key }: AttemptKey): string => JSON.stringify([service, client, key]);

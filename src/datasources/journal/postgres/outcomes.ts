@@ -32,20 +32,21 @@ export async function recordOutcomes(
   });
 }
 
-const outcomeValues = ({ attemptId, outcome: { outcome, ...facts } }: IdentifiedOutcome) => ({
+const outcomeValues = ({ attemptId, outcome: { outcome, ...fields } }: IdentifiedOutcome) => ({
   id: toJsonValue(attemptIdBytes(attemptId)),
   state: STATE_BY_OUTCOME[outcome],
-  settled_at: 'settledAt' in facts ? facts.settledAt : null,
-  ...('transactionId' in facts && {
-    transaction_id: toJsonValue(toStoredBytes(facts.transactionId)),
-    transaction_hash: shortHash(facts.transactionId),
+  settled_at: 'settledAt' in fields ? fields.settledAt : null,
+  ...('transactionId' in fields && {
+    transaction_id: toJsonValue(toStoredBytes(fields.transactionId)),
+    transaction_hash: shortHash(fields.transactionId),
   }),
-  status: 'status' in facts ? toStorableText(facts.status) : null,
-  next_check_at: 'nextRecheckAt' in facts ? facts.nextRecheckAt : null,
-  ...('absence' in facts && {
-    absent_lookups: facts.absence?.lookups,
-    absent_ms: facts.absence?.spanMs,
-    absent_observer: facts.absence?.observer,
+  status: 'status' in fields ? toStorableText(fields.status) : null,
+  next_check_at: 'nextRecheckAt' in fields ? fields.nextRecheckAt : null,
+  ...('absence' in fields && {
+    absent_lookups: fields.absence?.lookups,
+    absent_ms: fields.absence?.spanMs,
+    absent_observer: fields.absence?.observer,
   }),
-  observed: 'observedState' in facts && facts.observedState ? observedStateValues(facts.observedState) : {},
+  observed:
+    'observedState' in fields && fields.observedState ? observedStateValues(fields.observedState) : {},
 });

@@ -1,11 +1,11 @@
-import { Pool, type Client } from 'pg';
+import { Pool, type Client, type QueryConfig } from 'pg';
 import { InFlightCounter } from '../../../shared/in-flight-counter';
 import { TimeoutError, withTimeout } from '../../../shared/timeout';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
 import { describeJournalError, notDurableError, unclassifiedError } from '../journal-error';
 import { migrate } from '../migrations';
-import type { PostgresHosts } from './hosts';
+import type { PostgresHostChooser } from './hosts';
 import type { Row, SqlValue } from '../rows';
 
 /**
@@ -38,28 +38,28 @@ interface PostgresPoolOptions {
 const SQLSTATE_WARNING = '01000';
 
 interface PoolQuery {
-  text: string;
+  sqlText: string;
   values: readonly unknown[];
   mustBeDurable: boolean;
 }
 
 /** A connection pool with a time limit for each query. Applies pending migrations before the first query. */
 export class PostgresPool {
-  readonly #hosts: PostgresHosts;
+  readonly #hostChooser: PostgresHostChooser;
   readonly #options: PostgresPoolOptions;
   readonly #pool: Pool;
-  readonly #inFlight = new InFlightCounter();
-  readonly #namedStatementByText = new Map<string, { name: string; text: string }>();
-  #migration: Promise<void> | undefined;
+  readonly #inFlightCounter = new InFlightCounter();
+  readonly #namedStatementBySqlText = new Map<string, QueryConfig>();
+  #migrationPromise: Promise<void> | undefined;
   #migrationClient: Client | undefined;
-  #closing: Promise<void> | undefined;
+  #closePromise: Promise<void> | undefined;
 
-  constructor(hosts: PostgresHosts, options: PostgresPoolOptions) {
+  constructor(hostChooser: PostgresHostChooser, options: PostgresPoolOptions) {
     const { timeLimitMs } = options;
-    this.#hosts = hosts;
+    this.#hostChooser = hostChooser;
     this.#options = options;
     this.#pool = new Pool({
-      ...hosts.poolConfig(),
+      ...hostChooser.poolConfig(),
       max: options.maxConnections,
       connectionTimeoutMillis: timeLimitMs,
       // The server aborts a query that has timed out, so that it neither holds locks nor is executed later.
@@ -73,14 +73,14 @@ export class PostgresPool {
   /**
    * Runs a statement with a placeholder `?` or `$n` for each value, and returns its rows. Rejects with
    * JournalUnavailable on failure or timeout.
-   * @param until end of the time limit, by `monotonicMs`
+   * @param deadlineMs end of the time limit, by `monotonicMs`
    */
   query(
-    text: string,
+    sqlText: string,
     values: readonly unknown[],
-    until = monotonicMs() + this.#options.timeLimitMs,
+    deadlineMs = monotonicMs() + this.#options.timeLimitMs,
   ): Promise<Row[]> {
-    return this.#run({ text, values, mustBeDurable: false }, until);
+    return this.#run({ sqlText, values, mustBeDurable: false }, deadlineMs);
   }
 
   /**
@@ -88,43 +88,45 @@ export class PostgresPool {
    * sends a warning. The synchronous standby may then not have acknowledged the commit, so that only the primary has
    * the write.
    */
-  queryDurably(text: string, values: readonly unknown[], until: number): Promise<Row[]> {
-    return this.#run({ text, values, mustBeDurable: true }, until);
+  queryDurably(sqlText: string, values: readonly unknown[], deadlineMs: number): Promise<Row[]> {
+    return this.#run({ sqlText, values, mustBeDurable: true }, deadlineMs);
   }
 
   /** Applies pending migrations once. Rejects with JournalUnavailable on failure; the next call then tries again. */
   migrate(): Promise<void> {
-    if (this.#closing) return Promise.reject(closedError());
-    this.#migration ??= this.#inFlight
+    if (this.#closePromise) return Promise.reject(closedError());
+    this.#migrationPromise ??= this.#inFlightCounter
       .track((this.#options.migrate ?? this.#migrate.bind(this))())
       .catch((error: unknown) => {
-        this.#migration = undefined;
+        this.#migrationPromise = undefined;
         throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
       });
-    return this.#migration;
+    return this.#migrationPromise;
   }
 
   /** Aborts a migration in progress, waits for queries in flight, and closes the connections. */
   close(): Promise<void> {
     void this.#migrationClient?.end().catch(() => undefined);
-    this.#closing ??= this.#inFlight.drained().then(() => this.#pool.end());
-    return this.#closing;
+    this.#closePromise ??= this.#inFlightCounter.drained().then(() => this.#pool.end());
+    return this.#closePromise;
   }
 
-  async #run(query: PoolQuery, until: number): Promise<Row[]> {
-    if (this.#closing) throw closedError();
+  async #run(query: PoolQuery, deadlineMs: number): Promise<Row[]> {
+    if (this.#closePromise) throw closedError();
     try {
-      return await this.#inFlight.track(withTimeout(until - monotonicMs(), this.#query(query, until)));
+      return await this.#inFlightCounter.track(
+        withTimeout(deadlineMs - monotonicMs(), this.#query(query, deadlineMs)),
+      );
     } catch (error) {
       throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
     }
   }
 
-  async #query({ text, values, mustBeDurable }: PoolQuery, until: number): Promise<Row[]> {
+  async #query({ sqlText, values, mustBeDurable }: PoolQuery, deadlineMs: number): Promise<Row[]> {
     await this.migrate();
-    if (monotonicMs() >= until) throw new TimeoutError();
+    if (monotonicMs() >= deadlineMs) throw new TimeoutError();
     const client = await this.#pool.connect();
-    if (monotonicMs() >= until) {
+    if (monotonicMs() >= deadlineMs) {
       client.release();
       throw new TimeoutError();
     }
@@ -132,15 +134,15 @@ export class PostgresPool {
       const noticeCodes: string[] = [];
       const onNotice = ({ code = '' }: { code?: string | undefined }): void => void noticeCodes.push(code);
       if (mustBeDurable) client.on('notice', onNotice);
-      const query = { ...this.#namedStatement(text), values: [...values] };
-      const { rows } = await withTimeout(until - monotonicMs(), client.query<Row>(query));
+      const query = { ...this.#namedStatement(sqlText), values: [...values] };
+      const { rows } = await withTimeout(deadlineMs - monotonicMs(), client.query<Row>(query));
       client.off('notice', onNotice);
       if (noticeCodes.includes(SQLSTATE_WARNING)) throw notDurableError();
       client.release();
       return rows;
     } catch (error) {
       // A read-only host may be a former primary. After the report, the next connection searches for the new primary.
-      if (describeJournalError(error).reason === 'read_only') this.#hosts.reportFailure(client);
+      if (describeJournalError(error).reason === 'read_only') this.#hostChooser.reportFailure(client);
       // The connection is closed, because it may still be busy with the query.
       client.release(true);
       throw error;
@@ -148,20 +150,20 @@ export class PostgresPool {
   }
 
   async #migrate(): Promise<void> {
-    const client = this.#hosts.createClient({ connectionTimeoutMillis: this.#options.timeLimitMs });
+    const client = this.#hostChooser.createClient({ connectionTimeoutMillis: this.#options.timeLimitMs });
     this.#migrationClient = client;
-    const execute = async (text: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
-      (await client.query<Row>(this.#namedStatement(text).text, [...values])).rows;
+    const execute = async (sqlText: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
+      (await client.query<Row>(this.#namedStatement(sqlText).text, [...values])).rows;
     try {
       await client.connect();
       await migrate({
         dialect: 'postgres',
         execute,
-        transaction: async (work) => {
+        transaction: async (runStatements) => {
           await execute('BEGIN');
           await execute('SET LOCAL statement_timeout = 0');
           await execute(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`);
-          const result = await work();
+          const result = await runStatements();
           await execute('COMMIT');
           return result;
         },
@@ -177,13 +179,13 @@ export class PostgresPool {
    * Returns a named statement with `$n` instead of each `?`. Because of the name, each connection parses the text only
    * once.
    */
-  #namedStatement(text: string) {
-    let statement = this.#namedStatementByText.get(text);
+  #namedStatement(sqlText: string) {
+    let statement = this.#namedStatementBySqlText.get(sqlText);
     if (!statement) {
       let parameterCount = 0;
-      const numberedText = text.replaceAll('?', () => `$${(parameterCount += 1)}`);
-      statement = { name: `paygraph_${this.#namedStatementByText.size}`, text: numberedText };
-      this.#namedStatementByText.set(text, statement);
+      const numberedText = sqlText.replaceAll('?', () => `$${(parameterCount += 1)}`);
+      statement = { name: `paygraph_${this.#namedStatementBySqlText.size}`, text: numberedText };
+      this.#namedStatementBySqlText.set(sqlText, statement);
     }
     return statement;
   }

@@ -6,11 +6,11 @@ import type { PostgresPool } from './pool';
 const PURGE_LOCK_KEY = 7_215_045;
 
 /** CTE that takes the purge lock if it is free. Column: `is_acquired`, whether this database transaction has it. */
-const TRY_PURGE_LOCK = `purge_lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK_KEY}) AS is_acquired)`;
+const TRY_PURGE_LOCK_CTE = `purge_lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK_KEY}) AS is_acquired)`;
 
 /**
- * Returns the SELECT at the end of a step, with the columns `is_acquired` (see TRY_PURGE_LOCK), `found` (number of rows
- * in the CTE that `examinedCte` names), `deleted` (number of deleted rows) and `last` (where the next step begins).
+ * Returns the SELECT at the end of a step, with the columns `is_acquired` (see TRY_PURGE_LOCK_CTE), `found` (number of
+ * rows in the CTE that `examinedCte` names), `deleted` (number of deleted rows) and `last` (where the next step begins).
  */
 const progressSelect = (
   examinedCte: string,
@@ -19,7 +19,7 @@ const progressSelect = (
   (SELECT count(*) FROM ${examinedCte}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${lastExaminedSelect}) AS last`;
 
 /** Deletes expired attempts and their reserved external ids. Skips locked rows, because waiting could deadlock. */
-export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
+export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK_CTE},
   expired AS MATERIALIZED (
     SELECT ctid, id, group_id, external_id FROM stored_attempts
     WHERE (SELECT is_acquired FROM purge_lock) AND settled_at >= $1 AND settled_at < $2
@@ -40,7 +40,7 @@ export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
  * Deletes reserved external ids whose attempt does not exist. Keeps a row that a new attempt is taking over: the row
  * is locked, or already has the id of the new attempt.
  */
-export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
+export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK_CTE},
   page AS MATERIALIZED (
     SELECT service, channel, external_id, attempt_id FROM reserved_external_ids
     WHERE (SELECT is_acquired FROM purge_lock)
@@ -64,7 +64,7 @@ export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
       ORDER BY external_id DESC, channel DESC, service DESC LIMIT 1`,
   )}`;
 
-export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
+export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK_CTE},
   expired AS MATERIALIZED (
     SELECT ctid, confirmed_at FROM confirmed
     WHERE (SELECT is_acquired FROM purge_lock) AND confirmed_at >= $1 AND confirmed_at < $2
@@ -77,7 +77,7 @@ export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
  * Deletes expired changes in the order of positions. Stores the position of the last deleted change of each channel in
  * the channel's feed (row of `change_feeds`).
  */
-export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
+export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK_CTE},
   page AS MATERIALIZED (
     SELECT ctid, epoch, xid, seq, feed_id, recorded_at FROM changes
     WHERE (SELECT is_acquired FROM purge_lock) AND (epoch, xid, seq) >
@@ -101,7 +101,7 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
  * Deletes the expired rows of a page of followed transactions. Pages are in the order of ids, which is roughly the
  * order of `created_at`. So the purge can end at a page without an expired row, and `created_at` needs no index.
  */
-export const PURGE_FOLLOWED_TRANSACTIONS = `WITH ${TRY_PURGE_LOCK},
+export const PURGE_FOLLOWED_TRANSACTIONS = `WITH ${TRY_PURGE_LOCK_CTE},
   page AS MATERIALIZED (
     SELECT id, created_at FROM followed_transactions WHERE (SELECT is_acquired FROM purge_lock) AND id > $1::bigint
     ORDER BY id LIMIT $3),
@@ -115,7 +115,7 @@ export const PURGE_FOLLOWED_TRANSACTIONS = `WITH ${TRY_PURGE_LOCK},
 /** Value of `after` for the first step of the purge target `reservations`. */
 export const BEFORE_FIRST_RESERVATION = JSON.stringify(['', '', '']);
 
-const PURGE_STATEMENTS = {
+const PURGE_STATEMENT_BY_TARGET = {
   attempts: PURGE_ATTEMPTS,
   confirmed: PURGE_CONFIRMED_INPUTS,
   changes: PURGE_CHANGES,
@@ -123,7 +123,7 @@ const PURGE_STATEMENTS = {
 };
 
 /** The value of `after` for the first step of each purge target. For `reservations`, see BEFORE_FIRST_RESERVATION. */
-const PURGE_START_AFTER = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
+const FIRST_AFTER_BY_TARGET = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
 /** Executes a step of the purge (see PurgeStep). Returns null if another instance is purging. */
 export async function purgeStep(
@@ -133,8 +133,8 @@ export async function purgeStep(
   const [row] =
     target === 'reservations'
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
-      : await pool.query(PURGE_STATEMENTS[target], [
-          after ?? PURGE_START_AFTER[target],
+      : await pool.query(PURGE_STATEMENT_BY_TARGET[target], [
+          after ?? FIRST_AFTER_BY_TARGET[target],
           expiredBefore,
           limit,
         ]);

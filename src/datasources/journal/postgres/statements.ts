@@ -123,7 +123,7 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
  * Therefore, its duration reveals nothing about other clients. Without OFFSET 0, a planner that has no statistics could
  * read all attempts of the group.
  */
-export const FIND_CREATED = `SELECT input.place - 1 AS place, attempts.*
+export const FIND_CREATED_ATTEMPTS = `SELECT input.place - 1 AS place, attempts.*
   FROM (SELECT place, (ref ->> 2)::integer AS transaction_hash, decode(ref ->> 1, 'hex') AS transaction_id,
       (ref ->> 4)::integer AS external_id_hash, decode(ref ->> 3, 'hex') AS external_id,
       (SELECT id FROM attempt_groups
@@ -173,9 +173,9 @@ const TABLE_NAMES = [
 ];
 
 /** SQL condition: the database user has all privileges that the gateway needs on the journal's tables and sequence. */
-export const WRITE_PRIVILEGES_CONDITION = TABLE_NAMES.flatMap((table) =>
-  (table === 'attempts' ? ['SELECT'] : ['SELECT', 'INSERT', 'UPDATE', 'DELETE']).map(
-    (privilege) => `has_table_privilege('${table}', '${privilege}')`,
+export const WRITE_PRIVILEGES_CONDITION = TABLE_NAMES.flatMap((tableName) =>
+  (tableName === 'attempts' ? ['SELECT'] : ['SELECT', 'INSERT', 'UPDATE', 'DELETE']).map(
+    (privilege) => `has_table_privilege('${tableName}', '${privilege}')`,
   ),
 )
   .concat("has_sequence_privilege('stored_attempts_seq_seq', 'SELECT')")

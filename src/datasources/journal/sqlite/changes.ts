@@ -93,7 +93,7 @@ export function observationStatements(observation: Observation): SqlWithValues[]
  * Makes all earlier commits durable. The statement always writes a new value, because SQLite does not sync if nothing
  * is written.
  */
-export const SYNC_COMMITS = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
+export const SYNC_EARLIER_COMMITS = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
   ON CONFLICT (id) DO UPDATE SET checked_at = checked_at + 1`;
 
 /** Begins a new epoch (see ChangePosition), whose positions are after those of all earlier epochs. */

@@ -26,12 +26,12 @@ import {
 } from '../rows';
 import { END_CONFIRM, attemptGroupKey, SqlJournal } from '../sql-journal';
 import { shortHash, toStoredBytes } from '../stored-values';
-import { firstChangeStatements, observationStatements, RAISE_EPOCH, SYNC_COMMITS } from './changes';
+import { firstChangeStatements, observationStatements, RAISE_EPOCH, SYNC_EARLIER_COMMITS } from './changes';
 import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
   CREATE_ATTEMPT_GROUP,
-  FIND_CREATED,
+  FIND_CREATED_ATTEMPTS,
   INSERT_ATTEMPT,
   RECORD_CONFIRMED_INPUT,
   RESERVE_EXTERNAL_ID,
@@ -50,8 +50,8 @@ import { sql, SqliteThread } from './thread';
  * has another identity, the file is a copy, for example a restored backup. The statements then raise the fence, which
  * marks that attempts may have been lost (see Fence). They also begin a new epoch of changes (see ChangePosition).
  */
-function replacedFileStatements(file: string): string[] {
-  const { ino, birthtimeNs } = statSync(file, { bigint: true });
+function replacedFileStatements(journalPath: string): string[] {
+  const { ino, birthtimeNs } = statSync(journalPath, { bigint: true });
   const fileIdentity = `'${ino}/${birthtimeNs}'`;
   const raiseEpochStatement = `${RAISE_EPOCH} WHERE EXISTS (
     SELECT 1 FROM journal_state WHERE identity NOT IN ('', ${fileIdentity}))`;
@@ -64,7 +64,7 @@ function replacedFileStatements(file: string): string[] {
 
 /** The journal in a SQLite file, for one gateway. Operators can run commands on the file at the same time. */
 export class SqliteJournal extends SqlJournal implements Journal {
-  protected readonly findCreatedStatement = FIND_CREATED;
+  protected readonly findCreatedStatement = FIND_CREATED_ATTEMPTS;
 
   private constructor(
     private readonly thread: SqliteThread,
@@ -76,33 +76,33 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   /** Opens the file and applies pending migrations. Rejects with a JournalOpenError on failure. */
-  static async open(file: string, timeLimitMs: number): Promise<SqliteJournal> {
-    const thread = await SqliteThread.open(file, timeLimitMs);
-    const execute = (text: string, values?: readonly SqlValue[]): Promise<Row[]> =>
-      thread.runWhileOpening(text, values);
+  static async open(journalPath: string, timeLimitMs: number): Promise<SqliteJournal> {
+    const thread = await SqliteThread.open(journalPath, timeLimitMs);
+    const execute = (sqlText: string, values?: readonly SqlValue[]): Promise<Row[]> =>
+      thread.runWhileOpening(sqlText, values);
     // BEGIN IMMEDIATE locks the file, so that other processes that start at the same time wait.
-    const transaction = async <T>(work: () => Promise<T>): Promise<T> => {
+    const transaction = async <T>(runStatements: () => Promise<T>): Promise<T> => {
       await execute('BEGIN IMMEDIATE');
-      const result = await work();
+      const result = await runStatements();
       await execute('COMMIT');
       return result;
     };
     try {
       await migrate({ dialect: 'sqlite', execute, transaction });
       await transaction(async () => {
-        for (const statement of replacedFileStatements(file)) await execute(statement);
+        for (const statement of replacedFileStatements(journalPath)) await execute(statement);
       });
-      const backgroundThread = await SqliteThread.open(file, backgroundTimeLimitMs(timeLimitMs), true);
+      const backgroundThread = await SqliteThread.open(journalPath, backgroundTimeLimitMs(timeLimitMs), true);
       return new SqliteJournal(thread, backgroundThread, timeLimitMs);
     } catch (error) {
       await thread.close();
-      throw error instanceof JournalOpenError ? error : fileOpenError(file, error);
+      throw error instanceof JournalOpenError ? error : fileOpenError(journalPath, error);
     }
   }
 
   async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
     const { service, client, channel, kind, externalId, id, reservesExternalId, fenceSince } = attempt;
-    const [idHash, idBytes] = idValues(id);
+    const [keyHash, idBytes] = idValues(id);
     const reservationValues = [service, channel, toStoredBytes(externalId), idBytes];
     const groupValues = [service, client, channel, kind];
     const conditionValues = [fenceSince, reservesExternalId ? 1 : 0, ...reservationValues];
@@ -114,7 +114,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
         : [sql(CREATE_ATTEMPT_GROUP, ...groupValues)]),
       sql(INSERT_ATTEMPT, ...insertColumnValues(attempt), ...groupValues, ...conditionValues),
       selectIfFenceChanged,
-      sql(FIND_BY_KEY, idHash),
+      sql(FIND_BY_KEY, keyHash),
     );
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
@@ -172,11 +172,11 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async endConfirm(confirmId: string, { outcome, confirmedInputs }: ConfirmResult): Promise<void> {
-    const inserts = confirmedInputs.map(
+    const insertStatements = confirmedInputs.map(
       ({ service, channel, transactionId, inputHash, status, confirmedAt }) =>
         sql(RECORD_CONFIRMED_INPUT, service, channel, transactionId, inputHash, status, confirmedAt),
     );
-    await this.#writeAll(...inserts, sql(END_CONFIRM[outcome], confirmId));
+    await this.#writeAll(...insertStatements, sql(END_CONFIRM[outcome], confirmId));
   }
 
   /** Returns the time of this machine, on which all processes that use the file run. */
@@ -198,24 +198,24 @@ export class SqliteJournal extends SqlJournal implements Journal {
     await this.thread.close();
   }
 
-  protected read(text: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.thread.read(text, values);
+  protected read(sqlText: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.thread.read(sqlText, values);
   }
 
-  protected write(text: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.#writeAll(sql(text, ...values));
+  protected write(sqlText: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.#writeAll(sql(sqlText, ...values));
   }
 
-  protected readInBackground(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.backgroundThread.read(text, values);
+  protected readInBackground(sqlText: string, values: SqlValue[]): Promise<Row[]> {
+    return this.backgroundThread.read(sqlText, values);
   }
 
-  protected writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.#writeAllUnsynced(sql(text, ...values));
+  protected writeUnsynced(sqlText: string, values: SqlValue[]): Promise<Row[]> {
+    return this.#writeAllUnsynced(sql(sqlText, ...values));
   }
 
   protected async sync(): Promise<void> {
-    await this.write(SYNC_COMMITS);
+    await this.write(SYNC_EARLIER_COMMITS);
   }
 
   /** Does nothing, because open() already begins a new epoch if the file was replaced. */

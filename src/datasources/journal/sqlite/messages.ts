@@ -17,7 +17,7 @@ export type JsonParameter = string | number | null | [hex: string];
 
 /** A Job in JSON. Each SQL text is replaced by its index among all texts that were sent to the thread. */
 export interface EncodedJob extends Omit<Job, 'statements'> {
-  statements: [number: number, params: JsonParameter[]][];
+  statements: [sqlTextNumber: number, parameters: JsonParameter[]][];
 }
 
 /** Message to the SQLite thread: a batch of jobs. */
@@ -28,7 +28,7 @@ export interface BatchMessage {
   /** SQL texts that were not sent to the thread before, in the order of their numbers. */
   newSqlTexts: string[];
   /** Latest time at which the batch may start or obtain the lock of the file, by `monotonicMs`. */
-  until: number;
+  deadlineMs: number;
 }
 
 /** Message from the SQLite thread: the rows of each job, or the error that ended the batch. */
@@ -36,12 +36,12 @@ export type BatchResult =
   | { batchId: number; results: Record<string, unknown>[][] }
   | {
       batchId: number;
-      error: string;
+      errorText: string;
       /** Result code of SQLite; undefined for other errors. */
       errcode: number | undefined;
       /**
        * System error code, or FILE_REPLACED if the open file is no longer at its path; undefined if there is none.
        * Unused if `errcode` is set.
        */
-      code: string | undefined;
+      systemCode: string | undefined;
     };

@@ -56,7 +56,7 @@ const PURGE_FOLLOWED_TRANSACTIONS = `DELETE FROM followed_transactions WHERE id 
   SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)
   RETURNING 1`;
 
-const PURGE_STATEMENTS = {
+const PURGE_STATEMENTS_BY_TARGET = {
   attempts: [PURGE_EXPIRED_RESERVATIONS, PURGE_ATTEMPTS],
   confirmed: [PURGE_CONFIRMED_INPUTS],
   changes: [RAISE_PURGED_POSITIONS, PURGE_CHANGES],
@@ -67,9 +67,9 @@ const PURGE_STATEMENTS = {
 export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
   const { target, expiredBefore, limit, after } = step;
   const deleteRows = (statements: SqlWithValues[]) => thread.run({ isWrite: true, statements }, 'low');
-  const start = Number(after ?? 0);
+  const position = Number(after ?? 0);
   if (target === 'reservations') {
-    const page = await thread.read(SELECT_RESERVATION_PAGE, [start, limit], 'low');
+    const page = await thread.read(SELECT_RESERVATION_PAGE, [position, limit], 'low');
     const orphanedIds = page.filter((row) => row['is_orphaned'] === 1).map((row) => Number(row['place']));
     const rows =
       orphanedIds.length > 0
@@ -80,8 +80,10 @@ export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<
   // Steps for changes and followed transactions always begin with the oldest row. So their statements have no parameter
   // for a start position.
   const values =
-    target === 'attempts' || target === 'confirmed' ? [start, expiredBefore, limit] : [limit, expiredBefore];
-  const rows = await deleteRows(PURGE_STATEMENTS[target].map((text) => sql(text, ...values)));
+    target === 'attempts' || target === 'confirmed'
+      ? [position, expiredBefore, limit]
+      : [limit, expiredBefore];
+  const rows = await deleteRows(PURGE_STATEMENTS_BY_TARGET[target].map((sqlText) => sql(sqlText, ...values)));
   const lastDeletedTime = Math.max(...rows.map((row) => Number(row['time'] ?? 0)));
   return { deletedCount: rows.length, after: rows.length < limit ? null : String(lastDeletedTime) };
 }

@@ -62,7 +62,7 @@ export const RECORD_UNKNOWN_OUTCOME = `UPDATE stored_attempts
  * SELECT of Journal.findCreated(). It reads no row of another client, because its indexes include `group_id`.
  * Therefore, its duration reveals nothing about other clients.
  */
-export const FIND_CREATED = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
+export const FIND_CREATED_ATTEMPTS = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
     SELECT key AS place, unhex(value ->> 1) AS transaction_id, value ->> 2 AS transaction_hash,
       unhex(value ->> 3) AS external_id, value ->> 4 AS external_id_hash,

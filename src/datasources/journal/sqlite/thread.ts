@@ -13,7 +13,7 @@ import type { Row, SqlValue, SqlWithValues } from '../rows';
 /** Returns a statement with its values. */
 export const sql = (text: string, ...values: SqlValue[]): SqlWithValues => ({ text, values });
 
-const MAX_BATCH = 512;
+const MAX_BATCH_SIZE = 512;
 /** Time in ms that is reserved for writing. The rest of the time limit can be spent waiting for locks. */
 const RESERVED_WRITE_TIME_MS = 50;
 /** Maximum wait in ms for a lock while the file is opened. Another process may be creating the tables. */
@@ -24,46 +24,46 @@ const THREAD_STOPPED_MESSAGE = 'the SQLite thread of the gateway has stopped; re
 /** Sends jobs to a worker thread (worker.mts) that has a connection to the SQLite file, and receives the results. */
 export class SqliteThread {
   readonly #worker: Worker;
-  readonly #file: string;
-  readonly #inFlightBatches = new Map<number, PromiseWithResolvers<Row[][]>>();
+  readonly #journalPath: string;
+  readonly #batchPromiseById = new Map<number, PromiseWithResolvers<Row[][]>>();
   /** For each SQL text that was already sent to the thread, its number (see EncodedJob). */
-  readonly #statementNumbers = new Map<string, number>();
+  readonly #numberBySqlText = new Map<string, number>();
   readonly #batcher: Batcher<Job, Row[]>;
   #lastBatchId = 0;
   #exitError: Error | undefined;
-  #closing: Promise<void> | undefined;
+  #closePromise: Promise<void> | undefined;
 
-  private constructor(worker: Worker, file: string, timeLimitMs: number) {
+  private constructor(worker: Worker, journalPath: string, timeLimitMs: number) {
     this.#worker = worker;
-    this.#file = file;
+    this.#journalPath = journalPath;
     this.#batcher = new Batcher({
-      flush: (jobs, until) => this.#send(jobs, until - RESERVED_WRITE_TIME_MS),
-      maxBatchSize: MAX_BATCH,
+      flush: (jobs, deadlineMs) => this.#send(jobs, deadlineMs - RESERVED_WRITE_TIME_MS),
+      maxBatchSize: MAX_BATCH_SIZE,
       concurrency: 1,
       timeLimitMs,
     });
-    worker.on('message', (result: BatchResult) => this.#onResult(result));
+    worker.on('message', (batchResult: BatchResult) => this.#onBatchResult(batchResult));
     worker.on('error', (error) => this.#onExit(error));
     worker.on('exit', () => this.#onExit(unclassifiedError(THREAD_STOPPED_MESSAGE)));
     worker.unref();
   }
 
   /**
-   * Opens the file. Creates the file and its folder if they do not exist, unless `readOnly` is true. Rejects with a
+   * Opens the file. Creates the file and its folder if they do not exist, unless `isReadOnly` is true. Rejects with a
    * JournalOpenError on failure.
-   * @param readOnly whether the connection can only read. If true, the file must already exist, have all tables and be
-   *   in WAL mode.
+   * @param isReadOnly whether the connection can only read. If true, the file must already exist, have all tables and
+   *   be in WAL mode.
    */
-  static async open(file: string, timeLimitMs: number, readOnly = false): Promise<SqliteThread> {
+  static async open(journalPath: string, timeLimitMs: number, isReadOnly = false): Promise<SqliteThread> {
     try {
-      if (!readOnly) {
+      if (!isReadOnly) {
         // Only the last folder of the path is created. If more folders are missing, the path is probably wrong.
-        if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
-        restrictFileMode(file);
+        if (!existsSync(path.dirname(journalPath))) mkdirSync(path.dirname(journalPath));
+        restrictFileMode(journalPath);
       }
-      return new SqliteThread(await startWorker(file, readOnly), file, timeLimitMs);
+      return new SqliteThread(await startWorker(journalPath, isReadOnly), journalPath, timeLimitMs);
     } catch (error) {
-      throw fileOpenError(file, diagnoseSqliteError(error, file));
+      throw fileOpenError(journalPath, diagnoseSqliteError(error, journalPath));
     }
   }
 
@@ -76,24 +76,24 @@ export class SqliteThread {
   }
 
   /** As run(), for one statement that only reads. */
-  read(text: string, values: readonly SqlValue[], priority?: Priority): Promise<Row[]> {
-    return this.run({ isWrite: false, statements: [sql(text, ...values)] }, priority);
+  read(sqlText: string, values: readonly SqlValue[], priority?: Priority): Promise<Row[]> {
+    return this.run({ isWrite: false, statements: [sql(sqlText, ...values)] }, priority);
   }
 
   /**
    * Runs one statement during opening. The thread begins no database transaction for the statement, so it can be BEGIN.
    * The wait for a lock is at most OPEN_LOCK_TIMEOUT_MS. The time limit of run() does not apply.
    */
-  async runWhileOpening(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    const statements = [sql(text, ...values)];
+  async runWhileOpening(sqlText: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    const statements = [sql(sqlText, ...values)];
     const [rows] = await this.#send([{ isWrite: false, statements }], monotonicMs() + OPEN_LOCK_TIMEOUT_MS);
     return rows ?? [];
   }
 
   /** Completes queued jobs, then closes the file and ends the thread. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    this.#closePromise ??= this.#close();
+    return this.#closePromise;
   }
 
   async #close(): Promise<void> {
@@ -105,48 +105,48 @@ export class SqliteThread {
     await exitPromise;
   }
 
-  #send(jobs: readonly Job[], until: number): Promise<Row[][]> {
+  #send(jobs: readonly Job[], deadlineMs: number): Promise<Row[][]> {
     if (this.#exitError) return Promise.reject(new JournalUnavailable(this.#exitError));
     const batchId = (this.#lastBatchId += 1);
-    const inFlightBatch = Promise.withResolvers<Row[][]>();
-    this.#inFlightBatches.set(batchId, inFlightBatch);
+    const batchPromise = Promise.withResolvers<Row[][]>();
+    this.#batchPromiseById.set(batchId, batchPromise);
     // A referenced worker keeps the process from exiting while a batch is in flight.
     this.#worker.ref();
-    this.#worker.postMessage({ batchId, ...this.#encodeJobs(jobs), until } satisfies BatchMessage);
-    return inFlightBatch.promise;
+    this.#worker.postMessage({ batchId, ...this.#encodeJobs(jobs), deadlineMs } satisfies BatchMessage);
+    return batchPromise.promise;
   }
 
   #encodeJobs(jobs: readonly Job[]): Pick<BatchMessage, 'jobsJson' | 'newSqlTexts'> {
     const newSqlTexts: string[] = [];
-    const textNumber = (text: string): number => {
-      const knownNumber = this.#statementNumbers.get(text);
+    const sqlTextNumber = (sqlText: string): number => {
+      const knownNumber = this.#numberBySqlText.get(sqlText);
       if (knownNumber !== undefined) return knownNumber;
-      const newNumber = this.#statementNumbers.size;
-      this.#statementNumbers.set(text, newNumber);
-      newSqlTexts.push(text);
+      const newNumber = this.#numberBySqlText.size;
+      this.#numberBySqlText.set(sqlText, newNumber);
+      newSqlTexts.push(sqlText);
       return newNumber;
     };
     const encodedJobs = jobs.map(({ statements, ...job }): EncodedJob => ({
       ...job,
-      statements: statements.map(({ text, values }) => [textNumber(text), values.map(toJsonParameter)]),
+      statements: statements.map(({ text, values }) => [sqlTextNumber(text), values.map(toJsonParameter)]),
     }));
     return { jobsJson: JSON.stringify(encodedJobs), newSqlTexts };
   }
 
-  #onResult(result: BatchResult): void {
-    const inFlightBatch = this.#inFlightBatches.get(result.batchId);
-    this.#inFlightBatches.delete(result.batchId);
-    if (this.#inFlightBatches.size === 0) this.#worker.unref();
-    if ('results' in result) return inFlightBatch?.resolve(result.results);
-    const { error, errcode, code } = result;
-    const cause = Object.assign(new Error(error), { errcode, code });
-    inFlightBatch?.reject(new JournalUnavailable(diagnoseSqliteError(cause, this.#file)));
+  #onBatchResult(batchResult: BatchResult): void {
+    const batchPromise = this.#batchPromiseById.get(batchResult.batchId);
+    this.#batchPromiseById.delete(batchResult.batchId);
+    if (this.#batchPromiseById.size === 0) this.#worker.unref();
+    if ('results' in batchResult) return batchPromise?.resolve(batchResult.results);
+    const { errorText, errcode, systemCode } = batchResult;
+    const cause = Object.assign(new Error(errorText), { errcode, code: systemCode });
+    batchPromise?.reject(new JournalUnavailable(diagnoseSqliteError(cause, this.#journalPath)));
   }
 
   #onExit(error: Error): void {
     this.#exitError ??= error;
-    for (const { reject } of this.#inFlightBatches.values()) reject(new JournalUnavailable(error));
-    this.#inFlightBatches.clear();
+    for (const { reject } of this.#batchPromiseById.values()) reject(new JournalUnavailable(error));
+    this.#batchPromiseById.clear();
   }
 }
 
@@ -154,11 +154,11 @@ const toJsonParameter = (value: SqlValue): JsonParameter =>
   value instanceof Uint8Array ? [Buffer.from(value).toString('hex')] : value;
 
 /** Starts the worker thread. Resolves when the thread has opened the file. */
-async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
+async function startWorker(journalPath: string, isReadOnly: boolean): Promise<Worker> {
   // In tests, Node.js runs the source of the worker (worker.mts); in the build, worker.mjs.
   const workerPath = path.join(__dirname, `worker.m${path.extname(__filename).slice(1)}`);
   const worker = new Worker(workerPath, {
-    workerData: { path: file, busyTimeoutMs: OPEN_LOCK_TIMEOUT_MS, readOnly },
+    workerData: { journalPath, busyTimeoutMs: OPEN_LOCK_TIMEOUT_MS, readOnly: isReadOnly },
   });
   await once(worker, 'message');
   return worker;
@@ -171,17 +171,18 @@ const WORLD_MODE_BITS = 0o007;
 /**
  * If the file does not exist, creates it with mode 0600. If users other than owner and group have access to the file,
  * its -wal file or its -shm file, sets this mode on that file. Never throws. A file that belongs to another user may keep
- * its mode; `paygraph doctor` reports this for `file`.
+ * its mode; `paygraph doctor` reports this for `journalPath`.
  */
-function restrictFileMode(file: string): void {
+function restrictFileMode(journalPath: string): void {
   try {
     // Do not open an existing file: closing it would release the locks that SQLite in this process has on it (fcntl).
-    if (fileModeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_FILE_MODE));
-    for (const journalFile of [file, `${file}-wal`, `${file}-shm`])
-      if (((fileModeOf(journalFile) ?? 0) & WORLD_MODE_BITS) !== 0) chmodSync(journalFile, PRIVATE_FILE_MODE);
+    if (fileModeOf(journalPath) === undefined) closeSync(openSync(journalPath, 'a', PRIVATE_FILE_MODE));
+    for (const filePath of [journalPath, `${journalPath}-wal`, `${journalPath}-shm`])
+      if (((fileModeOf(filePath) ?? 0) & WORLD_MODE_BITS) !== 0) chmodSync(filePath, PRIVATE_FILE_MODE);
   } catch {
     // Ignore errors of this function. If SQLite cannot open the file either, it reports why.
   }
 }
 
-const fileModeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.mode;
+const fileModeOf = (filePath: string): number | undefined =>
+  statSync(filePath, { throwIfNoEntry: false })?.mode;

@@ -13,12 +13,12 @@ const SQLITE_BUSY = 5;
 /** A copy of monotonicMs() in deadline.ts, which this module cannot import. */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-const { path, busyTimeoutMs, readOnly } = workerData as {
-  path: string;
+const { journalPath, busyTimeoutMs, readOnly } = workerData as {
+  journalPath: string;
   busyTimeoutMs: number;
   readOnly: boolean;
 };
-const database = new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly });
+const database = new DatabaseSync(journalPath, { timeout: busyTimeoutMs, readOnly });
 const openedIdentity = identityAtPath();
 if (!readOnly) {
   setWalMode(monotonicMs() + busyTimeoutMs);
@@ -29,16 +29,16 @@ if (!readOnly) {
 }
 
 /**
- * Sets WAL mode. Retries until `until`, a time by monotonicMs(). SQLite's own timeout does not apply while another
+ * Sets WAL mode. Retries until `deadlineMs`, a time by monotonicMs(). SQLite's own timeout does not apply while another
  * process changes the mode.
  */
-function setWalMode(until: number): void {
+function setWalMode(deadlineMs: number): void {
   for (;;) {
     try {
       database.exec('PRAGMA journal_mode = WAL');
       return;
     } catch (error) {
-      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY || monotonicMs() >= until) throw error;
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY || monotonicMs() >= deadlineMs) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
@@ -46,7 +46,7 @@ function setWalMode(until: number): void {
 
 /** Returns the device and inode of the file at the path; undefined if there is none. */
 function identityAtPath(): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  const stats = statSync(journalPath, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
@@ -72,15 +72,15 @@ type Rows = Record<string, unknown>[];
 const sqlTexts: string[] = [];
 const preparedStatements: StatementSync[] = [];
 
-const preparedStatement = (number: number): StatementSync =>
-  (preparedStatements[number] ??= database.prepare(sqlTexts[number] ?? ''));
+const preparedStatement = (sqlTextNumber: number): StatementSync =>
+  (preparedStatements[sqlTextNumber] ??= database.prepare(sqlTexts[sqlTextNumber] ?? ''));
 
 const fromJsonParameter = (value: JsonParameter): SQLInputValue =>
   Array.isArray(value) ? Buffer.from(value[0], 'hex') : value;
 
 function runJob({ statements }: EncodedJob): Rows {
-  for (const [number, params] of statements) {
-    const rows = preparedStatement(number).all(...params.map(fromJsonParameter));
+  for (const [sqlTextNumber, parameters] of statements) {
+    const rows = preparedStatement(sqlTextNumber).all(...parameters.map(fromJsonParameter));
     if (rows.length > 0) return rows;
   }
   return [];
@@ -90,10 +90,10 @@ function runJob({ statements }: EncodedJob): Rows {
  * Executes the writes of a batch in one database transaction, so that they share one disk sync. Then executes the reads
  * of the batch.
  */
-function runBatch(jobs: readonly EncodedJob[], until: number): Rows[] {
+function runBatch(jobs: readonly EncodedJob[], deadlineMs: number): Rows[] {
   // The callers would time out before a batch that starts now could complete.
-  if (monotonicMs() >= until) throw new Error('A batch of SQL statements timed out before it started.');
-  database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
+  if (monotonicMs() >= deadlineMs) throw new Error('A batch of SQL statements timed out before it started.');
+  database.exec(`PRAGMA busy_timeout = ${Math.ceil(deadlineMs - monotonicMs())}`);
   const results: Rows[] = [];
   if (jobs.some(({ isWrite }) => isWrite)) {
     setSynchronous(jobs.some(({ isWrite, isUnsynced }) => isWrite && !isUnsynced) ? 'FULL' : 'NORMAL');
@@ -121,14 +121,14 @@ parentPort?.on('message', (message: BatchMessage | 'close') => {
     parentPort?.close();
     return;
   }
-  const { batchId, jobsJson, newSqlTexts, until } = message;
+  const { batchId, jobsJson, newSqlTexts, deadlineMs } = message;
   sqlTexts.push(...newSqlTexts);
   try {
-    const results = runBatch(JSON.parse(jobsJson) as EncodedJob[], until);
+    const results = runBatch(JSON.parse(jobsJson) as EncodedJob[], deadlineMs);
     parentPort?.postMessage({ batchId, results } satisfies BatchResult);
   } catch (error) {
-    const { errcode, code } = error as { errcode?: number; code?: string };
-    parentPort?.postMessage({ batchId, error: String(error), errcode, code } satisfies BatchResult);
+    const { errcode, code: systemCode } = error as { errcode?: number; code?: string };
+    parentPort?.postMessage({ batchId, errorText: String(error), errcode, systemCode } satisfies BatchResult);
   }
 });
 parentPort?.postMessage('open');

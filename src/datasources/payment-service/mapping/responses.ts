@@ -61,12 +61,12 @@ function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObjec
   const json = readJsonObject(raw);
   if (!json || !matchesRequest(json, expected)) return undefined;
   // These fields need no redaction: a transaction id is a UUID, and the others equal the expected values or are null.
-  const verifiedFields = [
+  const verifiedFieldNames = [
     'transaction_id',
     'channel',
     ...(expected.externalId === undefined ? [] : ['external_id']),
   ];
-  return redactResponse(json, expected, verifiedFields);
+  return redactResponse(json, expected, verifiedFieldNames);
 }
 
 function unavailableError({ headers }: RawResponse): ServiceError {
