@@ -176,13 +176,13 @@ export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONW
     await response.body?.cancel();
     throw new JwksError(`HTTP status ${response.status}`);
   }
-  const jwks = parseJson(await readText(response)) as JSONWebKeySet;
+  const jwks = parseJson(await readBodyText(response)) as JSONWebKeySet;
   // createLocalJWKSet() throws if `jwks` is not a key set.
   createLocalJWKSet(jwks);
   return jwks;
 }
 
-async function readText({ body }: Response): Promise<string> {
+async function readBodyText({ body }: Response): Promise<string> {
   const stream: AsyncIterable<Uint8Array> | Uint8Array[] = body ?? [];
   const chunks: Uint8Array[] = [];
   let byteCount = 0;

@@ -20,7 +20,7 @@ function escapedByteLength(character: string): number {
 /** Matches a text without characters that are escaped in the audit log. */
 const UNESCAPED_TEXT_PATTERN = /^[ !#-[\]-~]*$/;
 
-function truncate(text: string, maxBytes: number): string {
+function truncateForAudit(text: string, maxBytes: number): string {
   if (text.length <= maxBytes && UNESCAPED_TEXT_PATTERN.test(text)) return text;
   let byteCount = 0;
   let keptText = '';
@@ -37,7 +37,7 @@ const createAuditRedactor =
   <T extends string | null | undefined>(text: T, maxBytes: number): T | string => {
     if (text === null || text === undefined) return text;
     const searched = String(text).slice(0, MAX_AUDIT_TEXT_LENGTH);
-    return containsToken(searched) || containsPan(searched) ? REDACTED : truncate(searched, maxBytes);
+    return containsToken(searched) || containsPan(searched) ? REDACTED : truncateForAudit(searched, maxBytes);
   };
 
 /**

@@ -44,11 +44,11 @@ const SECURITY_CODE_PATTERNS: readonly RegExp[] = [
 
 /** Returns a Finder of a security code that stands alone or follows CVC, CVV or CVN. Skips texts that are ISO times. */
 function securityCodeFinder(securityCode: string): Finder {
-  const findCodes = (text: string): Span[] =>
+  const findSecurityCodes = (text: string): Span[] =>
     SECURITY_CODE_PATTERNS.flatMap((pattern) => [...text.matchAll(pattern)])
       .filter(({ 1: digits = '' }) => digits.replace(/\D/g, '') === securityCode)
       .map(({ 1: digits = '', index }): Span => [index, index + digits.length]);
-  return (text) => (!/\d{3}|\d[ -]\d/.test(text) || isIsoDateTime(text) ? NO_SPANS : findCodes(text));
+  return (text) => (!/\d{3}|\d[ -]\d/.test(text) || isIsoDateTime(text) ? NO_SPANS : findSecurityCodes(text));
 }
 
 const isIsoDateTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.:+Z-]*$/i.test(text);
@@ -67,7 +67,7 @@ function secretFinder(secret: string): Finder {
  * Whether a secret is searched for: it is a security code, or has at least five characters. Shorter texts would match
  * by chance.
  */
-const isSearchable = (secret: string): boolean => /^\d{3,4}$/.test(secret) || secret.length >= 5;
+const isSearchableSecret = (secret: string): boolean => /^\d{3,4}$/.test(secret) || secret.length >= 5;
 
 /** Values that callers must not see in a response. */
 export interface SensitiveValues {
@@ -85,7 +85,7 @@ export interface SensitiveValues {
 /** Creates a function that redacts sensitive values in a text, even encoded ones. */
 export function createRedactor(sensitiveValues: SensitiveValues): Redactor {
   const { secrets = [], credentials = [], isCallbackToken } = sensitiveValues;
-  const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
+  const finders = [...secrets.filter(isSearchableSecret).map(secretFinder), credentialFinder(credentials)];
   if (isCallbackToken) finders.push(callbackTokenFinder(isCallbackToken));
   const findSecrets = unionFinder(finders);
   const findScatteredDigits = unionFinder(secrets.filter(hasCardNumberLength).map(scatteredDigitsFinder));
@@ -130,7 +130,8 @@ function callbackTokenFinder(isToken: (text: string) => boolean): Finder {
 const credentialFinderCache = new WeakMap<readonly string[], Finder>();
 
 function credentialFinder(credentials: readonly string[]): Finder {
-  const finder = credentialFinderCache.get(credentials) ?? secretsFinder(credentials.filter(isSearchable));
+  const finder =
+    credentialFinderCache.get(credentials) ?? secretsFinder(credentials.filter(isSearchableSecret));
   credentialFinderCache.set(credentials, finder);
   return finder;
 }

@@ -25,7 +25,7 @@ const THREAD_STOPPED_MESSAGE = 'the SQLite thread of the gateway has stopped; re
 export class SqliteThread {
   readonly #worker: Worker;
   readonly #journalPath: string;
-  readonly #batchPromiseById = new Map<number, PromiseWithResolvers<Row[][]>>();
+  readonly #deferredByBatchId = new Map<number, PromiseWithResolvers<Row[][]>>();
   /** For each SQL text that was already sent to the thread, its number (see EncodedJob). */
   readonly #numberBySqlText = new Map<string, number>();
   readonly #batcher: Batcher<Job, Row[]>;
@@ -108,12 +108,12 @@ export class SqliteThread {
   #send(jobs: readonly Job[], deadlineMs: number): Promise<Row[][]> {
     if (this.#exitError) return Promise.reject(new JournalUnavailable(this.#exitError));
     const batchId = (this.#lastBatchId += 1);
-    const batchPromise = Promise.withResolvers<Row[][]>();
-    this.#batchPromiseById.set(batchId, batchPromise);
+    const deferred = Promise.withResolvers<Row[][]>();
+    this.#deferredByBatchId.set(batchId, deferred);
     // A referenced worker keeps the process from exiting while a batch is in flight.
     this.#worker.ref();
     this.#worker.postMessage({ batchId, ...this.#encodeJobs(jobs), deadlineMs } satisfies BatchMessage);
-    return batchPromise.promise;
+    return deferred.promise;
   }
 
   #encodeJobs(jobs: readonly Job[]): Pick<BatchMessage, 'jobsJson' | 'newSqlTexts'> {
@@ -134,19 +134,19 @@ export class SqliteThread {
   }
 
   #onBatchResult(batchResult: BatchResult): void {
-    const batchPromise = this.#batchPromiseById.get(batchResult.batchId);
-    this.#batchPromiseById.delete(batchResult.batchId);
-    if (this.#batchPromiseById.size === 0) this.#worker.unref();
-    if ('results' in batchResult) return batchPromise?.resolve(batchResult.results);
+    const deferred = this.#deferredByBatchId.get(batchResult.batchId);
+    this.#deferredByBatchId.delete(batchResult.batchId);
+    if (this.#deferredByBatchId.size === 0) this.#worker.unref();
+    if ('results' in batchResult) return deferred?.resolve(batchResult.results);
     const { errorText, errcode, systemCode } = batchResult;
     const cause = Object.assign(new Error(errorText), { errcode, code: systemCode });
-    batchPromise?.reject(new JournalUnavailable(diagnoseSqliteError(cause, this.#journalPath)));
+    deferred?.reject(new JournalUnavailable(diagnoseSqliteError(cause, this.#journalPath)));
   }
 
   #onExit(error: Error): void {
     this.#exitError ??= error;
-    for (const { reject } of this.#batchPromiseById.values()) reject(new JournalUnavailable(error));
-    this.#batchPromiseById.clear();
+    for (const { reject } of this.#deferredByBatchId.values()) reject(new JournalUnavailable(error));
+    this.#deferredByBatchId.clear();
   }
 }
 
