@@ -26,18 +26,18 @@ export function registerServiceGauges({ registerScraped }: Metrics, transport: S
   registerScraped({
     paygraph_service_breaker_open: {
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
-      labels: ['breaker'],
+      labelNames: ['breaker'],
       read: () =>
         Object.entries(policy.isOpenByBreaker()).map(([breaker, isOpen]) => [{ breaker }, Number(isOpen)]),
     },
     paygraph_service_requests_in_flight: {
       help: 'Requests to the payment service in flight, by lane (lookups, payments, payouts).',
-      labels: ['lane'],
+      labelNames: ['lane'],
       read: () => readRequestsByLane('inFlight'),
     },
     paygraph_service_requests_queued: {
       help: 'Requests to the payment service that wait in a queue, by lane (lookups, payments, payouts).',
-      labels: ['lane'],
+      labelNames: ['lane'],
       read: () => readRequestsByLane('waiting'),
     },
     paygraph_service_clock_skew_seconds: {
@@ -87,12 +87,12 @@ export function registerJournalAndAuditGauges(
     },
     paygraph_unknown_outcomes: {
       help: 'Creates with an unknown outcome in the journal, of all instances.',
-      labels: ['kind'],
+      labelNames: ['kind'],
       read: () => readUnknownByKind(({ count }) => count),
     },
     paygraph_unknown_outcome_oldest_age_seconds: {
       help: 'Age of the oldest create with an unknown outcome in the journal, of all instances; 0 if there is none.',
-      labels: ['kind'],
+      labelNames: ['kind'],
       read: () => readUnknownByKind(({ oldestStartedAt }) => secondsSince(oldestStartedAt, operations)),
     },
   });
@@ -163,7 +163,7 @@ export function registerHttpGauges(
     },
     paygraph_subscription_connections: {
       help: 'Open connections for subscriptions, by transport.',
-      labels: ['transport'],
+      labelNames: ['transport'],
       read: () => [
         [{ transport: 'websocket' }, webSockets.openCount],
         [{ transport: 'sse' }, sse.openCount],
@@ -197,12 +197,12 @@ export function registerClientKeyGauges({ registerScraped }: Metrics, authentica
   registerScraped({
     paygraph_client_key_last_used_timestamp_seconds: {
       help: 'Last use of a client key, in seconds since 1970. No value for a key not used since the process started.',
-      labels: ['client', 'key'],
+      labelNames: ['client', 'key'],
       read: () => readKeyTimes('keyLastUsedAt'),
     },
     paygraph_client_key_expiry_timestamp_seconds: {
       help: 'Expiry of a client key, in seconds since 1970. No value for a key that does not expire.',
-      labels: ['client', 'key'],
+      labelNames: ['client', 'key'],
       read: () => readKeyTimes('expiresAt'),
     },
   });

@@ -11,66 +11,67 @@ import type { TransactionKind } from './transaction';
 
 interface ApiDependencies {
   credentials: ApiCredentials;
-  service: SandboxService;
-  faults: FaultInjector;
+  sandboxService: SandboxService;
+  faultInjector: FaultInjector;
   clock: Clock;
   /** Clock that tells how old a request's `X-Timestamp` is. Unlike `clock`, it is not advanced by the control plane. */
   realClock: Clock;
 }
 
-const PAYMENT_PATH = '/api/v1/payment/';
-const CONFIRM_PATH = '/api/v1/payment/confirm/';
-const PAYOUT_PATH = '/api/v1/payout/';
+const PAYMENT_URL_PATH = '/api/v1/payment/';
+const CONFIRM_URL_PATH = '/api/v1/payment/confirm/';
+const PAYOUT_URL_PATH = '/api/v1/payout/';
 
 /** Allowed HTTP methods by path: the value of the header `allow` in 405 responses. */
-export const ALLOWED_HTTP_METHODS: ReadonlyMap<string, string> = new Map([
-  [PAYMENT_PATH, 'GET, POST'],
-  [CONFIRM_PATH, 'POST'],
-  [PAYOUT_PATH, 'GET, POST'],
+export const ALLOWED_METHODS_BY_URL_PATH: ReadonlyMap<string, string> = new Map([
+  [PAYMENT_URL_PATH, 'GET, POST'],
+  [CONFIRM_URL_PATH, 'POST'],
+  [PAYOUT_URL_PATH, 'GET, POST'],
 ]);
 
 /** Adds the endpoints of the payment service (spec section 4). */
 export function addApi(
   app: FastifyInstance,
-  { credentials, service, faults, clock, realClock }: ApiDependencies,
+  { credentials, sandboxService, faultInjector, clock, realClock }: ApiDependencies,
 ): void {
   /**
-   * Adds an authenticated endpoint. For a lookup, `handle` gets the fields of the query string. For a create or a
+   * Adds an authenticated endpoint. For a lookup, `handleFields` gets the fields of the query string. For a create or a
    * confirm, it gets the fields of the JSON body.
    */
   const addEndpoint = (
-    url: string,
-    resource: TransactionKind,
+    urlPath: string,
+    kind: TransactionKind,
     operation: ServiceOperation,
-    handle: (fields: WireObject) => SandboxResponse,
+    handleFields: (fields: WireObject) => SandboxResponse,
   ): void => {
     const isLookup = operation === 'lookup';
-    const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-      const signedData = isLookup ? Buffer.from(rawQueryOf(request)) : rawBody(request);
-      authenticate({ headers: request.headers, signedData }, credentials, realClock.now());
-      const injectedFault = faults.countAndTakeFault(resource, operation);
-      const readFields = () => (isLookup ? parseQuery(rawQueryOf(request)) : parseJsonBody(request));
-      await respondWithFaults(reply, { injectedFault, clock }, () => handle(readFields()));
+    const routeHandler = async (request: FastifyRequest, reply: FastifyReply) => {
+      const signedBytes = isLookup ? Buffer.from(rawQueryOf(request)) : rawBodyOf(request);
+      authenticate({ headers: request.headers, signedBytes }, credentials, realClock.now());
+      const injectedFault = faultInjector.countAndTakeFault(kind, operation);
+      const parseFields = () => (isLookup ? parseQuery(rawQueryOf(request)) : parseJsonBody(request));
+      await respondWithFaults(reply, { injectedFault, clock }, () => handleFields(parseFields()));
       return reply;
     };
-    app.route({ method: isLookup ? 'GET' : 'POST', url, handler });
+    app.route({ method: isLookup ? 'GET' : 'POST', url: urlPath, handler: routeHandler });
   };
-  addEndpoint(PAYMENT_PATH, 'payment', 'lookup', (query) => service.lookUp('payment', query));
-  addEndpoint(PAYMENT_PATH, 'payment', 'create', (body) => service.createPayment(body));
-  addEndpoint(CONFIRM_PATH, 'payment', 'confirm', (body) => service.confirm(body));
-  addEndpoint(PAYOUT_PATH, 'payout', 'lookup', (query) => service.lookUp('payout', query));
-  addEndpoint(PAYOUT_PATH, 'payout', 'create', (body) => service.createPayout(body));
+  addEndpoint(PAYMENT_URL_PATH, 'payment', 'lookup', (fields) => sandboxService.lookUp('payment', fields));
+  addEndpoint(PAYMENT_URL_PATH, 'payment', 'create', (fields) => sandboxService.createPayment(fields));
+  addEndpoint(CONFIRM_URL_PATH, 'payment', 'confirm', (fields) => sandboxService.confirm(fields));
+  addEndpoint(PAYOUT_URL_PATH, 'payout', 'lookup', (fields) => sandboxService.lookUp('payout', fields));
+  addEndpoint(PAYOUT_URL_PATH, 'payout', 'create', (fields) => sandboxService.createPayout(fields));
 }
 
 const rawQueryOf = ({ url }: FastifyRequest): string => /\?(.*)/s.exec(url)?.[1] ?? '';
 
 /** Returns the bytes of the request body; an empty buffer if there is no body. */
-export const rawBody = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+export const rawBodyOf = ({ body }: FastifyRequest): Buffer =>
+  Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 
 export const hasJsonContentType = ({ headers }: FastifyRequest): boolean =>
   /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
 
 function parseJsonBody(request: FastifyRequest): WireObject {
   if (!hasJsonContentType(request)) throw invalidRequestError({ 'Content-Type': 'must be application/json' });
-  return parseJsonObject(rawBody(request));
+  return parseJsonObject(rawBodyOf(request));
 }

@@ -10,7 +10,7 @@ const MAX_CONCURRENT_DELIVERIES = 8;
 const MAX_QUEUED_DELIVERIES = 1000;
 
 interface CallbackRequest {
-  url: string;
+  callbackUrl: string;
   body: string;
   transactionId: string;
 }
@@ -34,10 +34,10 @@ export class CallbackSender {
 
   /** If the transaction has a `callbackUrl`, sends its new status and state there. Does not wait for the delivery. */
   notify(transaction: Transaction): void {
-    const { callbackUrl: url, id: transactionId } = transaction;
-    if (url === undefined) return;
+    const { callbackUrl, id: transactionId } = transaction;
+    if (callbackUrl === undefined) return;
     const body = JSON.stringify(callbackPayloadOf(transaction, this.dependencies.clock.now()));
-    void this.deliver({ url, body, transactionId });
+    void this.deliver({ callbackUrl, body, transactionId });
   }
 
   /** Discards queued deliveries and pending retries, and aborts running deliveries. notify() still works afterwards. */
@@ -46,35 +46,41 @@ export class CallbackSender {
     this.stopController = new AbortController();
   }
 
-  private async deliver(callback: CallbackRequest, earlierAttemptCount = 0): Promise<void> {
+  private async deliver(callbackRequest: CallbackRequest, earlierAttemptCount = 0): Promise<void> {
     const { clock, logger } = this.dependencies;
-    const { transactionId } = callback;
+    const { transactionId } = callbackRequest;
     if (this.deliveryBulkhead.queueSlots === 0) {
       logger?.warn({ transactionId }, 'sandbox callback dropped: the queue is full');
       return;
     }
-    const { signal } = this.stopController;
+    const { signal: stopSignal } = this.stopController;
     const isDelivered = await this.deliveryBulkhead
-      .execute(() => this.post(callback, signal))
+      .execute(() => this.post(callbackRequest, stopSignal))
       .catch(() => false);
-    if (isDelivered || signal.aborted) return;
+    if (isDelivered || stopSignal.aborted) return;
     const retryDelayMs = RETRY_DELAYS_MS[earlierAttemptCount];
-    const facts = { transactionId, attempt: earlierAttemptCount + 1, last: retryDelayMs === undefined };
-    logger?.warn(facts, 'delivery of a sandbox callback failed');
+    const logFields = { transactionId, attempt: earlierAttemptCount + 1, last: retryDelayMs === undefined };
+    logger?.warn(logFields, 'delivery of a sandbox callback failed');
     if (retryDelayMs === undefined) return;
     clock.after(retryDelayMs, () => {
-      if (!signal.aborted) void this.deliver(callback, earlierAttemptCount + 1);
+      if (!stopSignal.aborted) void this.deliver(callbackRequest, earlierAttemptCount + 1);
     });
   }
 
   /** Posts a callback. Does not follow redirects. Returns whether the status is 2xx. Rejects if no response arrives. */
-  private async post({ url, body }: CallbackRequest, stopSignal: AbortSignal): Promise<boolean> {
-    const timeout = new AbortController();
-    const timer = this.dependencies.realClock.after(DELIVERY_TIMEOUT_MS, () => timeout.abort());
-    const signal = AbortSignal.any([stopSignal, timeout.signal]);
+  private async post({ callbackUrl, body }: CallbackRequest, stopSignal: AbortSignal): Promise<boolean> {
+    const timeoutController = new AbortController();
+    const timer = this.dependencies.realClock.after(DELIVERY_TIMEOUT_MS, () => timeoutController.abort());
+    const signal = AbortSignal.any([stopSignal, timeoutController.signal]);
     const headers = { 'content-type': 'application/json' };
     try {
-      const response = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal });
+      const response = await fetch(callbackUrl, {
+        method: 'POST',
+        body,
+        headers,
+        redirect: 'manual',
+        signal,
+      });
       await response.body?.cancel();
       return response.ok;
     } finally {
@@ -83,14 +89,14 @@ export class CallbackSender {
   }
 }
 
-const callbackPayloadOf = (transaction: Transaction, now: number) => ({
+const callbackPayloadOf = (transaction: Transaction, nowMs: number) => ({
   type: transaction.kind,
   transaction_id: transaction.id,
   external_id: transaction.externalId ?? null,
   channel: transaction.channel,
-  status: transaction.outcome.reportedStatus ?? transaction.status,
+  status: transaction.simulatedOutcome.reportedStatus ?? transaction.status,
   state: transaction.kind === 'payment' ? (transaction.state ?? null) : null,
   amount: transaction.amount,
   error: transaction.error ?? null,
-  date: microsecondDate(now, 0),
+  date: microsecondDate(nowMs, 0),
 });

@@ -19,10 +19,10 @@ const maskCardNumber = (pan: string): string =>
  * fields, in which only these two fields are card data.
  */
 export function maskCardFields(fields: WireObject): WireObject {
-  const safeFields = { ...fields };
-  delete safeFields['cvc'];
-  if (typeof safeFields['pan'] === 'string') safeFields['pan'] = maskCardNumber(safeFields['pan']);
-  return safeFields;
+  const maskedFields = { ...fields };
+  delete maskedFields['cvc'];
+  if (typeof maskedFields['pan'] === 'string') maskedFields['pan'] = maskCardNumber(maskedFields['pan']);
+  return maskedFields;
 }
 
 /**

@@ -79,7 +79,7 @@ listen();
 export function sendConsole(reply: FastifyReply, control: SandboxControl): FastifyReply {
   const body = html`<h1>Sandbox</h1>
     <p class="soft"><span id="status" role="status">Not live.</span> <a href="/_sandbox/">Refresh</a></p>
-    <div id="traffic" data-live>${trafficSummary(control.counts())}</div>
+    <div id="traffic" data-live>${trafficSummaryHtml(control.counts())}</div>
     <h2>Clock</h2>
     <div id="clock" data-live><p>${clockOffsetText(control.aheadMs())}</p></div>
     <form method="post" action="/_sandbox/clock/advance">
@@ -101,7 +101,7 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
   return sendPage(reply, { title: 'Sandbox', body, isWide: true, script: CONSOLE_SCRIPT });
 }
 
-const renderTable = (bodyId: string, headers: readonly string[], rows: readonly Html[]): Html =>
+const renderTable = (tableBodyId: string, headers: readonly string[], rows: readonly Html[]): Html =>
   html`<div class="scroll">
     <table>
       <thead>
@@ -109,13 +109,13 @@ const renderTable = (bodyId: string, headers: readonly string[], rows: readonly 
           ${headers.map((header) => html`<th>${header}</th>`)}
         </tr>
       </thead>
-      <tbody id="${bodyId}" data-live>
+      <tbody id="${tableBodyId}" data-live>
         ${rows}
       </tbody>
     </table>
   </div>`;
 
-function trafficSummary({ payment, payout }: RequestCounts): Html {
+function trafficSummaryHtml({ payment, payout }: RequestCounts): Html {
   return html`<p>
     Payments: ${payment.created} created; requests: ${payment.creates} creates, ${payment.lookups} lookups,
     ${payment.confirms} confirms. Payouts: ${payout.created} created; requests: ${payout.creates} creates,
@@ -124,14 +124,14 @@ function trafficSummary({ payment, payout }: RequestCounts): Html {
 }
 
 function clockOffsetText(aheadMs: number): string {
-  const seconds = Math.round(aheadMs / 1000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s ahead of the real time.`;
+  const aheadSeconds = Math.round(aheadMs / 1000);
+  return `${Math.floor(aheadSeconds / 60)} min ${aheadSeconds % 60} s ahead of the real time.`;
 }
 
-const dropdownField = (label: string, name: string, values: readonly string[]): Html =>
+const dropdownField = (label: string, fieldName: string, optionTexts: readonly string[]): Html =>
   html`<label
-    >${label}<select name="${name}">
-      ${values.map((value) => html`<option>${value}</option>`)}
+    >${label}<select name="${fieldName}">
+      ${optionTexts.map((optionText) => html`<option>${optionText}</option>`)}
     </select></label
   >`;
 
@@ -171,21 +171,21 @@ function transactionRow(transaction: TransactionSummary): Html {
   </tr> `;
 }
 
-const transitionRow = ({ at, kind, transactionId, from, to }: Transition): Html =>
+const transitionRow = ({ atMs, kind, transactionId, statusBefore, statusAfter }: Transition): Html =>
   html`<tr>
-    <td>${new Date(at).toISOString().slice(11, 19)}</td>
+    <td>${new Date(atMs).toISOString().slice(11, 19)}</td>
     <td>${kind}</td>
     <td class="id">${transactionId}</td>
-    <td class="status">${from ?? ''}</td>
-    <td class="status">${to}</td>
+    <td class="status">${statusBefore ?? ''}</td>
+    <td class="status">${statusAfter}</td>
   </tr> `;
 
 function actionButtons({ kind, transactionId }: TransactionSummary): Html[] {
-  const actions = kind === 'payment' ? ['settle', 'decline', 'underpay'] : ['settle', 'decline'];
-  return actions.map(
-    (action) =>
-      html`<form method="post" action="/_sandbox/transactions/${transactionId}/${action}">
-        <button>${action}</button>
+  const actionNames = kind === 'payment' ? ['settle', 'decline', 'underpay'] : ['settle', 'decline'];
+  return actionNames.map(
+    (actionName) =>
+      html`<form method="post" action="/_sandbox/transactions/${transactionId}/${actionName}">
+        <button>${actionName}</button>
       </form> `,
   );
 }

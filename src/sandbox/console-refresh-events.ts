@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../shared/clock';
 
 const MAX_EVENT_STREAMS = 32;
 /** Delay in ms before an event is sent. All changes within this time share the event. */
-const COALESCE_MS = 100;
+const EVENT_DELAY_MS = 100;
 /** Interval of heartbeats in ms, shorter than the usual idle timeouts of proxies. */
 const HEARTBEAT_INTERVAL_MS = 15_000;
 /** Maximum number of bytes that a client has not read yet. If there are more, the client's stream is destroyed. */
@@ -31,9 +31,9 @@ export class ConsoleRefreshEvents {
 
   notifyChange(): void {
     if (this.streams.size === 0) return;
-    this.pendingEventTimer ??= this.realClock.after(COALESCE_MS, () => {
+    this.pendingEventTimer ??= this.realClock.after(EVENT_DELAY_MS, () => {
       this.pendingEventTimer = undefined;
-      this.send('data: changed\n\n');
+      this.sendToAllStreams('data: changed\n\n');
     });
   }
 
@@ -46,13 +46,13 @@ export class ConsoleRefreshEvents {
 
   private sendHeartbeat(): void {
     this.heartbeatTimer = this.realClock.after(HEARTBEAT_INTERVAL_MS, () => this.sendHeartbeat());
-    this.send(': heartbeat\n\n');
+    this.sendToAllStreams(': heartbeat\n\n');
   }
 
-  private send(text: string): void {
+  private sendToAllStreams(eventText: string): void {
     for (const stream of this.streams) {
       if (stream.writableLength > MAX_UNREAD_BYTES) stream.destroy();
-      else stream.write(text);
+      else stream.write(eventText);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WireObject } from '../shared/wire-object';
-import { hasJsonContentType, rawBody } from './api';
+import { hasJsonContentType, rawBodyOf } from './api';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
 import { FAULTS, type Fault } from './faults';
@@ -24,7 +24,7 @@ export function addControlRoutes(
 ): void {
   app.addHook('onRequest', async (request) => guardControl(request));
   app.get('/', (_request, reply) => sendConsole(reply, control));
-  app.get('/events', (request, reply) => streamEvents(refreshEvents, request, reply));
+  app.get('/events', (request, reply) => streamRefreshEvents(refreshEvents, request, reply));
   app.get<{ Querystring: WireObject }>('/transactions', ({ query }) => {
     const { limit, before } = readObject(query, readPaging);
     return { transactions: control.transactions(limit, before) };
@@ -37,20 +37,22 @@ export function addControlRoutes(
    * of the transaction.
    */
   const addPost = <T>(
-    path: string,
+    urlPath: string,
     readInput: (reader: ObjectReader) => T,
-    execute: (input: T, id: string) => unknown,
+    execute: (input: T, transactionId: string) => unknown,
   ): void => {
-    app.post<{ Params: { id: string } }>(path, (request, reply) => {
+    app.post<{ Params: { id: string } }>(urlPath, (request, reply) => {
       const { fields, isForm } = readBody(request);
-      const result = execute(readObject(fields, readInput), request.params.id);
-      return isForm ? reply.redirect('/_sandbox/', 303) : reply.send(result ?? {});
+      const responseBody = execute(readObject(fields, readInput), request.params.id);
+      return isForm ? reply.redirect('/_sandbox/', 303) : reply.send(responseBody ?? {});
     });
   };
   addPost('/transactions/:id/settle', readNothing, (_input, id) => control.settle(id));
-  addPost('/transactions/:id/decline', readDeclineError, (error, id) => control.decline(id, error));
-  addPost('/transactions/:id/underpay', readReceived, (received, id) => control.underpay(id, received));
-  addPost('/clock/advance', readDuration, (ms) => control.advance(ms));
+  addPost('/transactions/:id/decline', readFailure, (failure, id) => control.decline(id, failure));
+  addPost('/transactions/:id/underpay', readReceivedValue, (receivedValue, id) =>
+    control.underpay(id, receivedValue),
+  );
+  addPost('/clock/advance', readDurationMs, (durationMs) => control.advance(durationMs));
   addPost('/faults', readFault, (fault) => {
     control.inject(fault);
     return { faults: control.faults() };
@@ -87,7 +89,7 @@ const forbiddenError = (): SandboxHttpError =>
  * Streams refresh events to a console page. Throws a 403 error for a request from another origin, and a 503 error if
  * too many streams are already open.
  */
-function streamEvents(
+function streamRefreshEvents(
   refreshEvents: ConsoleRefreshEvents,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -113,9 +115,9 @@ function streamEvents(
  */
 function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolean } {
   const { headers } = request;
-  const bytes = rawBody(request);
+  const bodyBytes = rawBodyOf(request);
   if (hasJsonContentType(request))
-    return { fields: bytes.length === 0 ? {} : parseJsonObject(bytes), isForm: false };
+    return { fields: bodyBytes.length === 0 ? {} : parseJsonObject(bodyBytes), isForm: false };
   const contentType = headers['content-type'] ?? '';
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType)) {
     throw invalidRequestError({ 'Content-Type': 'must be application/json' });
@@ -123,8 +125,8 @@ function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolea
   // guardControl() has already rejected an `Origin` of another site.
   if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbiddenError();
   // Ignore empty fields, because browsers send every field of a form.
-  const fields = [...new URLSearchParams(bytes.toString('utf8'))].filter(([, value]) => value !== '');
-  return { fields: Object.fromEntries(fields), isForm: true };
+  const formFields = [...new URLSearchParams(bodyBytes.toString('utf8'))].filter(([, value]) => value !== '');
+  return { fields: Object.fromEntries(formFields), isForm: true };
 }
 
 const readNothing = () => undefined;
@@ -134,19 +136,19 @@ const readPaging = (reader: ObjectReader) => ({
   before: reader.optionalString('before', uuidRule),
 });
 
-const readReceived = (reader: ObjectReader) => reader.optionalString('received', decimalRule);
+const readReceivedValue = (reader: ObjectReader) => reader.optionalString('received', decimalRule);
 
-const readDuration = (reader: ObjectReader) => reader.integer('ms', { min: 0, max: 400 * DAY_MS });
+const readDurationMs = (reader: ObjectReader) => reader.integer('ms', { min: 0, max: 400 * DAY_MS });
 
-const readDeclineError = (reader: ObjectReader) => ({
+const readFailure = (reader: ObjectReader) => ({
   code: reader.optionalString('code') ?? GENERIC_DECLINE.code,
   message: reader.optionalString('message') ?? GENERIC_DECLINE.message,
 });
 
 const readFault = (reader: ObjectReader): Fault => ({
-  operation: reader.oneOf('operation', ['create', 'lookup', 'confirm']) ?? 'create',
-  resource: reader.has('resource') ? reader.oneOf('resource', ['payment', 'payout']) : undefined,
-  fault: reader.oneOf('fault', FAULTS) ?? 'delay',
+  operation: reader.requiredOneOf('operation', ['create', 'lookup', 'confirm']) ?? 'create',
+  resource: reader.hasField('resource') ? reader.requiredOneOf('resource', ['payment', 'payout']) : undefined,
+  fault: reader.requiredOneOf('fault', FAULTS) ?? 'delay',
   times: reader.integer('times', { min: 1, max: 10_000, defaultValue: 1 }),
   ms: reader.integer('ms', { min: 0, max: DAY_MS, defaultValue: 1000 }),
   status: reader.integer('status', { min: 400, max: 599, defaultValue: 503 }),

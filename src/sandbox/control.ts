@@ -10,10 +10,10 @@ import type { Transaction } from './transaction';
 interface ControlDependencies {
   store: TransactionStore;
   lifecycle: Lifecycle;
-  faults: FaultInjector;
+  faultInjector: FaultInjector;
   clock: AdvancingClock;
-  callbacks: CallbackSender;
-  /** Called after the clock was advanced. `lifecycle` and `faults` report other changes. */
+  callbackSender: CallbackSender;
+  /** Called after the clock was advanced. `lifecycle` and `faultInjector` report other changes. */
   onChange(): void;
 }
 
@@ -23,7 +23,8 @@ interface ControlDependencies {
  */
 export type SandboxControl = ReturnType<typeof createControl>;
 
-export function createControl({ store, lifecycle, faults, clock, callbacks, onChange }: ControlDependencies) {
+export function createControl(dependencies: ControlDependencies) {
+  const { store, lifecycle, faultInjector, clock, callbackSender, onChange } = dependencies;
   /** Changes a transaction and returns its summary. Throws a 404 error if the id is unknown. */
   const changeTransaction = (id: string, change: (transaction: Transaction) => void): TransactionSummary => {
     const transaction = store.get(id);
@@ -33,12 +34,12 @@ export function createControl({ store, lifecycle, faults, clock, callbacks, onCh
   };
   return {
     /**
-     * Returns up to `limit` transactions, newest first. If `beforeId` is given, returns only transactions older than
+     * Returns up to `maxCount` transactions, newest first. If `beforeId` is given, returns only transactions older than
      * the one with this id, and [] if there is no transaction with this id.
      */
-    transactions: (limit = 50, beforeId?: string) => store.list(limit, beforeId).map(summaryOf),
+    transactions: (maxCount = 50, beforeId?: string) => store.list(maxCount, beforeId).map(summaryOf),
     /** Returns the latest changes of status or state, newest first. */
-    transitions: () => lifecycle.transitions.list(),
+    transitions: () => lifecycle.transitionLog.list(),
     /**
      * Sets the final status that the amount selects, by default `completed`. Throws a 409 error if the transaction is
      * already final.
@@ -48,35 +49,35 @@ export function createControl({ store, lifecycle, faults, clock, callbacks, onCh
      * Makes a transaction fail, by default with DECLINED_GENERIC. Throws a 409 error if the transaction is already
      * final.
      */
-    decline: (id: string, error?: TransactionFailure) =>
-      changeTransaction(id, (transaction) => lifecycle.decline(transaction, error)),
+    decline: (id: string, failure?: TransactionFailure) =>
+      changeTransaction(id, (transaction) => lifecycle.decline(transaction, failure)),
     /**
-     * Makes a payment mispaid. `received`: the amount paid, by default half of the requested amount. Throws a 400 error
+     * Makes a payment mispaid. `receivedValue`: the amount paid, by default half of the requested. Throws a 400 error
      * for a payout, and a 409 error if the payment is already final.
      */
-    underpay: (id: string, received?: string) =>
+    underpay: (id: string, receivedValue?: string) =>
       changeTransaction(id, (transaction) => {
         if (transaction.kind !== 'payment') throw invalidRequestError({ id: 'must be a payment' });
-        lifecycle.mispay(transaction, received);
+        lifecycle.mispay(transaction, receivedValue);
       }),
-    /** Advances the sandbox's clock by `ms`. Returns the new time (ISO 8601) and the number of fired timers. */
-    advance: (ms: number) => {
-      const fired = clock.advance(ms);
+    /** Advances the sandbox's clock by `durationMs`. Returns the new time (ISO 8601) and the number of fired timers. */
+    advance: (durationMs: number) => {
+      const firedTimerCount = clock.advance(durationMs);
       onChange();
-      return { now: new Date(clock.now()).toISOString(), fired };
+      return { now: new Date(clock.now()).toISOString(), fired: firedTimerCount };
     },
     /** Returns the ms by which the sandbox's clock is ahead of the real time. */
     aheadMs: () => clock.aheadMs,
-    inject: (fault: Fault) => faults.inject(fault),
-    faults: () => structuredClone(faults.pending),
-    counts: () => structuredClone(faults.counts),
+    inject: (fault: Fault) => faultInjector.inject(fault),
+    faults: () => structuredClone(faultInjector.pendingFaults),
+    counts: () => structuredClone(faultInjector.requestCounts),
     /** Removes transactions, transitions, faults, counts and pending callbacks, and resets the clock. */
     reset: () => {
-      callbacks.stop();
+      callbackSender.stop();
       store.clear();
-      lifecycle.transitions.clear();
+      lifecycle.transitionLog.clear();
       clock.resetOffset();
-      faults.clear();
+      faultInjector.clear();
     },
   };
 }

@@ -7,9 +7,9 @@ import type { TransactionKind } from './transaction';
 
 export const FAULTS = ['cut_before', 'cut_after', 'error_after', 'truncated', 'delay', 'status'] as const;
 
-const COUNTER_NAMES = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
+const COUNTER_BY_OPERATION = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
 
-export type ServiceOperation = keyof typeof COUNTER_NAMES;
+export type ServiceOperation = keyof typeof COUNTER_BY_OPERATION;
 
 /** A fault, such as a cut connection, to inject into the next requests. docs/sandbox.md lists the faults. */
 export interface Fault {
@@ -40,58 +40,58 @@ const MAX_PENDING_FAULTS = 100;
 
 /** Counts requests and created transactions, and selects the faults to inject into requests. */
 export class FaultInjector {
-  counts = zeroCounts();
+  requestCounts = zeroCounts();
   /** Faults to inject into future requests. */
-  pending: Fault[] = [];
+  pendingFaults: Fault[] = [];
 
   /** @param onChange called after each change of the counts, and after faults were added or removed */
   constructor(private readonly onChange: () => void) {}
 
   /** Counts an authenticated request. Returns the first matching fault, if any, and decrements its `times`. */
-  countAndTakeFault(resource: TransactionKind, operation: ServiceOperation): Fault | undefined {
-    this.counts[resource][COUNTER_NAMES[operation]] += 1;
+  countAndTakeFault(kind: TransactionKind, operation: ServiceOperation): Fault | undefined {
+    this.requestCounts[kind][COUNTER_BY_OPERATION[operation]] += 1;
     this.onChange();
-    const fault = this.pending.find(
-      (other) => other.operation === operation && (other.resource ?? resource) === resource,
+    const fault = this.pendingFaults.find(
+      (pendingFault) => pendingFault.operation === operation && (pendingFault.resource ?? kind) === kind,
     );
     if (!fault) return undefined;
     fault.times -= 1;
-    this.pending = this.pending.filter(({ times }) => times > 0);
+    this.pendingFaults = this.pendingFaults.filter(({ times }) => times > 0);
     return fault;
   }
 
-  countCreated(resource: TransactionKind): void {
-    this.counts[resource].created += 1;
+  countCreated(kind: TransactionKind): void {
+    this.requestCounts[kind].created += 1;
     this.onChange();
   }
 
   inject(fault: Fault): void {
-    if (this.pending.length >= MAX_PENDING_FAULTS)
+    if (this.pendingFaults.length >= MAX_PENDING_FAULTS)
       throw new SandboxHttpError(
         409,
         'Too many injected faults are pending; reset the sandbox to remove them',
       );
-    this.pending.push({ ...fault });
+    this.pendingFaults.push({ ...fault });
     this.onChange();
   }
 
   clear(): void {
-    this.pending = [];
-    this.counts = zeroCounts();
+    this.pendingFaults = [];
+    this.requestCounts = zeroCounts();
     this.onChange();
   }
 }
 
-/** Response of the sandbox's API. `fault`: a fault that the amount of a create selects (docs/sandbox.md). */
+/** Response of the sandbox's API. `createFault`: a fault that the amount of a create selects (docs/sandbox.md). */
 export interface SandboxResponse {
-  status: number;
+  httpStatus: number;
   body: WireObject;
-  fault?: SimulatedOutcome['fault'];
+  createFault?: SimulatedOutcome['createFault'];
 }
 
 /**
  * Calls `handleRequest` and sends its response. An injected fault acts before, after or instead of the call. If the
- * response has a `fault`, that fault replaces an injected fault that would act after the call.
+ * response has a `createFault`, that fault replaces an injected fault that would act after the call.
  */
 export async function respondWithFaults(
   reply: FastifyReply,
@@ -103,17 +103,17 @@ export async function respondWithFaults(
   }
   if (injectedFault?.fault === 'cut_before') return cutConnection(reply);
   if (injectedFault?.fault === 'status') return sendFault(reply, injectedFault.status ?? 503);
-  const { status, body, fault = injectedFault?.fault } = handleRequest();
+  const { httpStatus, body, createFault: fault = injectedFault?.fault } = handleRequest();
   if (fault === 'cut_before' || fault === 'cut_after') return cutConnection(reply);
   if (fault === 'error_after') return sendFault(reply, 500);
-  reply.code(status);
+  reply.code(httpStatus);
   if (fault !== 'truncated') return void reply.send(body);
-  const text = JSON.stringify(body);
-  reply.type('application/json; charset=utf-8').send(text.slice(0, Math.floor(text.length / 2)));
+  const bodyText = JSON.stringify(body);
+  reply.type('application/json; charset=utf-8').send(bodyText.slice(0, Math.floor(bodyText.length / 2)));
 }
 
-function sendFault(reply: FastifyReply, status: number): void {
-  reply.code(status).send({ message: 'This response is a simulated fault' });
+function sendFault(reply: FastifyReply, httpStatus: number): void {
+  reply.code(httpStatus).send({ message: 'This response is a simulated fault' });
 }
 
 function cutConnection(reply: FastifyReply): void {

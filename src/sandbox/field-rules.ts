@@ -27,13 +27,13 @@ export const positiveAmountRule: FieldRule = (value) =>
   decimalRule(value) ?? (/[1-9]/.test(value) ? undefined : 'must be greater than zero');
 
 export const httpUrlRule: FieldRule = (value) => {
-  const url = CONTROL_CHARACTER_PATTERN.test(value) ? null : URL.parse(value);
-  if (!url || !['http:', 'https:'].includes(url.protocol)) return 'must be an http or https URL';
-  return url.username || url.password ? 'must not contain a user name or password' : undefined;
+  const parsedUrl = CONTROL_CHARACTER_PATTERN.test(value) ? null : URL.parse(value);
+  if (!parsedUrl || !['http:', 'https:'].includes(parsedUrl.protocol)) return 'must be an http or https URL';
+  return parsedUrl.username || parsedUrl.password ? 'must not contain a user name or password' : undefined;
 };
 
 /** Rule for plain text that must not contain a card number. */
-export const freeTextRule: FieldRule = (value) =>
+export const noCardNumberRule: FieldRule = (value) =>
   plainTextRule(value) ?? (containsCardNumber(value) ? 'must not contain a card number' : undefined);
 
 const panRule: FieldRule = (value) => {
@@ -53,7 +53,7 @@ const birthDateRule: FieldRule = (value) => {
 };
 
 /** Rules for fields of payment and payout methods, by field name. A field that is not listed must be plain text. */
-const METHOD_FIELD_RULES: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
+const RULE_BY_METHOD_FIELD: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
   ['pan', panRule],
   ['expiry_month', regexRule(/^(0[1-9]|1[0-2])$/, 'must be a month, MM')],
   ['expiry_year', regexRule(/^20\d{2}$/, 'must be a year, YYYY')],
@@ -64,8 +64,8 @@ const METHOD_FIELD_RULES: ReadonlyMap<string, FieldRule> = new Map<string, Field
   ['country_code', regexRule(/^[A-Z]{2}$/, 'must be an ISO 3166-1 alpha-2 country code')],
   ['birth_date', birthDateRule],
   ...['cardholder', 'first_name', 'last_name', 'surname', 'address', 'city', 'street', 'bank_name'].map(
-    (name): [string, FieldRule] => [name, freeTextRule],
+    (fieldName): [string, FieldRule] => [fieldName, noCardNumberRule],
   ),
 ]);
 
-export const methodFieldRule = (name: string): FieldRule => METHOD_FIELD_RULES.get(name) ?? plainTextRule;
+export const methodFieldRule = (name: string): FieldRule => RULE_BY_METHOD_FIELD.get(name) ?? plainTextRule;

@@ -7,11 +7,11 @@ import { hasFinalStatus, type Payment, type PaymentStatus } from './transaction'
 
 /** Adds the payer's hosted page, the target of `redirect_url`. Anyone who knows the payment id can use the page. */
 export function addHostedPage(app: FastifyInstance, store: TransactionStore, lifecycle: Lifecycle): void {
-  const findPayment = (id: string) => {
-    const transaction = store.get(id);
+  const findPayment = (paymentId: string) => {
+    const transaction = store.get(paymentId);
     return transaction?.kind === 'payment' ? transaction : undefined;
   };
-  const actionsByChoice = new Map<string, (payment: Payment) => void>([
+  const actionByChoice = new Map<string, (payment: Payment) => void>([
     ['pay', (payment) => lifecycle.pay(payment)],
     ['pay-less', (payment) => lifecycle.mispay(payment)],
     ['decline', (payment) => lifecycle.decline(payment)],
@@ -24,7 +24,7 @@ export function addHostedPage(app: FastifyInstance, store: TransactionStore, lif
   });
   app.post<{ Params: { id: string; choice: string } }>('/pay/:id/:choice', (request, reply) => {
     const payment = findPayment(request.params.id);
-    const applyChoice = actionsByChoice.get(request.params.choice);
+    const applyChoice = actionByChoice.get(request.params.choice);
     if (!payment || !applyChoice) return sendUnknownPaymentPage(reply);
     const relativePageUrl = `../${payment.id}`;
     if (hasFinalStatus(payment)) return reply.redirect(relativePageUrl, 303);
@@ -69,7 +69,7 @@ function detailRows({
   amount,
   error,
 }: Payment): Html[] {
-  const rows = [
+  const labelledValues = [
     ['Merchant', channel],
     ['Method', type],
     ['Order', externalId],
@@ -78,7 +78,7 @@ function detailRows({
     ['Received', amount.received && `${amount.received} ${amount.currency}`],
     ['Reason', error?.message],
   ];
-  return rows
+  return labelledValues
     .filter(([, value]) => typeof value === 'string')
     .map(
       ([name, value]) =>

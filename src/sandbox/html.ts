@@ -3,10 +3,10 @@ import type { FastifyReply } from 'fastify';
 
 /** HTML markup that the template tag `html` inserts unescaped. The tag escapes all other values. */
 export class Html {
-  constructor(readonly text: string) {}
+  constructor(readonly markup: string) {}
 }
 
-const ESCAPES: Record<string, string> = {
+const ESCAPE_BY_CHARACTER: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -18,9 +18,9 @@ type TemplateValue = string | number | Html | readonly Html[] | undefined;
 
 function toMarkup(value: TemplateValue): string {
   if (value === undefined) return '';
-  if (value instanceof Html) return value.text;
-  if (typeof value === 'object') return value.map(({ text }) => text).join('');
-  return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+  if (value instanceof Html) return value.markup;
+  if (typeof value === 'object') return value.map(({ markup: text }) => text).join('');
+  return String(value).replace(/[&<>"']/g, (character) => ESCAPE_BY_CHARACTER[character] ?? '');
 }
 
 export function html(strings: TemplateStringsArray, ...values: TemplateValue[]): Html {
@@ -28,9 +28,9 @@ export function html(strings: TemplateStringsArray, ...values: TemplateValue[]):
 }
 
 /** Creates an inline style or script, and its hash as a source expression for the content security policy. */
-export const hashedElement = (tag: 'style' | 'script', text: string) => ({
-  element: new Html(`<${tag}>${text}</${tag}>`),
-  source: `'sha256-${hash('sha256', text, 'base64')}'`,
+export const hashedElement = (tag: 'style' | 'script', content: string) => ({
+  element: new Html(`<${tag}>${content}</${tag}>`),
+  hashSource: `'sha256-${hash('sha256', content, 'base64')}'`,
 });
 
 const PAGE_STYLE = hashedElement(
@@ -90,10 +90,10 @@ interface Page {
  * the sandbox or to `formActionSource`.
  */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
-  const { status = 200, title, body, isWide: wide, script, formActionSource } = page;
+  const { status = 200, title, body, isWide, script, formActionSource } = page;
   const formActionSources = formActionSource ? `'self' ${formActionSource}` : "'self'";
-  const scriptDirectives = script ? ` script-src ${script.source}; connect-src 'self';` : '';
-  const text = html`<!doctype html>
+  const scriptDirectives = script ? ` script-src ${script.hashSource}; connect-src 'self';` : '';
+  const pageText = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -103,22 +103,22 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
         ${PAGE_STYLE.element}
       </head>
       <body>
-        <main class="${wide ? 'wide' : ''}">${body}</main>
+        <main class="${isWide ? 'wide' : ''}">${body}</main>
         ${script?.element}
       </body>
-    </html> `.text;
+    </html> `.markup;
   return reply
     .code(status)
     .headers({
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': `default-src 'none'; style-src ${PAGE_STYLE.source};${scriptDirectives} form-action ${formActionSources}; base-uri 'none'; frame-ancestors 'none'`,
+      'content-security-policy': `default-src 'none'; style-src ${PAGE_STYLE.hashSource};${scriptDirectives} form-action ${formActionSources}; base-uri 'none'; frame-ancestors 'none'`,
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       // Do not use `no-referrer`: browsers would send forms with `Origin: null`, which the console rejects.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
     })
-    .send(text);
+    .send(pageText);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { TransactionStore } from './store';
 import {
   awaitsConfirm,
   hasFinalStatus,
-  toSandboxTransaction,
+  toMethodFunctionArgument,
   type Payment,
   type Transaction,
 } from './transaction';
@@ -32,7 +32,7 @@ interface LifecycleDependencies {
 
 /** State machine of transactions: the only class that changes their status and state. */
 export class Lifecycle {
-  readonly transitions = new TransitionLog();
+  readonly transitionLog = new TransitionLog();
 
   constructor(private readonly dependencies: LifecycleDependencies) {}
 
@@ -43,8 +43,9 @@ export class Lifecycle {
    */
   start(transaction: Transaction): void {
     this.dependencies.store.add(transaction);
-    this.transitions.record(transaction, this.dependencies.clock.now());
-    if (transaction.outcome.neverEnds || (hasSuccessOutcome(transaction) && needsPayer(transaction))) return;
+    this.transitionLog.record(transaction, this.dependencies.clock.now());
+    if (transaction.simulatedOutcome.neverEnds || (hasSuccessOutcome(transaction) && needsPayer(transaction)))
+      return;
     this.scheduleOutcome(transaction, this.dependencies.settleAfterMs);
   }
 
@@ -56,23 +57,23 @@ export class Lifecycle {
   }
 
   /**
-   * Confirms a payment. `code`: the UTR or code in the confirm; undefined if the method needs none (card-to-card).
-   * Throws a 400 error if `code` is REJECTED_CONFIRM_CODE.
-   * - If the amount selects success and there is a `code` other than SLOW_CONFIRM_CODE, the payment completes
+   * Confirms a payment. `confirmCode`: the UTR or code in the confirm; undefined if the method has none (card-to-card).
+   * Throws a 400 error if `confirmCode` is REJECTED_CONFIRM_CODE.
+   * - If the amount selects success and there is a `confirmCode` other than SLOW_CONFIRM_CODE, the payment completes
    *   immediately.
    * - Otherwise the payment waits for the provider (spec 3.4), and the final status follows later. If the amount
    *   selects `neverEnds`, no final status follows.
    */
-  confirm(payment: Payment, code: string | undefined): void {
+  confirm(payment: Payment, confirmCode: string | undefined): void {
     const { confirmField } = payment.method;
-    if (confirmField && code === REJECTED_CONFIRM_CODE)
+    if (confirmField && confirmCode === REJECTED_CONFIRM_CODE)
       throw invalidRequestError({ [confirmField]: 'was rejected' });
-    const isSlow = code === SLOW_CONFIRM_CODE;
-    if (hasSuccessOutcome(payment) && confirmField && !isSlow) return this.complete(payment);
+    const isSlowCode = confirmCode === SLOW_CONFIRM_CODE;
+    if (hasSuccessOutcome(payment) && confirmField && !isSlowCode) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.reportChange(payment);
     if (hasSuccessOutcome(payment))
-      this.scheduleOutcome(payment, this.dependencies.settleAfterMs * (isSlow ? 2 : 1));
+      this.scheduleOutcome(payment, this.dependencies.settleAfterMs * (isSlowCode ? 2 : 1));
   }
 
   /**
@@ -80,7 +81,7 @@ export class Lifecycle {
    * becomes `processing`.
    */
   pay(payment: Payment): void {
-    if (!payment.outcome.neverEnds) return this.applyOutcome(payment);
+    if (!payment.simulatedOutcome.neverEnds) return this.applyOutcome(payment);
     if (payment.status === 'processing' && !awaitsConfirm(payment)) return;
     payment.status = 'processing';
     if (payment.state) payment.state = 'waiting_for_provider';
@@ -93,8 +94,8 @@ export class Lifecycle {
    */
   applyOutcome(transaction: Transaction): void {
     throwIfFinal(transaction);
-    const { error, mispayment } = transaction.outcome;
-    if (error) this.decline(transaction, error);
+    const { failure, mispayment } = transaction.simulatedOutcome;
+    if (failure) this.decline(transaction, failure);
     else if (mispayment && transaction.kind === 'payment')
       this.mispay(transaction, mispaidAmount(transaction.amount.value, mispayment));
     else this.complete(transaction);
@@ -103,21 +104,21 @@ export class Lifecycle {
   /**
    * Makes a transaction fail, by default with DECLINED_GENERIC. Throws a 409 error if the transaction is already final.
    */
-  decline(transaction: Transaction, error: TransactionFailure = GENERIC_DECLINE): void {
+  decline(transaction: Transaction, failure: TransactionFailure = GENERIC_DECLINE): void {
     throwIfFinal(transaction);
     transaction.status = 'failed';
-    transaction.error = error;
+    transaction.error = failure;
     this.applyFinalStatus(transaction);
   }
 
   /**
-   * Makes a payment mispaid. `received`: the amount paid, by default half of the requested amount. Throws a 409 error
+   * Makes a payment mispaid. `receivedValue`: the amount paid, by default half of the requested. Throws a 409 error
    * if the payment is already final.
    */
-  mispay(payment: Payment, received = mispaidAmount(payment.amount.value, 'less')): void {
+  mispay(payment: Payment, receivedValue = mispaidAmount(payment.amount.value, 'less')): void {
     throwIfFinal(payment);
     payment.status = 'mispaid';
-    payment.amount = { ...payment.amount, received };
+    payment.amount = { ...payment.amount, received: receivedValue };
     this.applyFinalStatus(payment);
   }
 
@@ -132,7 +133,7 @@ export class Lifecycle {
       transaction.state = undefined;
       const fieldsWhenFinal =
         transaction.flow === 'redirect' &&
-        transaction.method.fieldsWhenFinal?.(toSandboxTransaction(transaction));
+        transaction.method.fieldsWhenFinal?.(toMethodFunctionArgument(transaction));
       if (fieldsWhenFinal) transaction.addedFields = { ...transaction.addedFields, ...fieldsWhenFinal };
     }
     this.dependencies.store.markFinal(transaction);
@@ -140,7 +141,7 @@ export class Lifecycle {
   }
 
   private reportChange(transaction: Transaction): void {
-    this.transitions.record(transaction, this.dependencies.clock.now());
+    this.transitionLog.record(transaction, this.dependencies.clock.now());
     this.dependencies.onChange(transaction);
   }
 
@@ -155,8 +156,8 @@ function throwIfFinal(transaction: Transaction): void {
     throw new SandboxHttpError(409, 'The transaction already has a final status');
 }
 
-const hasSuccessOutcome = ({ outcome }: Transaction): boolean =>
-  !outcome.error && !outcome.mispayment && !outcome.neverEnds;
+const hasSuccessOutcome = ({ simulatedOutcome: outcome }: Transaction): boolean =>
+  !outcome.failure && !outcome.mispayment && !outcome.neverEnds;
 
 /** Whether a transaction waits for its payer: on the hosted page, or for a confirm. */
 function needsPayer(transaction: Transaction): boolean {

@@ -5,31 +5,31 @@ import { invalidRequestError, type SandboxHttpError } from './http-error';
 
 /** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are anything else or if a name occurs twice. */
 export function parseJsonObject(bytes: Buffer): WireObject {
-  let value: unknown;
+  let parsedJson: unknown;
   try {
-    value = parseJson(decodeUtf8(bytes));
+    parsedJson = parseJson(decodeUtf8(bytes));
   } catch {
     // Ignore the error, because its message quotes the text, which must not be logged or returned.
   }
-  if (!isObject(value))
+  if (!isObject(parsedJson))
     throw invalidRequestError({ body: 'must be a JSON object in UTF-8 without duplicate names' });
-  return value;
+  return parsedJson;
 }
 
 /**
- * Reads an object with `read` and returns the result. Throws a 400 error if a field is invalid, or if the object has a
- * field that `read` did not read.
+ * Reads an object with `readFields` and returns the result. Throws a 400 error if a field is invalid, or if the object
+ * has a field that `readFields` did not read.
  */
-export function readObject<T>(source: WireObject, read: (reader: ObjectReader) => T): T {
+export function readObject<T>(source: WireObject, readFields: (reader: ObjectReader) => T): T {
   const reader = new ObjectReader(source);
-  const result = read(reader);
+  const result = readFields(reader);
   reader.rejectUnread();
   reader.throwIfInvalid();
   return result;
 }
 
 /** Returns the name of an unknown field for an error. Returns `(unnamed)` if the name may be a secret. */
-const redactUnknownName = (name: string): string =>
+const redactUnknownFieldName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
 /** Reads an object field by field. Records the first problem of each field. One error then reports all problems. */
@@ -39,10 +39,10 @@ export class ObjectReader {
   constructor(
     private readonly source: WireObject,
     private readonly pathPrefix = '',
-    private readonly problems = new Map<string, string>(),
+    private readonly problemByPath = new Map<string, string>(),
   ) {}
 
-  has(name: string): boolean {
+  hasField(name: string): boolean {
     return Object.hasOwn(this.source, name);
   }
 
@@ -52,7 +52,7 @@ export class ObjectReader {
    */
   requiredString(name: string, rule: FieldRule = plainTextRule): string {
     const value = this.optionalString(name, rule);
-    if (!this.has(name)) this.addProblem(name, 'is required');
+    if (!this.hasField(name)) this.addProblem(name, 'is required');
     return value ?? '';
   }
 
@@ -72,11 +72,11 @@ export class ObjectReader {
     return value;
   }
 
-  /** Reads a required string. If it is absent or not one of `values`, records a problem and returns undefined. */
-  oneOf<const T extends string>(name: string, values: readonly T[]): T | undefined {
-    const text = this.requiredString(name);
-    const value = values.find((allowed) => allowed === text);
-    if (!value) this.addProblem(name, `must be one of ${values.join(', ')}`);
+  /** Reads a required string. If it is absent or not one of `allowedValues`, records a problem and returns undefined. */
+  requiredOneOf<const T extends string>(name: string, allowedValues: readonly T[]): T | undefined {
+    const givenText = this.requiredString(name);
+    const value = allowedValues.find((allowed) => allowed === givenText);
+    if (!value) this.addProblem(name, `must be one of ${allowedValues.join(', ')}`);
     return value;
   }
 
@@ -96,10 +96,10 @@ export class ObjectReader {
   }
 
   /** Reads a required object. Returns a reader for its fields. Both readers record into the same list of problems. */
-  object(name: string): ObjectReader {
+  requiredObject(name: string): ObjectReader {
     const value = this.readValue(name);
     if (!isObject(value)) this.addProblem(name, value === undefined ? 'is required' : 'must be an object');
-    return new ObjectReader(isObject(value) ? value : {}, `${this.pathPrefix}${name}.`, this.problems);
+    return new ObjectReader(isObject(value) ? value : {}, `${this.pathPrefix}${name}.`, this.problemByPath);
   }
 
   /** Returns the fields that have not been read. */
@@ -110,26 +110,27 @@ export class ObjectReader {
   /** Records a problem for each field that has not been read. */
   rejectUnread(): void {
     for (const name of Object.keys(this.unreadFields()))
-      this.addProblem(redactUnknownName(name), 'is unknown');
+      this.addProblem(redactUnknownFieldName(name), 'is unknown');
   }
 
   /** Records a problem of a field. Does nothing if a problem of this field was already recorded. */
   addProblem(name: string, violatedRule: string): void {
-    if (!this.problems.has(this.pathPrefix + name)) this.problems.set(this.pathPrefix + name, violatedRule);
+    if (!this.problemByPath.has(this.pathPrefix + name))
+      this.problemByPath.set(this.pathPrefix + name, violatedRule);
   }
 
   /** Throws a 400 error if a problem was recorded. */
   throwIfInvalid(): void {
-    if (this.problems.size > 0) throw this.toError();
+    if (this.problemByPath.size > 0) throw this.toError();
   }
 
   /** Returns a 400 error with the recorded problems. */
   toError(): SandboxHttpError {
-    return invalidRequestError(Object.fromEntries(this.problems));
+    return invalidRequestError(Object.fromEntries(this.problemByPath));
   }
 
   private readValue(name: string): unknown {
     this.namesRead.add(name);
-    return this.has(name) ? this.source[name] : undefined;
+    return this.hasField(name) ? this.source[name] : undefined;
   }
 }

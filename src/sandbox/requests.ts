@@ -4,7 +4,7 @@ import { redactCardData, maskCardFields } from './cards';
 import {
   positiveAmountRule,
   currencyCodeRule,
-  freeTextRule,
+  noCardNumberRule,
   httpUrlRule,
   methodFieldRule,
   uuidRule,
@@ -16,9 +16,9 @@ import { ObjectReader, readObject } from './object-reader';
  * Parses the body of a payment create. Masks the card number and drops the security code in the result. Throws a 400
  * error if the body is invalid.
  */
-export function readPaymentRequest(body: WireObject, methods: SandboxMethods['payments']) {
-  const reader = new ObjectReader(body);
-  const { methodReader, type, method, ...common } = readCommonFields(reader, 'payment_method', methods);
+export function readPaymentRequest(bodyFields: WireObject, methodByType: SandboxMethods['payments']) {
+  const reader = new ObjectReader(bodyFields);
+  const { methodReader, type, method, ...common } = readCommonFields(reader, 'payment_method', methodByType);
   const externalId = reader.optionalString('external_id');
   const returnUrl = reader.optionalString('return_url', httpUrlRule);
   reader.rejectUnread();
@@ -26,12 +26,12 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
     methodReader.addProblem('type', 'is not a known method');
     throw methodReader.toError();
   }
-  const fields = methodReader.unreadFields();
-  const { flow, responseHasAddedFields } = selectFlow(method, Object.keys(fields));
+  const rawFields = methodReader.unreadFields();
+  const { flow, responseHasAddedFields } = selectFlow(method, Object.keys(rawFields));
   checkMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirectFields });
   if (!method.acceptsAnyFields) methodReader.rejectUnread();
   reader.throwIfInvalid();
-  const methodFields = method.acceptsAnyFields ? redactCardData(fields) : maskCardFields(fields);
+  const methodFields = method.acceptsAnyFields ? redactCardData(rawFields) : maskCardFields(rawFields);
   return { ...common, type, method, externalId, returnUrl, flow, responseHasAddedFields, methodFields };
 }
 
@@ -39,42 +39,43 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
  * Parses the body of a payout create. If the method is unknown, accepts it with any fields (spec 2.8, "or others").
  * Masks card numbers and removes security codes in the result. Throws a 400 error if the body is invalid.
  */
-export function readPayoutRequest(body: WireObject, methods: SandboxMethods['payouts']) {
-  const reader = new ObjectReader(body);
-  const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methods);
+export function readPayoutRequest(bodyFields: WireObject, methodByType: SandboxMethods['payouts']) {
+  const reader = new ObjectReader(bodyFields);
+  const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methodByType);
   const externalId = reader.requiredString('external_id');
   reader.rejectUnread();
-  const fields = methodReader.unreadFields();
+  const rawFields = methodReader.unreadFields();
   if (method) {
     checkMethodFields(methodReader, method);
     methodReader.rejectUnread();
   }
   reader.throwIfInvalid();
-  return { ...common, externalId, methodFields: method ? maskCardFields(fields) : redactCardData(fields) };
+  const methodFields = method ? maskCardFields(rawFields) : redactCardData(rawFields);
+  return { ...common, externalId, methodFields };
 }
 
 function readCommonFields<M extends { currency?: string }>(
   reader: ObjectReader,
   methodFieldName: 'payment_method' | 'payout_method',
-  methods: ReadonlyMap<string, M>,
+  methodByType: ReadonlyMap<string, M>,
 ) {
   const channel = reader.requiredString('channel', uuidRule);
-  const methodReader = reader.object(methodFieldName);
+  const methodReader = reader.requiredObject(methodFieldName);
   const type = methodReader.requiredString('type');
-  const method = methods.get(type);
-  const amount = readAmount(reader.object('amount'), method?.currency);
+  const method = methodByType.get(type);
+  const amount = readAmount(reader.requiredObject('amount'), method?.currency);
   const callbackUrl = reader.optionalString('callback_url', httpUrlRule);
-  reader.optionalString('description', freeTextRule);
+  reader.optionalString('description', noCardNumberRule);
   return { channel, methodReader, type, method, amount, callbackUrl };
 }
 
-function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) {
-  const currency = reader.requiredString('currency', currencyCodeRule);
-  const value = reader.requiredString('value', positiveAmountRule);
+function readAmount(amountReader: ObjectReader, requiredCurrency: string | undefined) {
+  const currency = amountReader.requiredString('currency', currencyCodeRule);
+  const value = amountReader.requiredString('value', positiveAmountRule);
   if (requiredCurrency && currency !== requiredCurrency) {
-    reader.addProblem('currency', `must be ${requiredCurrency} for this method`);
+    amountReader.addProblem('currency', `must be ${requiredCurrency} for this method`);
   }
-  reader.rejectUnread();
+  amountReader.rejectUnread();
   return { currency, value };
 }
 
@@ -86,27 +87,27 @@ function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) 
  * direct flow. In the redirect flow it is true only if both flows have the same request fields (spec 2.5, note 1).
  */
 function selectFlow({ redirectFields, direct }: SandboxPaymentMethod, fieldNames: readonly string[]) {
-  if (direct && (!redirectFields || fieldNames.some((name) => !redirectFields.includes(name)))) {
+  if (direct && (!redirectFields || fieldNames.some((fieldName) => !redirectFields.includes(fieldName)))) {
     return { flow: 'direct', responseHasAddedFields: true } as const;
   }
   const directFieldNames = direct && [...direct.required, ...(direct.optional ?? [])];
   const responseHasAddedFields =
     directFieldNames?.length === redirectFields?.length &&
-    directFieldNames?.every((name) => redirectFields?.includes(name));
+    directFieldNames?.every((fieldName) => redirectFields?.includes(fieldName));
   return { flow: 'redirect', responseHasAddedFields } as const;
 }
 
 function checkMethodFields(
-  reader: ObjectReader,
+  methodReader: ObjectReader,
   { required = [], optional = [] }: { required?: readonly string[]; optional?: readonly string[] } = {},
 ): void {
-  for (const name of required) reader.requiredString(name, methodFieldRule(name));
-  for (const name of optional) reader.optionalString(name, methodFieldRule(name));
+  for (const fieldName of required) methodReader.requiredString(fieldName, methodFieldRule(fieldName));
+  for (const fieldName of optional) methodReader.optionalString(fieldName, methodFieldRule(fieldName));
 }
 
 /** Parses the parameters of a lookup. Throws a 400 error if a parameter is invalid or if both ids are missing. */
-export const readLookupRequest = (query: WireObject) =>
-  readObject(query, (reader) => {
+export const readLookupRequest = (queryFields: WireObject) =>
+  readObject(queryFields, (reader) => {
     const channel = reader.requiredString('channel', uuidRule);
     const transactionId = reader.optionalString('transaction_id', uuidRule);
     const externalId = reader.optionalString('external_id');
@@ -117,17 +118,17 @@ export const readLookupRequest = (query: WireObject) =>
   });
 
 /** Parses a query string (without the `?`). Throws a 400 error if it is malformed or if a name occurs twice. */
-export function parseQuery(text: string): Record<string, string> {
-  if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(text))
+export function parseQuery(queryString: string): Record<string, string> {
+  if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(queryString))
     throw invalidRequestError({ query: 'must be name=value pairs' });
   try {
     // decodeURIComponent() throws for malformed percent-encoding, which URLSearchParams would silently replace.
-    decodeURIComponent(text);
+    decodeURIComponent(queryString);
   } catch {
     throw invalidRequestError({ query: 'must be percent-encoded UTF-8' });
   }
-  const fields = new URLSearchParams(text);
-  if (new Set(fields.keys()).size < fields.size)
+  const queryParameters = new URLSearchParams(queryString);
+  if (new Set(queryParameters.keys()).size < queryParameters.size)
     throw invalidRequestError({ query: 'must not contain a name twice' });
-  return Object.fromEntries(fields);
+  return Object.fromEntries(queryParameters);
 }

@@ -9,7 +9,7 @@ export function paymentBody(payment: Payment, lookupOnlyFields: WireObject = {})
   const { method, methodFields, addedFields, state } = payment;
   const account = method.hasTopLevelAccount && payment.flow === 'direct' ? addedFields['account'] : undefined;
   return {
-    status: payment.outcome.reportedStatus ?? payment.status,
+    status: payment.simulatedOutcome.reportedStatus ?? payment.status,
     transaction_id: payment.id,
     amount: payment.amount,
     redirect_url: payment.redirectUrl,
@@ -34,20 +34,20 @@ export function confirmResponseBody(payment: Payment): WireObject {
     return { status, transaction_id: id, amount, redirect_url: redirectUrl, create_date: createDate };
   const { confirmField, echoedFields } = payment.method;
   // As in the examples of the specification, only upi (`utr`) and dcb (`code`) repeat the payer's fields.
-  const echoed = confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echoedFields) : {};
-  return { status, transaction_id: id, payment_method: { type: methodTypeOf(payment), ...echoed, state } };
+  const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echoedFields) : {};
+  return { status, transaction_id: id, payment_method: { type: methodTypeOf(payment), ...repeated, state } };
 }
 
 /** Builds the response to a payout create. Its `external_id` is always null (spec 4.2). */
-export const payoutCreatedBody = ({ status, id, outcome }: Payout): WireObject => ({
-  status: outcome.reportedStatus ?? status,
+export const payoutCreatedBody = ({ status, id, simulatedOutcome }: Payout): WireObject => ({
+  status: simulatedOutcome.reportedStatus ?? status,
   transaction_id: id,
   external_id: null,
 });
 
 /** Builds the response to a payout lookup (spec 4.1). Has `method` only if the payout failed or has `reportedType`. */
 export function payoutLookupBody(payout: Payout): WireObject {
-  const { reportedType, reportedStatus } = payout.outcome;
+  const { reportedType, reportedStatus } = payout.simulatedOutcome;
   const methodType = reportedType ?? (payout.status === 'failed' ? payout.type : undefined);
   return {
     status: reportedStatus ?? payout.status,
@@ -58,9 +58,9 @@ export function payoutLookupBody(payout: Payout): WireObject {
   };
 }
 
-const methodTypeOf = ({ outcome, type }: Payment): string => outcome.reportedType ?? type;
+const methodTypeOf = ({ simulatedOutcome, type }: Payment): string => simulatedOutcome.reportedType ?? type;
 
-function pick(source: WireObject, names: readonly string[]): WireObject {
-  const presentNames = names.filter((name) => Object.hasOwn(source, name));
-  return Object.fromEntries(presentNames.map((name) => [name, source[name]]));
+function pick(fields: WireObject, fieldNames: readonly string[]): WireObject {
+  const presentFieldNames = fieldNames.filter((fieldName) => Object.hasOwn(fields, fieldName));
+  return Object.fromEntries(presentFieldNames.map((fieldName) => [fieldName, fields[fieldName]]));
 }

@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../shared/clock';
 import { DEV_JWKS_FILE, DEV_JWKS_PATH } from '../shared/dev-issuer';
 import { errorCode } from '../shared/error-code';
 import { noJsonSchemas } from '../shared/no-json-schemas';
-import { addApi, ALLOWED_HTTP_METHODS } from './api';
+import { addApi, ALLOWED_METHODS_BY_URL_PATH } from './api';
 import { CallbackSender } from './callbacks';
 import { AdvancingClock } from './clock';
 import { createControl, type SandboxControl } from './control';
@@ -33,7 +33,7 @@ export interface SandboxOptions {
   servesControlPlane?: boolean;
   /** Whether to serve the public key of the tokens that `paygraph dev-token` issues; by default false. */
   servesDevJwks?: boolean;
-  clock?: Clock;
+  realClock?: Clock;
   /**
    * Delay in ms from a create or confirm to the final status, if that status does not wait for the payer. By default
    * 1500.
@@ -55,44 +55,43 @@ export interface Sandbox {
 /** Starts a sandbox, listening on 127.0.0.1. Rejects if it cannot listen. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, anyPortIfTaken, credentials, logger } = options;
-  const { clock: realClock = systemClock, settleAfterMs = 1500, maxTransactions = 100_000 } = options;
+  const { realClock = systemClock, settleAfterMs = 1500, maxTransactions = 100_000 } = options;
   let url = '';
   const clock = new AdvancingClock(realClock);
-  const callbacks = new CallbackSender({ clock, realClock, logger });
+  const callbackSender = new CallbackSender({ clock, realClock, logger });
   const store = new TransactionStore(maxTransactions);
   const refreshEvents = new ConsoleRefreshEvents(realClock);
   const onChange = () => refreshEvents.notifyChange();
-  const faults = new FaultInjector(onChange);
+  const faultInjector = new FaultInjector(onChange);
   const lifecycle = new Lifecycle({
     clock,
     store,
     settleAfterMs,
     onChange: (transaction) => {
       onChange();
-      callbacks.notify(transaction);
+      callbackSender.notify(transaction);
     },
   });
-  const control = createControl({ store, lifecycle, faults, clock, callbacks, onChange });
-  const service = new SandboxService({ store, lifecycle, faults, clock, baseUrl: () => url });
+  const control = createControl({ store, lifecycle, faultInjector, clock, callbackSender, onChange });
+  const sandboxService = new SandboxService({ store, lifecycle, faultInjector, clock, baseUrl: () => url });
 
   const app = createBareServer(logger);
-  addApi(app, { credentials, service, faults, clock, realClock });
+  addApi(app, { credentials, sandboxService, faultInjector, clock, realClock });
   addHostedPage(app, store, lifecycle);
   app.get('/healthz', () => ({ status: 'ok' }));
   if (options.servesDevJwks) addJwks(app);
   if (options.servesControlPlane) {
-    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, refreshEvents);
-    app.register(routes, { prefix: '/_sandbox' });
+    app.register(async (scope) => addControlRoutes(scope, control, refreshEvents), { prefix: '/_sandbox' });
   }
   const listen = (listenPort: number) => app.listen({ host: '127.0.0.1', port: listenPort });
-  const address = await listen(port).catch((error: unknown) => {
+  const origin = await listen(port).catch((error: unknown) => {
     if (anyPortIfTaken && errorCode(error) === 'EADDRINUSE') return listen(0);
     throw error;
   });
-  url = `${address}/`;
+  url = `${origin}/`;
   const close = async () => {
     clock.cancelTimers();
-    callbacks.stop();
+    callbackSender.stop();
     refreshEvents.close();
     await app.close();
   };
@@ -102,8 +101,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** Serves DEV_JWKS_FILE, which is read for each request. Responds with 404 if it cannot be read. */
 function addJwks(app: FastifyInstance): void {
   app.get(DEV_JWKS_PATH, async (request, reply) => {
-    const text = await readFile(DEV_JWKS_FILE, 'utf8').catch(() => undefined);
-    return text === undefined ? respondNotFound(request, reply) : reply.type('application/json').send(text);
+    const jwks = await readFile(DEV_JWKS_FILE, 'utf8').catch(() => undefined);
+    return jwks === undefined ? respondNotFound(request, reply) : reply.type('application/json').send(jwks);
   });
 }
 
@@ -125,14 +124,14 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
     // Log the route pattern instead of the URL, because the URL contains ids of the client.
     const { method, routeOptions } = request;
     const elapsedMs = Math.round(reply.elapsedTime);
-    const facts = { method, route: routeOptions.url, status: reply.statusCode, ms: elapsedMs };
-    logger?.info(facts, 'sandbox request completed');
+    const logFields = { method, route: routeOptions.url, status: reply.statusCode, ms: elapsedMs };
+    logger?.info(logFields, 'sandbox request completed');
   });
   return app;
 }
 
 function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const allowedMethods = ALLOWED_HTTP_METHODS.get(request.url.split('?', 1)[0] ?? '');
+  const allowedMethods = ALLOWED_METHODS_BY_URL_PATH.get(request.url.split('?', 1)[0] ?? '');
   if (allowedMethods === undefined) return reply.code(404).send(PATH_NOT_FOUND_BODY);
   return reply
     .code(405)
@@ -143,12 +142,12 @@ function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyR
 function respondError(error: FastifyError, reply: FastifyReply, logger?: SandboxLogger): FastifyReply {
   const httpError = toHttpError(error);
   if (httpError) {
-    const { status, message, errors } = httpError;
+    const { status, message, violatedRuleByField: errors } = httpError;
     return reply.code(status).send({ message, errors });
   }
   // Log only the stack frames, because the message of an unexpected error may contain the client's input.
-  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
-  logger?.error({ error: error.name, frames }, 'unexpected error in the sandbox');
+  const stackFrames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
+  logger?.error({ error: error.name, frames: stackFrames }, 'unexpected error in the sandbox');
   return reply.code(500).send({ message: 'The sandbox failed with an internal error' });
 }
 

@@ -11,13 +11,13 @@ import type { Lifecycle } from './lifecycle';
 import { readObject } from './object-reader';
 import { readLookupRequest, readPaymentRequest, readPayoutRequest } from './requests';
 import type { TransactionStore } from './store';
-import { awaitsConfirm, isHidden, toSandboxTransaction, microsecondDate } from './transaction';
+import { awaitsConfirm, isHidden, toMethodFunctionArgument, microsecondDate } from './transaction';
 import type { Payment, Payout, Transaction, TransactionKind } from './transaction';
 
 interface SandboxServiceDependencies {
   store: TransactionStore;
   lifecycle: Lifecycle;
-  faults: FaultInjector;
+  faultInjector: FaultInjector;
   clock: Clock;
   /** Returns the sandbox's base URL, with a slash at the end; empty until the server listens. */
   baseUrl(): string;
@@ -30,8 +30,8 @@ export class SandboxService {
 
   constructor(private readonly dependencies: SandboxServiceDependencies) {}
 
-  createPayment(body: WireObject): SandboxResponse {
-    const { responseHasAddedFields, ...request } = readPaymentRequest(body, this.methods.payments);
+  createPayment(bodyFields: WireObject): SandboxResponse {
+    const { responseHasAddedFields, ...request } = readPaymentRequest(bodyFields, this.methods.payments);
     const { method, flow, amount } = request;
     const commonFields = this.createCommonFields(amount.value);
     const payment: Payment = {
@@ -44,44 +44,44 @@ export class SandboxService {
       ...request,
     };
     if (responseHasAddedFields)
-      payment.addedFields = method.addedFields?.(toSandboxTransaction(payment)) ?? {};
+      payment.addedFields = method.addedFields?.(toMethodFunctionArgument(payment)) ?? {};
     return this.startAndRespond(payment, paymentBody(payment));
   }
 
-  createPayout(body: WireObject): SandboxResponse {
-    const request = readPayoutRequest(body, this.methods.payouts);
+  createPayout(bodyFields: WireObject): SandboxResponse {
+    const request = readPayoutRequest(bodyFields, this.methods.payouts);
     const commonFields = this.createCommonFields(request.amount.value);
     const payout: Payout = { kind: 'payout', status: 'processing', ...commonFields, ...request };
     return this.startAndRespond(payout, payoutCreatedBody(payout));
   }
 
-  lookUp(kind: TransactionKind, query: WireObject): SandboxResponse {
+  lookUp(kind: TransactionKind, queryFields: WireObject): SandboxResponse {
     const transaction = this.dependencies.store.find({
       kind,
-      ...readLookupRequest(query),
-      now: this.dependencies.clock.now(),
+      ...readLookupRequest(queryFields),
+      nowMs: this.dependencies.clock.now(),
     });
     if (!transaction) throw unknownTransactionError();
-    if (transaction.kind === 'payout') return { status: 200, body: payoutLookupBody(transaction) };
-    const lookupOnlyFields = transaction.method.lookupOnlyFields?.(toSandboxTransaction(transaction));
-    return { status: 200, body: paymentBody(transaction, lookupOnlyFields) };
+    if (transaction.kind === 'payout') return { httpStatus: 200, body: payoutLookupBody(transaction) };
+    const lookupOnlyFields = transaction.method.lookupOnlyFields?.(toMethodFunctionArgument(transaction));
+    return { httpStatus: 200, body: paymentBody(transaction, lookupOnlyFields) };
   }
 
   /** Confirms a payment (spec 4.5). Unlike the parameters of a lookup, `body` does not name the channel. */
-  confirm(body: WireObject): SandboxResponse {
-    const { payment, code } = readObject(body, (reader) => {
-      const id = reader.requiredString('id', uuidRule);
+  confirm(bodyFields: WireObject): SandboxResponse {
+    const { payment, confirmCode } = readObject(bodyFields, (reader) => {
+      const paymentId = reader.requiredString('id', uuidRule);
       reader.throwIfInvalid();
-      const payment = this.findPaymentToConfirm(id);
+      const payment = this.findPaymentToConfirm(paymentId);
       const { confirmField } = payment.method;
-      return { payment, code: confirmField ? reader.requiredString(confirmField) : undefined };
+      return { payment, confirmCode: confirmField ? reader.requiredString(confirmField) : undefined };
     });
-    this.dependencies.lifecycle.confirm(payment, code);
-    return { status: 200, body: confirmResponseBody(payment) };
+    this.dependencies.lifecycle.confirm(payment, confirmCode);
+    return { httpStatus: 200, body: confirmResponseBody(payment) };
   }
 
-  private findPaymentToConfirm(id: string): Payment {
-    const payment = this.dependencies.store.get(id);
+  private findPaymentToConfirm(paymentId: string): Payment {
+    const payment = this.dependencies.store.get(paymentId);
     if (payment?.kind !== 'payment' || isHidden(payment, this.dependencies.clock.now()))
       throw unknownTransactionError();
     if (payment.method.confirmField === undefined || !awaitsConfirm(payment))
@@ -90,19 +90,21 @@ export class SandboxService {
   }
 
   private createCommonFields(amountValue: string) {
-    const now = this.dependencies.clock.now();
-    const outcome = outcomeForAmount(amountValue);
-    const hiddenUntil = outcome.hiddenForMs === undefined ? undefined : now + outcome.hiddenForMs;
+    const nowMs = this.dependencies.clock.now();
+    const simulatedOutcome = outcomeForAmount(amountValue);
+    const { hiddenForMs } = simulatedOutcome;
+    const hiddenUntilMs = hiddenForMs === undefined ? undefined : nowMs + hiddenForMs;
     this.createCount += 1;
-    return { id: randomUUID(), createDate: microsecondDate(now, this.createCount), outcome, hiddenUntil };
+    const createDate = microsecondDate(nowMs, this.createCount);
+    return { id: randomUUID(), createDate, simulatedOutcome, hiddenUntilMs };
   }
 
-  private startAndRespond(transaction: Transaction, body: WireObject): SandboxResponse {
-    const { fault } = transaction.outcome;
-    if (fault === 'cut_before') return { status: 500, body: {}, fault };
+  private startAndRespond(transaction: Transaction, responseBody: WireObject): SandboxResponse {
+    const { createFault } = transaction.simulatedOutcome;
+    if (createFault === 'cut_before') return { httpStatus: 500, body: {}, createFault };
     this.dependencies.lifecycle.start(transaction);
-    this.dependencies.faults.countCreated(transaction.kind);
-    return { status: 201, body, fault };
+    this.dependencies.faultInjector.countCreated(transaction.kind);
+    return { httpStatus: 201, body: responseBody, createFault };
   }
 }
 

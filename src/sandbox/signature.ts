@@ -11,7 +11,7 @@ export interface ApiCredentials {
 interface SignedRequest {
   headers: IncomingHttpHeaders;
   /** The bytes that are signed together with the timestamp (spec section 5): the query string or the body. */
-  signedData: Buffer;
+  signedBytes: Buffer;
 }
 
 const MAX_TIMESTAMP_SKEW_SECONDS = 300;
@@ -31,7 +31,7 @@ export function authenticate(request: SignedRequest, credentials: ApiCredentials
     throw unauthenticatedError({ 'X-Timestamp': 'is more than 5 minutes in the future' });
   }
   const hmac = createHmac('sha256', credentials.secretKey.reveal());
-  const expectedSignature = hmac.update(timestamp).update(request.signedData).digest('hex');
+  const expectedSignature = hmac.update(timestamp).update(request.signedBytes).digest('hex');
   // Always compare both key and signature, so that neither timing nor response shows which of them is wrong.
   const isKeyValid = isSameText(apiKey, credentials.apiKey.reveal());
   const isSignatureValid = isSameText(signature.toLowerCase(), expectedSignature);
@@ -44,9 +44,9 @@ function requiredHeader(headers: IncomingHttpHeaders, name: string): string {
   return value;
 }
 
-const unauthenticatedError = (errors?: Record<string, string>): SandboxHttpError =>
-  new SandboxHttpError(401, 'Authentication failed', errors);
+const unauthenticatedError = (violatedRuleByHeader?: Record<string, string>): SandboxHttpError =>
+  new SandboxHttpError(401, 'Authentication failed', violatedRuleByHeader);
 
 /** Compares two texts in constant time. Hashes them first, because timingSafeEqual requires equal lengths. */
-const isSameText = (given: string, expected: string): boolean =>
-  timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'));
+const isSameText = (givenText: string, expectedText: string): boolean =>
+  timingSafeEqual(hash('sha256', givenText, 'buffer'), hash('sha256', expectedText, 'buffer'));

@@ -4,18 +4,18 @@ export interface TransactionFailure {
 }
 
 /**
- * Simulated outcome that an amount selects. If `error`, `mispayment` and `neverEnds` are all absent, the transaction
+ * Simulated outcome that an amount selects. If `failure`, `mispayment` and `neverEnds` are all absent, the transaction
  * completes.
  */
 export interface SimulatedOutcome {
   /** The error with which the transaction fails. */
-  error?: TransactionFailure;
+  failure?: TransactionFailure;
   /** The payer pays less or more than the amount. Ignored for payouts, which have no status `mispaid` (spec 3.2). */
   mispayment?: 'less' | 'more';
   /** The transaction stays open until the control plane ends it, or the payer presses Decline or Pay less. */
   neverEnds?: true;
   /** Fault to simulate in the create request (docs/sandbox.md). */
-  fault?: 'cut_before' | 'cut_after' | 'error_after' | 'truncated';
+  createFault?: 'cut_before' | 'cut_after' | 'error_after' | 'truncated';
   /** Time in ms after the create during which lookups and confirms do not find the transaction. */
   hiddenForMs?: number;
   /** Status in callbacks and in responses to creates and lookups, instead of the real status. */
@@ -24,12 +24,12 @@ export interface SimulatedOutcome {
   reportedType?: string;
 }
 
-const failureOutcome = (code: string, message: string): SimulatedOutcome => ({ error: { code, message } });
+const failureOutcome = (code: string, message: string): SimulatedOutcome => ({ failure: { code, message } });
 const providerFailureOutcome = (message: string): SimulatedOutcome =>
   failureOutcome('PROVIDER_PROCESSING_FAILED', message);
 
 /** Simulated outcomes by the cents of the amount (docs/sandbox.md). */
-const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
+const OUTCOME_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
   '01': failureOutcome('DECLINED_GENERIC', 'The payment was declined'),
   '02': failureOutcome('PERSONAL_DATA_NOT_PROVIDED', 'Personal data was not provided'),
   '03': failureOutcome('CARD_DATA_NOT_PROVIDED', 'Card data was not provided'),
@@ -44,11 +44,11 @@ const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
   '70': { mispayment: 'less' },
   '71': { mispayment: 'more' },
   '75': { neverEnds: true },
-  '80': { fault: 'cut_after' },
-  '81': { fault: 'cut_before' },
-  '82': { fault: 'error_after' },
+  '80': { createFault: 'cut_after' },
+  '81': { createFault: 'cut_before' },
+  '82': { createFault: 'error_after' },
   '83': { hiddenForMs: 5000 },
-  '84': { fault: 'truncated' },
+  '84': { createFault: 'truncated' },
   '85': { reportedStatus: 'on_hold' },
   '86': { reportedType: 'carrier_pigeon' },
 };
@@ -56,13 +56,13 @@ const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
 /**
  * Returns the outcome that the cents of an amount select; {} if they select none. `value`: an amount with two decimals.
  */
-export const outcomeForAmount = (value: string): SimulatedOutcome => OUTCOMES_BY_CENTS[value.slice(-2)] ?? {};
+export const outcomeForAmount = (value: string): SimulatedOutcome => OUTCOME_BY_CENTS[value.slice(-2)] ?? {};
 
 /** Returns the amount paid for a mispaid payment: half of `requestedValue` or about 1.5 times as much. */
-export function mispaidAmount(requestedValue: string, comparison: 'less' | 'more'): string {
-  const cents = BigInt(requestedValue.replace('.', ''));
-  const halfCents = cents / 2n;
-  const receivedCents = comparison === 'less' ? halfCents : cents + halfCents + 1n;
-  const digits = receivedCents.toString().padStart(3, '0');
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+export function mispaidAmount(requestedValue: string, mispayment: 'less' | 'more'): string {
+  const requestedCents = BigInt(requestedValue.replace('.', ''));
+  const halfCents = requestedCents / 2n;
+  const receivedCents = mispayment === 'less' ? halfCents : requestedCents + halfCents + 1n;
+  const receivedDigits = receivedCents.toString().padStart(3, '0');
+  return `${receivedDigits.slice(0, -2)}.${receivedDigits.slice(-2)}`;
 }

@@ -6,7 +6,7 @@ interface TransactionSearch {
   transactionId?: string;
   externalId?: string;
   /** Current time in ms since 1970. A transaction that is hidden at this time is not found. */
-  now: number;
+  nowMs: number;
 }
 
 /**
@@ -14,72 +14,73 @@ interface TransactionSearch {
  * no transaction has a final status, add() evicts the oldest.
  */
 export class TransactionStore {
-  private readonly byId = new Map<string, Transaction>();
-  private readonly byExternalId = new Map<string, Transaction[]>();
+  private readonly transactionById = new Map<string, Transaction>();
+  private readonly listByExternalId = new Map<string, Transaction[]>();
   private readonly finalTransactions = new Set<Transaction>();
 
   constructor(private readonly maxTransactions: number) {}
 
   add(transaction: Transaction): void {
-    if (this.byId.size >= this.maxTransactions) this.evict();
+    if (this.transactionById.size >= this.maxTransactions) this.evictOne();
     const { id, externalId } = transaction;
-    this.byId.set(id, transaction);
+    this.transactionById.set(id, transaction);
     if (externalId === undefined) return;
-    const sameExternalId = this.byExternalId.get(externalId);
-    if (sameExternalId) sameExternalId.push(transaction);
-    else this.byExternalId.set(externalId, [transaction]);
+    const earlierTransactions = this.listByExternalId.get(externalId);
+    if (earlierTransactions) earlierTransactions.push(transaction);
+    else this.listByExternalId.set(externalId, [transaction]);
   }
 
   /** Records that a transaction has a final status. Such transactions are evicted before open ones. */
   markFinal(transaction: Transaction): void {
-    if (this.byId.has(transaction.id)) this.finalTransactions.add(transaction);
+    if (this.transactionById.has(transaction.id)) this.finalTransactions.add(transaction);
   }
 
   /** Returns a transaction by id, even if it is hidden from lookups. Returns undefined if the id is unknown. */
-  get(id: string): Transaction | undefined {
-    return this.byId.get(id.toLowerCase());
+  get(transactionId: string): Transaction | undefined {
+    return this.transactionById.get(transactionId.toLowerCase());
   }
 
   /** Returns the newest transaction that matches all given criteria and is not hidden; undefined if there is none. */
-  find({ kind, channel, transactionId, externalId, now }: TransactionSearch): Transaction | undefined {
+  find({ kind, channel, transactionId, externalId, nowMs }: TransactionSearch): Transaction | undefined {
     const candidates =
-      transactionId === undefined ? this.byExternalId.get(externalId ?? '') : [this.get(transactionId)];
+      transactionId === undefined ? this.listByExternalId.get(externalId ?? '') : [this.get(transactionId)];
     return candidates?.findLast(
       (candidate) =>
         candidate?.kind === kind &&
         candidate.channel.toLowerCase() === channel.toLowerCase() &&
         (externalId === undefined || candidate.externalId === externalId) &&
-        !isHidden(candidate, now),
+        !isHidden(candidate, nowMs),
     );
   }
 
   /**
-   * Returns up to `limit` transactions, newest first. If `beforeId` is given, returns only transactions older than the
+   * Returns up to `maxCount` transactions, newest first. If `beforeId` is given, returns only those older than the
    * one with this id, and [] if there is no transaction with this id.
    */
-  list(limit: number, beforeId?: string): Transaction[] {
-    const newestFirst = [...this.byId.values()].reverse();
-    if (beforeId === undefined) return newestFirst.slice(0, limit);
-    const index = newestFirst.findIndex(({ id }) => id === beforeId.toLowerCase());
-    return index === -1 ? [] : newestFirst.slice(index + 1, index + 1 + limit);
+  list(maxCount: number, beforeId?: string): Transaction[] {
+    const newestFirst = [...this.transactionById.values()].reverse();
+    if (beforeId === undefined) return newestFirst.slice(0, maxCount);
+    const beforeIndex = newestFirst.findIndex(({ id }) => id === beforeId.toLowerCase());
+    return beforeIndex === -1 ? [] : newestFirst.slice(beforeIndex + 1, beforeIndex + 1 + maxCount);
   }
 
   clear(): void {
-    for (const { outcomeTimer } of this.byId.values()) outcomeTimer?.cancel();
-    this.byId.clear();
-    this.byExternalId.clear();
+    for (const { outcomeTimer } of this.transactionById.values()) outcomeTimer?.cancel();
+    this.transactionById.clear();
+    this.listByExternalId.clear();
     this.finalTransactions.clear();
   }
 
-  private evict(): void {
-    const [transaction] = this.finalTransactions.size > 0 ? this.finalTransactions : this.byId.values();
+  private evictOne(): void {
+    const [transaction] =
+      this.finalTransactions.size > 0 ? this.finalTransactions : this.transactionById.values();
     if (!transaction) return;
     this.finalTransactions.delete(transaction);
     transaction.outcomeTimer?.cancel();
-    this.byId.delete(transaction.id);
+    this.transactionById.delete(transaction.id);
     const externalId = transaction.externalId ?? '';
-    const others = this.byExternalId.get(externalId)?.filter((candidate) => candidate !== transaction) ?? [];
-    if (others.length > 0) this.byExternalId.set(externalId, others);
-    else this.byExternalId.delete(externalId);
+    const others = this.listByExternalId.get(externalId)?.filter((other) => other !== transaction) ?? [];
+    if (others.length > 0) this.listByExternalId.set(externalId, others);
+    else this.listByExternalId.delete(externalId);
   }
 }

@@ -21,9 +21,9 @@ interface CommonTransactionFields {
   callbackUrl?: string;
   /** Time of the create, formatted by microsecondDate(). */
   createDate: string;
-  outcome: SimulatedOutcome;
+  simulatedOutcome: SimulatedOutcome;
   /** Time in ms since 1970 before which lookups and confirms do not find the transaction. */
-  hiddenUntil?: number;
+  hiddenUntilMs?: number;
   error?: TransactionFailure;
   /** Timer that sets the final status; absent if no final status was scheduled. */
   outcomeTimer?: Timer;
@@ -53,30 +53,30 @@ export type TransactionKind = Transaction['kind'];
 export const hasFinalStatus = ({ status }: Transaction): boolean =>
   status !== 'pending' && status !== 'processing';
 
-export const isHidden = ({ hiddenUntil }: Transaction, now: number): boolean =>
-  hiddenUntil !== undefined && hiddenUntil > now;
+export const isHidden = ({ hiddenUntilMs }: Transaction, nowMs: number): boolean =>
+  hiddenUntilMs !== undefined && hiddenUntilMs > nowMs;
 
 /** Whether a payment waits for a confirm. */
 export const awaitsConfirm = ({ state }: Payment): boolean =>
   state !== undefined && state !== 'waiting_for_provider';
 
 /** Converts a transaction to the argument of a method's functions, such as `addedFields` and `lookupOnlyFields`. */
-export function toSandboxTransaction({ id, methodFields, amount }: Transaction) {
+export function toMethodFunctionArgument({ id, methodFields, amount }: Transaction) {
   return { id, methodFields, amount, pseudoRandomDigits: pseudoRandomDigits.bind(null, id) };
 }
 
 /** Returns `count` pseudo-random decimal digits, always the same for the same id and label. */
-function pseudoRandomDigits(id: string, count: number, label: string): string {
+function pseudoRandomDigits(transactionId: string, count: number, label: string): string {
   let digits = '';
   for (let round = 0; digits.length < count; round += 1) {
-    const hash = createHash('sha256').update(`${id} ${label} ${round}`).digest();
-    digits += Array.from(hash, (byte) => byte % 10).join('');
+    const hashBytes = createHash('sha256').update(`${transactionId} ${label} ${round}`).digest();
+    digits += Array.from(hashBytes, (byte) => byte % 10).join('');
   }
   return digits.slice(0, count);
 }
 
-/** Formats a time (`ms` since 1970) as ISO 8601 (spec 2.1). `micros` modulo 1000 becomes the last three decimals. */
-export function microsecondDate(ms: number, micros: number): string {
-  const digits = String(micros % 1000).padStart(3, '0');
-  return new Date(ms).toISOString().replace('Z', `${digits}+00:00`);
+/** Formats `timeMs` (since 1970) as ISO 8601 (spec 2.1). The last three decimals are `microseconds` modulo 1000. */
+export function microsecondDate(timeMs: number, microseconds: number): string {
+  const digits = String(microseconds % 1000).padStart(3, '0');
+  return new Date(timeMs).toISOString().replace('Z', `${digits}+00:00`);
 }

@@ -5,13 +5,13 @@ const MAX_KEPT_TRANSITIONS = 50;
 /** A change of the status or state of a transaction. */
 export interface Transition {
   /** Time in ms since 1970, by the sandbox's clock. */
-  at: number;
+  atMs: number;
   kind: TransactionKind;
   transactionId: string;
   /** Status and state before the change; null for a new transaction. */
-  from: string | null;
+  statusBefore: string | null;
   /** Status and state after the change, for example `processing, waiting_for_utr`. */
-  to: string;
+  statusAfter: string;
 }
 
 /** Keeps the latest 50 transitions of all transactions in memory. */
@@ -23,11 +23,11 @@ export class TransitionLog {
   record(transaction: Transaction, atMs: number): void {
     const { kind, id: transactionId, status } = transaction;
     const state = transaction.kind === 'payment' ? transaction.state : undefined;
-    const to = state ? `${status}, ${state}` : status;
-    const from = this.statusByTransaction.get(transaction) ?? null;
-    if (from === to) return;
-    this.statusByTransaction.set(transaction, to);
-    this.latestTransitions.push({ at: atMs, kind, transactionId, from, to });
+    const statusAfter = state ? `${status}, ${state}` : status;
+    const statusBefore = this.statusByTransaction.get(transaction) ?? null;
+    if (statusBefore === statusAfter) return;
+    this.statusByTransaction.set(transaction, statusAfter);
+    this.latestTransitions.push({ atMs, kind, transactionId, statusBefore, statusAfter });
     if (this.latestTransitions.length > MAX_KEPT_TRANSITIONS) this.latestTransitions.shift();
   }
 

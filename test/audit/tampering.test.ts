@@ -146,7 +146,7 @@ test.each([
 
 test('Verification against a seal (an earlier hash of the last line) detects removed lines, and accepts later lines', async () => {
   const file = await twoStarts();
-  const { seal = '' } = (await verify(file)).verifier.files[0]!;
+  const { seal = '' } = (await verify(file)).verifier.fileSummaries[0]!;
   const whole = linesOf(file);
   expect(seal).toBe(parseLine(whole.at(-1)!)!.hash);
   const seals = [seal, parseLine(whole[0]!)!.hash];

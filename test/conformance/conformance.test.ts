@@ -58,7 +58,7 @@ function remoteAccess(): ServiceAccess | undefined {
 /** Opens a sandbox in this process with a fake clock. */
 async function openSandbox(): Promise<ServiceAccess> {
   const clock = fakeClock(Date.now());
-  const { url } = await testSandbox({ clock });
+  const { url } = await testSandbox({ realClock: clock });
   const passTime = async (ms: number): Promise<void> => void clock.advance(ms);
   const now = () => clock.now();
   return { baseUrl: url, apiKey: API_KEY, secretKey: SECRET_KEY, channel: CHANNEL, now, passTime };

@@ -127,7 +127,7 @@ export const bugs = [
     file: 'src/observability/tracing/client-spans.ts',
     find: "      'url.template': urlTemplate,\n",
     replace:
-      "      'url.template': urlTemplate,\n      'url.query': (call as { queryString?: string }).queryString ?? '',\n",
+      "      'url.template': urlTemplate,\n      'url.query': (serviceCall as { queryString?: string }).queryString ?? '',\n",
     tests: ['test/tracing/tracing.slow.test.ts'],
   },
   {

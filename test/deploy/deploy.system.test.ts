@@ -165,7 +165,7 @@ test('The audit sidecar of Kubernetes prints every line of the audit log, even i
   writeFileSync(shipped, printed);
   const { faults, notes, verifier } = await verify(shipped);
   expect([...faults, ...notes]).toEqual([]);
-  expect(verifier.files).toMatchObject([{ calls: 300 }]);
+  expect(verifier.fileSummaries).toMatchObject([{ calls: 300 }]);
 });
 
 const guide = textOf('docs/deployment.md');

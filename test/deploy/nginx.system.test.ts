@@ -42,7 +42,7 @@ describeWhere(
     beforeAll(async () => {
       const [store, sandbox] = await Promise.all([
         openStore('PostgreSQL'),
-        testSandbox({ clock: frozenClock(Date.now()) }),
+        testSandbox({ realClock: frozenClock(Date.now()) }),
       ]);
       closeAfterTests(Object.assign(store, { close: () => store.drop() }));
       auditFile = path.join(openFolder(), 'audit.log');

@@ -208,7 +208,7 @@ describe('The example operations of the explorer, run against the sandbox,', () 
   let gateway: TestClient;
 
   beforeAll(async () => {
-    sandbox = await testSandbox({ clock: fakeClock(Date.now()) });
+    sandbox = await testSandbox({ realClock: fakeClock(Date.now()) });
     gateway = await testGateway(sandbox.url, { inSandbox: true });
   });
 

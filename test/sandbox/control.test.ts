@@ -30,13 +30,17 @@ describe('The control plane of the sandbox', () => {
     const own = { kind: 'payment', transactionId: id };
     const [utr, provider] = ['processing, waiting_for_utr', 'processing, waiting_for_provider'];
     expect(transitions()).toEqual([
-      { ...own, at: START + 5000, from: provider, to: 'completed' },
-      { ...own, at: START + 2000, from: utr, to: provider },
-      { ...own, at: START, from: null, to: utr },
+      { ...own, atMs: START + 5000, statusBefore: provider, statusAfter: 'completed' },
+      { ...own, atMs: START + 2000, statusBefore: utr, statusAfter: provider },
+      { ...own, atMs: START, statusBefore: null, statusAfter: utr },
     ]);
     for (let count = 0; count < 50; count += 1) await running.created(redirect());
     expect(transitions()).toHaveLength(50);
-    expect(transitions().every(({ from, to }) => from === null && to === 'pending')).toBe(true);
+    expect(
+      transitions().every(
+        ({ statusBefore, statusAfter }) => statusBefore === null && statusAfter === 'pending',
+      ),
+    ).toBe(true);
   });
 
   test('settles, declines or underpays an open transaction, and refuses to change it again', async () => {

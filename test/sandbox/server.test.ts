@@ -56,7 +56,7 @@ describe('The server of the sandbox', () => {
     };
     const other = await new Running().start({
       logger: { info: log, warn: log, error: log },
-      clock: { ...frozenClock(0), now: fail },
+      realClock: { ...frozenClock(0), now: fail },
     });
     const response = await other.createPayment(redirect());
     expect(response.status).toBe(500);

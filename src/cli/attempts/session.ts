@@ -46,7 +46,7 @@ export async function openSession(context: CommandContext, byValue?: string) {
     /** Opens the audit log. @throws AuditLogError if the log cannot be written; the command must then settle nothing */
     openAuditLog: () => {
       const auditOptions = {
-        allowedCreator: 'folder owner',
+        creationPolicy: 'folder owner',
         hmacKey: config.auditKey?.reveal() ?? null,
       } as const;
       const log = AuditLog.open(

@@ -49,7 +49,7 @@ async function verifyFile(file: string, verifier: AuditLogVerifier, terminal: Te
 
 /** Returns the result as --json prints it. The result has at most MAX_PRINTED_FINDINGS faults and as many notes. */
 const verificationResult = (
-  { writers, files, lostEntryCount, missingHashes }: AuditLogVerifier,
+  { writers, fileSummaries: files, lostEntryCount, missingHashes }: AuditLogVerifier,
   summary: { faultCount: number; noteCount: number; printedFindings: readonly AuditFinding[] },
 ) => ({
   isWhole: summary.faultCount + missingHashes.length === 0,
@@ -112,7 +112,7 @@ export async function followAuditLog(
   const stopController = new AbortController();
   process.once('SIGTERM', () => stopController.abort());
   const printNewLines = (): boolean => {
-    const lines = follower.read();
+    const lines = follower.readNewLines();
     if (lines !== '') terminal.print(lines.slice(0, -1));
     return lines !== '';
   };

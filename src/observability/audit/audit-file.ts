@@ -8,14 +8,14 @@ const FILE_MODE = 0o600;
 const LOCK_TIMEOUT_MS = 2000;
 
 /** Users that may create the audit log: any user, or only the owner of its folder. */
-export type AllowedCreator = 'anybody' | 'folder owner';
+export type CreationPolicy = 'anybody' | 'folder owner';
 
 /** Creates an error whose code and message are `code`. Operators see `code`, so it must not contain a file name. */
 export const errorWithCode = (code: string): Error => Object.assign(new Error(code), { code });
 
 /** Creates the folder of a file if needed. Throws if the parent of that folder is missing: the path may be wrong. */
-function createParentFolder(file: string): void {
-  if (!fs.existsSync(path.dirname(file))) fs.mkdirSync(path.dirname(file));
+function createParentFolder(filePath: string): void {
+  if (!fs.existsSync(path.dirname(filePath))) fs.mkdirSync(path.dirname(filePath));
 }
 
 /** The audit log as an append-only file. */
@@ -25,40 +25,40 @@ export class AuditFile {
 
   /**
    * Opens the file; creates it and its folder if needed. Throws on failure, and if it is not a regular file.
-   * @param allowedCreator `folder owner`: only the owner of the folder (normally the gateway's user) can create the file,
+   * @param creationPolicy `folder owner`: only the owner of the folder (normally the gateway's user) can create it,
    *   because the gateway could not write to the file of another user
    */
   constructor(
-    private readonly file: string,
-    allowedCreator: AllowedCreator,
+    private readonly auditPath: string,
+    creationPolicy: CreationPolicy,
   ) {
-    createParentFolder(file);
+    createParentFolder(auditPath);
     // Reject a file that is not regular: its lines could not be read back, and opening a FIFO would block.
-    const existingStats = fs.statSync(file, { throwIfNoEntry: false });
+    const existingStats = fs.statSync(auditPath, { throwIfNoEntry: false });
     if (existingStats && !existingStats.isFile())
       throw errorWithCode(existingStats.isDirectory() ? 'EISDIR' : 'not a regular file');
-    const isFolderOwner = fs.statSync(path.dirname(file)).uid === process.geteuid?.();
-    if (!existingStats && allowedCreator === 'folder owner' && !isFolderOwner)
+    const isFolderOwner = fs.statSync(path.dirname(auditPath)).uid === process.geteuid?.();
+    if (!existingStats && creationPolicy === 'folder owner' && !isFolderOwner)
       throw errorWithCode('it does not exist, and only the owner of its folder may create it');
-    this.#fd = fs.openSync(file, 'a+', FILE_MODE);
+    this.#fd = fs.openSync(auditPath, 'a+', FILE_MODE);
     this.#statsAtOpening = fs.fstatSync(this.#fd);
   }
 
   /** Size of the open file in bytes. */
-  get size(): number {
+  get sizeBytes(): number {
     return fs.fstatSync(this.#fd).size;
   }
 
   /** Returns the size of the open file in bytes; undefined if the file was moved or removed from its path. */
   sizeUnlessMoved(): number | undefined {
-    const stats = fs.statSync(this.file, { throwIfNoEntry: false });
+    const stats = fs.statSync(this.auditPath, { throwIfNoEntry: false });
     const isInPlace = stats?.ino === this.#statsAtOpening.ino && stats.dev === this.#statsAtOpening.dev;
     return isInPlace ? stats.size : undefined;
   }
 
   /** Returns the last `length` bytes before the position `endOffset`, or all if there are fewer, as latin1 text. */
-  readBefore(endOffset: number, length: number): string {
-    const startOffset = Math.max(0, endOffset - length);
+  readBefore(endOffset: number, byteCount: number): string {
+    const startOffset = Math.max(0, endOffset - byteCount);
     const bytes = Buffer.alloc(endOffset - startOffset);
     return bytes.toString('latin1', 0, fs.readSync(this.#fd, bytes, 0, bytes.length, startOffset));
   }
@@ -77,11 +77,11 @@ export class AuditFile {
    * Sets permissions and group of the file with the descriptor `fd` to those of this file. If this process is root,
    * also sets the owner. Never throws.
    */
-  copyPermissionsTo(fd: number): void {
+  copyPermissionsTo(targetFd: number): void {
     const { uid, gid, mode } = this.#statsAtOpening;
     try {
-      fs.fchmodSync(fd, mode & 0o777);
-      fs.fchownSync(fd, process.geteuid?.() === 0 ? uid : -1, gid);
+      fs.fchmodSync(targetFd, mode & 0o777);
+      fs.fchownSync(targetFd, process.geteuid?.() === 0 ? uid : -1, gid);
     } catch {
       // Ignore a lack of permission: another user owns the file `fd`, or this process is not in the group.
     }
@@ -95,11 +95,11 @@ export class AuditFile {
 export class WriterLock {
   readonly #lockPath: string;
   #lockInode: number | undefined;
-  #database: DatabaseSync | undefined;
+  #lockDatabase: DatabaseSync | undefined;
 
-  /** @param file path of the audit log */
-  constructor(file: string) {
-    this.#lockPath = path.join(path.dirname(file), `.${path.basename(file)}.lock`);
+  /** @param auditPath path of the audit log */
+  constructor(auditPath: string) {
+    this.#lockPath = path.join(path.dirname(auditPath), `.${path.basename(auditPath)}.lock`);
   }
 
   /**
@@ -110,31 +110,31 @@ export class WriterLock {
   withLock(auditFile: AuditFile, write: () => void): void {
     const lockInode = fs.statSync(this.#lockPath, { throwIfNoEntry: false })?.ino;
     const isLockInPlace = lockInode !== undefined && lockInode === this.#lockInode;
-    const database = this.#database && isLockInPlace ? this.#database : this.#open(auditFile);
-    database.exec('BEGIN IMMEDIATE');
+    const lockDatabase = this.#lockDatabase && isLockInPlace ? this.#lockDatabase : this.#open(auditFile);
+    lockDatabase.exec('BEGIN IMMEDIATE');
     try {
       write();
     } finally {
-      database.exec('ROLLBACK');
+      lockDatabase.exec('ROLLBACK');
     }
   }
 
   close(): void {
-    this.#database?.close();
-    this.#database = undefined;
+    this.#lockDatabase?.close();
+    this.#lockDatabase = undefined;
   }
 
   #open(auditFile: AuditFile): DatabaseSync {
     this.close();
     // Create the folder again if it was removed together with the file.
     createParentFolder(this.#lockPath);
-    const fd = fs.openSync(this.#lockPath, 'a', FILE_MODE);
-    auditFile.copyPermissionsTo(fd);
-    this.#lockInode = fs.fstatSync(fd).ino;
-    fs.closeSync(fd);
-    this.#database = new DatabaseSync(this.#lockPath, { timeout: LOCK_TIMEOUT_MS });
+    const lockFd = fs.openSync(this.#lockPath, 'a', FILE_MODE);
+    auditFile.copyPermissionsTo(lockFd);
+    this.#lockInode = fs.fstatSync(lockFd).ino;
+    fs.closeSync(lockFd);
+    this.#lockDatabase = new DatabaseSync(this.#lockPath, { timeout: LOCK_TIMEOUT_MS });
     // Keep SQLite's rollback journal in memory: a file would be slower and could not be written on a full disk.
-    this.#database.exec('PRAGMA journal_mode = MEMORY');
-    return this.#database;
+    this.#lockDatabase.exec('PRAGMA journal_mode = MEMORY');
+    return this.#lockDatabase;
   }
 }

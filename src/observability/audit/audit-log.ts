@@ -4,10 +4,10 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { getSystemErrorMessage } from 'node:util';
-import { AuditFile, WriterLock, errorWithCode, type AllowedCreator } from './audit-file';
+import { AuditFile, WriterLock, errorWithCode, type CreationPolicy } from './audit-file';
 import { redactEntry, redactUnknownOutcomeEntry, type AuditEntry, type UnknownOutcomeEntry } from './entry';
 import { NO_HASH, serializeLine, parseLine, type AuditLine } from './line';
-import { deleteOldestRotated, renameWithTime, type RotationSettings } from './rotation';
+import { deleteOldestFiles, renameWithTime, type RotationSettings } from './rotation';
 
 export type { AuditEntry, UnknownOutcomeEntry } from './entry';
 
@@ -21,7 +21,7 @@ export interface AuditNotice {
 
 interface AuditOptions {
   /** Who may create the file if it does not exist. */
-  allowedCreator: AllowedCreator;
+  creationPolicy: CreationPolicy;
   /** Settings of the rotation; null if this process does not rotate the file. */
   rotation: RotationSettings | null;
   /** Value of AUDIT_LOG_KEY; null if it is not set. */
@@ -55,8 +55,8 @@ const loggableHostName = (): string =>
 
 /**
  * The audit log: a file with a line for each mutation that moves money, each recovered outcome and each operator
- * action on an attempt. Each writer also adds a line when it opens or closes the file. The hash of a line covers the hash of the line
- * before it (line.ts). Only one process at a time can write, and writing is synchronous.
+ * action on an attempt. Each writer also adds a line when it opens or closes the file. The hash of a line covers the
+ * hash of the line before it (line.ts). Only one process at a time can write, and writing is synchronous.
  */
 export class AuditLog {
   /** Random id of this writer, for the field `writer` of its lines. */
@@ -64,26 +64,26 @@ export class AuditLog {
   readonly #lock: WriterLock;
   #file: AuditFile;
   /** The last line of the chain that this process has read or written. */
-  #lastLine: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
+  #chainEnd: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
   /** Hash and end position (in bytes) of the last line that this process wrote to the open file; undefined if none. */
   #lastOwnLine: { hash: string; endOffset: number } | undefined;
   /** Hash of the last line of the previous file; undefined until this process continues in another file. */
-  #previousFileHash: string | undefined;
+  #previousFileLastHash: string | undefined;
   /** File size in bytes at which the file is rotated before the next line is written. */
   #rotateAtBytes: number;
   /** Number of entries that could not be written since the last written entry. Operator actions are not counted. */
-  #lostSinceLastEntry = 0;
+  #lostCountSinceLastEntry = 0;
   #lostEntryCount = 0;
   #isClosed = false;
 
   private constructor(
-    private readonly path: string,
+    private readonly auditPath: string,
     private readonly onNotice: (notice: AuditNotice) => void,
     private readonly options: AuditOptions,
   ) {
     this.#rotateAtBytes = options.rotation?.maxBytes ?? Infinity;
-    this.#lock = new WriterLock(path);
-    this.#file = new AuditFile(path, options.allowedCreator);
+    this.#lock = new WriterLock(auditPath);
+    this.#file = new AuditFile(auditPath, options.creationPolicy);
     try {
       this.#lock.withLock(this.#file, () => this.#appendOpeningLine());
     } catch (error) {
@@ -98,12 +98,12 @@ export class AuditLog {
    * @throws AuditLogError if the file cannot be opened, locked or written
    */
   static open(
-    file: string,
+    auditPath: string,
     onNotice: (notice: AuditNotice) => void,
-    { allowedCreator: creator = 'anybody', rotation = null, hmacKey: key = null }: Partial<AuditOptions> = {},
+    { creationPolicy = 'anybody', rotation = null, hmacKey = null }: Partial<AuditOptions> = {},
   ): AuditLog {
     try {
-      return new AuditLog(file, onNotice, { allowedCreator: creator, rotation, hmacKey: key });
+      return new AuditLog(auditPath, onNotice, { creationPolicy, rotation, hmacKey });
     } catch (error) {
       throw new AuditLogError(error);
     }
@@ -116,7 +116,7 @@ export class AuditLog {
 
   /** Returns the free bytes on the disk of the file; null if they cannot be read. */
   freeDiskBytes(): Promise<number | null> {
-    return statfs(dirname(this.path)).then(
+    return statfs(dirname(this.auditPath)).then(
       ({ bavail, bsize }) => bavail * bsize,
       () => null,
     );
@@ -158,7 +158,7 @@ export class AuditLog {
       fields = buildFields();
       this.#write(event, fields);
     } catch (error) {
-      this.#lostSinceLastEntry += 1;
+      this.#lostCountSinceLastEntry += 1;
       this.#lostEntryCount += 1;
       this.#report(`an entry could not be written to the audit log (${fileErrorText(error)})`, fields);
     }
@@ -167,89 +167,89 @@ export class AuditLog {
   #write(event: AuditLine['event'], fields: object): void {
     if (this.#isClosed) throw errorWithCode('the audit log is closed');
     this.#lock.withLock(this.#file, () => {
-      const size = this.#file.sizeUnlessMoved();
-      if (size === undefined)
+      const sizeBytes = this.#file.sizeUnlessMoved();
+      if (sizeBytes === undefined)
         this.#continueInNextFile('the audit log file was moved or removed; new lines go to a new file');
-      else if (size >= this.#rotateAtBytes) this.#rotate();
+      else if (sizeBytes >= this.#rotateAtBytes) this.#rotate();
       if (!this.#lastOwnLine) this.#appendOpeningLine();
-      this.#append({ event, missed: this.#lostSinceLastEntry || undefined, ...fields });
+      this.#appendLine({ event, missed: this.#lostCountSinceLastEntry || undefined, ...fields });
     });
-    this.#lostSinceLastEntry = 0;
+    this.#lostCountSinceLastEntry = 0;
   }
 
   #appendOpeningLine(): void {
-    this.#append({
+    this.#appendLine({
       event: 'opened',
-      continues: this.#previousFileHash,
+      continues: this.#previousFileLastHash,
       pid: process.pid,
       host: loggableHostName(),
     });
   }
 
   /** Appends a line to the chain. Throws on failure; the file may then end with a part of the line. */
-  #append(fields: object): void {
-    const { size } = this.#file;
-    const endsWithPartialLine = this.#readLastLine(size);
-    const seq = this.#lastLine.seq + 1;
+  #appendLine(fields: object): void {
+    const { sizeBytes } = this.#file;
+    const endsWithPartialLine = this.#readChainEnd(sizeBytes);
+    const seq = this.#chainEnd.seq + 1;
     const { text, hash } = serializeLine(
       { writer: this.#writerId, seq, torn: endsWithPartialLine || undefined, ...fields },
-      this.#lastLine.hash,
+      this.#chainEnd.hash,
       this.options.hmacKey,
     );
-    const line = endsWithPartialLine ? `\n${text}` : text;
-    this.#file.append(line);
-    this.#lastLine = { seq, hash };
-    this.#lastOwnLine = { hash, endOffset: size + line.length };
+    const appendedText = endsWithPartialLine ? `\n${text}` : text;
+    this.#file.append(appendedText);
+    this.#chainEnd = { seq, hash };
+    this.#lastOwnLine = { hash, endOffset: sizeBytes + appendedText.length };
   }
 
   /**
    * Reads the last line of the file unless this process wrote it, so that the next line continues the chain from there.
    * Returns whether the file ends with a partial line.
-   * @param size current size of the file in bytes
+   * @param sizeBytes current size of the file in bytes
    */
-  #readLastLine(size: number): boolean {
-    if (size === (this.#lastOwnLine?.endOffset ?? 0)) return false;
-    const lineEnd = `${this.#lastOwnLine?.hash}"}\n`;
+  #readChainEnd(sizeBytes: number): boolean {
+    if (sizeBytes === (this.#lastOwnLine?.endOffset ?? 0)) return false;
+    const endText = `${this.#lastOwnLine?.hash}"}\n`;
     const isOwnLineIntact =
-      !this.#lastOwnLine || this.#file.readBefore(this.#lastOwnLine.endOffset, lineEnd.length) === lineEnd;
-    const tail = this.#file.readBefore(size, TAIL_BYTES);
-    const lines = tail
+      !this.#lastOwnLine || this.#file.readBefore(this.#lastOwnLine.endOffset, endText.length) === endText;
+    const tailText = this.#file.readBefore(sizeBytes, TAIL_BYTES);
+    const parsedLines = tailText
       .split('\n')
       .filter((text) => text !== '')
       .map(parseLine);
     // If the last line of this process was removed or changed, continue the chain from the original line.
     // Verification then reports a fault.
-    if (isOwnLineIntact) this.#lastLine = lines.findLast((line) => line !== undefined) ?? this.#lastLine;
-    return size > 0 && (!tail.endsWith('\n') || lines.at(-1) === undefined);
+    if (isOwnLineIntact) this.#chainEnd = parsedLines.findLast((line) => line) ?? this.#chainEnd;
+    return sizeBytes > 0 && (!tailText.endsWith('\n') || parsedLines.at(-1) === undefined);
   }
 
   #rotate(): void {
     if (!this.options.rotation) return;
     const { maxBytes, keptFileCount } = this.options.rotation;
     try {
-      const rotatedName = renameWithTime(this.path, this.#writerId);
-      this.#continueInNextFile(`the audit log was rotated to ${rotatedName}`);
-      const deletedNames = keptFileCount === null ? [] : deleteOldestRotated(this.path, keptFileCount);
+      const rotatedFileName = renameWithTime(this.auditPath, this.#writerId);
+      this.#continueInNextFile(`the audit log was rotated to ${rotatedFileName}`);
+      const deletedNames = keptFileCount === null ? [] : deleteOldestFiles(this.auditPath, keptFileCount);
       if (deletedNames.length > 0)
         this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deletedNames.join(', ')}`);
     } catch (error) {
       this.#report(`rotating the audit log, or deleting rotated files, failed (${fileErrorText(error)})`);
       // Try to rotate again when the file has grown by another `maxBytes`, not at every line.
-      this.#rotateAtBytes = this.#file.size + maxBytes;
+      this.#rotateAtBytes = this.#file.sizeBytes + maxBytes;
     }
   }
 
-  /** Switches to the new file at `path`. Creates it if no other process has created it yet. */
-  #continueInNextFile(message: string): void {
-    this.#readLastLine(this.#file.size);
-    const nextFile = new AuditFile(this.path, this.options.allowedCreator);
-    this.#report(message);
-    if (nextFile.size === 0) this.#tryToAppendClosingLine(() => this.#append({ event: 'closed' }));
+  /** Switches to the new file at `auditPath`. Creates it if no other process has created it yet. */
+  #continueInNextFile(noticeText: string): void {
+    this.#readChainEnd(this.#file.sizeBytes);
+    const nextFile = new AuditFile(this.auditPath, this.options.creationPolicy);
+    this.#report(noticeText);
+    if (nextFile.sizeBytes === 0) this.#tryToAppendClosingLine(() => this.#appendLine({ event: 'closed' }));
     this.#file.close();
     this.#file = nextFile;
     this.#rotateAtBytes = this.options.rotation?.maxBytes ?? Infinity;
     this.#lastOwnLine = undefined;
-    this.#previousFileHash = this.#lastLine.hash;
+    this.#previousFileLastHash = this.#chainEnd.hash;
   }
 
   #tryToAppendClosingLine(appendLine: () => void): void {

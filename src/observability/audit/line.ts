@@ -60,21 +60,21 @@ export function serializeLine(
 const COMPLETE_LINE_PATTERN = /^(.+),"hash":"[0-9a-f]{64}"\}$/;
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
-const matches = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
+const isMatch = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** Validators of the fields. Fields that verification only prints are validated, too: the file may be forged. */
-const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
-  writer: (value) => matches(value, /^[0-9a-f]{16}$/),
+const VALIDATOR_BY_FIELD: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
+  writer: (value) => isMatch(value, /^[0-9a-f]{16}$/),
   seq: isCount,
-  event: (value) => matches(value, /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|closed)$/),
-  time: (value) => matches(value, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-  continues: (value) => value === undefined || matches(value, HASH_PATTERN),
+  event: (value) => isMatch(value, /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|closed)$/),
+  time: (value) => isMatch(value, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  continues: (value) => value === undefined || isMatch(value, HASH_PATTERN),
   torn: (value) => value === undefined || value === true,
   missed: (value) => value === undefined || isCount(value),
   pid: (value) => value === undefined || isCount(value),
-  host: (value) => value === undefined || matches(value, /^[\w.-]{1,255}$/),
-  hash: (value) => matches(value, HASH_PATTERN),
+  host: (value) => value === undefined || isMatch(value, /^[\w.-]{1,255}$/),
+  hash: (value) => isMatch(value, HASH_PATTERN),
 };
 
 /** Parses a line without its line feed. Returns undefined if it is incomplete or invalid. */
@@ -82,9 +82,9 @@ export function parseLine(text: string): AuditLine | undefined {
   const [, body] = (text.startsWith(LINE_START) && COMPLETE_LINE_PATTERN.exec(text)) || [];
   if (body === undefined) return undefined;
   try {
-    const value = JSON.parse(text) as Record<string, unknown>;
-    const isValid = Object.entries(FIELD_CHECKS).every(([name, check]) => check(value[name]));
-    return isValid ? ({ ...value, body } as AuditLine) : undefined;
+    const fields = JSON.parse(text) as Record<string, unknown>;
+    const isValid = Object.entries(VALIDATOR_BY_FIELD).every(([name, check]) => check(fields[name]));
+    return isValid ? ({ ...fields, body } as AuditLine) : undefined;
   } catch {
     return undefined;
   }

@@ -16,31 +16,31 @@ const ROTATED_SUFFIX_PATTERN = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
  * Renames a file: appends the current time and the first 8 digits of the writer's id to its name. Returns the new name
  * without the folder. Throws on failure.
  */
-export function renameWithTime(file: string, writerId: string): string {
-  const pathAt = (time: number): string =>
-    `${file}.${new Date(time).toISOString().replace(/[-:]/g, '')}-${writerId.slice(0, 8)}`;
-  let time = Date.now();
+export function renameWithTime(auditPath: string, writerId: string): string {
+  const pathAt = (timeMs: number): string =>
+    `${auditPath}.${new Date(timeMs).toISOString().replace(/[-:]/g, '')}-${writerId.slice(0, 8)}`;
+  let timeMs = Date.now();
   // Use a later time if the name is taken, because renaming would replace the file.
-  while (existsSync(pathAt(time))) time += 1;
-  const rotatedPath = pathAt(time);
-  renameSync(file, rotatedPath);
+  while (existsSync(pathAt(timeMs))) timeMs += 1;
+  const rotatedPath = pathAt(timeMs);
+  renameSync(auditPath, rotatedPath);
   return path.basename(rotatedPath);
 }
 
 /** Returns the names of the rotated files, oldest first. Throws if the folder cannot be read. */
-export function rotatedFileNames(file: string): string[] {
-  const name = path.basename(file);
-  return readdirSync(path.dirname(file))
-    .filter((entry) => entry.startsWith(name) && ROTATED_SUFFIX_PATTERN.test(entry.slice(name.length)))
+export function rotatedFileNames(auditPath: string): string[] {
+  const logName = path.basename(auditPath);
+  return readdirSync(path.dirname(auditPath))
+    .filter((name) => name.startsWith(logName) && ROTATED_SUFFIX_PATTERN.test(name.slice(logName.length)))
     .sort();
 }
 
 /**
  * Deletes all but the newest `keptFileCount` rotated files. Returns the names of the deleted files. Throws on failure.
  */
-export function deleteOldestRotated(file: string, keptFileCount: number): string[] {
-  const rotatedNames = rotatedFileNames(file);
+export function deleteOldestFiles(auditPath: string, keptFileCount: number): string[] {
+  const rotatedNames = rotatedFileNames(auditPath);
   const oldestNames = rotatedNames.slice(0, Math.max(0, rotatedNames.length - keptFileCount));
-  oldestNames.forEach((name) => rmSync(path.join(path.dirname(file), name), { force: true }));
+  oldestNames.forEach((fileName) => rmSync(path.join(path.dirname(auditPath), fileName), { force: true }));
   return oldestNames;
 }

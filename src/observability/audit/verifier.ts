@@ -55,22 +55,22 @@ const describeLineCount = (count: number): string => (count === 1 ? '1 line is' 
 
 /** Checks the lines of one or several files, oldest first. Uses little memory for files of any size. */
 export class AuditLogVerifier {
-  readonly files: FileSummary[] = [];
+  readonly fileSummaries: FileSummary[] = [];
   /** Number of entries that could not be written: sum of the field `missed` of all lines. */
   lostEntryCount = 0;
-  readonly #writers = new Map<string, LogWriter>();
-  readonly #expectedHashes: Set<string>;
-  #summary: FileSummary = { name: '', lines: 0, calls: 0 };
+  readonly #writerById = new Map<string, LogWriter>();
+  readonly #missingHashes: Set<string>;
+  #fileSummary: FileSummary = { name: '', lines: 0, calls: 0 };
   /** Number of the current line in the file, empty lines included. */
   #lineNumber = 0;
-  #lastLine: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
+  #chainEnd: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
   /** Hash of the last line of the files before this one; NO_HASH if they have no valid line. */
-  #previousFileHash = NO_HASH;
+  #previousFileLastHash = NO_HASH;
   /**
    * Hashes with which older files that were not checked must end. If a line that is checked later has such a hash, the
    * files were given in a wrong order.
    */
-  readonly #continuedFileHashes = new Set<string>();
+  readonly #uncheckedFileLastHashes = new Set<string>();
   /** Line numbers of the partial lines after the last complete line. */
   #partialLineNumbers: number[] = [];
 
@@ -80,47 +80,47 @@ export class AuditLogVerifier {
     private readonly hmacKey: string | null,
     expectedHashes: readonly string[] = [],
   ) {
-    this.#expectedHashes = new Set(expectedHashes);
+    this.#missingHashes = new Set(expectedHashes);
   }
 
   get writers(): LogWriter[] {
-    return [...this.#writers.values()];
+    return [...this.#writerById.values()];
   }
 
   /** Expected hashes that were not found so far. */
   get missingHashes(): string[] {
-    return [...this.#expectedHashes];
+    return [...this.#missingHashes];
   }
 
   /**
    * Verifies a file and reports the findings. Throws if the file cannot be read.
    * @param onRead called repeatedly with the number of bytes that were read so far
    */
-  async verifyFile(name: string, onRead: (bytes: number) => void = () => undefined): Promise<void> {
-    this.#summary = { name, lines: 0, calls: 0 };
-    this.files.push(this.#summary);
+  async verifyFile(filePath: string, onRead: (totalBytes: number) => void = () => undefined): Promise<void> {
+    this.#fileSummary = { name: filePath, lines: 0, calls: 0 };
+    this.fileSummaries.push(this.#fileSummary);
     this.#lineNumber = 0;
-    this.#previousFileHash = this.#lastLine.hash;
+    this.#previousFileLastHash = this.#chainEnd.hash;
     let unfinishedLine = '';
     let totalBytesRead = 0;
     // Read as latin1: each byte is one character, so text lengths are byte counts.
-    for await (const chunk of createReadStream(name, 'latin1') as AsyncIterable<string>) {
+    for await (const chunk of createReadStream(filePath, 'latin1') as AsyncIterable<string>) {
       const lineTexts = (unfinishedLine + chunk).split('\n');
       unfinishedLine = (lineTexts.pop() ?? '').slice(0, MAX_UNFINISHED_LINE_LENGTH);
-      for (const text of lineTexts) this.#verifyLine(text);
+      for (const lineText of lineTexts) this.#verifyLineText(lineText);
       onRead((totalBytesRead += chunk.length));
     }
-    if (unfinishedLine !== '') this.#verifyLine(unfinishedLine);
+    if (unfinishedLine !== '') this.#verifyLineText(unfinishedLine);
     // A partial last line without a line feed is no fault, because a process may be writing it.
     this.#reportPartialLines((lineNumber) => unfinishedLine !== '' && lineNumber === this.#lineNumber);
   }
 
-  #verifyLine(text: string): void {
+  #verifyLineText(lineText: string): void {
     this.#lineNumber += 1;
-    if (text === '') return;
-    const line = parseLine(text);
+    if (lineText === '') return;
+    const line = parseLine(lineText);
     if (line) return this.#checkLine(line);
-    if (!mayBePartialLine(text))
+    if (!mayBePartialLine(lineText))
       return this.#reportFault('not_a_line', 'this is not a line of an audit log.');
     if (this.#partialLineNumbers.length >= MAX_PARTIAL_LINES) this.#reportPartialLines(() => false);
     this.#partialLineNumbers.push(this.#lineNumber);
@@ -128,38 +128,38 @@ export class AuditLogVerifier {
 
   #checkLine(line: AuditLine): void {
     this.#reportPartialLines(() => line.torn === true);
-    if (this.#continuedFileHashes.has(line.hash))
+    if (this.#uncheckedFileLastHashes.has(line.hash))
       this.#reportFault(
         'files_out_of_order',
         'an earlier file continues this one: the files were not given in order, oldest first.',
       );
-    const isOutOfPlace = this.#summary.lines > 0 && line.seq <= this.#lastLine.seq;
+    const isOutOfPlace = this.#fileSummary.lines > 0 && line.seq <= this.#chainEnd.seq;
     if (isOutOfPlace)
       this.#reportFault(
         'out_of_place',
         `this line was copied or moved: it has number ${line.seq} in the chain.`,
       );
     else {
-      if (this.#summary.lines === 0) this.#checkFirstLine(line);
+      if (this.#fileSummary.lines === 0) this.#checkFirstLine(line);
       else this.#checkLaterLine(line);
       // Even after a fault, the next line is checked against this one.
-      this.#lastLine = { seq: line.seq, hash: line.hash };
+      this.#chainEnd = { seq: line.seq, hash: line.hash };
     }
     this.lostEntryCount += line.missed ?? 0;
     this.#addToSummary(line);
   }
 
   #addToSummary({ event, time, hash, writer, pid = 0, host = '?' }: AuditLine): void {
-    const summary = this.#summary;
+    const summary = this.#fileSummary;
     summary.lines += 1;
     if (event === 'call') summary.calls += 1;
     summary.first ??= time;
     summary.last = time;
     summary.seal = hash;
-    this.#expectedHashes.delete(hash);
-    const knownWriter = this.#writers.get(writer);
+    this.#missingHashes.delete(hash);
+    const knownWriter = this.#writerById.get(writer);
     if (event === 'opened')
-      this.#writers.set(writer, { id: writer, pid, host, opened: time, isClosed: false });
+      this.#writerById.set(writer, { id: writer, pid, host, opened: time, isClosed: false });
     else if (knownWriter && event === 'closed') knownWriter.isClosed = true;
   }
 
@@ -171,7 +171,7 @@ export class AuditLogVerifier {
         `${describeLineCount(seq)} missing before this one, unless there is an older file that was not checked.`,
       );
     if (continues !== NO_HASH) this.#checkPreviousFile(continues);
-    else if (this.files.length > 1)
+    else if (this.fileSummaries.length > 1)
       this.#reportNote(
         'new_chain',
         'a new chain begins here, so missing lines before it cannot be detected.',
@@ -180,13 +180,13 @@ export class AuditLogVerifier {
   }
 
   #checkPreviousFile(continuedHash: string): void {
-    if (this.#previousFileHash === continuedHash) return;
-    if (this.#previousFileHash !== NO_HASH)
+    if (this.#previousFileLastHash === continuedHash) return;
+    if (this.#previousFileLastHash !== NO_HASH)
       return this.#reportFault(
         'lines_missing',
         'lines are missing between the end of the previous file and this line.',
       );
-    this.#continuedFileHashes.add(continuedHash);
+    this.#uncheckedFileLastHashes.add(continuedHash);
     this.#reportNote(
       'continues_older_file',
       `this file continues an older file, which was not checked and must end with the hash ${continuedHash}.`,
@@ -199,10 +199,10 @@ export class AuditLogVerifier {
    * of this file has already been checked against the previous file.
    */
   #checkLaterLine(line: AuditLine): void {
-    const missingLineCount = line.seq - this.#lastLine.seq - 1;
+    const missingLineCount = line.seq - this.#chainEnd.seq - 1;
     if (missingLineCount > 0)
       this.#reportFault('lines_missing', `${describeLineCount(missingLineCount)} missing before this one.`);
-    else this.#checkHash(this.#lastLine.hash, line);
+    else this.#checkHash(this.#chainEnd.hash, line);
   }
 
   #checkHash(previousHash: string, { body, hash }: AuditLine): void {
@@ -221,11 +221,11 @@ export class AuditLogVerifier {
     }
   }
 
-  #reportFault(code: FindingCode, message: string, line = this.#lineNumber): void {
-    this.onFinding({ isFault: true, code, file: this.#summary.name, line, message });
+  #reportFault(code: FindingCode, message: string, lineNumber = this.#lineNumber): void {
+    this.onFinding({ isFault: true, code, file: this.#fileSummary.name, line: lineNumber, message });
   }
 
-  #reportNote(code: FindingCode, message: string, line = this.#lineNumber): void {
-    this.onFinding({ isFault: false, code, file: this.#summary.name, line, message });
+  #reportNote(code: FindingCode, message: string, lineNumber = this.#lineNumber): void {
+    this.onFinding({ isFault: false, code, file: this.#fileSummary.name, line: lineNumber, message });
   }
 }

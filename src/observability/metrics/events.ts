@@ -29,22 +29,22 @@ export function operationMetrics(registry: Registry) {
     help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',
     registers: [registry],
   });
-  const limitName = createLabelLimiter(MAX_OPERATION_NAME_LABELS);
+  const limitNameLabel = createLabelLimiter(MAX_OPERATION_NAME_LABELS);
   const limitOutcome = createLabelLimiter(MAX_OUTCOME_LABELS);
 
   /**
    * @param type query, mutation or subscription; undefined if no operation was selected, for example because the
    *   document is invalid
    * @param operationName undefined if the operation has no name, or its name must not be logged
-   * @param code code of the first error; undefined if there is none
+   * @param outcome code of the first error; undefined if there is none
    * @param seconds the duration; undefined for subscriptions, whose duration is not recorded
    */
-  return (type = UNKNOWN_TYPE_LABEL, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
+  return (type = UNKNOWN_TYPE_LABEL, operationName = 'anonymous', outcome = 'ok', seconds?: number): void => {
     // Without a selected operation, the name is unknown, so the label is `other` and not `anonymous`.
-    const name = type === UNKNOWN_TYPE_LABEL ? OTHER_LABEL : limitName(operationName);
-    if (seconds !== undefined) durationHistogram.observe({ type, name }, seconds);
-    if (code === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();
-    operationCounter.inc({ type, name, outcome: limitOutcome(code) });
+    const nameLabel = type === UNKNOWN_TYPE_LABEL ? OTHER_LABEL : limitNameLabel(operationName);
+    if (seconds !== undefined) durationHistogram.observe({ type, name: nameLabel }, seconds);
+    if (outcome === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();
+    operationCounter.inc({ type, name: nameLabel, outcome: limitOutcome(outcome) });
   };
 }
 
@@ -52,7 +52,7 @@ export function operationMetrics(registry: Registry) {
  * Mutations whose counters of unknown outcomes start at 0. Prometheus then sees the first unknown outcome as an
  * increase.
  */
-const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
+const MONEY_MUTATION_NAMES = ['createPayment', 'confirmPayment', 'createPayout'];
 
 /** Creates the metrics of mutations that move money, recoveries of unknown outcomes, clock jumps, and journal calls. */
 export function paymentMetrics(registry: Registry) {
@@ -62,8 +62,8 @@ export function paymentMetrics(registry: Registry) {
     labelNames: ['call', 'outcome', 'replayed'],
     registers: [registry],
   });
-  for (const mutation of MONEY_MUTATIONS)
-    mutationCounter.inc({ call: mutation, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
+  for (const mutationName of MONEY_MUTATION_NAMES)
+    mutationCounter.inc({ call: mutationName, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
   const limitOutcome = createLabelLimiter(MAX_OUTCOME_LABELS);
   const recoveryCounter = new Counter({
     name: 'paygraph_reconciliations_total',
@@ -74,13 +74,13 @@ export function paymentMetrics(registry: Registry) {
   const countReconcilerRun = registerLabelledCounter(registry, {
     name: 'paygraph_reconciler_runs_total',
     help: 'Runs of the reconciler, the background job that recovers unknown outcomes. failed: a journal call failed.',
-    label: 'result',
+    labelName: 'result',
     initialLabelValues: ['done', 'failed'],
   });
   return {
     /** Counts a mutation that has ended. `outcome` and `replayed` are those of its AuditEntry. */
-    onMutationEnded: (mutation: string, outcome: string, replayed: boolean): void =>
-      mutationCounter.inc({ call: mutation, outcome: limitOutcome(outcome), replayed: String(replayed) }),
+    onMutationEnded: (mutationName: string, outcome: string, replayed: boolean): void =>
+      mutationCounter.inc({ call: mutationName, outcome: limitOutcome(outcome), replayed: String(replayed) }),
     /**
      * Counts a try to recover an unknown outcome by a lookup. `result`: `found`, `not_sent`, or `missing` if the
      * outcome is still unknown (see RecoveryResultKind).
@@ -92,7 +92,7 @@ export function paymentMetrics(registry: Registry) {
     onClockStep: registerLabelledCounter<string>(registry, {
       name: 'paygraph_clock_steps_total',
       help: "Clock jumps of more than 1 s: of the machine (system) or of the journal's database (journal). For UNKNOWN_SETTLE_SECONDS after a jump, lookups turn no unknown outcome into not_sent.",
-      label: 'clock',
+      labelName: 'clock',
       initialLabelValues: ['system', 'journal'],
     }),
     onJournalCallEnded: journalCallMetrics(registry),
@@ -116,41 +116,40 @@ function journalCallMetrics(registry: Registry) {
   const countFailure = registerLabelledCounter<string>(registry, {
     name: 'paygraph_journal_failures_total',
     help: 'Failed journal calls, by reason. The same calls as in paygraph_journal_errors_total.',
-    label: 'reason',
+    labelName: 'reason',
   });
   /** Records a journal call that has ended. `failureReason`: label; null on success. */
-  return (call: string, failureReason: string | null, seconds: number): void => {
-    durationHistogram.observe({ call }, seconds);
-    errorCounter.inc({ call }, failureReason ? 1 : 0);
+  return (callName: string, failureReason: string | null, seconds: number): void => {
+    durationHistogram.observe({ call: callName }, seconds);
+    errorCounter.inc({ call: callName }, failureReason ? 1 : 0);
     if (failureReason) countFailure(failureReason);
   };
 }
 
 /** Creates the metrics of followed transactions, recorded changes and their delivery. */
 export function changeMetrics(registry: Registry) {
-  const registers = [registry];
   const recordedCounter = new Counter({
     name: 'paygraph_changes_recorded_total',
     help: 'Changes of the status or state of payments and payouts that this instance recorded.',
     labelNames: ['kind', 'status'],
-    registers,
+    registers: [registry],
   });
   const droppedCounter = new Counter({
     name: 'paygraph_observations_dropped_total',
     help: 'Responses of the payment service that were dropped before their status and state were compared with the journal, because the journal could not be written for ten minutes or too many responses were queued. A change in such a response is recorded when a later lookup shows it.',
-    registers,
+    registers: [registry],
   });
   const followLookupCounter = new Counter({
     name: 'paygraph_follow_lookups_total',
     help: 'Due lookups of followed transactions, by result. found: the service returned the transaction. missing: the service did not find it. failed: the lookup failed. postponed: not sent, another response had just shown the state. expired: not sent, FOLLOW_DAYS have passed since the create.',
     labelNames: ['kind', 'result'],
-    registers,
+    registers: [registry],
   });
   const deliveryHistogram = new Histogram({
     name: 'paygraph_change_delivery_seconds',
     help: 'Time from recording a change until this instance delivers it to a subscriber. Subscribers that are catching up are not measured.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
+    registers: [registry],
   });
   return {
     /** Counts a recorded change. If `isRecorded` is false, counts a response that was dropped without recording. */
@@ -165,28 +164,27 @@ export function changeMetrics(registry: Registry) {
 
 /** Creates the metrics of requests to the payment service. */
 export function serviceMetrics(registry: Registry) {
-  const registers = [registry];
   const durationHistogram = new Histogram({
     name: 'paygraph_service_request_duration_seconds',
     help: 'Duration of requests to the payment service, by result.',
     labelNames: ['call', 'result'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers,
+    registers: [registry],
   });
   const unauthorizedCounter = new Counter({
     name: 'paygraph_service_unauthorized_total',
     help: "Requests that the payment service rejected with 401, even when repeated with the service's time and with the second secret key (if set). Check the credentials and the clock of this machine.",
-    registers,
+    registers: [registry],
   });
   const retryCounter = new Counter({
     name: 'paygraph_service_retries_total',
     help: 'Lookups that were sent again because the payment service was unavailable.',
-    registers,
+    registers: [registry],
   });
   return {
     /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
-    onRequestEnded: (call: string, result: string, seconds: number): void => {
-      durationHistogram.observe({ call, result }, seconds);
+    onRequestEnded: (callName: string, result: string, seconds: number): void => {
+      durationHistogram.observe({ call: callName, result }, seconds);
       if (result === 'unauthorized') unauthorizedCounter.inc();
     },
     onLookupRetried: (): void => retryCounter.inc(),
@@ -205,19 +203,19 @@ export function serverMetrics(registry: Registry) {
     onRequestRejected: registerLabelledCounter(registry, {
       name: 'paygraph_requests_rejected_total',
       help: 'Requests and subscriptions that were rejected before execution, by reason.',
-      label: 'reason',
+      labelName: 'reason',
       initialLabelValues: ['rate_limited', 'overloaded', 'subscription_limit', 'unauthenticated'],
     }),
     onConnectionRefused: registerLabelledCounter<string>(registry, {
       name: 'paygraph_connections_rejected_total',
       help: 'Client connections that were not accepted, by reason.',
-      label: 'reason',
+      labelName: 'reason',
       initialLabelValues: ['limit', 'address_limit', 'dropped', 'accept_failed'],
     }),
     onConnectionClosed: registerLabelledCounter<string>(registry, {
       name: 'paygraph_connections_closed_total',
       help: 'Client connections that the gateway closed, by reason: evicted (idle while the connection limit was reached), write_timeout (the client did not read its responses for too long), unread_limit (too many unread bytes of responses), pipeline_limit (too many pipelined requests).',
-      label: 'reason',
+      labelName: 'reason',
       initialLabelValues: ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'],
     }),
     /** Counts a lookup for the subscriptions of a transaction. `kind`: payment or payout. `result`: a PollResult. */

@@ -3,19 +3,19 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** Label value that replaces unknown values, and values beyond the maximum number of distinct values of a label. */
 export const OTHER_LABEL = 'other';
 
-/** Returns a function that keeps the first `maxValues` distinct values of a label, and replaces all others by `other`. */
-export function createLabelLimiter(maxValues: number): (value: string) => string {
+/** Returns a function. It keeps the first `maxValueCount` distinct values of a label and replaces others by `other`. */
+export function createLabelLimiter(maxValueCount: number): (value: string) => string {
   const keptValues = new Set<string>();
-  return (value) => {
-    if (keptValues.size < maxValues) keptValues.add(value);
-    return keptValues.has(value) ? value : OTHER_LABEL;
+  return (labelValue) => {
+    if (keptValues.size < maxValueCount) keptValues.add(labelValue);
+    return keptValues.has(labelValue) ? labelValue : OTHER_LABEL;
   };
 }
 
 interface LabelledCounterOptions<V> {
   name: string;
   help: string;
-  label: string;
+  labelName: string;
   /** Label values whose series start at 0. Prometheus then sees the first event as an increase. */
   initialLabelValues?: readonly V[];
 }
@@ -23,11 +23,11 @@ interface LabelledCounterOptions<V> {
 /** Registers a counter with one label. Returns a function that counts an event with a label value. */
 export function registerLabelledCounter<V extends string>(
   registry: Registry,
-  { name, help, label, initialLabelValues = [] }: LabelledCounterOptions<V>,
+  { name, help, labelName, initialLabelValues = [] }: LabelledCounterOptions<V>,
 ): (value: V) => void {
-  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
-  for (const value of initialLabelValues) counter.inc({ [label]: value }, 0);
-  return (value) => counter.inc({ [label]: value });
+  const counter = new Counter({ name, help, labelNames: [labelName], registers: [registry] });
+  for (const labelValue of initialLabelValues) counter.inc({ [labelName]: labelValue }, 0);
+  return (labelValue) => counter.inc({ [labelName]: labelValue });
 }
 
 /** Value of a metric: a number, one number for each set of labels if the metric has labels, or null for no value. */
@@ -35,7 +35,7 @@ type MetricValue = number | null | readonly (readonly [labels: Record<string, st
 
 interface ScrapedMetric {
   help: string;
-  labels?: readonly string[];
+  labelNames?: readonly string[];
   read(): MetricValue | Promise<MetricValue>;
 }
 
@@ -45,20 +45,20 @@ interface ScrapedMetric {
  */
 export function registerScrapedMetrics(
   registry: Registry,
-  metrics: Readonly<Record<string, ScrapedMetric>>,
+  metricByName: Readonly<Record<string, ScrapedMetric>>,
 ): void {
-  for (const [name, { help, labels = [], read }] of Object.entries(metrics))
+  for (const [name, { help, labelNames = [], read }] of Object.entries(metricByName))
     new (name.endsWith('_total') ? Counter : Gauge)({
       name,
       help,
-      labelNames: labels,
+      labelNames,
       registers: [registry],
       async collect() {
-        const value = await read();
+        const metricValue = await read();
         this.reset();
-        if (value === null) this.remove();
-        else if (typeof value === 'number') this.inc(value);
-        else for (const [ofLabels, number] of value) this.inc(ofLabels, number);
+        if (metricValue === null) this.remove();
+        else if (typeof metricValue === 'number') this.inc(metricValue);
+        else for (const [ofLabels, number] of metricValue) this.inc(ofLabels, number);
       },
     });
 }

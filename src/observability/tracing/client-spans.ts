@@ -23,18 +23,18 @@ export function createJournalTracing(spanTracker: SpanTracker) {
   return {
     /**
      * Returns a function that runs a journal call. If a recorded span is active, the call gets a span, unless it is one
-     * of UNTRACED_JOURNAL_METHODS. Remembers the span that is active when an attempt is inserted, for runInBackgroundSpan().
+     * of UNTRACED_JOURNAL_METHODS. For runInBackgroundSpan(), remembers the active span when an attempt is inserted.
      * @param dbSystem value of the attribute db.system.name
      */
     traceJournal:
       (dbSystem: 'sqlite' | 'postgresql') =>
-      <T>(methodName: string, args: readonly unknown[], call: () => Promise<T>): Promise<T> => {
-        if (UNTRACED_JOURNAL_METHODS.has(methodName)) return call();
+      <T>(methodName: string, callArguments: readonly unknown[], runCall: () => Promise<T>): Promise<T> => {
+        if (UNTRACED_JOURNAL_METHODS.has(methodName)) return runCall();
         const span = spanTracker.activeSpan;
         if (methodName === 'insertAttempt' && span?.isRecording())
-          spanContextByAttemptId.set((args[0] as { id: string }).id, span.spanContext());
-        const attributes = () => ({ 'db.system.name': dbSystem, 'db.operation.name': methodName });
-        return spanTracker.runAsClientSpan(`journal ${methodName}`, attributes, call);
+          spanContextByAttemptId.set((callArguments[0] as { id: string }).id, span.spanContext());
+        const getAttributes = () => ({ 'db.system.name': dbSystem, 'db.operation.name': methodName });
+        return spanTracker.runAsClientSpan(`journal ${methodName}`, getAttributes, runCall);
       },
     /**
      * Runs background work in a new trace.
@@ -42,12 +42,12 @@ export function createJournalTracing(spanTracker: SpanTracker) {
      *   still knows the span that was active before the insert, the new trace is linked to that span.
      */
     runInBackgroundSpan<T>(
-      { name, attemptId }: { name: string; attemptId?: string },
+      { name: spanName, attemptId }: { name: string; attemptId?: string },
       work: () => Promise<T>,
     ): Promise<T> {
       const spanContext = attemptId === undefined ? undefined : spanContextByAttemptId.get(attemptId);
-      const links = spanContext ? [{ context: spanContext }] : [];
-      const span = spanTracker.startSpan(name, { kind: SpanKind.INTERNAL, links });
+      const spanLinks = spanContext ? [{ context: spanContext }] : [];
+      const span = spanTracker.startSpan(spanName, { kind: SpanKind.INTERNAL, links: spanLinks });
       return endSpanAfter(span, () => spanTracker.withActiveSpan(span, work));
     },
   };
@@ -77,23 +77,24 @@ export function createServiceTracing(
 ) {
   const { hostname, port, protocol } = new URL(baseUrl);
   /** Number of times each request was sent. A retry passes the same ServiceCall object. */
-  const sendCounts = new WeakMap<ServiceCall, number>();
-  return <A extends { status: number }>(call: ServiceCall, send: () => Promise<A>): Promise<A> => {
-    const method = 'queryString' in call ? 'GET' : 'POST';
-    const urlTemplate = `/api/v1/${call.path}`;
-    const resendCount = sendCounts.get(call) ?? 0;
-    sendCounts.set(call, resendCount + 1);
-    const attributes = (): Attributes => ({
-      'http.request.method': method,
+  const sendCountByCall = new WeakMap<ServiceCall, number>();
+  return <A extends { status: number }>(serviceCall: ServiceCall, send: () => Promise<A>): Promise<A> => {
+    const httpMethod = 'queryString' in serviceCall ? 'GET' : 'POST';
+    const urlTemplate = `/api/v1/${serviceCall.path}`;
+    const resendCount = sendCountByCall.get(serviceCall) ?? 0;
+    sendCountByCall.set(serviceCall, resendCount + 1);
+    const getAttributes = (): Attributes => ({
+      'http.request.method': httpMethod,
       'url.template': urlTemplate,
       'server.address': hostname,
       'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
       ...(resendCount > 0 && { 'http.request.resend_count': resendCount }),
     });
-    return spanTracker.runAsClientSpan(`${method} ${urlTemplate}`, attributes, send, (span, { status }) => {
-      span.setAttribute('http.response.status_code', status);
-      const isNotFound = method === 'GET' && status === notFoundStatus;
-      if (status >= 400 && !isNotFound) markFailed(span, String(status));
+    const spanName = `${httpMethod} ${urlTemplate}`;
+    return spanTracker.runAsClientSpan(spanName, getAttributes, send, (span, { status: httpStatus }) => {
+      span.setAttribute('http.response.status_code', httpStatus);
+      const isNotFound = httpMethod === 'GET' && httpStatus === notFoundStatus;
+      if (httpStatus >= 400 && !isNotFound) markFailed(span, String(httpStatus));
     });
   };
 }

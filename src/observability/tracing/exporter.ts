@@ -22,11 +22,11 @@ import type { TracingSettings } from '../../config/types';
 
 /** Timeout of an export, including retries, in milliseconds. */
 const EXPORT_TIMEOUT_MS = 8000;
-const MAX_CONCURRENT_REQUESTS = 8;
+const MAX_CONCURRENT_EXPORTS = 8;
 /** Maximum number of spans that wait for export. Further spans are dropped. */
 const MAX_QUEUED_SPANS = 2048;
 const MAX_BATCH_SPANS = 512;
-const WARN_INTERVAL_MS = 60_000;
+const MIN_WARNING_INTERVAL_MS = 60_000;
 
 /**
  * Report of failed exports. `spans`: number of spans that could not be exported. `why`: reason for the last failure,
@@ -36,9 +36,9 @@ export type ExportFailure = Readonly<{ spans: number; why: string }>;
 
 /** Exports spans to the collector, and warns about spans that could not be exported. */
 export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
-  readonly #agent: HttpAgent;
+  readonly #httpAgent: HttpAgent;
   #lostSpanCount = 0;
-  #lastWarningAt = -Infinity;
+  #lastWarnedAtMs = -Infinity;
 
   /**
    * @param onExportFailure called after a failed export, but at most once a minute. Its argument counts all spans that
@@ -49,64 +49,64 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
     private readonly monotonic: () => number,
     private readonly onExportFailure: (exportFailure: ExportFailure) => void,
   ) {
-    const agent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
-    const headerValues = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
+    const httpAgent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
+    const revealedHeaders = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
     // Do not use OTLPTraceExporter, because it reads headers and compression from the environment.
-    const delegate = createOtlpHttpExportDelegate(
+    const exportDelegate = createOtlpHttpExportDelegate(
       {
         url,
         headers: async () => ({
-          ...Object.fromEntries(headerValues),
+          ...Object.fromEntries(revealedHeaders),
           'content-type': 'application/x-protobuf',
         }),
         timeoutMillis: EXPORT_TIMEOUT_MS,
-        concurrencyLimit: MAX_CONCURRENT_REQUESTS,
+        concurrencyLimit: MAX_CONCURRENT_EXPORTS,
         compression: 'none',
-        agentFactory: () => agent,
+        agentFactory: () => httpAgent,
       },
       ProtobufTraceSerializer,
       'otlp_http_span_exporter',
       TraceExporterMetricsHelper,
       undefined,
     );
-    super(delegate);
-    this.#agent = agent;
+    super(exportDelegate);
+    this.#httpAgent = httpAgent;
   }
 
   override export(spans: ReadableSpan[], onExported: (result: ExportResult) => void): void {
     super.export(spans, (result) => {
-      if (result.code !== ExportResultCode.SUCCESS) this.#reportLost(spans.length, result.error);
+      if (result.code !== ExportResultCode.SUCCESS) this.#reportLostSpans(spans.length, result.error);
       onExported(result);
     });
   }
 
   /** Closes the connections to the collector, including those in use. */
   destroy(): void {
-    this.#agent.destroy();
+    this.#httpAgent.destroy();
   }
 
-  #reportLost(spanCount: number, error: unknown): void {
+  #reportLostSpans(spanCount: number, exportError: unknown): void {
     this.#lostSpanCount += spanCount;
-    const now = this.monotonic();
-    if (now - this.#lastWarningAt < WARN_INTERVAL_MS) return;
-    this.#lastWarningAt = now;
-    this.onExportFailure({ spans: this.#lostSpanCount, why: errorReason(error) });
+    const nowMs = this.monotonic();
+    if (nowMs - this.#lastWarnedAtMs < MIN_WARNING_INTERVAL_MS) return;
+    this.#lastWarnedAtMs = nowMs;
+    this.onExportFailure({ spans: this.#lostSpanCount, why: exportErrorReason(exportError) });
     this.#lostSpanCount = 0;
   }
 }
 
 /** Returns `HTTP <status>`, the error code or UNAVAILABLE. Omits the message, because the collector can choose it. */
-function errorReason(error: unknown): string {
+function exportErrorReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `HTTP ${code}`;
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'UNAVAILABLE';
 }
 
 /** Creates the sampler for a value of OTEL_TRACES_SAMPLER. */
-function createSampler(samplerName: string, ratio: number): Sampler {
+function createSampler(samplerName: string, samplingRatio: number): Sampler {
   const [, rootName] = /^parentbased_(.*)$/.exec(samplerName) ?? [];
-  if (rootName !== undefined) return new ParentBasedSampler({ root: createSampler(rootName, ratio) });
-  if (samplerName === 'traceidratio') return new TraceIdRatioBasedSampler(ratio);
+  if (rootName !== undefined) return new ParentBasedSampler({ root: createSampler(rootName, samplingRatio) });
+  if (samplerName === 'traceidratio') return new TraceIdRatioBasedSampler(samplingRatio);
   return samplerName === 'always_off' ? new AlwaysOffSampler() : new AlwaysOnSampler();
 }
 

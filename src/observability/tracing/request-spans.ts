@@ -18,15 +18,15 @@ interface EndedOperation {
  * Maximum number of distinct span names that contain an operation name. The spans of operations with further names are
  * named by the operation type only.
  */
-const MAX_OPERATION_NAMES = 200;
-const MAX_ERROR_CODES = 8;
+const MAX_OPERATION_SPAN_NAMES = 200;
+const MAX_SPAN_ERROR_CODES = 8;
 /** Matches codes of errors that the caller did not cause: the gateway, the payment service or the journal failed. */
 const SERVER_ERROR_CODE_PATTERN = /^(SERVICE_|INTERNAL_)/;
 
 /** Creates the spans of GraphQL operations. */
 export class RequestTracer {
-  readonly #limitSpanName = createLabelLimiter(MAX_OPERATION_NAMES);
-  readonly #openSpans = new WeakMap<FastifyRequest, Span>();
+  readonly #limitSpanName = createLabelLimiter(MAX_OPERATION_SPAN_NAMES);
+  readonly #openSpanByRequest = new WeakMap<FastifyRequest, Span>();
   readonly #spansWithOperation = new WeakSet<Span>();
   readonly #propagator = new W3CTraceContextPropagator();
 
@@ -40,18 +40,18 @@ export class RequestTracer {
     app.addHook('preHandler', (request, _reply, done) => {
       const { caller, headers, method, routeOptions } = request;
       if (!caller) return done();
-      const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+      const parentContext = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
       // Other routes get no span, only the parent context. Subscriptions get a span from startSubscriptionSpan().
-      if (routeOptions.url !== '/graphql') return this.spanTracker.withContext(parent, done);
+      if (routeOptions.url !== '/graphql') return this.spanTracker.withContext(parentContext, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
-      const span = this.spanTracker.startSpan('GraphQL Operation', { attributes }, parent);
-      this.#openSpans.set(request, span);
+      const span = this.spanTracker.startSpan('GraphQL Operation', { attributes }, parentContext);
+      this.#openSpanByRequest.set(request, span);
       this.spanTracker.withActiveSpan(span, done);
     });
     app.addHook('onSend', (request, { statusCode }, _payload, done) => {
-      const span = this.#openSpans.get(request);
+      const span = this.#openSpanByRequest.get(request);
       if (span) {
-        this.#openSpans.delete(request);
+        this.#openSpanByRequest.delete(request);
         span.setAttribute('http.response.status_code', statusCode);
         if (statusCode >= 500 && !this.#spansWithOperation.has(span)) markFailed(span, String(statusCode));
         span.end();
@@ -68,9 +68,9 @@ export class RequestTracer {
     const span = this.spanTracker.startSpan('subscription', {}, this.spanTracker.activeContext);
     return {
       runInSpan: <T>(work: () => T): T => this.spanTracker.withActiveSpan(span, work),
-      end: (name: string | undefined, errorCodes: readonly unknown[]): void => {
+      end: (operationName: string | undefined, errorCodes: readonly unknown[]): void => {
         if (!span.isRecording()) return;
-        this.#addOperation(span, { type: 'subscription', name, errorCodes });
+        this.#addOperation(span, { type: 'subscription', name: operationName, errorCodes });
         span.end();
       },
     };
@@ -94,13 +94,13 @@ export class RequestTracer {
       attributes['graphql.operation.type'] = type;
     }
     if (name !== undefined) attributes['graphql.operation.name'] = name;
-    const keptCodes = [...new Set(errorCodes.filter((code) => typeof code === 'string'))].slice(
+    const keptErrorCodes = [...new Set(errorCodes.filter((code) => typeof code === 'string'))].slice(
       0,
-      MAX_ERROR_CODES,
+      MAX_SPAN_ERROR_CODES,
     );
-    if (keptCodes.length > 0) attributes['paygraph.error.codes'] = keptCodes;
+    if (keptErrorCodes.length > 0) attributes['paygraph.error.codes'] = keptErrorCodes;
     span.setAttributes(attributes);
-    const serverErrorCode = keptCodes.find((code) => SERVER_ERROR_CODE_PATTERN.test(code));
+    const serverErrorCode = keptErrorCodes.find((code) => SERVER_ERROR_CODE_PATTERN.test(code));
     if (serverErrorCode !== undefined) markFailed(span, serverErrorCode);
   }
 }

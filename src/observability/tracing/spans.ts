@@ -21,9 +21,9 @@ function errorTypeOf(error: unknown): string {
   return errorType !== undefined && /^[A-Za-z]\w{0,63}$/.test(errorType) ? errorType : '_OTHER';
 }
 
-/** Sets the status of a span to ERROR, and its attribute error.type to `code`. */
-export const markFailed = (span: Span, code: string): Span =>
-  span.setAttribute('error.type', code).setStatus({ code: SpanStatusCode.ERROR });
+/** Sets the status of a span to ERROR, and its attribute error.type to `errorType`. */
+export const markFailed = (span: Span, errorType: string): Span =>
+  span.setAttribute('error.type', errorType).setStatus({ code: SpanStatusCode.ERROR });
 
 /** Awaits `work()` and ends the span. If `work` rejects, marks the span as failed and rejects with the same error. */
 export async function endSpanAfter<T>(span: Span, work: () => Promise<T>): Promise<T> {
@@ -57,8 +57,8 @@ export class SpanTracker {
   }
 
   /** Starts a span; by default a server span without a parent. */
-  startSpan(name: string, options: SpanOptions, parent: Context = ROOT_CONTEXT): Span {
-    return this.tracer.startSpan(name, { kind: SpanKind.SERVER, ...options }, parent);
+  startSpan(spanName: string, spanOptions: SpanOptions, parentContext: Context = ROOT_CONTEXT): Span {
+    return this.tracer.startSpan(spanName, { kind: SpanKind.SERVER, ...spanOptions }, parentContext);
   }
 
   /** Runs a function while a context is the active context. */
@@ -76,14 +76,14 @@ export class SpanTracker {
    * @param onResult called when `work` has succeeded, before the span ends; can add attributes to the span
    */
   async runAsClientSpan<T>(
-    name: string,
-    attributes: () => Attributes,
+    spanName: string,
+    getAttributes: () => Attributes,
     work: () => Promise<T>,
     onResult?: (span: Span, result: T) => void,
   ): Promise<T> {
     if (!this.activeSpan?.isRecording()) return work();
-    const options = { kind: SpanKind.CLIENT, attributes: attributes() };
-    const span = this.startSpan(name, options, this.activeContext);
+    const spanOptions = { kind: SpanKind.CLIENT, attributes: getAttributes() };
+    const span = this.startSpan(spanName, spanOptions, this.activeContext);
     return endSpanAfter(span, async () => {
       const result = await work();
       onResult?.(span, result);

@@ -31,8 +31,8 @@ export function startTracing({ settings, serviceSettings, log, monotonic, flushT
       'export of trace spans to the collector failed',
     ),
   );
-  const provider = createTracerProvider(settings, exporter);
-  const spanTracker = new SpanTracker(provider.getTracer('paygraph'));
+  const tracerProvider = createTracerProvider(settings, exporter);
+  const spanTracker = new SpanTracker(tracerProvider.getTracer('paygraph'));
   const requestTracer = new RequestTracer(spanTracker);
   const { traceJournal, runInBackgroundSpan } = createJournalTracing(spanTracker);
   return {
@@ -46,7 +46,7 @@ export function startTracing({ settings, serviceSettings, log, monotonic, flushT
     /** Exports the remaining spans, for at most `flushTimeoutMs`, and disconnects from the collector. Never rejects. */
     close: async (): Promise<void> => {
       // Ignore errors: the exporter reports failed exports, and spans left after `flushTimeoutMs` are lost.
-      await withTimeout(flushTimeoutMs, provider.shutdown()).catch(() => undefined);
+      await withTimeout(flushTimeoutMs, tracerProvider.shutdown()).catch(() => undefined);
       exporter.destroy();
     },
   };
@@ -54,11 +54,11 @@ export function startTracing({ settings, serviceSettings, log, monotonic, flushT
 
 /** Returns a child log. If a span is active, the log adds its trace_id, span_id and trace_flags to each line. */
 function withTraceIds(log: Logger, spanTracker: SpanTracker): Logger {
-  const mixin = (): object => {
-    const context = spanTracker.activeSpan?.spanContext();
-    if (!context || !isSpanContextValid(context)) return {};
-    const { traceId, spanId, traceFlags } = context;
+  const traceIdsMixin = (): object => {
+    const spanContext = spanTracker.activeSpan?.spanContext();
+    if (!spanContext || !isSpanContextValid(spanContext)) return {};
+    const { traceId, spanId, traceFlags } = spanContext;
     return { trace_id: traceId, span_id: spanId, trace_flags: `0${(traceFlags & 1).toString()}` };
   };
-  return Object.assign(log.child({}), { [pino.symbols.mixinSym]: mixin });
+  return Object.assign(log.child({}), { [pino.symbols.mixinSym]: traceIdsMixin });
 }
