@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rotatedFileNames } from './rotation';
 
-/** Maximum number of bytes that one call of AuditLogFollower.read() reads. */
+/** Maximum number of bytes that one call of AuditLogFollower.readNewLines() reads. */
 const MAX_READ_BYTES = 1024 * 1024;
 
 interface FollowedFile {
@@ -30,7 +30,7 @@ export class AuditLogFollower {
     if (inode === undefined || inodeOf(nextPath) === undefined) return '';
     const fd = openSync(nextPath, 'r');
     if (fstatSync(fd).ino !== inode) {
-      // A rotation has moved the found file meanwhile: a later call of read() searches again.
+      // A rotation has moved the found file meanwhile: a later call of readNewLines() searches again.
       closeSync(fd);
       return '';
     }

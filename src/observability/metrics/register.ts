@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** Label value that replaces unknown values, and values beyond the maximum number of distinct values of a label. */
 export const OTHER_LABEL = 'other';
 
-/** Returns a function. It keeps the first `maxValueCount` distinct values of a label and replaces others by `other`. */
+/** Returns a function that keeps the first `maxValueCount` distinct label values and replaces all others by `other`. */
 export function createLabelLimiter(maxValueCount: number): (value: string) => string {
   const keptValues = new Set<string>();
   return (labelValue) => {
