@@ -17,14 +17,14 @@ import { describeStartupError } from './app/startup-error';
  */
 export async function main(openJournal?: JournalOpener): Promise<void> {
   try {
-    await run(readStartConfig(), openJournal);
+    await startServers(readStartConfig(), openJournal);
   } catch (error) {
     process.stderr.write(`${describeStartupError(error)}\n`);
     process.exit(1);
   }
 }
 
-async function run(config: Config, openJournal?: JournalOpener): Promise<void> {
+async function startServers(config: Config, openJournal?: JournalOpener): Promise<void> {
   const log = createLog(config.logLevel);
   // Ignore errors of stdout, such as EPIPE if the output is piped to `head`.
   process.stdout.on('error', () => undefined);

@@ -19,29 +19,29 @@ import type { SharedDependencies } from './shared-dependencies';
 export type Gateway = WebServer;
 
 /** Opens the journal, the durable record of creates, at `file:<path>` or `postgres://…`. */
-export type JournalOpener = (url: string) => Promise<Journal>;
+export type JournalOpener = (databaseUrl: string) => Promise<Journal>;
 
 /** Builds and starts the gateway. If a part fails to start, closes those already started and rethrows the error. */
 export async function startGateway(
   config: Config,
   log: Logger,
   clock: Clock,
-  { openJournal: open = openJournal }: { openJournal?: JournalOpener | undefined },
+  { openJournal: opener = openJournal }: { openJournal?: JournalOpener | undefined },
 ): Promise<Gateway> {
-  const closers = new AsyncDisposableStack();
+  const closeStack = new AsyncDisposableStack();
   try {
     const tracing = await openTracing(config, log, clock);
-    closers.defer(async () => tracing?.close());
+    closeStack.defer(async () => tracing?.close());
     const metrics = new Metrics();
     const shared = { config, log: tracing?.withTraceIds(log) ?? log, clock, metrics, tracing };
     const paymentService = createPaymentServiceClient(shared);
-    closers.defer(() => paymentService.close());
-    const { journal, journalFailure, close: closeJournal } = await openMonitoredJournal(shared, open);
-    closers.defer(closeJournal);
-    const audit = openAudit(shared);
-    closers.defer(() => audit.close());
+    closeStack.defer(() => paymentService.close());
+    const { journal, journalFailureReason, close: closeJournal } = await openMonitoredJournal(shared, opener);
+    closeStack.defer(closeJournal);
+    const auditLog = openAudit(shared);
+    closeStack.defer(() => auditLog.close());
     const notifier = openNotifier(shared);
-    closers.defer(() => notifier?.close());
+    closeStack.defer(() => notifier?.close());
     // The sandbox gets a new name at each start, because its transactions are lost when it stops.
     const serviceName = config.sandbox ? `sandbox ${randomUUID()}` : config.service.baseUrl;
     const operations = startOperations({
@@ -53,34 +53,34 @@ export async function startGateway(
       clock,
       config,
       service: serviceName,
-      warn: (facts, message) => shared.log.warn(facts, message),
+      warn: (logFields, message) => shared.log.warn(logFields, message),
       runInSpan: tracing?.runInBackgroundSpan,
-      observer: createObserver(metrics, audit),
+      observer: createObserver(metrics, auditLog),
       serviceLoad: paymentService,
     });
-    closers.defer(() => operations.stop());
+    closeStack.defer(() => operations.stop());
     registerJournalAndAuditGauges(metrics, {
       journal,
       serviceName,
-      journalFailure,
-      audit,
+      journalFailureReason,
+      auditLog,
       operations,
     });
     registerChangeGauges(metrics, operations);
-    const dependencies = { operations, audit, journalFailure, isServiceDown: paymentService.isDown };
+    const dependencies = { operations, auditLog, journalFailureReason, isServiceDown: paymentService.isDown };
     const webServer = await startWebServer(shared, dependencies);
-    closers.defer(() => webServer.close());
-    let closing: Promise<void> | undefined;
-    return { ...webServer, close: () => (closing ??= closers.disposeAsync()) };
+    closeStack.defer(() => webServer.close());
+    let closePromise: Promise<void> | undefined;
+    return { ...webServer, close: () => (closePromise ??= closeStack.disposeAsync()) };
   } catch (error) {
-    await closers.disposeAsync();
+    await closeStack.disposeAsync();
     throw error;
   }
 }
 
 const createObserver = (
   { payments, server, changes }: Metrics,
-  audit: AuditLog,
+  auditLog: AuditLog,
 ): Parameters<typeof startOperations>[0]['observer'] => ({
   onRecoveryResult: payments.onRecoveryResult,
   onRecoveryJobRun: payments.onRecoveryJobRun,
@@ -89,18 +89,18 @@ const createObserver = (
   ...changes,
   onOutcomeRecovered: ({ instanceId, attempt, outcome, transactionId }) => {
     const who = `instance:${instanceId}`;
-    audit.recordRecovery({ event: 'recovered', who, attempt, outcome, transactionId });
+    auditLog.recordRecovery({ event: 'recovered', who, attempt, outcome, transactionId });
   },
 });
 
 /** Starts tracing. If tracing is not configured, returns undefined and does not load the OpenTelemetry SDK. */
 async function openTracing(config: Config, log: Logger, clock: Clock): Promise<Tracing | undefined> {
-  const { tracing: settings, service, shutdownGraceMs } = config;
-  if (!settings) return undefined;
+  const { tracing: tracingSettings, service, shutdownGraceMs } = config;
+  if (!tracingSettings) return undefined;
   const { startTracing } = await import('../observability/tracing/start-tracing.js');
   // Limit the final export of spans to a quarter of the grace period. The rest is left for work in flight.
   return startTracing({
-    settings,
+    settings: tracingSettings,
     serviceSettings: service,
     log,
     monotonic: () => clock.monotonic(),

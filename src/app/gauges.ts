@@ -15,14 +15,14 @@ import { singleFlight } from '../shared/single-flight';
  * Wraps `read` so that gauges that are collected at the same time share one call. The function resolves to null if `read`
  * rejects: the gauges must then have no value, because an old value would look current.
  */
-const readOncePerScrape = <T>(read: () => Promise<T>): (() => Promise<T | null>) =>
-  singleFlight(() => read().catch(() => null));
+const readOncePerScrape = <T>(readValues: () => Promise<T>): (() => Promise<T | null>) =>
+  singleFlight(() => readValues().catch(() => null));
 
 /** Registers the gauges of the circuit breakers, the request queues and the clock skew. */
 export function registerServiceGauges({ registerScraped }: Metrics, transport: ServiceTransport): void {
   const { policy } = transport;
-  const readRequestsByLane = (requestState: 'inFlight' | 'waiting') =>
-    Object.entries(policy.bulkheadLoads()).map(([lane, load]) => [{ lane }, load[requestState]] as const);
+  const readRequestsByLane = (loadField: 'inFlightCount' | 'queuedCount') =>
+    Object.entries(policy.bulkheadLoads()).map(([lane, load]) => [{ lane }, load[loadField]] as const);
   registerScraped({
     paygraph_service_breaker_open: {
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
@@ -33,12 +33,12 @@ export function registerServiceGauges({ registerScraped }: Metrics, transport: S
     paygraph_service_requests_in_flight: {
       help: 'Requests to the payment service in flight, by lane (lookups, payments, payouts).',
       labelNames: ['lane'],
-      read: () => readRequestsByLane('inFlight'),
+      read: () => readRequestsByLane('inFlightCount'),
     },
     paygraph_service_requests_queued: {
       help: 'Requests to the payment service that wait in a queue, by lane (lookups, payments, payouts).',
       labelNames: ['lane'],
-      read: () => readRequestsByLane('waiting'),
+      read: () => readRequestsByLane('queuedCount'),
     },
     paygraph_service_clock_skew_seconds: {
       help: 'Clock correction of request signatures in seconds, without sign. Above 0: the service rejected the time of this machine, and requests are signed with the time of the service.',
@@ -52,8 +52,8 @@ interface JournalGaugeSources {
   /** Name of the payment service in the journal. */
   serviceName: string;
   /** Returns the reason why the journal is unavailable; null if it is available. */
-  journalFailure(): string | null;
-  audit: AuditLog;
+  journalFailureReason(): string | null;
+  auditLog: AuditLog;
   operations: Operations;
 }
 
@@ -63,23 +63,25 @@ interface JournalGaugeSources {
  */
 export function registerJournalAndAuditGauges(
   { registerScraped }: Metrics,
-  { journal, serviceName, journalFailure, audit, operations }: JournalGaugeSources,
+  { journal, serviceName, journalFailureReason, auditLog, operations }: JournalGaugeSources,
 ): void {
   const readUnknownOutcomes = readOncePerScrape(() => journal.countUnknown(serviceName));
-  const readUnknownByKind = async (valueOf: (count: UnknownOutcomeCount) => number) =>
-    ((await readUnknownOutcomes()) ?? []).map((count) => [{ kind: count.kind }, valueOf(count)] as const);
+  const readUnknownByKind = async (toGaugeValue: (count: UnknownOutcomeCount) => number) =>
+    ((await readUnknownOutcomes()) ?? []).map(
+      (count) => [{ kind: count.kind }, toGaugeValue(count)] as const,
+    );
   registerScraped({
     paygraph_audit_gaps_total: {
       help: 'Entries that could not be written to the audit log: mutations that move money, and recovered outcomes.',
-      read: () => audit.lostEntryCount,
+      read: () => auditLog.lostEntryCount,
     },
     paygraph_audit_log_disk_free_bytes: {
       help: 'Free bytes on the disk of the audit log.',
-      read: () => audit.freeDiskBytes(),
+      read: () => auditLog.freeDiskBytes(),
     },
     paygraph_journal_up: {
       help: '1 if regular checks can write to the journal; otherwise 0, and payments and payouts are rejected. Possibly transient errors, such as timeouts, count from the second failed check in a row.',
-      read: () => Number(journalFailure() === null),
+      read: () => Number(journalFailureReason() === null),
     },
     paygraph_journal_fence_up: {
       help: '1 while the journal may lack recent attempts, and every create is looked up before it is sent; otherwise 0.',
@@ -99,8 +101,8 @@ export function registerJournalAndAuditGauges(
 }
 
 /** Returns the seconds that have passed since a time of the journal's clock; 0 if `at` is null or in the future. */
-const secondsSince = (at: number | null, { changeMetrics }: Operations): number =>
-  at === null ? 0 : Math.max(0, changeMetrics.now() - at) / 1000;
+const secondsSince = (journalTimeMs: number | null, { changeMetrics }: Operations): number =>
+  journalTimeMs === null ? 0 : Math.max(0, changeMetrics.now() - journalTimeMs) / 1000;
 
 /**
  * Registers the gauges of followed transactions and recorded changes. Do not add up the followed transactions of
@@ -109,22 +111,22 @@ const secondsSince = (at: number | null, { changeMetrics }: Operations): number 
 export function registerChangeGauges({ registerScraped }: Metrics, operations: Operations): void {
   const { followed, backlog } = operations.changeMetrics;
   const readFollowedCounts = readOncePerScrape(followed);
-  const readFollowedCount = async (valueOf: (counts: FollowedCounts) => number) => {
-    const counts = await readFollowedCounts();
-    return counts && valueOf(counts);
+  const readFollowedGauge = async (toGaugeValue: (counts: FollowedCounts) => number) => {
+    const followedCounts = await readFollowedCounts();
+    return followedCounts && toGaugeValue(followedCounts);
   };
   registerScraped({
     paygraph_followed_transactions: {
       help: 'Followed transactions of all instances. Each is looked up until it is completed or failed, or FOLLOW_DAYS have passed.',
-      read: () => readFollowedCount((counts) => counts.followed),
+      read: () => readFollowedGauge((counts) => counts.followed),
     },
     paygraph_followed_transactions_due: {
       help: 'Followed transactions that are due for a lookup, of all instances together.',
-      read: () => readFollowedCount(({ due }) => due),
+      read: () => readFollowedGauge(({ due }) => due),
     },
     paygraph_follow_lag_seconds: {
       help: 'Delay of the most overdue lookup of a followed transaction, of all instances; 0 if none is overdue.',
-      read: () => readFollowedCount(({ oldestDueAt }) => secondsSince(oldestDueAt, operations)),
+      read: () => readFollowedGauge(({ oldestDueAt }) => secondsSince(oldestDueAt, operations)),
     },
     paygraph_observations_queued: {
       help: 'Responses that are queued to be checked for a new status or state and, if it is new, recorded in the journal.',
@@ -142,7 +144,7 @@ export function registerChangeGauges({ registerScraped }: Metrics, operations: O
 }
 
 interface ServerGaugeSources {
-  subscriptions: ReturnType<typeof startSubscriptions>;
+  subscriptionServers: ReturnType<typeof startSubscriptions>;
   maxSubscriptions: number;
   connections: Connections;
   unreadLimiter: UnreadResponseLimiter;
@@ -150,16 +152,13 @@ interface ServerGaugeSources {
 }
 
 /** Registers the gauges of the HTTP server. */
-export function registerHttpGauges(
-  { registerScraped }: Metrics,
-  { subscriptions, maxSubscriptions, connections, unreadLimiter, compiledCache }: ServerGaugeSources,
-): void {
-  const { service, sse, webSockets } = subscriptions;
+export function registerHttpGauges({ registerScraped }: Metrics, sources: ServerGaugeSources): void {
+  const { service, sse, webSockets } = sources.subscriptionServers;
   registerScraped({
     paygraph_subscriptions: { help: 'Open subscriptions.', read: () => service.subscriptionQuota.openCount },
     paygraph_subscriptions_max: {
       help: 'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',
-      read: () => maxSubscriptions,
+      read: () => sources.maxSubscriptions,
     },
     paygraph_subscription_connections: {
       help: 'Open connections for subscriptions, by transport.',
@@ -169,18 +168,18 @@ export function registerHttpGauges(
         [{ transport: 'sse' }, sse.openCount],
       ],
     },
-    paygraph_connections: { help: 'All open client connections.', read: () => connections.size },
+    paygraph_connections: { help: 'All open client connections.', read: () => sources.connections.size },
     paygraph_connections_max: {
       help: 'Maximum number of client connections.',
-      read: () => connections.limits.maxConnections,
+      read: () => sources.connections.limits.maxConnections,
     },
     paygraph_unread_response_bytes: {
       help: 'Response bytes that are buffered because clients have not read them.',
-      read: () => unreadLimiter.unreadBytes,
+      read: () => sources.unreadLimiter.unreadBytes,
     },
     paygraph_compiled_operations_total: {
       help: 'Operations executed by compiled code. Apollo Server executes all others, which takes more CPU time: if the share of compiled operations falls, CPU usage rises.',
-      read: () => compiledCache.executedCount,
+      read: () => sources.compiledCache.executedCount,
     },
   });
 }
@@ -191,8 +190,8 @@ export function registerHttpGauges(
  */
 export function registerClientKeyGauges({ registerScraped }: Metrics, authenticator: Authenticator): void {
   const readKeyTimes = (timeName: 'keyLastUsedAt' | 'expiresAt') =>
-    authenticator.clientKeyUsage().flatMap(({ client, label: key, [timeName]: timeMs }) => {
-      return timeMs === null ? [] : [[{ client, key }, timeMs / 1000] as const];
+    authenticator.clientKeyUsage().flatMap(({ client, label, [timeName]: timeMs }) => {
+      return timeMs === null ? [] : [[{ client, key: label }, timeMs / 1000] as const];
     });
   registerScraped({
     paygraph_client_key_last_used_timestamp_seconds: {

@@ -47,9 +47,9 @@ export interface WebServer {
 
 interface WebServerDependencies {
   operations: Operations;
-  audit: AuditLog;
+  auditLog: AuditLog;
   /** Returns the reason why the journal is unavailable, such as `disk_full`; null if it is available. */
-  journalFailure(): string | null;
+  journalFailureReason(): string | null;
   /** Whether a circuit breaker for the payment service is open or half open. */
   isServiceDown(): boolean;
 }
@@ -60,33 +60,38 @@ export async function startWebServer(
   dependencies: WebServerDependencies,
 ): Promise<WebServer> {
   const { config, metrics, tracing } = shared;
-  const { operations, journalFailure, isServiceDown } = dependencies;
-  const server = await createServerWithoutRoutes(shared, dependencies);
-  const { app, apollo, compiledCache, graphqlDependencies, unreadLimiter } = server;
+  const { operations, journalFailureReason, isServiceDown } = dependencies;
+  const serverParts = await createServerWithoutRoutes(shared, dependencies);
+  const { app, apollo, compiledCache, graphqlDependencies, unreadLimiter } = serverParts;
   const { authenticator, connections, eventLoopLagGuard } = graphqlDependencies;
-  const shutdown = new GracefulShutdown(app, connections);
+  const gracefulShutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
   addCallbackRoute(app, (callbackToken) => operations.callbacks.onCallback(callbackToken));
   const metricsServer = createMetricsServer(app, shared, {
-    journalFailure,
+    journalFailureReason,
     isServiceDown,
     isClockSteady: () => operations.isClockSteady(),
     fence: () => operations.fence(),
-    isDraining: () => shutdown.isDraining,
+    isDraining: () => gracefulShutdown.isDraining,
   });
   if (config.explorer)
     addExplorer(app, { isSandbox: config.sandbox !== null, requiresCredentials: !authenticator.isDisabled });
-  const subscriptions = await addGraphqlRoutes(shared, server);
-  const { maxSubscriptions } = config.subscriptions;
-  registerHttpGauges(metrics, { subscriptions, maxSubscriptions, connections, unreadLimiter, compiledCache });
-  const urls = await listen(app, metricsServer, config);
+  const subscriptionServers = await addGraphqlRoutes(shared, serverParts);
+  registerHttpGauges(metrics, {
+    subscriptionServers,
+    maxSubscriptions: config.subscriptions.maxSubscriptions,
+    connections,
+    unreadLimiter,
+    compiledCache,
+  });
+  const serverUrls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {
     // After startDraining(), close the listener before subscriptions end, so that subscribers reconnect to other
     // instances.
-    if (shutdown.isDraining) await shutdown.stopAccepting(config.shutdownGraceMs / 4);
-    shutdown.startDraining();
-    subscriptions.sse.close();
-    await subscriptions.webSockets.close();
+    if (gracefulShutdown.isDraining) await gracefulShutdown.stopAccepting(config.shutdownGraceMs / 4);
+    gracefulShutdown.startDraining();
+    subscriptionServers.sse.close();
+    await subscriptionServers.webSockets.close();
     await app.close();
     await apollo.stop();
     await metricsServer?.close();
@@ -95,16 +100,16 @@ export async function startWebServer(
     authenticator.close();
   };
   const closeAllConnections = (): void => {
-    subscriptions.webSockets.terminateAll();
+    subscriptionServers.webSockets.terminateAll();
     app.server.closeAllConnections();
   };
-  return { ...urls, startDraining: () => shutdown.startDraining(), close, closeAllConnections };
+  return { ...serverUrls, startDraining: () => gracefulShutdown.startDraining(), close, closeAllConnections };
 }
 
 /** Creates the web server without routes, and the objects that its routes need. */
 async function createServerWithoutRoutes(
   shared: SharedDependencies,
-  { operations, audit }: WebServerDependencies,
+  { operations, auditLog }: WebServerDependencies,
 ) {
   const { config, log, clock, metrics } = shared;
   const { limits } = config;
@@ -134,7 +139,7 @@ async function createServerWithoutRoutes(
   const { trustedProxies, clientTimeoutMs, corsOrigins } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
   const recordAuditEntry = (entry: AuditEntry): void => {
-    audit.recordMutation(entry);
+    auditLog.recordMutation(entry);
     metrics.payments.onMutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   };
   const graphqlDependencies: GraphqlDependencies = {
@@ -156,7 +161,7 @@ async function addGraphqlRoutes(
   { app, apollo, compiledCache, graphqlDependencies }: Awaited<ReturnType<typeof createServerWithoutRoutes>>,
 ) {
   const { maxSubscriptions, maxSubscriptionsPerClient, heartbeatMs } = config.subscriptions;
-  const subscriptions = startSubscriptions(app, graphqlDependencies, {
+  const subscriptionServers = startSubscriptions(app, graphqlDependencies, {
     introspection: config.introspection,
     limits: {
       maxTotal: maxSubscriptions,
@@ -169,9 +174,9 @@ async function addGraphqlRoutes(
     startTrace: tracing?.startSubscriptionSpan,
   });
   const hasLandingPage = config.sandbox !== null;
-  const endpoints = { apollo, compiled: compiledCache, sse: subscriptions.sse, hasLandingPage };
-  await addGraphqlEndpoints(app, graphqlDependencies, endpoints);
-  return subscriptions;
+  const endpointOptions = { apollo, compiled: compiledCache, sse: subscriptionServers.sse, hasLandingPage };
+  await addGraphqlEndpoints(app, graphqlDependencies, endpointOptions);
+  return subscriptionServers;
 }
 
 async function listen(
@@ -183,12 +188,12 @@ async function listen(
   // Fastify's types lack reusePort, but Fastify passes it to net.Server. An inline literal would not compile.
   const listenOptions = { host, port, reusePort };
   await app.listen(listenOptions);
-  const urlOf = ({ server }: FastifyInstance): string => {
+  const boundUrl = ({ server }: FastifyInstance): string => {
     const boundAddress = server.address();
     const boundPort = typeof boundAddress === 'object' && boundAddress !== null ? boundAddress.port : 0;
     return `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`;
   };
-  return { url: urlOf(app), metricsUrl: metricsServer && urlOf(metricsServer) };
+  return { url: boundUrl(app), metricsUrl: metricsServer && boundUrl(metricsServer) };
 }
 
 /** Default of MAX_CONNECTIONS_PER_ADDRESS, as a fraction of the maximum number of all connections. */

@@ -13,33 +13,33 @@ import type { SharedDependencies } from './shared-dependencies';
  */
 export async function openMonitoredJournal(
   { config, metrics, tracing, clock, log }: SharedDependencies,
-  open: (url: string) => Promise<Journal>,
+  journalOpener: (databaseUrl: string) => Promise<Journal>,
 ) {
-  const url = config.journal.url.reveal();
-  const opened = await open(url).catch((error: unknown) => {
+  const databaseUrl = config.journal.url.reveal();
+  const openedJournal = await journalOpener(databaseUrl).catch((error: unknown) => {
     throw error instanceof JournalOpenError ? new ConfigError([error.message]) : error;
   });
   const onCall: JournalCallListener = (methodName, fault, durationMs) => {
     metrics.payments.onJournalCallEnded(methodName, fault?.reason ?? null, durationMs / 1000);
     monitor.onCallEnd(methodName, fault);
   };
-  const runInSpan = tracing?.traceJournal(url.startsWith('file:') ? 'sqlite' : 'postgresql');
-  const journal = instrumentJournal(opened, onCall, runInSpan);
+  const runInSpan = tracing?.traceJournal(databaseUrl.startsWith('file:') ? 'sqlite' : 'postgresql');
+  const journal = instrumentJournal(openedJournal, onCall, runInSpan);
   const monitor = new JournalMonitor({ checkWrite: (bytes) => journal.checkWrite(bytes), clock, log });
   const close = async (): Promise<void> => {
     await monitor.stop();
     await journal.close();
   };
   await monitor.start();
-  if (!url.startsWith('file:')) void logPostgresWeaknesses(url, log);
+  if (!databaseUrl.startsWith('file:')) void logPostgresWeaknesses(databaseUrl, log);
   const { currentFault } = monitor;
   if (currentFault && isPermanent(currentFault)) {
     await close();
     throw new ConfigError([`DATABASE_URL: ${journalErrorText(currentFault)}.`]);
   }
   /** Returns the reason why the journal is unavailable, such as `disk_full`; null if it is available. */
-  const journalFailure = () => monitor.currentFault?.reason ?? null;
-  return { journal, journalFailure, close };
+  const journalFailureReason = () => monitor.currentFault?.reason ?? null;
+  return { journal, journalFailureReason, close };
 }
 
 const POSTGRES_INSPECTION_TIMEOUT_MS = 5_000;

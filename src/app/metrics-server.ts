@@ -15,15 +15,15 @@ const MAX_METRICS_CONNECTIONS = 32;
 export function createMetricsServer(
   app: FastifyInstance,
   { config, log, metrics }: SharedDependencies,
-  health: HealthSources,
+  healthSources: HealthSources,
 ): FastifyInstance | null {
-  const routeOptions = {
+  const metricsRouteOptions = {
     render: () => metrics.renderMetrics(),
     token: config.metricsToken?.reveal() ?? null,
   };
-  addHealthRoutes(app, health);
+  addHealthRoutes(app, healthSources);
   if (config.metricsPort === null) {
-    addMetricsRoute(app, routeOptions);
+    addMetricsRoute(app, metricsRouteOptions);
     return null;
   }
   const connections = new Connections(
@@ -32,7 +32,7 @@ export function createMetricsServer(
   );
   const { clientTimeoutMs } = config.limits;
   const server = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });
-  addHealthRoutes(server, health);
-  addMetricsRoute(server, routeOptions);
+  addHealthRoutes(server, healthSources);
+  addMetricsRoute(server, metricsRouteOptions);
   return server;
 }

@@ -31,37 +31,38 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
   const credentials = openCredentials(config, log);
   const now = (): number => clock.now();
-  const interceptor = tracing?.runInRequestSpan;
-  const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now, interceptor });
+  const { runInRequestSpan } = tracing ?? {};
+  const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now, runInRequestSpan });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
-  const isCallbackToken = (text: string): boolean => callbackTokens.decode(text) !== null;
-  const gatewaySecrets = () => ({
+  const isCallbackToken = (token: string): boolean => callbackTokens.decode(token) !== null;
+  const getGatewaySecrets = () => ({
     credentials: credentials.allSecrets,
     isCallbackToken: config.publicUrl === null ? undefined : isCallbackToken,
   });
-  const notFound = { status: notFoundStatus, fields: notFoundFields };
-  const client = new ServiceClient(transport, notFound, gatewaySecrets, {
-    onFailure: (failure) =>
+  const notFoundResponse = { status: notFoundStatus, fieldNames: notFoundFields };
+  const serviceClient = new ServiceClient(transport, notFoundResponse, getGatewaySecrets, {
+    onFailure: (report) =>
       log.warn(
-        { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...failure },
+        { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...report },
         'payment service request failed',
       ),
-    onEnd: (call, result, durationMs) => metrics.service.onRequestEnded(call, result, durationMs / 1000),
+    onEnd: (requestLabel, resultLabel, durationMs) =>
+      metrics.service.onRequestEnded(requestLabel, resultLabel, durationMs / 1000),
     onRetry: () => metrics.service.onLookupRetried(),
   });
   registerServiceGauges(metrics, transport);
   // pollAfterMs tells callers when to poll. It is the gateway's own first poll interval, but at least 2 s.
-  const pollAfterMs = (phase: 'payer' | 'provider'): number =>
+  const pollAfterMsOf = (phase: 'payer' | 'provider'): number =>
     Math.max(MIN_CALLER_POLL_MS, config.polling.intervalsByPhase[phase][0]?.everyMs ?? 0);
-  const pollAfterMsByPhase = { payer: pollAfterMs('payer'), provider: pollAfterMs('provider') };
+  const pollAfterMsByPhase = { payer: pollAfterMsOf('payer'), provider: pollAfterMsOf('provider') };
   return {
-    payments: new PaymentsApi(client, pollAfterMsByPhase),
-    payouts: new PayoutsApi(client),
+    payments: new PaymentsApi(serviceClient, pollAfterMsByPhase),
+    payouts: new PayoutsApi(serviceClient),
     callbackTokens,
     /** Whether a circuit breaker is open or half open. */
     isDown: (): boolean => Object.values(transport.policy.isOpenByBreaker()).includes(true),
     /** Whether lookups are queued because the maximum number of concurrent lookups is in flight. */
-    isBusy: (): boolean => transport.policy.bulkheadLoads().lookups.waiting > 0,
+    isBusy: (): boolean => transport.policy.bulkheadLoads().lookups.queuedCount > 0,
     /** Closes the client. Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {
       credentials.close();

@@ -13,49 +13,49 @@ import { readTextFile } from '../shared/json-text';
  * writes. Returns error messages.
  */
 function findFileErrors(reader: ReturnType<typeof createEnvReader>): string[] {
-  const errors: string[] = [];
-  const checkFile = (name: Parameters<typeof reader.rawText>[0], read: (file: string) => unknown): void => {
-    const file = reader.rawText(name);
+  const errorTexts: string[] = [];
+  const checkFile = (setting: Parameters<typeof reader.rawText>[0], parse: (filePath: string) => unknown) => {
+    const filePath = reader.rawText(setting);
     try {
-      if (file !== undefined) read(file);
+      if (filePath !== undefined) parse(filePath);
     } catch (error) {
-      errors.push(`${name}: ${describeFileError(error)}.`);
+      errorTexts.push(`${setting}: ${describeFileError(error)}.`);
     }
   };
-  checkFile('CLIENT_KEYS_FILE', (file) => new ClientKeyStore(readTextFile(file)));
+  checkFile('CLIENT_KEYS_FILE', (filePath) => new ClientKeyStore(readTextFile(filePath)));
   // Without SERVICE_BASE_URL, the gateway runs with the embedded sandbox and ignores this file.
   if (reader.has('SERVICE_BASE_URL'))
-    checkFile('SERVICE_CREDENTIALS_FILE', (file) =>
-      parseCredentialsFile(readTextFile(file), (referencedFile) =>
-        readTextFile(path.resolve(path.dirname(file), referencedFile)),
+    checkFile('SERVICE_CREDENTIALS_FILE', (filePath) =>
+      parseCredentialsFile(readTextFile(filePath), (referencedPath) =>
+        readTextFile(path.resolve(path.dirname(filePath), referencedPath)),
       ),
     );
   checkFile('PERSISTED_OPERATIONS', (manifestPath) => {
-    const settings = { manifestPath, modeForFrontends: 'allow', modeForServices: 'allow' } as const;
+    const persistedSettings = { manifestPath, modeForFrontends: 'allow', modeForServices: 'allow' } as const;
     const schema = reader.get('SUBGRAPH') ? buildSubgraphSchema() : buildGatewaySchema();
-    return new PersistedOperations({ settings, schema, onUnlisted: () => undefined });
+    return new PersistedOperations({ settings: persistedSettings, schema, onUnlisted: () => undefined });
   });
   const databaseUrl = reader.get('DATABASE_URL').reveal();
-  const writtenFiles = {
+  const writtenPathBySetting = {
     DATABASE_URL: databaseUrl.startsWith('file:') ? databaseUrl.slice('file:'.length) : undefined,
     AUDIT_LOG_FILE: reader.get('AUDIT_LOG_FILE'),
   };
-  for (const [name, file] of Object.entries(writtenFiles)) {
-    const error = file && describePathError(path.resolve(file));
-    if (error) errors.push(`${name}: ${error}.`);
+  for (const [setting, filePath] of Object.entries(writtenPathBySetting)) {
+    const errorText = filePath && describePathError(path.resolve(filePath));
+    if (errorText) errorTexts.push(`${setting}: ${errorText}.`);
   }
-  return errors;
+  return errorTexts;
 }
 
 /** Reads and checks all settings and the files that they name. Throws one ConfigError with all errors. */
 export function readStartConfig(environment?: Environment): Config {
-  const errors = findFileErrors(createEnvReader(environment));
+  const errorTexts = findFileErrors(createEnvReader(environment));
   try {
     const config = readConfig(environment);
-    if (errors.length === 0) return config;
+    if (errorTexts.length === 0) return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    errors.unshift(...error.errors);
+    errorTexts.unshift(...error.errors);
   }
-  throw new ConfigError(errors);
+  throw new ConfigError(errorTexts);
 }

@@ -244,7 +244,7 @@ export class JournalSession {
 
   /** Resolves when no create or confirm is in flight. */
   drained(): Promise<void> {
-    return this.#mutationsInFlight.drained();
+    return this.#mutationsInFlight.waitUntilIdle();
   }
 
   #scheduleRenewal(): Timer {

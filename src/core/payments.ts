@@ -68,7 +68,7 @@ export class PaymentOperations {
       inputErrors: validateCreate(input, method, urlPolicy),
       publicDetails: {},
       matcher: new PaymentMatcher(payments, session, keepMs, method.secrets),
-      slots: payments.slots,
+      slots: payments.bulkheadSlots,
       send: ({ id, externalId }, options) => {
         const callbackUrl = callbacks.callbackUrlFor(id, input.callbackUrl);
         return payments.create({ input, method, externalId, callbackUrl }, options);
@@ -93,7 +93,7 @@ export class PaymentOperations {
     const { channel, transactionId } = input;
     const requestedAt = this.options.session.runtime.monotonic();
     const result = await this.options.confirmService
-      .confirm({ channel, transactionId, definition, fields })
+      .confirm({ channel, transactionId, definition, bodyFields: fields })
       .finally(() => this.feed.invalidateLookups(channel));
     if (result instanceof UserError) return result;
     this.feed.onMutationResult(result, requestedAt);

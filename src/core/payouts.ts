@@ -86,7 +86,7 @@ export class PayoutOperations {
       publicDetails: method.publicDetails,
       matcher: new PayoutMatcher(payouts, session, method.secrets),
       isExternalIdFree: hasPreflight ? (externalId) => this.#hasNoPayout({ channel, externalId }) : undefined,
-      slots: payouts.slots,
+      slots: payouts.bulkheadSlots,
       send: ({ id, externalId }, options) => {
         const callbackUrl = callbacks.callbackUrlFor(id, input.callbackUrl);
         return payouts.create({ input, method, externalId, callbackUrl }, options);

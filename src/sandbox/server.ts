@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { systemClock, type Clock } from '../shared/clock';
-import { DEV_JWKS_FILE, DEV_JWKS_PATH } from '../shared/dev-issuer';
+import { DEV_JWKS_FILE_PATH, DEV_JWKS_URL_PATH } from '../shared/dev-issuer';
 import { errorCode } from '../shared/error-code';
 import { noJsonSchemas } from '../shared/no-json-schemas';
 import { addApi, ALLOWED_METHODS_BY_URL_PATH } from './api';
@@ -98,10 +98,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   return { url, control, close };
 }
 
-/** Serves DEV_JWKS_FILE, which is read for each request. Responds with 404 if it cannot be read. */
+/** Serves the file DEV_JWKS_FILE_PATH, which is read for each request. Responds with 404 if it cannot be read. */
 function addJwks(app: FastifyInstance): void {
-  app.get(DEV_JWKS_PATH, async (request, reply) => {
-    const jwks = await readFile(DEV_JWKS_FILE, 'utf8').catch(() => undefined);
+  app.get(DEV_JWKS_URL_PATH, async (request, reply) => {
+    const jwks = await readFile(DEV_JWKS_FILE_PATH, 'utf8').catch(() => undefined);
     return jwks === undefined ? respondNotFound(request, reply) : reply.type('application/json').send(jwks);
   });
 }

@@ -4,8 +4,8 @@
  * Date.parse() alone would read February 30 as March 2, and 24:00 as 00:00 of the next day.
  */
 export function parseCalendarTime(text: string): number {
-  const day = text.slice(0, 10);
-  const midnight = new Date(day);
-  const dayExists = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
+  const dayText = text.slice(0, 10);
+  const midnight = new Date(dayText);
+  const dayExists = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(dayText);
   return dayExists && text.slice(11, 13) !== '24' ? Date.parse(text.toUpperCase()) : NaN;
 }

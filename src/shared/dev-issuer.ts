@@ -5,8 +5,8 @@
 export const DEV_ISSUER = 'paygraph-dev-token';
 export const DEV_AUDIENCE = 'paygraph-sandbox';
 
-export const DEV_KEY_FILE = 'data/dev-token/private-key.json';
-export const DEV_JWKS_FILE = 'data/dev-token/jwks.json';
+export const DEV_PRIVATE_KEY_FILE_PATH = 'data/dev-token/private-key.json';
+export const DEV_JWKS_FILE_PATH = 'data/dev-token/jwks.json';
 
-/** The path at which the embedded sandbox serves DEV_JWKS_FILE. */
-export const DEV_JWKS_PATH = '/.well-known/jwks.json';
+/** The path at which the embedded sandbox serves the file DEV_JWKS_FILE_PATH. */
+export const DEV_JWKS_URL_PATH = '/.well-known/jwks.json';

@@ -26,7 +26,7 @@ export function fileDescriptorLimit(): number | null {
   }
 }
 
-/** Returns the maximum number of client connections for a limit of file descriptors; null if the limit is unknown. */
+/** Returns the maximum number of client connections for a limit of file descriptors, which is null if unknown. */
 export function maxClientConnections(descriptorLimit: number | null): number {
   const effectiveLimit = descriptorLimit ?? ASSUMED_DESCRIPTOR_LIMIT;
   return Math.min(

@@ -27,14 +27,14 @@ const POLL_INTERVAL_MS = 1000;
 /** Time in ms for which a changed file must stay the same before it is read, because it may be half-written. */
 const STABLE_FOR_MS = 100;
 /** Maximum number of times that one reload reads the files. They are read again if one of them changed meanwhile. */
-const MAX_READS = 5;
+const MAX_READS_PER_RELOAD = 5;
 
 interface ReadResult<T> {
   /**
    * The version of each file, by path. A version comes from a stat() before the read. If stat() failed, the version is
    * the error code.
    */
-  versions: Map<string, string>;
+  statVersionByPath: Map<string, string>;
   /** Digest of the contents of all files; undefined if a file could not be read or parsed. */
   digest: string | undefined;
   outcome: { value: T } | { error: unknown };
@@ -42,21 +42,21 @@ interface ReadResult<T> {
 
 /** The parsed content of a file. The file is read again whenever it or a file that it references changes. */
 export class HotReloadedFile<T> {
-  #lastResult: ReadResult<T>;
+  #lastReadResult: ReadResult<T>;
   #value: T;
   /**
    * The versions that the last poll saw, if they differ from those in #lastResult; otherwise undefined. If the next
    * poll sees the same versions, the files are read again.
    */
-  #changingVersions: string | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #changingVersionsText: string | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   /** Throws if the file cannot be read or parsed. */
   constructor(private readonly options: HotReloadedFileOptions<T>) {
-    this.#lastResult = readUntilStable(options);
-    if ('error' in this.#lastResult.outcome) throw this.#lastResult.outcome.error;
-    this.#value = this.#lastResult.outcome.value;
+    this.#lastReadResult = readUntilStable(options);
+    if ('error' in this.#lastReadResult.outcome) throw this.#lastReadResult.outcome.error;
+    this.#value = this.#lastReadResult.outcome.value;
     this.#schedulePoll(POLL_INTERVAL_MS);
   }
 
@@ -67,28 +67,28 @@ export class HotReloadedFile<T> {
 
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#pollTimer);
   }
 
-  #schedulePoll(ms: number): void {
-    this.#timer = setTimeout(() => void this.#poll(), ms).unref();
+  #schedulePoll(delayMs: number): void {
+    this.#pollTimer = setTimeout(() => void this.#poll(), delayMs).unref();
   }
 
   async #poll(): Promise<void> {
-    const { versions } = this.#lastResult;
-    const currentVersions = (await Promise.all([...versions.keys()].map(readFileVersion))).join();
+    const { statVersionByPath } = this.#lastReadResult;
+    const versionsText = (await Promise.all([...statVersionByPath.keys()].map(readStatVersion))).join();
     if (this.#isClosed) return;
-    const hasChanged = currentVersions !== [...versions.values()].join();
-    const isStable = currentVersions === this.#changingVersions;
-    this.#changingVersions = hasChanged && !isStable ? currentVersions : undefined;
+    const hasChanged = versionsText !== [...statVersionByPath.values()].join();
+    const isStable = versionsText === this.#changingVersionsText;
+    this.#changingVersionsText = hasChanged && !isStable ? versionsText : undefined;
     if (hasChanged && isStable) this.#reload();
     this.#schedulePoll(hasChanged && !isStable ? STABLE_FOR_MS : POLL_INTERVAL_MS);
   }
 
   #reload(): void {
-    const digestBefore = this.#lastResult.digest;
-    this.#lastResult = readUntilStable(this.options);
-    const { digest, outcome } = this.#lastResult;
+    const digestBefore = this.#lastReadResult.digest;
+    this.#lastReadResult = readUntilStable(this.options);
+    const { digest, outcome } = this.#lastReadResult;
     if ('error' in outcome) {
       this.options.onReload({ applied: false, why: describeFileError(outcome.error) });
     } else if (digest !== digestBefore) {
@@ -104,42 +104,44 @@ export class HotReloadedFile<T> {
  */
 function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {
-    const result = readOnce(options);
-    const isStable = [...result.versions].every(([path, version]) => version === readFileVersionSync(path));
-    if (isStable || readCount === MAX_READS) return result;
+    const readResult = readOnce(options);
+    const isStable = [...readResult.statVersionByPath].every(
+      ([path, version]) => version === readStatVersionSync(path),
+    );
+    if (isStable || readCount === MAX_READS_PER_RELOAD) return readResult;
   }
 }
 
 function readOnce<T>({ path, parse }: HotReloadedFileOptions<T>): ReadResult<T> {
-  const versions = new Map<string, string>();
+  const statVersionByPath = new Map<string, string>();
   const hash = createHash('sha256');
-  const readFile = (file: string): string => {
-    versions.set(file, readFileVersionSync(file));
-    const bytes = readFileSync(file);
+  const readFile = (filePath: string): string => {
+    statVersionByPath.set(filePath, readStatVersionSync(filePath));
+    const bytes = readFileSync(filePath);
     hash.update(`${bytes.length}:`).update(bytes);
     return decodeUtf8(bytes);
   };
   try {
     const value = parse(readFile(path), readFile);
-    return { versions, digest: hash.digest('hex'), outcome: { value } };
+    return { statVersionByPath, digest: hash.digest('hex'), outcome: { value } };
   } catch (error) {
-    return { versions, digest: undefined, outcome: { error } };
+    return { statVersionByPath, digest: undefined, outcome: { error } };
   }
 }
 
-const versionOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+const toStatVersion = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mtimeNs, ctimeNs].join(':');
 
-function readFileVersionSync(path: string): string {
+function readStatVersionSync(path: string): string {
   try {
-    return versionOf(statSync(path, { bigint: true }));
+    return toStatVersion(statSync(path, { bigint: true }));
   } catch (error) {
     return errorCode(error);
   }
 }
 
-const readFileVersion = (path: string): Promise<string> =>
-  stat(path, { bigint: true }).then(versionOf, errorCode);
+const readStatVersion = (path: string): Promise<string> =>
+  stat(path, { bigint: true }).then(toStatVersion, errorCode);
 
 /**
  * Describes why a file could not be used. For invalid JSON, omits the message of JSON.parse(), because that message

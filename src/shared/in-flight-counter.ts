@@ -4,30 +4,30 @@
  */
 export class InFlightCounter {
   #count = 0;
-  #whenIdle: PromiseWithResolvers<void> | undefined;
+  #deferredIdle: PromiseWithResolvers<void> | undefined;
 
   get count(): number {
     return this.#count;
   }
 
   /** Counts `work` as in flight until it resolves or rejects. Returns `work`. */
-  track<T>(work: Promise<T>): Promise<T> {
+  track<T>(promise: Promise<T>): Promise<T> {
     this.#count += 1;
-    work.then(this.#onEnded, this.#onEnded);
-    return work;
+    promise.then(this.#onPromiseEnded, this.#onPromiseEnded);
+    return promise;
   }
 
   /** Resolves when no work is in flight. */
-  async drained(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     if (this.#count === 0) return;
-    this.#whenIdle ??= Promise.withResolvers();
-    await this.#whenIdle.promise;
+    this.#deferredIdle ??= Promise.withResolvers();
+    await this.#deferredIdle.promise;
   }
 
-  readonly #onEnded = (): void => {
+  readonly #onPromiseEnded = (): void => {
     this.#count -= 1;
     if (this.#count > 0) return;
-    this.#whenIdle?.resolve();
-    this.#whenIdle = undefined;
+    this.#deferredIdle?.resolve();
+    this.#deferredIdle = undefined;
   };
 }

@@ -23,16 +23,16 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 /** Reads a file and decodes it as UTF-8. Throws an Error if it cannot be read or is not UTF-8. */
-export const readTextFile = (file: string): string => decodeUtf8(readFileSync(file));
+export const readTextFile = (filePath: string): string => decodeUtf8(readFileSync(filePath));
 
 /**
  * Parses JSON. Throws a SyntaxError if the text is not JSON, and a StrictJsonError if an object has two fields of the
  * same name.
  */
 export function parseJson(text: string): unknown {
-  const value: unknown = JSON.parse(text);
-  if (hasDuplicateFields(text, value)) throw new StrictJsonError('an object contains the same field twice');
-  return value;
+  const parsed: unknown = JSON.parse(text);
+  if (hasDuplicateFields(text, parsed)) throw new StrictJsonError('an object contains the same field twice');
+  return parsed;
 }
 
 const QUOTE_CODE = 0x22;
@@ -51,11 +51,11 @@ function countColonsOutsideStrings(text: string): number {
   let colonCount = 0;
   let isInString = false;
   for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === QUOTE_CODE) isInString = !isInString;
-    else if (!isInString) colonCount += code === COLON_CODE ? 1 : 0;
+    const charCode = text.charCodeAt(index);
+    if (charCode === QUOTE_CODE) isInString = !isInString;
+    else if (!isInString) colonCount += charCode === COLON_CODE ? 1 : 0;
     // Skip the escaped character.
-    else if (code === BACKSLASH_CODE) index += 1;
+    else if (charCode === BACKSLASH_CODE) index += 1;
   }
   return colonCount;
 }
@@ -67,9 +67,9 @@ function countFields(value: unknown): number {
   while (unvisited.length > 0) {
     const next = unvisited.pop();
     if (typeof next !== 'object' || next === null) continue;
-    const values: unknown[] = Object.values(next);
-    if (!Array.isArray(next)) fieldCount += values.length;
-    for (const inner of values) if (typeof inner === 'object') unvisited.push(inner);
+    const innerValues: unknown[] = Object.values(next);
+    if (!Array.isArray(next)) fieldCount += innerValues.length;
+    for (const innerValue of innerValues) if (typeof innerValue === 'object') unvisited.push(innerValue);
   }
   return fieldCount;
 }

@@ -5,5 +5,5 @@ import { LRUCache } from 'lru-cache';
  * the memory for all entries immediately.
  */
 export const lazyLruCache = <K extends NonNullable<unknown>, V extends NonNullable<unknown>>(
-  max: number,
-): LRUCache<K, V> => new LRUCache<K, V>({ maxSize: max, sizeCalculation: () => 1 });
+  maxEntries: number,
+): LRUCache<K, V> => new LRUCache<K, V>({ maxSize: maxEntries, sizeCalculation: () => 1 });

@@ -16,7 +16,7 @@ const WARN_LEVEL = 40;
  * exit.
  */
 export function createLog(level: string): Logger {
-  const output = pino.destination({
+  const destination = pino.destination({
     fd: 1,
     sync: true,
     minLength: FLUSH_AT_BYTES,
@@ -24,20 +24,20 @@ export function createLog(level: string): Logger {
     maxLength: MAX_BUFFERED_BYTES,
   });
   // Ignore write errors, such as EPIPE or a full disk, because an unhandled error event would end the process.
-  output.on('error', () => undefined);
+  destination.on('error', () => undefined);
   // With `sync: true`, flush() is synchronous. Do not use flushSync(): it retries forever if nobody reads the pipe.
-  process.on('exit', () => output.flush());
+  process.on('exit', () => destination.flush());
   return pino(
     {
       level,
       base: { pid: process.pid },
       hooks: {
-        logMethod(args, method, lineLevel) {
-          method.apply(this, args);
-          if (lineLevel >= WARN_LEVEL) output.flush();
+        logMethod(logArguments, writeLine, lineLevel) {
+          writeLine.apply(this, logArguments);
+          if (lineLevel >= WARN_LEVEL) destination.flush();
         },
       },
     },
-    output,
+    destination,
   );
 }

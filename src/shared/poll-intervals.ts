@@ -7,13 +7,13 @@ interface PollStep {
 
 export type PollIntervals = readonly PollStep[];
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const MS_BY_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const MIN_POLL_INTERVAL_MS = 100;
 const MAX_POLL_INTERVAL_MS = 24 * 3_600_000;
 
 function parseDurationMs(text: string): number | undefined {
   const [, number, unit = ''] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
-  const unitMs = UNIT_MS[unit];
+  const unitMs = MS_BY_UNIT[unit];
   return number === undefined || unitMs === undefined ? undefined : Number(number) * unitMs;
 }
 
@@ -23,17 +23,17 @@ function parseDurationMs(text: string): number | undefined {
  * interval must have none. The ends must ascend. Returns undefined if the text is invalid.
  */
 export function parsePollIntervals(text: string): PollIntervals | undefined {
-  const parts = text.split(' ');
-  const parsed = parts.map((part, index): PollStep | undefined => {
-    const [every = '', until, ...more] = part.split('/');
-    const isLast = index === parts.length - 1;
+  const stepTexts = text.split(' ');
+  const parsedSteps = stepTexts.map((stepText, index): PollStep | undefined => {
+    const [every = '', until, ...more] = stepText.split('/');
+    const isLast = index === stepTexts.length - 1;
     const everyMs = parseDurationMs(every);
     const untilMs = until === undefined ? Infinity : parseDurationMs(until);
     if (!everyMs || everyMs < MIN_POLL_INTERVAL_MS || everyMs > MAX_POLL_INTERVAL_MS) return undefined;
     if (!untilMs || more.length > 0) return undefined;
     return isLast === (untilMs === Infinity) ? { everyMs, untilMs } : undefined;
   });
-  const steps = parsed.filter((step) => step !== undefined);
+  const steps = parsedSteps.filter((step) => step !== undefined);
   const isAscending = steps.every(({ untilMs }, index) => untilMs > (steps[index - 1]?.untilMs ?? 0));
-  return steps.length === parsed.length && isAscending ? steps : undefined;
+  return steps.length === parsedSteps.length && isAscending ? steps : undefined;
 }

@@ -29,14 +29,14 @@ function requireThat(isValid: boolean, rule: string): asserts isValid {
 }
 
 const DEFAULT_POSTGRES_PORT = 5432;
-const DEFAULT_CONNECT_TIMEOUT_SECONDS = '2';
+const DEFAULT_CONNECT_TIMEOUT_TEXT = '2';
 const MAX_CONNECT_TIMEOUT_SECONDS = 60;
 const MAX_HOSTS = 10;
 
 const RESERVED_CHARACTERS_RULE =
   'reserved characters, for example in the password, to be percent-encoded: / as %2F, ? as %3F, # as %23, @ as %40';
 
-const URL_PATTERN = /^(postgres(?:ql)?:\/\/)(?=.)(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/;
+const POSTGRES_URL_PATTERN = /^(postgres(?:ql)?:\/\/)(?=.)(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/;
 const HOST_PATTERN = /^(\[[\da-f:.]+\]|[\w.-]{1,253})(?::(.*))?$/i;
 
 /** Allowed parameters with their allowed values; null: any value. */
@@ -49,7 +49,7 @@ const ALLOWED_POSTGRES_PARAMETERS: ReadonlyMap<string, readonly string[] | null>
     ...['user', 'password', 'host', 'port', 'options', 'client_encoding'],
     ...['application_name', 'fallback_application_name'],
     ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'query_timeout'],
-  ].map((name): [string, null] => [name, null]),
+  ].map((parameterName): [string, null] => [parameterName, null]),
 ]);
 
 /**
@@ -78,18 +78,18 @@ const normalizeSslMode = (connectionString: string): string =>
  * `postgres://user:password@host1:5432,host2:5433/database?target_session_attrs=read-write`. Throws a PostgresUrlError.
  */
 export function parsePostgresUrl(text: string): PostgresUrl {
-  const [, scheme = '', user, authority = '', rest = ''] = URL_PATTERN.exec(text) ?? [];
+  const [, scheme = '', user, authority = '', rest = ''] = POSTGRES_URL_PATTERN.exec(text) ?? [];
   requireThat(scheme !== '', 'postgres://<user>@<host>:<port>/<database>');
   // Reject an @ after the authority. It shows that an unencoded reserved character has ended the authority too early.
   requireThat(!rest.includes('@'), RESERVED_CHARACTERS_RULE);
-  const hosts = authority.split(',');
-  const hasOneHost = hosts.length === 1;
-  requireThat(hosts.length <= MAX_HOSTS, `at most ${MAX_HOSTS} hosts`);
-  const failoverHosts = hasOneHost ? [] : hosts.map(parseHost);
+  const hostTexts = authority.split(',');
+  const hasOneHost = hostTexts.length === 1;
+  requireThat(hostTexts.length <= MAX_HOSTS, `at most ${MAX_HOSTS} hosts`);
+  const failoverHosts = hasOneHost ? [] : hostTexts.map(parseHost);
   if (hasOneHost) checkPort(/:([^:\]]*)$/.exec(authority)?.[1], 'the port');
   if (user !== undefined) checkPercentEncoding(user);
-  const prefix = user === undefined ? scheme : `${scheme}${user}@`;
-  const connectionString = `${prefix}${hosts[0]}${rest}`;
+  const schemeAndUser = user === undefined ? scheme : `${scheme}${user}@`;
+  const connectionString = `${schemeAndUser}${hostTexts[0]}${rest}`;
   requireThat(URL.canParse(connectionString), 'a name or an IP address as host');
   const { searchParams } = new URL(connectionString);
   checkParameters(searchParams);
@@ -112,9 +112,10 @@ function parseHost(text: string, hostIndex: number): PostgresHost {
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port ? Number(port) : DEFAULT_POSTGRES_PORT };
 }
 
-function checkPort(port: string | undefined, description: string): void {
-  const isValid = !port || (/^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535);
-  requireThat(isValid, `${description} to be a number from 1 to 65535`);
+function checkPort(portText: string | undefined, portDescription: string): void {
+  const isValid =
+    !portText || (/^\d{1,5}$/.test(portText) && Number(portText) >= 1 && Number(portText) <= 65_535);
+  requireThat(isValid, `${portDescription} to be a number from 1 to 65535`);
 }
 
 function checkPercentEncoding(userInfo: string): void {
@@ -139,23 +140,23 @@ function parseConnectionParameters(parameters: URLSearchParams, hasOneHost: bool
   const loadBalancing = parameters.get('load_balance_hosts') ?? 'disable';
   const triesHostsInOrder = hasOneHost || loadBalancing === 'disable';
   requireThat(triesHostsInOrder, 'load_balance_hosts to be disable, because hosts are tried in their order');
-  const timeout = (hasOneHost ? null : parameters.get('connect_timeout')) ?? DEFAULT_CONNECT_TIMEOUT_SECONDS;
-  const timeoutSeconds = /^\d{1,2}$/.test(timeout) ? Number(timeout) : 0;
+  const timeoutText = (hasOneHost ? null : parameters.get('connect_timeout')) ?? DEFAULT_CONNECT_TIMEOUT_TEXT;
+  const timeoutSeconds = /^\d{1,2}$/.test(timeoutText) ? Number(timeoutText) : 0;
   const isValidTimeout = timeoutSeconds >= 1 && timeoutSeconds <= MAX_CONNECT_TIMEOUT_SECONDS;
   requireThat(isValidTimeout, `connect_timeout to be from 1 to ${MAX_CONNECT_TIMEOUT_SECONDS} seconds`);
   return { targetSessionAttributes, connectTimeoutMs: timeoutSeconds * 1000 };
 }
 
 /** Throws a PostgresUrlError if a connection string is invalid or a TLS file that it names is not readable. */
-export function checkPostgresUrl(text: string): void {
+export function requirePostgresUrl(text: string): void {
   const { searchParams: parameters } = new URL(parsePostgresUrl(text).connectionString);
-  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
-    const file = parameters.get(name);
-    if (file === null) continue;
+  for (const parameterName of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const filePath = parameters.get(parameterName);
+    if (filePath === null) continue;
     try {
-      accessSync(file, constants.R_OK);
+      accessSync(filePath, constants.R_OK);
     } catch (error) {
-      throw new PostgresUrlError(`expected ${name} to name a readable file (${errorCode(error)})`);
+      throw new PostgresUrlError(`expected ${parameterName} to name a readable file (${errorCode(error)})`);
     }
   }
 }

@@ -11,12 +11,12 @@ export class TimeoutError extends Error {
 
 /** Resolves or rejects like `work`, or rejects with a TimeoutError after `ms`. Does not cancel `work`. */
 export async function withTimeout<T>(
-  ms: number,
+  timeoutMs: number,
   work: Promise<T>,
   runtime: Pick<Runtime, 'after'> = systemRuntime,
 ): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = runtime.after(Math.max(0, ms), () => reject(new TimeoutError()));
+  const timer = runtime.after(Math.max(0, timeoutMs), () => reject(new TimeoutError()));
   try {
     return await Promise.race([work, promise]);
   } finally {

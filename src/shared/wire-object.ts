@@ -12,14 +12,14 @@ export function scalarToText(value: unknown): string | null {
 }
 
 /** Returns the default wire name of a field, for example `card_mask` for `cardMask`. */
-export const snakeCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+export const snakeCase = (fieldName: string): string =>
+  fieldName.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 
 /**
  * Returns the fields of an input, with each name converted to its wire name. Omits fields that are null or undefined.
  * Does not convert the names in nested objects.
  */
 export function toWireFields(input: object): WireObject {
-  const presentFields = Object.entries(input).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(presentFields.map(([name, value]) => [snakeCase(name), value]));
+  const presentEntries = Object.entries(input).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(presentEntries.map(([name, value]) => [snakeCase(name), value]));
 }

@@ -44,8 +44,8 @@ export const bugs = [
     id: 'live-stale-lookup-after-change',
     promise: 'A lookup after a change does not share the response to an earlier one.',
     file: 'src/datasources/payment-service/coalesced-lookups.ts',
-    find: 'if (shared.channel === channel) this.#inFlight.delete(cacheKey);',
-    replace: 'if (shared.channel === cacheKey) this.#inFlight.delete(cacheKey);',
+    find: 'if (shared.channel === channel) this.#lookupByCacheKey.delete(cacheKey);',
+    replace: 'if (shared.channel === cacheKey) this.#lookupByCacheKey.delete(cacheKey);',
     tests: ['test/gateway/lookups.test.ts'],
   },
   {

@@ -84,9 +84,9 @@ export const bugs = [
     id: 'redact-query-in-log',
     promise: 'The log line of a failed call holds no id.',
     file: 'src/datasources/payment-service/client.ts',
-    find: "const methodAndPath = `${'queryString' in call ? 'GET' : 'POST'} ${call.path}`;",
+    find: "const methodAndPath = `${'queryString' in call ? 'GET' : 'POST'} ${call.apiPath}`;",
     replace:
-      "const methodAndPath = 'queryString' in call ? `GET ${call.path}?${call.queryString}` : `POST ${call.path}`;",
+      "const methodAndPath = 'queryString' in call ? `GET ${call.apiPath}?${call.queryString}` : `POST ${call.apiPath}`;",
     tests: ['test/tracing/tracing.slow.test.ts', 'test/gateway/credentials.slow.test.ts'],
   },
   {

@@ -28,8 +28,8 @@ export const bugs = [
     id: 'signature-default-credentials',
     promise: 'Requests for a channel with its own credentials are signed with these.',
     file: 'src/datasources/payment-service/credentials.ts',
-    find: 'return channels.get(channel.toLowerCase()) ?? fallback;',
-    replace: 'return fallback ?? channels.get(channel.toLowerCase());',
+    find: 'return signersByChannel.get(channel.toLowerCase()) ?? defaultSigners;',
+    replace: 'return defaultSigners ?? signersByChannel.get(channel.toLowerCase());',
     tests: ['test/gateway/credentials.slow.test.ts'],
   },
   {

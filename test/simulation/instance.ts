@@ -46,7 +46,7 @@ export function startInstance(
     connections,
   });
   const secrets = () => ({ credentials: credentials.allSecrets, isCallbackToken: undefined });
-  const absence = { status: 404, fields: ['code'] };
+  const absence = { status: 404, fieldNames: ['code'] };
   const client = new ServiceClient(transport, absence, secrets, {
     onFailure: none,
     onEnd: none,

@@ -55,14 +55,14 @@ const own = [
     id: 'post-retried',
     promise: 'A create is sent once.',
     file: 'src/datasources/payment-service/client.ts',
-    find: 'return responsePromise.then((raw) => {',
-    replace: 'return responsePromise.catch(() => this.#send(call, { bulkhead })).then((raw) => {',
+    find: 'return responsePromise.then((rawResponse) => {',
+    replace: 'return responsePromise.catch(() => this.#send(call, { bulkheadName })).then((rawResponse) => {',
   },
   {
     id: 'lost-response-counts-as-unsent',
     promise: 'A create without a response has an unknown outcome.',
     file: 'src/datasources/payment-service/mapping/responses.ts',
-    find: "if (!failure.nothingSent) return { kind: 'unknown' };",
+    find: "if (!sendError.nothingSent) return { kind: 'unknown' };",
     replace: '',
   },
   {
@@ -76,16 +76,16 @@ const own = [
     id: 'unreadable-response-counts-as-refusal',
     promise: 'A response that cannot be read makes the outcome unknown.',
     file: 'src/datasources/payment-service/mapping/responses.ts',
-    find: "return response ? { kind: 'accepted', response } : { kind: 'unknown' };",
+    find: "return json ? { kind: 'accepted', transaction: json } : { kind: 'unknown' };",
     replace:
-      "return response ? { kind: 'accepted', response } : { kind: 'refused', httpStatus: 500, message: '' };",
+      "return json ? { kind: 'accepted', transaction: json } : { kind: 'refused', httpStatus: 500, message: '' };",
   },
   {
     id: 'server-error-counts-as-unsent',
     promise: 'A 5xx response makes the outcome unknown.',
     file: 'src/datasources/payment-service/mapping/responses.ts',
-    find: 'if (status === 429) throw unavailableError(raw);',
-    replace: 'if (status === 429 || status === 503) throw unavailableError(raw);',
+    find: 'if (status === 429) throw unavailableError(rawResponse);',
+    replace: 'if (status === 429 || status === 503) throw unavailableError(rawResponse);',
   },
   {
     id: 'replay-counts-as-first',

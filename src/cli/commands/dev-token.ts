@@ -5,9 +5,9 @@ import { isScope, parseChannels, DESCRIPTION_BY_SCOPE } from '../../auth/caller'
 import {
   DEV_AUDIENCE,
   DEV_ISSUER,
-  DEV_JWKS_FILE,
-  DEV_JWKS_PATH,
-  DEV_KEY_FILE,
+  DEV_JWKS_FILE_PATH,
+  DEV_JWKS_URL_PATH,
+  DEV_PRIVATE_KEY_FILE_PATH,
 } from '../../shared/dev-issuer';
 import { readCommandConfig } from '../../config';
 import { InputError, type CommandContext } from '../context';
@@ -27,31 +27,31 @@ const SIGNING_ALGORITHM = 'ES256';
 const MAX_TOKEN_LIFETIME_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** Creates a private key and stores it in DEV_KEY_FILE, readable only by this user. */
+/** Creates a private key and stores it in DEV_PRIVATE_KEY_FILE_PATH, readable only by this user. */
 async function createSigningKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
   const jwk = await exportJWK(privateKey);
-  mkdirSync(path.dirname(DEV_KEY_FILE), { recursive: true, mode: 0o700 });
-  writeFileSync(DEV_KEY_FILE, `${JSON.stringify(jwk)}\n`, { mode: 0o600, flag: 'wx' });
+  mkdirSync(path.dirname(DEV_PRIVATE_KEY_FILE_PATH), { recursive: true, mode: 0o700 });
+  writeFileSync(DEV_PRIVATE_KEY_FILE_PATH, `${JSON.stringify(jwk)}\n`, { mode: 0o600, flag: 'wx' });
   return jwk;
 }
 
-/** Reads the private key, or creates one. Writes its public key to DEV_JWKS_FILE. @throws InputError on failure */
+/** Reads the private key, or creates one. Writes its public key to DEV_JWKS_FILE_PATH. @throws InputError on failure */
 async function prepareSigningKey() {
   try {
-    const jwk = existsSync(DEV_KEY_FILE)
-      ? (JSON.parse(readFileSync(DEV_KEY_FILE, 'utf8')) as JWK)
+    const jwk = existsSync(DEV_PRIVATE_KEY_FILE_PATH)
+      ? (JSON.parse(readFileSync(DEV_PRIVATE_KEY_FILE_PATH, 'utf8')) as JWK)
       : await createSigningKey();
     const privateKey = await importJWK(jwk, SIGNING_ALGORITHM);
     const kid = await calculateJwkThumbprint(jwk);
     const { kty, crv, x, y } = jwk;
     const keys = [{ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: 'sig' }];
-    replaceFile(DEV_JWKS_FILE, `${JSON.stringify({ keys }, null, 2)}\n`, 0o600);
+    replaceFile(DEV_JWKS_FILE_PATH, `${JSON.stringify({ keys }, null, 2)}\n`, 0o600);
     return { kid, privateKey };
   } catch (error) {
     if (error instanceof InputError) throw error;
     throw new InputError(
-      `${DEV_KEY_FILE} cannot be used (${errorOrCauseCode(error)}). Remove data/dev-token to create a new key.`,
+      `${DEV_PRIVATE_KEY_FILE_PATH} cannot be used (${errorOrCauseCode(error)}). Remove data/dev-token to create a new key.`,
     );
   }
 }
@@ -99,7 +99,7 @@ export async function createDevToken(
     .sign(privateKey);
   terminal.printMessage(`Start the gateway with the embedded sandbox in this folder with these settings:
 
-  AUTH_JWKS_URL=http://127.0.0.1:${sandboxPort}${DEV_JWKS_PATH}
+  AUTH_JWKS_URL=http://127.0.0.1:${sandboxPort}${DEV_JWKS_URL_PATH}
   AUTH_ISSUER=${DEV_ISSUER}
   AUTH_AUDIENCE=${DEV_AUDIENCE}
 `);

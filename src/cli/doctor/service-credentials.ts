@@ -63,7 +63,7 @@ export function readCredentialsFileEntries(file: string | null): { channels: str
   const keyFiles: string[] = [];
   try {
     if (file === null) return { channels: [], keyFiles };
-    const { channels } = parseCredentialsFile(readTextFile(file), (name) => {
+    const { entryByChannel: channels } = parseCredentialsFile(readTextFile(file), (name) => {
       const keyFile = path.resolve(path.dirname(file), name);
       keyFiles.push(keyFile);
       return readTextFile(keyFile);
@@ -113,7 +113,7 @@ async function checkBySignedLookups(
 
 const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Promise<RawResponse> => {
   const query = lookupQueryString({ channel, transactionId: randomUUID() });
-  return transport.send({ channel, path: 'payment/', queryString: query }, { bulkhead: 'lookups' });
+  return transport.send({ channel, apiPath: 'payment/', queryString: query }, { bulkheadName: 'lookups' });
 };
 
 function findingForHttpStatus(entryName: string, status: number, notFoundStatus: number): Finding {

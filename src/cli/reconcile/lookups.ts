@@ -51,7 +51,7 @@ export class LookupClient implements AsyncDisposable {
     this.#credentials = credentials;
     this.#transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
     const getSecrets = () => ({ credentials: credentials.allSecrets });
-    const notFound = { status: serviceSettings.notFoundStatus, fields: serviceSettings.notFoundFields };
+    const notFound = { status: serviceSettings.notFoundStatus, fieldNames: serviceSettings.notFoundFields };
     const client = new ServiceClient(this.#transport, notFound, getSecrets, {
       onFailure: () => undefined,
       onEnd: () => (this.requestCount += 1),

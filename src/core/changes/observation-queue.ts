@@ -68,7 +68,7 @@ export class ObservationQueue {
     this.#retryTimer = undefined;
     this.#failureCount = 0;
     this.#startWrites();
-    await this.#writesInFlight.drained();
+    await this.#writesInFlight.waitUntilIdle();
   }
 
   #startWrites(): void {

@@ -76,7 +76,7 @@ export class TransactionFollower {
    */
   async stop(): Promise<void> {
     await this.#job.stop();
-    await this.#lookupsInFlight.drained();
+    await this.#lookupsInFlight.waitUntilIdle();
     await this.#writeNextLookups();
   }
 

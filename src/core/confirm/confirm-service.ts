@@ -113,7 +113,7 @@ export class ConfirmService {
   }
 
   #newClaim(request: ConfirmRequest): ConfirmClaim {
-    const { channel, transactionId, definition, fields } = request;
+    const { channel, transactionId, definition, bodyFields: fields } = request;
     const { session, hashes } = this.options;
     const { service } = session;
     return {
@@ -153,7 +153,7 @@ export class ConfirmService {
       : [];
     const outcome = await payments.confirm(request);
     if (outcome.kind === 'accepted') {
-      const transaction = outcome.response;
+      const transaction = outcome.transaction;
       const inputs = [...earlierInputs, ...this.#toConfirmedInputs(call, [claim.inputHash], transaction)];
       return {
         outcome: { transaction, replayed: false },

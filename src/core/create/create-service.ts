@@ -236,8 +236,8 @@ class CreateCall<T extends Transaction> {
     }
     const { recovery } = this.options;
     // recordCreated() returns false if another attempt created the transaction or holds the idempotency key.
-    if (outcome.kind === 'accepted' && (await recovery.recordCreated(attempt, outcome.response)))
-      return { transaction: outcome.response, replayed: false };
+    if (outcome.kind === 'accepted' && (await recovery.recordCreated(attempt, outcome.transaction)))
+      return { transaction: outcome.transaction, replayed: false };
     return this.#recoverUnknownOutcome(attempt);
   }
 

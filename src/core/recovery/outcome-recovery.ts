@@ -179,7 +179,7 @@ export class OutcomeRecovery {
 
   /** Resolves when every recovered outcome has been reported. */
   drained(): Promise<void> {
-    return this.#reportsInFlight.drained();
+    return this.#reportsInFlight.waitUntilIdle();
   }
 
   /**

@@ -159,7 +159,7 @@ export const knownPayoutFromJournal = (attempt: AttemptFields): KnownPayout => (
   channel: attempt.channel,
   externalId: attempt.externalId,
   definition: payoutMethodByType(attempt.method),
-  type: attempt.method,
+  wireType: attempt.method,
   amount: attempt,
   publicDetails: JSON.parse(attempt.publicDetails) as object,
 });

@@ -15,11 +15,11 @@ import type { BulkheadName } from './http/resilience';
 import { LookupRetrier } from './http/retry-budget';
 import type { Runtime } from '../../shared/runtime';
 import {
-  REQUEST_LABELS,
-  resultOfFailure,
-  resultOfStatus,
+  LABEL_BY_METHOD_AND_PATH,
+  classifyError,
+  classifyStatus,
   type RequestObserver,
-  type RequestResult,
+  type ClassifiedRequest,
 } from './request-observer';
 import type { RawResponse } from './http/http-exchange';
 import { dateHeaderMs, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
@@ -82,7 +82,7 @@ export class ServiceClient {
     private readonly transport: ServiceTransport,
     private readonly notFoundResponse: NotFoundResponse,
     /** Returns the gateway's own secrets, which are redacted in responses. */
-    private readonly gatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isCallbackToken'>,
+    private readonly getGatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isCallbackToken'>,
     private readonly observer: RequestObserver,
   ) {
     this.runtime = transport.runtime;
@@ -90,57 +90,57 @@ export class ServiceClient {
   }
 
   /** Looks a transaction up, with at most three tries within one deadline. Throws a ServiceError on failure. */
-  lookUp(path: string, key: LookupKey): Promise<LookupResponse> {
-    const call = { channel: key.channel, path, queryString: lookupQueryString(key) };
-    const parseResponse = (raw: RawResponse): LookupResponse => {
+  lookUp(apiPath: string, lookupKey: LookupKey): Promise<LookupResponse> {
+    const call = { channel: lookupKey.channel, apiPath, queryString: lookupQueryString(lookupKey) };
+    const parseResponse = (rawResponse: RawResponse): LookupResponse => {
       const json = readLookupResponse(
-        raw,
-        { ...key, ...this.gatewaySecrets() },
+        rawResponse,
+        { ...lookupKey, ...this.getGatewaySecrets() },
         this.notFoundResponse.status,
       );
-      if (json) this.transport.recordServiceTime(raw);
-      const isFromService = json !== null || isNotFoundFromService(raw, this.notFoundResponse);
-      return { transaction: json, isFromService, dateHeaderMs: dateHeaderMs(raw) };
+      if (json) this.transport.recordDateHeader(rawResponse);
+      const isFromService = json !== null || isNotFoundFromService(rawResponse, this.notFoundResponse);
+      return { transaction: json, isFromService, dateHeaderMs: dateHeaderMs(rawResponse) };
     };
     return this.#lookupRetrier.run(this.transport.timeoutMs, (timeoutMs) =>
-      this.#send(call, { bulkhead: 'lookups', timeoutMs }).then(parseResponse, (failure: unknown) => {
-        throw toLookupError(failure);
+      this.#send(call, { bulkheadName: 'lookups', timeoutMs }).then(parseResponse, (sendError: unknown) => {
+        throw toLookupError(sendError);
       }),
     );
   }
 
   /** Sends a create or confirm. Retries it only after a 401. Throws a ServiceError only if the service did nothing. */
   postOnce(
-    bulkhead: BulkheadName,
-    call: { channel: string; path: string; body: string },
+    bulkheadName: BulkheadName,
+    call: { channel: string; apiPath: string; body: string },
     expected: ExpectedFields,
     { slot, mayRetryAfter401 }: PostOptions = {},
   ): Promise<MutationOutcome<WireObject>> {
-    const expectedWithSecrets = { ...expected, ...this.gatewaySecrets() };
+    const expectedWithSecrets = { ...expected, ...this.getGatewaySecrets() };
     const responsePromise = this.#send(call, {
-      bulkhead: slot ? null : bulkhead,
+      bulkheadName: slot ? null : bulkheadName,
       timeoutMs: slot && slot.deadline - this.runtime.monotonic(),
       signatureTime: slot?.signatureTime,
       mayRetryAfter401,
     });
-    return responsePromise.then((raw) => {
-      const outcome = parseMutationResponse(raw, expectedWithSecrets);
-      if (outcome.kind === 'accepted') this.transport.recordServiceTime(raw);
+    return responsePromise.then((rawResponse) => {
+      const outcome = parseMutationResponse(rawResponse, expectedWithSecrets);
+      if (outcome.kind === 'accepted') this.transport.recordDateHeader(rawResponse);
       return outcome;
     }, outcomeOfFailure);
   }
 
-  bulkheadSlots(createPath: string, bulkhead: BulkheadName): BulkheadSlots {
+  bulkheadSlots(apiPath: string, bulkheadName: BulkheadName): BulkheadSlots {
     const { transport, runtime } = this;
     return {
-      hasFreeSlot: () => transport.policy.hasFreeSlot(bulkhead),
+      hasFreeSlot: () => transport.policy.hasFreeSlot(bulkheadName),
       serviceNow: () => transport.serviceNow() ?? null,
       reserve: async (channel) => {
         const startedAt = runtime.monotonic();
         try {
-          return await transport.reserve(bulkhead);
-        } catch (failure) {
-          this.#report({ channel, path: createPath, body: '' }, startedAt, resultOfFailure(failure));
+          return await transport.reserve(bulkheadName);
+        } catch (reserveError) {
+          this.#report({ channel, apiPath, body: '' }, startedAt, classifyError(reserveError));
           throw rejectedLocallyError();
         }
       },
@@ -150,25 +150,26 @@ export class ServiceClient {
   #send(call: ApiCall, options: SendOptions): Promise<RawResponse> {
     const startedAt = this.runtime.monotonic();
     return this.transport.send(call, options).then(
-      (raw) => {
-        this.#report(call, startedAt, resultOfStatus(raw.status, this.notFoundResponse.status));
-        return raw;
+      (rawResponse) => {
+        this.#report(call, startedAt, classifyStatus(rawResponse.status, this.notFoundResponse.status));
+        return rawResponse;
       },
-      (failure: unknown) => {
-        this.#report(call, startedAt, resultOfFailure(failure));
-        throw failure;
+      (sendError: unknown) => {
+        this.#report(call, startedAt, classifyError(sendError));
+        throw sendError;
       },
     );
   }
 
-  #report(call: ApiCall, startedAt: number, { result, ...facts }: RequestResult): void {
+  #report(call: ApiCall, startedAt: number, { resultLabel, ...logFields }: ClassifiedRequest): void {
     const durationMs = this.runtime.monotonic() - startedAt;
-    const methodAndPath = `${'queryString' in call ? 'GET' : 'POST'} ${call.path}`;
-    this.observer.onEnd(REQUEST_LABELS[methodAndPath] ?? 'other', result, durationMs);
-    if (result === 'ok' || result === 'not_found') return;
-    const isChannelError = result === 'unauthorized' || result === 'no_credentials';
-    const channel = isChannelError ? { channel: call.channel } : {};
-    this.observer.onFailure({ call: methodAndPath, ...facts, ...channel, ms: Math.round(durationMs) });
+    const methodAndPath = `${'queryString' in call ? 'GET' : 'POST'} ${call.apiPath}`;
+    this.observer.onEnd(LABEL_BY_METHOD_AND_PATH[methodAndPath] ?? 'other', resultLabel, durationMs);
+    if (resultLabel === 'ok' || resultLabel === 'not_found') return;
+    const isChannelError = resultLabel === 'unauthorized' || resultLabel === 'no_credentials';
+    const channelField = isChannelError ? { channel: call.channel } : {};
+    const ms = Math.round(durationMs);
+    this.observer.onFailure({ call: methodAndPath, ...logFields, ...channelField, ms });
   }
 }
 
@@ -182,4 +183,4 @@ export function lookupQueryString({ channel, transactionId, externalId }: Lookup
 
 /** Applies `map` to the response of an accepted create or confirm. Returns other outcomes unchanged. */
 export const mapAccepted = <A, B>(outcome: MutationOutcome<A>, map: (json: A) => B): MutationOutcome<B> =>
-  outcome.kind === 'accepted' ? { kind: 'accepted', response: map(outcome.response) } : outcome;
+  outcome.kind === 'accepted' ? { kind: 'accepted', transaction: map(outcome.transaction) } : outcome;

@@ -15,22 +15,22 @@ interface SharedLookup<T> {
 
 /** Lets concurrent lookups of the same ids share one request. Does not cache results. */
 export class LookupCoalescer<T> {
-  readonly #inFlight = new Map<string, SharedLookup<T>>();
+  readonly #lookupByCacheKey = new Map<string, SharedLookup<T>>();
 
   constructor(private readonly lookUp: (lookupKey: LookupKey) => Promise<T | null>) {}
 
   load(lookupKey: LookupKey): Promise<T | null> {
     const cacheKey = lookupCacheKey(lookupKey);
-    const existingResult = this.#inFlight.get(cacheKey)?.inFlightResult;
+    const existingResult = this.#lookupByCacheKey.get(cacheKey)?.inFlightResult;
     if (existingResult) return existingResult;
     const inFlightResult = this.lookUp(lookupKey);
-    const shared: SharedLookup<T> = { channel: lookupKey.channel, inFlightResult };
-    const removeShared = (): void => {
-      shared.inFlightResult = undefined;
-      if (this.#inFlight.get(cacheKey) === shared) this.#inFlight.delete(cacheKey);
+    const sharedLookup: SharedLookup<T> = { channel: lookupKey.channel, inFlightResult };
+    const removeSharedLookup = (): void => {
+      sharedLookup.inFlightResult = undefined;
+      if (this.#lookupByCacheKey.get(cacheKey) === sharedLookup) this.#lookupByCacheKey.delete(cacheKey);
     };
-    inFlightResult.then(removeShared, removeShared);
-    this.#inFlight.set(cacheKey, shared);
+    inFlightResult.then(removeSharedLookup, removeSharedLookup);
+    this.#lookupByCacheKey.set(cacheKey, sharedLookup);
     return inFlightResult;
   }
 
@@ -39,8 +39,8 @@ export class LookupCoalescer<T> {
    * already in flight may return the state from before the mutation.
    */
   invalidateChannel(channel: string): void {
-    for (const [cacheKey, shared] of this.#inFlight) {
-      if (shared.channel === channel) this.#inFlight.delete(cacheKey);
+    for (const [cacheKey, shared] of this.#lookupByCacheKey) {
+      if (shared.channel === channel) this.#lookupByCacheKey.delete(cacheKey);
     }
   }
 }

@@ -15,66 +15,70 @@ export interface CredentialTable {
   /** Credentials for channels without an entry; undefined if the file has no `default`. */
   default: CredentialEntry | undefined;
   /** Entries by channel id in lower case. */
-  channels: ReadonlyMap<string, CredentialEntry>;
+  entryByChannel: ReadonlyMap<string, CredentialEntry>;
 }
 
 /** Returns the content of a file that the credentials file names, for example in `apiKeyFile`. */
 type ReadFile = (path: string) => string;
 
 const ENTRY_DESCRIPTION = 'an object with apiKey or apiKeyFile, and secretKeys or secretKeyFiles';
-const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
+const ENTRY_FIELD_NAMES = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 
 /** Matches API keys and secret keys. API keys are sent in an HTTP header, which allows only printable ASCII. */
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_DESCRIPTION = '1 to 1024 printable ASCII characters without spaces';
 
 /**
- * A field of an entry, or an element of a field that is a list. `value` is a credential, or a list of credentials. If
- * `readFile` is defined, `value` has paths of files with the credentials instead.
+ * A field of an entry, or an element of a field that is a list. `location` is where it is in the file, for messages.
+ * `value` is a credential, or a list of credentials; if `readFile` is defined, the paths of files with them.
  */
 interface CredentialField {
-  name: string;
+  location: string;
   value: unknown;
   readFile: ReadFile | undefined;
 }
 
-function readCredential({ name, value, readFile }: CredentialField): Secret {
-  const text = readFile ? readCredentialFile(name, value, readFile) : value;
+function readCredential({ location, value, readFile }: CredentialField): Secret {
+  const text = readFile ? readCredentialFile(location, value, readFile) : value;
   if (typeof text !== 'string' || !CREDENTIAL_PATTERN.test(text))
-    throw new Error(`${name}: expected ${readFile ? 'a file of ' : ''}${CREDENTIAL_DESCRIPTION}`);
+    throw new Error(`${location}: expected ${readFile ? 'a file of ' : ''}${CREDENTIAL_DESCRIPTION}`);
   return new Secret(text);
 }
 
-function readCredentialFile(name: string, path: unknown, readFile: ReadFile): string {
-  if (typeof path !== 'string' || path === '') throw new Error(`${name}: expected the path of a file`);
+function readCredentialFile(location: string, path: unknown, readFile: ReadFile): string {
+  if (typeof path !== 'string' || path === '') throw new Error(`${location}: expected the path of a file`);
   try {
     return readFile(path).replace(/\r?\n$/, '');
   } catch (error) {
-    throw new Error(`${name}: expected a readable file (${errorCode(error)})`, { cause: error });
+    throw new Error(`${location}: expected a readable file (${errorCode(error)})`, { cause: error });
   }
 }
 
-function readSecretKeys({ name, value, readFile }: CredentialField): Secret[] {
+function readSecretKeys({ location, value, readFile }: CredentialField): Secret[] {
   if (!Array.isArray(value) || value.length < 1 || value.length > 2)
-    throw new Error(`${name}: expected a list of one key, or of two while the key is being rotated`);
-  const keys = value.map((item: unknown, index) =>
-    readCredential({ name: `${name}[${index}]`, value: item, readFile }),
+    throw new Error(`${location}: expected a list of one key, or of two while the key is being rotated`);
+  const secretKeys = value.map((item: unknown, index) =>
+    readCredential({ location: `${location}[${index}]`, value: item, readFile }),
   );
-  if (new Set(keys.map((key) => key.reveal())).size < keys.length)
-    throw new Error(`${name}: the two keys are the same`);
-  return keys;
+  if (new Set(secretKeys.map((secretKey) => secretKey.reveal())).size < secretKeys.length)
+    throw new Error(`${location}: the two keys are the same`);
+  return secretKeys;
 }
 
-function readEntry(entryName: string, entry: unknown, readFile: ReadFile): CredentialEntry {
-  if (!isObject(entry)) throw new Error(`${entryName}: expected ${ENTRY_DESCRIPTION}`);
-  if (Object.keys(entry).some((field) => !ENTRY_FIELDS.includes(field)))
+function readEntry(entryName: string, json: unknown, readFile: ReadFile): CredentialEntry {
+  if (!isObject(json)) throw new Error(`${entryName}: expected ${ENTRY_DESCRIPTION}`);
+  if (Object.keys(json).some((fieldName) => !ENTRY_FIELD_NAMES.includes(fieldName)))
     throw new Error(`${entryName}: has an unknown field; expected ${ENTRY_DESCRIPTION}`);
   const chooseField = (inlineField: string, fileField: string): CredentialField => {
-    const [field, extraField] = [inlineField, fileField].filter((name) => Object.hasOwn(entry, name));
-    if (field === undefined || extraField !== undefined)
+    const [field, otherField] = [inlineField, fileField].filter((name) => Object.hasOwn(json, name));
+    if (field === undefined || otherField !== undefined)
       throw new Error(`${entryName}: expected either ${inlineField} or ${fileField}`);
     const isFile = field === fileField;
-    return { name: `${entryName}: ${field}`, value: entry[field], readFile: isFile ? readFile : undefined };
+    return {
+      location: `${entryName}: ${field}`,
+      value: json[field],
+      readFile: isFile ? readFile : undefined,
+    };
   };
   return {
     apiKey: readCredential(chooseField('apiKey', 'apiKeyFile')),
@@ -82,18 +86,19 @@ function readEntry(entryName: string, entry: unknown, readFile: ReadFile): Crede
   };
 }
 
-function readChannels(channels: unknown, readFile: ReadFile): Map<string, CredentialEntry> {
-  if (!isObject(channels)) throw new Error('channels: expected an object with an entry for each channel');
-  const entries = new Map<string, CredentialEntry>();
-  Object.entries(channels).forEach(([name, entry], index) => {
+function readChannels(channelsJson: unknown, readFile: ReadFile): Map<string, CredentialEntry> {
+  if (!isObject(channelsJson)) throw new Error('channels: expected an object with an entry for each channel');
+  const entryByChannel = new Map<string, CredentialEntry>();
+  Object.entries(channelsJson).forEach(([name, entryJson], index) => {
     // Do not show the name in the message: it may be a misplaced secret.
     if (!isUuid(name))
       throw new Error(`channels: entry ${index + 1}: its name must be the UUID of a channel`);
     const channel = name.toLowerCase();
-    if (entries.has(channel)) throw new Error(`channels.${channel}: appears twice, in upper and lower case`);
-    entries.set(channel, readEntry(`channels.${channel}`, entry, readFile));
+    if (entryByChannel.has(channel))
+      throw new Error(`channels.${channel}: appears twice, in upper and lower case`);
+    entryByChannel.set(channel, readEntry(`channels.${channel}`, entryJson, readFile));
   });
-  return entries;
+  return entryByChannel;
 }
 
 /**
@@ -105,10 +110,10 @@ export function parseCredentialsFile(text: string, readFile: ReadFile): Credenti
   const root = parseJson(text);
   if (!isObject(root))
     throw new Error('expected a JSON object with the field "default", the field "channels", or both');
-  if (Object.keys(root).some((field) => field !== 'default' && field !== 'channels'))
+  if (Object.keys(root).some((fieldName) => fieldName !== 'default' && fieldName !== 'channels'))
     throw new Error('has an unknown field; expected only "default" and "channels"');
   return {
     default: Object.hasOwn(root, 'default') ? readEntry('default', root['default'], readFile) : undefined,
-    channels: Object.hasOwn(root, 'channels') ? readChannels(root['channels'], readFile) : new Map(),
+    entryByChannel: Object.hasOwn(root, 'channels') ? readChannels(root['channels'], readFile) : new Map(),
   };
 }

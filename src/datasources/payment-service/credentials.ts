@@ -14,15 +14,15 @@ interface Signers {
    * One signer or two. The signer whose key the service accepted last comes first. Until the service has accepted one,
    * the signers have the order of the secret keys.
    */
-  byPreference: Signer[];
+  preferredFirst: Signer[];
 }
 
 /** @param previous signers before a reload. Their preferred key stays preferred if the new entry contains it. */
 function createSigners(name: string, { apiKey, secretKeys }: CredentialEntry, previous?: Signers): Signers {
-  const byPreference = secretKeys.map((secretKey, index) => new Signer(apiKey, secretKey, index + 1));
-  const preferred = previous?.byPreference[0];
-  if (preferred && byPreference[1]?.hasSameKey(preferred)) byPreference.reverse();
-  return { name, byPreference };
+  const preferredFirst = secretKeys.map((secretKey, index) => new Signer(apiKey, secretKey, index + 1));
+  const preferredSigner = previous?.preferredFirst[0];
+  if (preferredSigner && preferredFirst[1]?.hasSameKey(preferredSigner)) preferredFirst.reverse();
+  return { name, preferredFirst };
 }
 
 interface CredentialsOptions {
@@ -39,15 +39,15 @@ interface CredentialsOptions {
 
 interface ActiveCredentials {
   default: Signers | undefined;
-  channels: ReadonlyMap<string, Signers>;
+  signersByChannel: ReadonlyMap<string, Signers>;
   /** All API keys and secret keys in the file and the settings, even unused ones. */
   allSecrets: readonly string[];
 }
 
 /** The gateway's credentials for all channels, from settings and from a file. Reloads the file when it changes. */
 export class Credentials {
-  readonly #file: HotReloadedFile<ActiveCredentials> | undefined;
-  readonly #fromSettings: ActiveCredentials;
+  readonly #hotReloadedFile: HotReloadedFile<ActiveCredentials> | undefined;
+  readonly #settingsCredentials: ActiveCredentials;
 
   /** Returns random credentials. They are used to check that the service rejects an unknown API key. */
   static createRandom(): Credentials {
@@ -58,14 +58,14 @@ export class Credentials {
   /** Reads `options.credentialsFile`, if set. Throws an Error if it cannot be read or is invalid. */
   constructor(private readonly options: CredentialsOptions) {
     const { credentialsFile, defaultCredentials, log } = options;
-    this.#fromSettings = this.#toActiveCredentials({ default: undefined, channels: new Map() });
+    this.#settingsCredentials = this.#toActiveCredentials({ default: undefined, entryByChannel: new Map() });
     if (credentialsFile === null) return;
     const folder = path.dirname(credentialsFile);
-    this.#file = new HotReloadedFile({
+    this.#hotReloadedFile = new HotReloadedFile({
       path: credentialsFile,
-      parse: (text, readReferenced) => {
-        const table = parseCredentialsFile(text, (file) => readReferenced(path.resolve(folder, file)));
-        if (!table.default && !defaultCredentials && table.channels.size === 0)
+      parse: (text, readFile) => {
+        const table = parseCredentialsFile(text, (filePath) => readFile(path.resolve(folder, filePath)));
+        if (!table.default && !defaultCredentials && table.entryByChannel.size === 0)
           throw new Error(
             'expected credentials in its field "default" or "channels", or in SERVICE_API_KEY and SERVICE_SECRET_KEY',
           );
@@ -83,13 +83,13 @@ export class Credentials {
 
   /** Returns the signers of a channel. If it has no entry, returns the default signers; undefined if there are none. */
   signersFor(channel: string): Signers | undefined {
-    const { channels, default: fallback } = this.#active;
-    return channels.get(channel.toLowerCase()) ?? fallback;
+    const { signersByChannel, default: defaultSigners } = this.#activeCredentials;
+    return signersByChannel.get(channel.toLowerCase()) ?? defaultSigners;
   }
 
   /** All API keys and secret keys, for redaction. */
   get allSecrets(): readonly string[] {
-    return this.#active.allSecrets;
+    return this.#activeCredentials.allSecrets;
   }
 
   /**
@@ -97,8 +97,8 @@ export class Credentials {
    * other signer.
    */
   preferSigner(signers: Signers, signer: Signer): void {
-    if (signers.byPreference[0] === signer) return;
-    signers.byPreference.reverse();
+    if (signers.preferredFirst[0] === signer) return;
+    signers.preferredFirst.reverse();
     this.options.log?.info(
       { event: 'secret_key_switched', entry: signers.name, secretKey: signer.keyNumber },
       'payment service rejected the secret key and accepts another one; signing with that key',
@@ -106,25 +106,26 @@ export class Credentials {
   }
 
   close(): void {
-    this.#file?.close();
+    this.#hotReloadedFile?.close();
   }
 
-  get #active(): ActiveCredentials {
-    return this.#file?.value ?? this.#fromSettings;
+  get #activeCredentials(): ActiveCredentials {
+    return this.#hotReloadedFile?.value ?? this.#settingsCredentials;
   }
 
   #toActiveCredentials(table: CredentialTable): ActiveCredentials {
     const { defaultCredentials } = this.options;
-    const previous = this.#file?.value;
+    const previous = this.#hotReloadedFile?.value;
     const defaultEntry = table.default ?? defaultCredentials;
-    const channels = [...table.channels].map(([channel, entry]): [string, Signers] => {
-      const previousSigners = previous?.channels.get(channel) ?? previous?.default;
-      return [channel, createSigners(`channels.${channel}`, entry, previousSigners)];
-    });
-    const entries = [table.default, defaultCredentials, ...table.channels.values()];
+    const signersByChannel = new Map<string, Signers>();
+    for (const [channel, entry] of table.entryByChannel) {
+      const previousSigners = previous?.signersByChannel.get(channel) ?? previous?.default;
+      signersByChannel.set(channel, createSigners(`channels.${channel}`, entry, previousSigners));
+    }
+    const entries = [table.default, defaultCredentials, ...table.entryByChannel.values()];
     return {
       default: defaultEntry && createSigners('default', defaultEntry, previous?.default),
-      channels: new Map(channels),
+      signersByChannel,
       allSecrets: entries.flatMap((entry) =>
         entry ? [entry.apiKey, ...entry.secretKeys].map((secret) => secret.reveal()) : [],
       ),

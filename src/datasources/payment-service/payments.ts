@@ -31,7 +31,7 @@ export interface ConfirmRequest {
   transactionId: string;
   definition: PaymentMethodDefinition;
   /** Fields of the request body except `id`. Named as in the API of the service. */
-  fields: WireObject;
+  bodyFields: WireObject;
 }
 
 export interface LookupResult<T> {
@@ -53,23 +53,23 @@ export type FoundListener<T> = (transaction: T, requestedAt: number) => void;
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
 export class PaymentsApi {
   onFound: FoundListener<PaymentResource> = () => undefined;
-  readonly slots: BulkheadSlots;
+  readonly bulkheadSlots: BulkheadSlots;
 
-  /** @param pollIntervals poll intervals that each payment recommends to callers */
+  /** @param callerPollIntervals poll intervals that each payment recommends to callers */
   constructor(
     private readonly client: ServiceClient,
-    private readonly pollIntervals: CallerPollIntervals = {
+    private readonly callerPollIntervals: CallerPollIntervals = {
       payer: MIN_CALLER_POLL_MS,
       provider: MIN_CALLER_POLL_MS,
     },
   ) {
-    this.slots = client.bulkheadSlots('payment/', 'payments');
+    this.bulkheadSlots = client.bulkheadSlots('payment/', 'payments');
   }
 
   /** POST payment/ (spec 4.4). */
   async create(
     { input, method, externalId, callbackUrl }: CreatePaymentRequest,
-    options: PostOptions,
+    postOptions: PostOptions,
   ): Promise<MutationOutcome<PaymentResource>> {
     const { channel, amount } = input;
     const { definition, fields, secrets } = method;
@@ -82,37 +82,38 @@ export class PaymentsApi {
       callback_url: callbackUrl ?? undefined,
       description: input.description ?? undefined,
     });
-    const known = { channel, amount, externalId, definition, fields, secrets };
-    const call = { channel, path: 'payment/', body };
-    const outcome = await this.client.postOnce('payments', call, known, options);
+    const known = { channel, amount, externalId, definition, methodFields: fields, secrets };
+    const call = { channel, apiPath: 'payment/', body };
+    const outcome = await this.client.postOnce('payments', call, known, postOptions);
     return mapAccepted(outcome, (json) => this.#toResource(json, known));
   }
 
   /** POST payment/confirm/ (spec 4.5). The body has no channel. */
   async confirm(request: ConfirmRequest): Promise<MutationOutcome<PaymentResource>> {
-    const { channel, transactionId, definition, fields } = request;
-    const body = JSON.stringify({ id: transactionId, ...fields });
-    const call = { channel, path: 'payment/confirm/', body };
+    const { channel, transactionId, definition, bodyFields } = request;
+    const body = JSON.stringify({ id: transactionId, ...bodyFields });
+    const call = { channel, apiPath: 'payment/confirm/', body };
     const outcome = await this.client.postOnce('payments', call, { channel, transactionId });
     return mapAccepted(outcome, (json) => this.#toResource(json, { channel, definition }));
   }
 
   /** GET payment/ (spec 4.3). Returns null after a "not found" response. Throws a ServiceError if the lookup fails. */
-  async lookUp(key: LookupKey): Promise<PaymentResource | null> {
-    return (await this.lookUpWithOrigin(key)).transaction;
+  async lookUp(lookupKey: LookupKey): Promise<PaymentResource | null> {
+    return (await this.lookUpWithOrigin(lookupKey)).transaction;
   }
 
   /** Like `lookUp`, but also returns whether the response is certainly from the service. */
-  async lookUpWithOrigin(key: LookupKey): Promise<LookupResult<PaymentResource>> {
+  async lookUpWithOrigin(lookupKey: LookupKey): Promise<LookupResult<PaymentResource>> {
     const requestedAt = this.client.runtime.monotonic();
-    const { transaction: json, dateHeaderMs, isFromService } = await this.client.lookUp('payment/', key);
+    const response = await this.client.lookUp('payment/', lookupKey);
+    const { transaction: json, dateHeaderMs, isFromService } = response;
     if (!json) return { transaction: null, isFromService };
-    const payment = Object.assign(readPayment(json, key, this.pollIntervals), { dateHeaderMs });
+    const payment = Object.assign(readPayment(json, lookupKey, this.callerPollIntervals), { dateHeaderMs });
     // If the response has no external id, the listener gets none, because the response does not prove that the external
     // id in `key` is that of the payment.
-    const { externalId, ...keyWithoutExternalId } = key;
+    const { externalId, ...keyWithoutExternalId } = lookupKey;
     const paymentForListener =
-      externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollIntervals);
+      externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.callerPollIntervals);
     this.onFound(paymentForListener, requestedAt);
     return { transaction: payment, isFromService };
   }
@@ -127,7 +128,7 @@ export class PaymentsApi {
    * field starts a lookup.
    */
   #toResource(json: WireObject, known: KnownPayment): PaymentResource {
-    const payment = readPayment(json, known, this.pollIntervals);
+    const payment = readPayment(json, known, this.callerPollIntervals);
     if (isPartialResponse(json)) {
       const { channel, transactionId } = payment;
       const { secrets, amount } = known;

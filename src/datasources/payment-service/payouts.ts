@@ -6,7 +6,7 @@ import { PayoutStatus, type PayoutResource } from '../../schema/payout';
 import { toEnumValue } from '../../schema/register-enum';
 import { readVerbatim, redactUnlessEnumValue, readStatus } from '../../redaction/text';
 import { scalarToText, type WireObject } from '../../shared/wire-object';
-import type { MutationOutcome } from './mapping/responses';
+import type { MutationOutcome, RequestAmount } from './mapping/responses';
 import {
   mapAccepted,
   type LookupKey,
@@ -24,8 +24,8 @@ export interface KnownPayout {
   channel: string;
   externalId?: string;
   definition?: PayoutMethodDefinition;
-  type?: string | null;
-  amount?: { currency: string; value: string };
+  wireType?: string | null;
+  amount?: RequestAmount;
   publicDetails?: object;
   /** Whether details may be missing because the journal was not read. Default: false. */
   mayLackCreateDetails?: boolean;
@@ -39,16 +39,16 @@ type FindKnownPayout = (transactionId: string) => KnownPayout | Promise<KnownPay
 /** Creates and looks up payouts of the service (spec 4.1, 4.2). */
 export class PayoutsApi {
   onFound: FoundListener<PayoutResource> = () => undefined;
-  readonly slots: BulkheadSlots;
+  readonly bulkheadSlots: BulkheadSlots;
 
   constructor(private readonly client: ServiceClient) {
-    this.slots = client.bulkheadSlots('payout/', 'payouts');
+    this.bulkheadSlots = client.bulkheadSlots('payout/', 'payouts');
   }
 
   /** POST payout/ (spec 4.2). */
   async create(
     { input, method, externalId, callbackUrl }: CreatePayoutRequest,
-    options: PostOptions,
+    postOptions: PostOptions,
   ): Promise<MutationOutcome<PayoutResource>> {
     const { channel, amount, description } = input;
     const { definition, type, fields, publicDetails, secrets } = method;
@@ -60,9 +60,9 @@ export class PayoutsApi {
       payout_method: { type, ...fields },
       callback_url: callbackUrl ?? undefined,
     });
-    const known = { channel, amount, externalId, definition, type, publicDetails, secrets };
-    const call = { channel, path: 'payout/', body };
-    const outcome = await this.client.postOnce('payouts', call, known, options);
+    const known = { channel, amount, externalId, definition, wireType: type, publicDetails, secrets };
+    const call = { channel, apiPath: 'payout/', body };
+    const outcome = await this.client.postOnce('payouts', call, known, postOptions);
     return mapAccepted(outcome, (json) => readPayout(json, known));
   }
 
@@ -70,17 +70,17 @@ export class PayoutsApi {
    * GET payout/ (spec 4.1). Returns null after a "not found" response. Throws a ServiceError if the lookup fails.
    * @param findKnownPayout returns the details that the response lacks. Default: returns `key`.
    */
-  async lookUp(key: LookupKey, findKnownPayout?: FindKnownPayout): Promise<PayoutResource | null> {
-    return (await this.lookUpWithOrigin(key, findKnownPayout)).transaction;
+  async lookUp(lookupKey: LookupKey, findKnownPayout?: FindKnownPayout): Promise<PayoutResource | null> {
+    return (await this.lookUpWithOrigin(lookupKey, findKnownPayout)).transaction;
   }
 
   /** Like `lookUp`, but also returns whether the response is certainly from the service. */
   async lookUpWithOrigin(
-    key: LookupKey,
-    findKnownPayout: FindKnownPayout = () => key,
+    lookupKey: LookupKey,
+    findKnownPayout: FindKnownPayout = () => lookupKey,
   ): Promise<LookupResult<PayoutResource>> {
     const requestedAt = this.client.runtime.monotonic();
-    const { transaction: json, isFromService } = await this.client.lookUp('payout/', key);
+    const { transaction: json, isFromService } = await this.client.lookUp('payout/', lookupKey);
     if (!json) return { transaction: null, isFromService };
     const transactionId = String(json['transaction_id']).toLowerCase();
     const known = await findKnownPayout(transactionId);
@@ -107,7 +107,7 @@ function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
   const payout = new definition.payoutClass(definition);
   const status = String(json['status']);
   return Object.assign(payout, definition === known.definition ? known.publicDetails : {}, {
-    wireType: redactUnlessEnumValue(methodType) ?? known.type ?? null,
+    wireType: redactUnlessEnumValue(methodType) ?? known.wireType ?? null,
     transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
     externalId: readVerbatim(json['external_id']) ?? known.externalId,

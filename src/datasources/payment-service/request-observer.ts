@@ -19,13 +19,13 @@ export interface RequestObserver {
   /** Called after `onEnd` if the result is neither `ok` nor `not_found`. */
   onFailure(report: RequestFailureReport): void;
   /** Called after every request, and if a create got no slot. `requestLabel` and `result` are metric labels. */
-  onEnd(requestLabel: string, result: string, durationMs: number): void;
+  onEnd(requestLabel: string, resultLabel: string, durationMs: number): void;
   /** Called before each retry of a lookup because the service was unavailable. Not called before a retry after a 401. */
   onRetry(): void;
 }
 
 /** Names of requests in metrics, by HTTP method and path. Other requests have the name `other`. */
-export const REQUEST_LABELS: Readonly<Record<string, string>> = {
+export const LABEL_BY_METHOD_AND_PATH: Readonly<Record<string, string>> = {
   'GET payment/': 'lookup_payment',
   'GET payout/': 'lookup_payout',
   'POST payment/': 'create_payment',
@@ -34,20 +34,20 @@ export const REQUEST_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Result of a request: `result` is for metrics, the other fields are for the log. */
-export type RequestResult = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
+export type ClassifiedRequest = { resultLabel: string } & Pick<RequestFailureReport, 'status' | 'code'>;
 
 /** Classifies a response by its HTTP status. Ignores the body, which has not been validated yet. */
-export function resultOfStatus(status: number, notFoundStatus: number): RequestResult {
-  if (status < 300) return { result: 'ok', status };
-  if (status === 401) return { result: 'unauthorized', status };
-  if (status === notFoundStatus) return { result: 'not_found', status };
-  if (status === 429) return { result: 'rate_limited', status };
-  return { result: status >= 500 ? 'server_error' : 'refused', status };
+export function classifyStatus(status: number, notFoundStatus: number): ClassifiedRequest {
+  if (status < 300) return { resultLabel: 'ok', status };
+  if (status === 401) return { resultLabel: 'unauthorized', status };
+  if (status === notFoundStatus) return { resultLabel: 'not_found', status };
+  if (status === 429) return { resultLabel: 'rate_limited', status };
+  return { resultLabel: status >= 500 ? 'server_error' : 'refused', status };
 }
 
 /** Classifies a request that failed without a complete response. */
-export function resultOfFailure(failure: unknown): RequestResult {
-  if (failure instanceof RequestFailure) return { result: failure.reason, code: failure.code };
-  if (failure instanceof ServiceError) return { result: 'no_credentials', code: 'NO_CREDENTIALS' };
-  return { result: 'internal_error', code: 'UNKNOWN' };
+export function classifyError(sendError: unknown): ClassifiedRequest {
+  if (sendError instanceof RequestFailure) return { resultLabel: sendError.reason, code: sendError.code };
+  if (sendError instanceof ServiceError) return { resultLabel: 'no_credentials', code: 'NO_CREDENTIALS' };
+  return { resultLabel: 'internal_error', code: 'UNKNOWN' };
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 export interface HealthSources {
   /** Returns the reason why the journal is unavailable, such as `disk_full`; null if it is available. */
-  journalFailure(): string | null;
+  journalFailureReason(): string | null;
   /** Whether a circuit breaker for the payment service is open or half open. Does not affect readiness. */
   isServiceDown(): boolean;
   /**
@@ -28,7 +28,7 @@ export function addHealthRoutes(app: FastifyInstance, sources: HealthSources): v
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', (_request, reply) => {
     const isDraining = sources.isDraining();
-    const journalFailure = sources.journalFailure();
+    const journalFailure = sources.journalFailureReason();
     const fence = sources.fence();
     const isReady = journalFailure === null && !isDraining;
     return reply.code(isReady ? 200 : 503).send({

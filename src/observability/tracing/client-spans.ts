@@ -63,7 +63,7 @@ export interface ServiceSpanSettings {
 /** A request to the payment service. A lookup also has a field `queryString`. Spans omit it, because it contains ids. */
 interface ServiceCall {
   /** Path below /api/v1/, without ids. */
-  path: string;
+  apiPath: string;
 }
 
 /**
@@ -80,7 +80,7 @@ export function createServiceTracing(
   const sendCountByCall = new WeakMap<ServiceCall, number>();
   return <A extends { status: number }>(serviceCall: ServiceCall, send: () => Promise<A>): Promise<A> => {
     const httpMethod = 'queryString' in serviceCall ? 'GET' : 'POST';
-    const urlTemplate = `/api/v1/${serviceCall.path}`;
+    const urlTemplate = `/api/v1/${serviceCall.apiPath}`;
     const resendCount = sendCountByCall.get(serviceCall) ?? 0;
     sendCountByCall.set(serviceCall, resendCount + 1);
     const getAttributes = (): Attributes => ({

@@ -107,7 +107,7 @@ export class PostgresPool {
   /** Aborts a migration in progress, waits for queries in flight, and closes the connections. */
   close(): Promise<void> {
     void this.#migrationClient?.end().catch(() => undefined);
-    this.#closePromise ??= this.#inFlightCounter.drained().then(() => this.#pool.end());
+    this.#closePromise ??= this.#inFlightCounter.waitUntilIdle().then(() => this.#pool.end());
     return this.#closePromise;
   }
 

@@ -43,7 +43,7 @@ export class CircuitBreaker {
   /** Runs `send`. While open, rejects with a BrokenCircuitError. While half open, first waits until the probe ends. */
   async execute<T>(send: () => Promise<T>): Promise<T> {
     const state = this.#state;
-    if (state.kind === 'closed') return this.#run(send, () => this.#onFailure());
+    if (state.kind === 'closed') return this.#run(send, () => this.#countFailure());
     if (state.kind === 'half_open') {
       await state.probeEnd;
       return this.execute(send);
@@ -53,8 +53,8 @@ export class CircuitBreaker {
   }
 
   async #probe<T>(send: () => Promise<T>, failedProbeCount: number): Promise<T> {
-    const probeEnd = Promise.withResolvers<undefined>();
-    this.#state = { kind: 'half_open', probeEnd: probeEnd.promise, failedProbeCount };
+    const deferredProbeEnd = Promise.withResolvers<undefined>();
+    this.#state = { kind: 'half_open', probeEnd: deferredProbeEnd.promise, failedProbeCount };
     try {
       return await this.#run(send, () => this.#open(failedProbeCount + 1));
     } catch (error) {
@@ -64,7 +64,7 @@ export class CircuitBreaker {
     } finally {
       // A failed probe has opened the breaker. If the breaker is still half open, the probe has not failed.
       if (this.#state.kind === 'half_open') this.#state = { kind: 'closed', failureCount: 0 };
-      probeEnd.resolve(undefined);
+      deferredProbeEnd.resolve(undefined);
     }
   }
 
@@ -81,7 +81,7 @@ export class CircuitBreaker {
     }
   }
 
-  #onFailure(): void {
+  #countFailure(): void {
     if (this.#state.kind !== 'closed') return;
     this.#state.failureCount += 1;
     if (this.#state.failureCount >= this.options.failureThreshold) this.#open(0);

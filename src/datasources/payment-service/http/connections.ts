@@ -62,7 +62,7 @@ export class HttpConnections implements ServiceConnections {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([this.#lookupPool.close(), this.#postsInFlight.drained()]);
+    await Promise.all([this.#lookupPool.close(), this.#postsInFlight.waitUntilIdle()]);
     this.#postAgent.destroy();
   }
 

@@ -24,8 +24,8 @@ export function readJson({ headers, body }: RawResponse): unknown {
 }
 
 /** Parses the body as a JSON object; undefined if it is anything else. */
-export function readJsonObject(raw: RawResponse): WireObject | undefined {
-  const value = readJson(raw);
+export function readJsonObject(rawResponse: RawResponse): WireObject | undefined {
+  const value = readJson(rawResponse);
   return isObject(value) ? value : undefined;
 }
 

@@ -21,7 +21,7 @@ export class PostAgent extends Agent {
     // buildConnector() resumes TLS sessions. TCP keep-alive is off: these connections are short-lived.
     const connector = buildConnector({ timeout: connectTimeoutMs, allowH2: false, keepAlive: false });
     const serviceAddress = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, host };
-    this.#connect = (callback) => connector(serviceAddress, callback);
+    this.#connect = (onConnect) => connector(serviceAddress, onConnect);
     this.#standbyConnections = new StandbyConnections(this.#connect);
   }
 
@@ -33,9 +33,9 @@ export class PostAgent extends Agent {
   }
 
   /** Delays the event `free` by REUSE_DELAY_MS. After this event, Node.js may reuse the connection. */
-  override emit(event: string | symbol, ...eventArguments: unknown[]): boolean {
-    if (event !== 'free') return super.emit(event, ...eventArguments);
-    setTimeout(() => super.emit(event, ...eventArguments), REUSE_DELAY_MS);
+  override emit(eventName: string | symbol, ...eventArguments: unknown[]): boolean {
+    if (eventName !== 'free') return super.emit(eventName, ...eventArguments);
+    setTimeout(() => super.emit(eventName, ...eventArguments), REUSE_DELAY_MS);
     return true;
   }
 

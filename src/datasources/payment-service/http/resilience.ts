@@ -9,8 +9,8 @@ import { RequestFailure, type RawResponse } from './http-exchange';
  */
 export type BulkheadName = 'lookups' | 'payments' | 'payouts';
 
-const MAX_IN_FLIGHT: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
-const MAX_QUEUED = 2000;
+const SLOTS_BY_BULKHEAD: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
+const MAX_QUEUED_PER_BULKHEAD = 2000;
 
 /**
  * The first circuit breaker opens after this number of timeouts, if no response arrives in between. The number is low,
@@ -34,10 +34,10 @@ function isNonTimeoutFailure(outcome: unknown): boolean {
 
 /** Bulkheads and circuit breakers for requests to the service. */
 export class ResiliencePolicy {
-  readonly #bulkheads: Record<BulkheadName, BulkheadPolicy> = {
-    lookups: bulkhead(MAX_IN_FLIGHT.lookups, MAX_QUEUED),
-    payments: bulkhead(MAX_IN_FLIGHT.payments, MAX_QUEUED),
-    payouts: bulkhead(MAX_IN_FLIGHT.payouts, MAX_QUEUED),
+  readonly #bulkheadByName: Record<BulkheadName, BulkheadPolicy> = {
+    lookups: bulkhead(SLOTS_BY_BULKHEAD.lookups, MAX_QUEUED_PER_BULKHEAD),
+    payments: bulkhead(SLOTS_BY_BULKHEAD.payments, MAX_QUEUED_PER_BULKHEAD),
+    payouts: bulkhead(SLOTS_BY_BULKHEAD.payouts, MAX_QUEUED_PER_BULKHEAD),
   };
   readonly #timeoutBreaker: CircuitBreaker;
   readonly #failureBreaker: CircuitBreaker;
@@ -54,12 +54,12 @@ export class ResiliencePolicy {
    * circuit breaker is half open. Rejects without running `send` if a breaker is open or the bulkhead's queue is full.
    */
   run(bulkheadName: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
-    const sendInSlot = bulkheadName === null ? send : () => this.#bulkheads[bulkheadName].execute(send);
+    const sendInSlot = bulkheadName === null ? send : () => this.#bulkheadByName[bulkheadName].execute(send);
     return this.#timeoutBreaker.execute(() => this.#failureBreaker.execute(sendInSlot));
   }
 
   hasFreeSlot(bulkheadName: BulkheadName): boolean {
-    return this.#bulkheads[bulkheadName].executionSlots > 0;
+    return this.#bulkheadByName[bulkheadName].executionSlots > 0;
   }
 
   /**
@@ -71,24 +71,24 @@ export class ResiliencePolicy {
     // wait for the end of the probe.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('rejected_locally', true, 'HALF_OPEN'));
-    const reserved = Promise.withResolvers<() => void>();
-    const released = Promise.withResolvers<undefined>();
-    const fail = (code: string): void => reserved.reject(new RequestFailure('rejected_locally', true, code));
+    const slotGrant = Promise.withResolvers<() => void>();
+    const slotRelease = Promise.withResolvers<undefined>();
+    const fail = (code: string): void => slotGrant.reject(new RequestFailure('rejected_locally', true, code));
     const timer = this.runtime.after(timeoutMs, () => {
       fail('NO_SLOT');
       // If the bulkhead grants a slot after the timeout, free it immediately.
-      released.resolve(undefined);
+      slotRelease.resolve(undefined);
     });
     const holdSlot = (): Promise<undefined> => {
       timer.cancel();
-      reserved.resolve(() => released.resolve(undefined));
-      return released.promise;
+      slotGrant.resolve(() => slotRelease.resolve(undefined));
+      return slotRelease.promise;
     };
-    this.#bulkheads[bulkheadName].execute(holdSlot).catch((error: unknown) => {
+    this.#bulkheadByName[bulkheadName].execute(holdSlot).catch((error: unknown) => {
       timer.cancel();
       fail(error instanceof Error ? error.name : 'REFUSED');
     });
-    return reserved.promise;
+    return slotGrant.promise;
   }
 
   /** Returns for each circuit breaker whether it is open or half open. */
@@ -97,11 +97,11 @@ export class ResiliencePolicy {
     return { timeouts: isOpen(this.#timeoutBreaker), failures: isOpen(this.#failureBreaker) };
   }
 
-  /** Returns for each bulkhead the number of slots in use (`inFlight`) and of queued requests (`waiting`). */
-  bulkheadLoads(): Record<BulkheadName, { inFlight: number; waiting: number }> {
+  /** Returns for each bulkhead the number of slots in use (`inFlightCount`) and of queued requests. */
+  bulkheadLoads(): Record<BulkheadName, { inFlightCount: number; queuedCount: number }> {
     const loadOf = (bulkheadName: BulkheadName) => ({
-      inFlight: MAX_IN_FLIGHT[bulkheadName] - this.#bulkheads[bulkheadName].executionSlots,
-      waiting: MAX_QUEUED - this.#bulkheads[bulkheadName].queueSlots,
+      inFlightCount: SLOTS_BY_BULKHEAD[bulkheadName] - this.#bulkheadByName[bulkheadName].executionSlots,
+      queuedCount: MAX_QUEUED_PER_BULKHEAD - this.#bulkheadByName[bulkheadName].queueSlots,
     });
     return { lookups: loadOf('lookups'), payments: loadOf('payments'), payouts: loadOf('payouts') };
   }

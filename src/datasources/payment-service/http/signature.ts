@@ -3,7 +3,7 @@ import type { Secret } from '../../../shared/secret';
 
 /** Signs requests to the payment service with HMAC-SHA-256 (spec section 5). */
 export class Signer {
-  readonly #secretKey: KeyObject;
+  readonly #hmacKey: KeyObject;
 
   /** @param keyNumber number of the secret key in its entry of the credentials: 1 or 2 */
   constructor(
@@ -11,12 +11,12 @@ export class Signer {
     secretKey: Secret,
     readonly keyNumber: number,
   ) {
-    this.#secretKey = createSecretKey(secretKey.reveal(), 'utf8');
+    this.#hmacKey = createSecretKey(secretKey.reveal(), 'utf8');
   }
 
   /** Whether another signer has the same secret key. */
-  hasSameKey(other: Signer): boolean {
-    return this.#secretKey.equals(other.#secretKey);
+  hasSameKey(otherSigner: Signer): boolean {
+    return this.#hmacKey.equals(otherSigner.#hmacKey);
   }
 
   /**
@@ -29,7 +29,7 @@ export class Signer {
     return {
       'x-api-key': this.apiKey.reveal(),
       'x-timestamp': timestamp,
-      'x-signature': createHmac('sha256', this.#secretKey).update(timestamp).update(signedText).digest('hex'),
+      'x-signature': createHmac('sha256', this.#hmacKey).update(timestamp).update(signedText).digest('hex'),
     };
   }
 }

@@ -22,7 +22,7 @@ function destroySocket(this: Socket): void {
 
 /** Connections opened in advance: one for each call of take() in the last five seconds, but at most 16. */
 export class StandbyConnections {
-  #ready: StandbyConnection[] = [];
+  #readyConnections: StandbyConnection[] = [];
   /** Times of the last calls of take() in ms by the monotonic clock, oldest first; at most MAX_STANDBY_CONNECTIONS. */
   #recentTakeTimes: number[] = [];
   #connectingCount = 0;
@@ -30,14 +30,14 @@ export class StandbyConnections {
   #isClosed = false;
 
   /** @param connect opens a connection and calls back when it is ready for a request or has failed */
-  constructor(private readonly connect: (callback: buildConnector.Callback) => void) {}
+  constructor(private readonly connect: (onConnect: buildConnector.Callback) => void) {}
 
   /** Removes and returns the newest connection; undefined if there is none. Then opens connections for later calls. */
   take(): Socket | undefined {
     this.#recentTakeTimes = [...this.#recentTakeTimes, performance.now()].slice(-MAX_STANDBY_CONNECTIONS);
     this.#dropExpired();
-    const socket = this.#ready.pop()?.socket;
-    for (const event of CLOSING_EVENTS) socket?.off(event, destroySocket);
+    const socket = this.#readyConnections.pop()?.socket;
+    for (const eventName of CLOSING_EVENTS) socket?.off(eventName, destroySocket);
     socket?.ref();
     // Connect only after the current request has been sent.
     setImmediate(() => this.#refill());
@@ -48,12 +48,13 @@ export class StandbyConnections {
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#refillTimer);
-    for (const { socket } of this.#ready.splice(0)) socket.destroy();
+    for (const { socket } of this.#readyConnections.splice(0)) socket.destroy();
   }
 
   #refill(): void {
     this.#dropExpired();
-    while (this.#ready.length + this.#connectingCount < this.#recentTakeTimes.length && !this.#isClosed) {
+    if (this.#isClosed) return;
+    while (this.#readyConnections.length + this.#connectingCount < this.#recentTakeTimes.length) {
       this.#connectingCount += 1;
       this.connect((...[, socket]) => {
         this.#connectingCount -= 1;
@@ -64,16 +65,16 @@ export class StandbyConnections {
 
   #add(socket: Socket): void {
     if (this.#isClosed) return void socket.destroy();
-    for (const event of CLOSING_EVENTS) socket.on(event, destroySocket);
+    for (const eventName of CLOSING_EVENTS) socket.on(eventName, destroySocket);
     // A standby connection must not keep the process running.
     socket.unref();
-    this.#ready.push({ socket, connectedAt: performance.now() });
+    this.#readyConnections.push({ socket, connectedAt: performance.now() });
   }
 
   #dropExpired(): void {
     const cutoff = performance.now() - MAX_STANDBY_AGE_MS;
     this.#recentTakeTimes = this.#recentTakeTimes.filter((takenAt) => takenAt > cutoff);
-    for (const { socket, connectedAt } of this.#ready) if (connectedAt <= cutoff) socket.destroy();
-    this.#ready = this.#ready.filter(({ socket }) => !socket.destroyed);
+    for (const { socket, connectedAt } of this.#readyConnections) if (connectedAt <= cutoff) socket.destroy();
+    this.#readyConnections = this.#readyConnections.filter(({ socket }) => !socket.destroyed);
   }
 }

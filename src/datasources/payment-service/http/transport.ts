@@ -7,11 +7,11 @@ import { ServiceError } from '../service-error';
 import type { Signer } from './signature';
 
 /** A call to the payment service: a GET with a query string, or a POST with a body. Not signed yet. */
-export type ApiCall = { channel: string; path: string } & ({ queryString: string } | { body: string });
+export type ApiCall = { channel: string; apiPath: string } & ({ queryString: string } | { body: string });
 
 export interface SendOptions {
   /** Bulkhead (concurrency limit) in which the request needs a slot; null if it already holds a reserved slot. */
-  bulkhead: BulkheadName | null;
+  bulkheadName: BulkheadName | null;
   /** Time limit in ms for the request and its retries. Default: `timeoutMs` of the transport. */
   timeoutMs?: number | undefined;
   /** Timestamp of the first signature in ms since 1970. Default: now. The service rejects old timestamps. */
@@ -24,14 +24,14 @@ export interface SendOptions {
 type SigningParameters = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signatureTime'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
-type RequestInterceptor = (call: ApiCall, runExchange: () => Promise<RawResponse>) => Promise<RawResponse>;
+type RunInRequestSpan = (call: ApiCall, runExchange: () => Promise<RawResponse>) => Promise<RawResponse>;
 
 interface TransportOptions {
   baseUrl: string;
   credentials: Credentials;
   timeoutMs: number;
   now(): number;
-  interceptor?: RequestInterceptor | undefined;
+  runInRequestSpan?: RunInRequestSpan | undefined;
   runtime?: Runtime;
   /** Default: HTTP connections to `baseUrl`. */
   connections?: ServiceConnections;
@@ -42,7 +42,7 @@ const MIN_SKEW_CHANGE_MS = 60_000;
 /** Maximum clock skew in ms that is corrected after a 401. */
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
 /** Maximum age in ms of a Date header from which the service's current time is calculated. */
-const MAX_DATE_HEADER_AGE_MS = 24 * 60 * 60 * 1000;
+const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
 /** Maximum deviation in ms of the service's clock from the monotonic clock between two responses. More is a jump. */
 const MAX_SERVICE_CLOCK_STEP_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
@@ -50,8 +50,8 @@ const MAX_CLOCK_DRIFT_RATIO = 0.0002;
 
 /** Returns the Date header in milliseconds since 1970; undefined if it is missing or invalid. */
 export function dateHeaderMs({ headers }: RawResponse): number | undefined {
-  const time = Date.parse(String(headers['date'] ?? ''));
-  return Number.isNaN(time) ? undefined : time;
+  const timeMs = Date.parse(String(headers['date'] ?? ''));
+  return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 
 /** Sends signed requests to the service. Follows no redirects. Sends a request again only after a 401. */
@@ -62,7 +62,7 @@ export class ServiceTransport {
   readonly #pathPrefix: string;
   #skewMs = 0;
   /** Date header of the last response that is certainly the service's. `arrivedAt`: in ms by the monotonic clock. */
-  #lastDate: { header: unknown; arrivedAt: number } | undefined;
+  #lastDate: { dateHeader: unknown; arrivedAt: number } | undefined;
 
   constructor(private readonly options: TransportOptions) {
     const baseUrl = new URL(options.baseUrl);
@@ -87,7 +87,7 @@ export class ServiceTransport {
   /** Lower bound of the service's current time in ms since 1970, from its last Date header; undefined if unknown. */
   serviceNow(): number | undefined {
     const ageMs = this.runtime.monotonic() - (this.#lastDate?.arrivedAt ?? -Infinity);
-    const dateMs = ageMs < MAX_DATE_HEADER_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
+    const dateMs = ageMs < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.dateHeader ?? '')) : NaN;
     return Number.isNaN(dateMs) ? undefined : Math.floor(dateMs + ageMs * (1 - MAX_CLOCK_DRIFT_RATIO));
   }
 
@@ -95,21 +95,22 @@ export class ServiceTransport {
    * Stores the Date header of a response that is certainly the service's. serviceNow() returns undefined if that
    * header is missing or invalid, or shows that the service's clock has jumped since the previous response.
    */
-  recordServiceTime({ headers }: RawResponse): void {
+  recordDateHeader({ headers }: RawResponse): void {
     const arrivedAt = this.runtime.monotonic();
     const previous = this.#lastDate;
-    this.#lastDate = { header: headers['date'], arrivedAt };
+    this.#lastDate = { dateHeader: headers['date'], arrivedAt };
     // Do not parse an unchanged header: parsing is slow, and most headers equal the previous one.
-    if (!previous || previous.header === headers['date']) return;
-    const serviceElapsedMs = Date.parse(String(headers['date'])) - Date.parse(String(previous.header));
+    if (!previous || previous.dateHeader === headers['date']) return;
+    const serviceElapsedMs = Date.parse(String(headers['date'])) - Date.parse(String(previous.dateHeader));
     if (!(Math.abs(serviceElapsedMs - (arrivedAt - previous.arrivedAt)) <= MAX_SERVICE_CLOCK_STEP_MS))
       this.#lastDate = undefined;
   }
 
   /** Reserves a slot, like ResiliencePolicy.reserve(). Stops waiting when too little time is left for a request. */
-  async reserve(bulkhead: BulkheadName) {
+  async reserve(bulkheadName: BulkheadName) {
     const deadline = this.runtime.monotonic() + this.timeoutMs;
-    const release = await this.policy.reserve(bulkhead, this.timeoutMs - minMsLeftToStart(this.timeoutMs));
+    const maxWaitMs = this.timeoutMs - minMsLeftToStart(this.timeoutMs);
+    const release = await this.policy.reserve(bulkheadName, maxWaitMs);
     return { release, deadline, signatureTime: this.options.now() };
   }
 
@@ -124,13 +125,13 @@ export class ServiceTransport {
     const { timeoutMs = this.timeoutMs, signatureTime } = options;
     const { credentials } = this.options;
     const signers = credentials.signersFor(call.channel);
-    const [signer, otherSigner] = signers?.byPreference ?? [];
+    const [signer, otherSigner] = signers?.preferredFirst ?? [];
     if (!signers || !signer) throw noCredentialsError();
     const deadline = this.runtime.monotonic() + timeoutMs;
     const sendSigned = (signing: SigningParameters) => this.#sendOnce(call, options, deadline, signing);
     // Returns the timestamp for a retry; undefined if the request must not be retried. Reads the clock before it calls
     // mayRetryAfter401(): if mayRetryAfter401() takes too long, the service rejects the retry as too old.
-    const retryTimestamp = async (): Promise<number | undefined> => {
+    const askRetryTimestamp = async (): Promise<number | undefined> => {
       const now = this.options.now();
       if (deadline - this.runtime.monotonic() < minMsLeftToStart(timeoutMs)) return undefined;
       return ((await options.mayRetryAfter401?.()) ?? true) ? now : undefined;
@@ -139,13 +140,13 @@ export class ServiceTransport {
     let response = await sendSigned({ signer, skewMs, signatureTime });
     if (response.status !== 401) return response;
     const newSkewMs = this.#remeasureSkew(response, skewMs);
-    const clockRetryTimestamp = newSkewMs === undefined ? undefined : await retryTimestamp();
+    const clockRetryTimestamp = newSkewMs === undefined ? undefined : await askRetryTimestamp();
     if (newSkewMs !== undefined && clockRetryTimestamp !== undefined) {
       skewMs = newSkewMs;
       response = await sendSigned({ signer, skewMs, signatureTime: clockRetryTimestamp });
       if (response.status !== 401) this.#skewMs = skewMs;
     }
-    const keyRetryTimestamp = response.status === 401 && otherSigner ? await retryTimestamp() : undefined;
+    const keyRetryTimestamp = response.status === 401 && otherSigner ? await askRetryTimestamp() : undefined;
     if (otherSigner && keyRetryTimestamp !== undefined) {
       response = await sendSigned({ signer: otherSigner, skewMs, signatureTime: keyRetryTimestamp });
       if (response.status !== 401) {
@@ -164,11 +165,12 @@ export class ServiceTransport {
   ): Promise<RawResponse> {
     const runExchange = (): Promise<RawResponse> => {
       const exchange = new HttpExchange(deadline - this.runtime.monotonic(), this.runtime);
-      const startExchange = () => exchange.start(() => this.#dispatch(call, signing, exchange));
-      this.policy.run(options.bulkhead, startExchange).catch((error: unknown) => exchange.failUnsent(error));
+      this.policy
+        .run(options.bulkheadName, () => exchange.start(() => this.#dispatch(call, signing, exchange)))
+        .catch((error: unknown) => exchange.failUnsent(error));
       return exchange.response;
     };
-    return this.options.interceptor ? this.options.interceptor(call, runExchange) : runExchange();
+    return this.options.runInRequestSpan ? this.options.runInRequestSpan(call, runExchange) : runExchange();
   }
 
   /**
@@ -194,17 +196,17 @@ export class ServiceTransport {
   /** Signs and dispatches the request. Sends exactly the text that was signed. */
   #dispatch(call: ApiCall, signing: SigningParameters, exchange: HttpExchange): void {
     const signedText = 'queryString' in call ? call.queryString : call.body;
-    const path = this.#pathPrefix + call.path;
+    const requestPath = this.#pathPrefix + call.apiPath;
     const { signer, skewMs, signatureTime = this.options.now() } = signing;
     const headers: Record<string, string> = {
       accept: 'application/json',
       ...signer.headers(signedText, signatureTime + skewMs),
     };
     if ('queryString' in call) {
-      this.#connections.get({ path: `${path}?${signedText}`, headers }, exchange);
+      this.#connections.get({ path: `${requestPath}?${signedText}`, headers }, exchange);
     } else {
       headers['content-type'] = 'application/json';
-      this.#connections.post({ path, headers, body: signedText }, exchange);
+      this.#connections.post({ path: requestPath, headers, body: signedText }, exchange);
     }
   }
 }

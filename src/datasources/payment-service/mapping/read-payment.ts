@@ -16,6 +16,7 @@ import {
 } from '../../../redaction/text';
 import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
 import { createTransactionError, type TransactionError } from '../../../schema/decline';
+import type { RequestAmount } from './responses';
 
 /** Details of a payment that are known without a response: from its request, lookup key or journal entry. */
 export interface KnownPayment {
@@ -24,8 +25,8 @@ export interface KnownPayment {
   /** The payment method in the request. */
   definition?: PaymentMethodDefinition;
   /** Fields of payment_method in the request, named as in the API of the service. */
-  fields?: WireObject;
-  amount?: { currency: string; value: string };
+  methodFields?: WireObject;
+  amount?: RequestAmount;
   /** Secrets of the request, such as the card number, which are redacted in the response. */
   secrets?: readonly string[];
 }
@@ -36,7 +37,7 @@ const MAX_REDIRECT_URL_LENGTH = 8192;
 export function readPayment(
   json: WireObject,
   known: KnownPayment,
-  pollIntervals: CallerPollIntervals,
+  callerPollIntervals: CallerPollIntervals,
 ): PaymentResource {
   const methodJson = isObject(json['payment_method']) ? json['payment_method'] : {};
   const methodType = scalarToText(methodJson['type']);
@@ -55,17 +56,17 @@ export function readPayment(
     redirectUrl: readRedirectUrl(json['redirect_url']),
     createDate: redactUnlessTime(json['create_date']) ?? undefined,
     error: readTransactionError(json['error']),
-    pollIntervals,
+    pollIntervals: callerPollIntervals,
   });
-  const requestFields = known.fields ?? {};
+  const requestFields = known.methodFields ?? {};
   for (const { name, findValue } of serviceFieldsOf(Object.getPrototypeOf(payment)))
     Object.assign(payment, { [name]: findValue(methodJson, json) ?? findValue(requestFields, {}) });
   return payment;
 }
 
 /** Reads an http(s) URL; undefined if it is invalid or contains credentials, which could hide its real host. */
-function readRedirectUrl(value: unknown): string | undefined {
-  const url = readHttpUrl(readVerbatim(value) ?? '', MAX_REDIRECT_URL_LENGTH);
+function readRedirectUrl(urlJson: unknown): string | undefined {
+  const url = readHttpUrl(readVerbatim(urlJson) ?? '', MAX_REDIRECT_URL_LENGTH);
   if (url === undefined || !isPrintable(url)) return undefined;
   if (!url.includes('@')) return url;
   const { username, password } = new URL(url);
@@ -73,25 +74,24 @@ function readRedirectUrl(value: unknown): string | undefined {
 }
 
 /** Reads an amount object (spec 2.2); undefined if it is absent or invalid. */
-function readAmount(object: unknown): Amount | undefined {
-  if (!isObject(object)) return undefined;
-  const currency = readAmountOrCurrency(object['currency']);
-  const value = readAmountOrCurrency(object['value']);
+function readAmount(json: unknown): Amount | undefined {
+  if (!isObject(json)) return undefined;
+  const currency = readAmountOrCurrency(json['currency']);
+  const value = readAmountOrCurrency(json['value']);
   if (currency === null || value === null) return undefined;
-  return Object.assign(new Amount(), { currency, value, received: readAmountOrCurrency(object['received']) });
+  return Object.assign(new Amount(), { currency, value, received: readAmountOrCurrency(json['received']) });
 }
 
 /** Converts the amount in a request, if any, to an Amount. Its `received` is null, which means unknown. */
-export const requestedAmount = (requested: KnownPayment['amount']): Amount | undefined =>
-  requested &&
-  Object.assign(new Amount(), { currency: requested.currency, value: requested.value, received: null });
+export const requestedAmount = (amount: RequestAmount | undefined): Amount | undefined =>
+  amount && Object.assign(new Amount(), { currency: amount.currency, value: amount.value, received: null });
 
 /** Reads the error object of a failed transaction (spec 7.2), redacted; undefined if it is absent. */
-export function readTransactionError(value: unknown): TransactionError | undefined {
-  if (!isObject(value)) return undefined;
+export function readTransactionError(errorJson: unknown): TransactionError | undefined {
+  if (!isObject(errorJson)) return undefined;
   return createTransactionError(
-    redactUnlessEnumValue(value['code']) ?? '',
-    readMessage(value['message']) ?? '',
+    redactUnlessEnumValue(errorJson['code']) ?? '',
+    readMessage(errorJson['message']) ?? '',
   );
 }
 
@@ -100,7 +100,7 @@ export const isPartialResponse = (json: WireObject): boolean =>
   !isObject(json['payment_method']) || json['create_date'] === undefined || json['amount'] === undefined;
 
 /** Fields that a partial response may lack, whatever the payment method. */
-const COMMON_LAZY_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
+const COMMON_LAZY_FIELD_NAMES = ['amount', 'redirectUrl', 'createDate', 'error'];
 
 /**
  * Adds a getter for each field that a payment lacks and a lookup may return. The first access to any of these fields
@@ -109,26 +109,27 @@ const COMMON_LAZY_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
  */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let startedLookup: Promise<PaymentResource | null> | undefined;
-  const loadComplete = (): Promise<PaymentResource | null> => (startedLookup ??= lookUp().catch(() => null));
-  const methodFields = serviceFieldsOf(Object.getPrototypeOf(payment)).map(({ name }) => name);
-  const missingFields = [...COMMON_LAZY_FIELDS, ...methodFields].filter((name) => isLazyField(payment, name));
-  for (const name of missingFields) {
-    Object.defineProperty(payment, name, {
+  const loadCompletePayment = (): Promise<PaymentResource | null> =>
+    (startedLookup ??= lookUp().catch(() => null));
+  const serviceFields = serviceFieldsOf(Object.getPrototypeOf(payment));
+  const fieldNames = [...COMMON_LAZY_FIELD_NAMES, ...serviceFields.map(({ name }) => name)];
+  for (const fieldName of fieldNames.filter((name) => isLazyField(payment, name))) {
+    Object.defineProperty(payment, fieldName, {
       enumerable: true,
-      get: () => loadComplete().then((found): unknown => found && Reflect.get(found, name)),
+      get: () => loadCompletePayment().then((found): unknown => found && Reflect.get(found, fieldName)),
     });
   }
-  payment.loadCompletePayment = loadComplete;
+  payment.loadCompletePayment = loadCompletePayment;
 }
 
 /**
  * Whether the field `name` is missing and a lookup may return it. Only failed payments have the field `error`, and only
  * unfinished payments have the field `state`.
  */
-function isLazyField(payment: PaymentResource, name: string): boolean {
-  if (Reflect.get(payment, name) !== undefined) return false;
-  if (name === 'error') return payment.status === PaymentStatus.FAILED;
-  if (name === 'state')
+function isLazyField(payment: PaymentResource, fieldName: string): boolean {
+  if (Reflect.get(payment, fieldName) !== undefined) return false;
+  if (fieldName === 'error') return payment.status === PaymentStatus.FAILED;
+  if (fieldName === 'state')
     return payment.status !== PaymentStatus.COMPLETED && payment.status !== PaymentStatus.FAILED;
   return true;
 }

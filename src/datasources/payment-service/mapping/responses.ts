@@ -6,6 +6,9 @@ import { extractErrorMessage } from './upstream-error-message';
 import { notTriedError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
+/** Amount that a create requests. `value` is a decimal number. */
+export type RequestAmount = Record<'currency' | 'value', string>;
+
 /**
  * Values of the request with which the fields of the response are compared. A valid response has a transaction id and a
  * status. It may lack the other fields, but it contradicts none of these values. The inherited fields are not compared:
@@ -15,12 +18,12 @@ export interface ExpectedFields extends SensitiveValues {
   channel?: string;
   transactionId?: string;
   externalId?: string;
-  amount?: { currency: string; value: string };
+  amount?: RequestAmount;
 }
 
 /** Result of a create or confirm. */
 export type MutationOutcome<T> =
-  | { kind: 'accepted'; response: T }
+  | { kind: 'accepted'; transaction: T }
   /** The service responded with a 4xx status and did nothing. `message` has no secrets, so callers may see it. */
   | { kind: 'refused'; httpStatus: number; message: string }
   /** The service may or may not have carried out the create or confirm. */
@@ -42,14 +45,14 @@ function amountMatchesOrIsMissing(actual: unknown, expected: ExpectedFields['amo
 }
 
 function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
-  const id = json['transaction_id'];
+  const transactionId = json['transaction_id'];
   const status = json['status'];
   return (
-    typeof id === 'string' &&
-    isUuid(id) &&
+    typeof transactionId === 'string' &&
+    isUuid(transactionId) &&
     typeof status === 'string' &&
     status !== '' &&
-    idMatchesOrIsMissing(id, expected.transactionId) &&
+    idMatchesOrIsMissing(transactionId, expected.transactionId) &&
     idMatchesOrIsMissing(json['channel'], expected.channel) &&
     textMatchesOrIsMissing(json['external_id'], expected.externalId) &&
     amountMatchesOrIsMissing(json['amount'], expected.amount)
@@ -57,8 +60,8 @@ function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
 }
 
 /** Returns the JSON of a response, redacted; undefined if it is no JSON object or does not match the request. */
-function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObject | undefined {
-  const json = readJsonObject(raw);
+function readMatchingJson(rawResponse: RawResponse, expected: ExpectedFields): WireObject | undefined {
+  const json = readJsonObject(rawResponse);
   if (!json || !matchesRequest(json, expected)) return undefined;
   // These fields need no redaction: a transaction id is a UUID, and the others equal the expected values or are null.
   const verifiedFieldNames = [
@@ -107,18 +110,18 @@ const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
 
 /** Reads the response to a create or confirm. Throws a ServiceError after a 401 or 429: the service did nothing. */
 export function parseMutationResponse(
-  raw: RawResponse,
+  rawResponse: RawResponse,
   expected: ExpectedFields,
 ): MutationOutcome<WireObject> {
-  const { status } = raw;
+  const { status } = rawResponse;
   if (status === 200 || status === 201) {
-    const response = readMatchingJson(raw, expected);
-    return response ? { kind: 'accepted', response } : { kind: 'unknown' };
+    const json = readMatchingJson(rawResponse, expected);
+    return json ? { kind: 'accepted', transaction: json } : { kind: 'unknown' };
   }
   if (status === 401) throw authFailedError();
-  if (status === 429) throw unavailableError(raw);
+  if (status === 429) throw unavailableError(rawResponse);
   if (status >= 400 && status < 500 && !UNKNOWN_OUTCOME_STATUSES.has(status)) {
-    return { kind: 'refused', httpStatus: status, message: extractErrorMessage(raw, expected) };
+    return { kind: 'refused', httpStatus: status, message: extractErrorMessage(rawResponse, expected) };
   }
   return { kind: 'unknown' };
 }
@@ -127,35 +130,36 @@ export function parseMutationResponse(
 export interface NotFoundResponse {
   status: number;
   /** Names of fields that the JSON object in the response always has. If the list is empty, any JSON object matches. */
-  fields: readonly string[];
+  fieldNames: readonly string[];
 }
 
 /**
- * Whether a "not found" response is certainly from the service, not from a proxy: it has the given status, and its body
- * is a JSON object with all `fields`.
+ * Whether a "not found" response is certainly from the service, not from a proxy: it has the status of
+ * `notFound`, and its body is a JSON object with all `fieldNames`.
  */
-export function isNotFoundFromService(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
-  if (raw.status !== status) return false;
-  const json = readJsonObject(raw);
-  return json !== undefined && fields.every((name) => Object.hasOwn(json, name));
+export function isNotFoundFromService(rawResponse: RawResponse, notFound: NotFoundResponse): boolean {
+  if (rawResponse.status !== notFound.status) return false;
+  const json = readJsonObject(rawResponse);
+  return json !== undefined && notFound.fieldNames.every((fieldName) => Object.hasOwn(json, fieldName));
 }
 
 /** Reads the response to a lookup. Returns null if its status is `notFoundStatus`. Throws a ServiceError on failure. */
 export function readLookupResponse(
-  raw: RawResponse,
+  rawResponse: RawResponse,
   expected: ExpectedFields,
   notFoundStatus: number,
 ): WireObject | null {
-  const { status } = raw;
+  const { status } = rawResponse;
   if (status === 200) {
-    const json = readMatchingJson(raw, expected);
+    const json = readMatchingJson(rawResponse, expected);
     if (json) return json;
     throw invalidResponseError();
   }
   if (status === notFoundStatus) return null;
   if (status === 401 || status === 403) throw authFailedError();
-  if (status === 408 || status === 425 || status === 429 || status >= 500) throw unavailableError(raw);
-  if (status >= 400) throw new ServiceError('LOOKUP_REFUSED', extractErrorMessage(raw, expected));
+  if (status === 408 || status === 425 || status === 429 || status >= 500)
+    throw unavailableError(rawResponse);
+  if (status >= 400) throw new ServiceError('LOOKUP_REFUSED', extractErrorMessage(rawResponse, expected));
   throw invalidResponseError();
 }
 
@@ -163,20 +167,20 @@ export function readLookupResponse(
  * Returns the outcome of a create or confirm that got no complete response. Throws a ServiceError if the service
  * certainly did nothing. Rethrows a `failure` that is no RequestFailure.
  */
-export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
-  if (!(failure instanceof RequestFailure)) throw failure;
-  if (!failure.nothingSent) return { kind: 'unknown' };
-  throw failure.reason === 'rejected_locally' ? rejectedLocallyError() : unreachableError();
+export function outcomeOfFailure(sendError: unknown): { kind: 'unknown' } {
+  if (!(sendError instanceof RequestFailure)) throw sendError;
+  if (!sendError.nothingSent) return { kind: 'unknown' };
+  throw sendError.reason === 'rejected_locally' ? rejectedLocallyError() : unreachableError();
 }
 
 /** Returns the error for a lookup that got no complete response. Rethrows a `failure` that is no RequestFailure. */
-export function toLookupError(failure: unknown): ServiceError {
-  if (!(failure instanceof RequestFailure)) throw failure;
-  if (failure.reason === 'timeout')
+export function toLookupError(sendError: unknown): ServiceError {
+  if (!(sendError instanceof RequestFailure)) throw sendError;
+  if (sendError.reason === 'timeout')
     return new ServiceError(
       'TIMEOUT',
       'The payment service did not respond to a lookup in time. Repeat the call unchanged.',
     );
-  if (failure.reason === 'rejected_locally') return rejectedLocallyError();
-  return failure.reason === 'too_large' ? invalidResponseError() : unreachableError();
+  if (sendError.reason === 'rejected_locally') return rejectedLocallyError();
+  return sendError.reason === 'too_large' ? invalidResponseError() : unreachableError();
 }

@@ -5,14 +5,14 @@ import { createRedactor, type SensitiveValues } from '../../../redaction/service
 import { readJson, type RawResponse } from '../http/http-exchange';
 
 const MAX_REFUSAL_LENGTH = 500;
-const MAX_REFUSAL_PARTS = 10;
+const MAX_REFUSAL_TEXTS = 10;
 const DEFAULT_REFUSAL = 'The payment service rejected the request without a reason that can be shown.';
 
 /** Returns the error messages in a JSON value, from the usual fields such as `message` and `errors`. */
 function errorTextsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
   if (depth > 4) return [];
-  if (Array.isArray(value)) return value.flatMap((inner) => errorTextsIn(inner, depth + 1));
+  if (Array.isArray(value)) return value.flatMap((innerValue) => errorTextsIn(innerValue, depth + 1));
   if (!isObject(value)) return [];
   const mainValue = value['message'] ?? value['detail'] ?? value['error'] ?? value['errors'];
   if (mainValue !== undefined && mainValue !== null) {
@@ -20,8 +20,8 @@ function errorTextsIn(value: unknown, depth = 0): string[] {
     return [...errorTextsIn(mainValue, depth + 1), ...moreTexts];
   }
   // An object with none of these fields has a field for each invalid input, for example { amount: ["too small"] }.
-  return Object.entries(value).flatMap(([name, inner]) =>
-    errorTextsIn(inner, depth + 1).map((text) => `${name}: ${text}`),
+  return Object.entries(value).flatMap(([fieldName, innerValue]) =>
+    errorTextsIn(innerValue, depth + 1).map((text) => `${fieldName}: ${text}`),
   );
 }
 
@@ -41,13 +41,13 @@ const plainTexts = ({ headers, body }: RawResponse): string[] =>
  * plain text and the usual JSON fields, because the service documents no format (spec 7.1). Ignores messages that are
  * too long or not printable, or contain HTML, card numbers, tokens or `sensitive` values.
  */
-export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
-  const redact = createRedactor(sensitive);
-  const json = readJson(raw);
-  const texts = (json === undefined ? plainTexts(raw) : errorTextsIn(json))
+export function extractErrorMessage(rawResponse: RawResponse, sensitiveValues: SensitiveValues): string {
+  const redact = createRedactor(sensitiveValues);
+  const json = readJson(rawResponse);
+  const texts = (json === undefined ? plainTexts(rawResponse) : errorTextsIn(json))
     .map((text) => text.trim())
     .filter((text) => isSafeToExpose(text, redact));
-  const joined = [...new Set(texts)].slice(0, MAX_REFUSAL_PARTS).join('; ').slice(0, MAX_REFUSAL_LENGTH);
+  const joinedText = [...new Set(texts)].slice(0, MAX_REFUSAL_TEXTS).join('; ').slice(0, MAX_REFUSAL_LENGTH);
   // Check again, because texts that are safe alone may form a card number when joined.
-  return isSafeToExpose(joined, redact) ? (readMessage(joined) ?? DEFAULT_REFUSAL) : DEFAULT_REFUSAL;
+  return isSafeToExpose(joinedText, redact) ? (readMessage(joinedText) ?? DEFAULT_REFUSAL) : DEFAULT_REFUSAL;
 }
