@@ -73,12 +73,8 @@ function readEntry(entryName: string, json: unknown, readFile: ReadFile): Creden
     const [field, otherField] = [inlineField, fileField].filter((name) => Object.hasOwn(json, name));
     if (field === undefined || otherField !== undefined)
       throw new Error(`${entryName}: expected either ${inlineField} or ${fileField}`);
-    const isFile = field === fileField;
-    return {
-      location: `${entryName}: ${field}`,
-      value: json[field],
-      readFile: isFile ? readFile : undefined,
-    };
+    const fieldReadFile = field === fileField ? readFile : undefined;
+    return { location: `${entryName}: ${field}`, value: json[field], readFile: fieldReadFile };
   };
   return {
     apiKey: readCredential(chooseField('apiKey', 'apiKeyFile')),
