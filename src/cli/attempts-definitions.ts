@@ -1,9 +1,12 @@
 import { Option, type Command } from 'commander';
-import { JSON_OPTION, addCommand, type CreateAction } from './command-definitions';
+import { JSON_OPTION_ARGS, addCommand, type CreateAction } from './command-definitions';
 import { parsePositiveDuration, parseUuid } from './options';
 
-const BY_OPTION = ['--by <name>', 'your name if people share an account; 1 to 64 characters'] as const;
-const REASON_OPTION = ['--reason <text>', 'for the audit log: 1 to 255 characters, no card numbers'] as const;
+const BY_OPTION_ARGS = ['--by <name>', 'your name if people share an account; 1 to 64 characters'] as const;
+const REASON_OPTION_ARGS = [
+  '--reason <text>',
+  'for the audit log: 1 to 255 characters, no card numbers',
+] as const;
 const ATTEMPT_ARGUMENT_HELP = 'the id or the idempotency key of the attempt';
 const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, as printed by attempts proposals'] as const;
 
@@ -32,7 +35,7 @@ SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service befor
 function defineListAndShowCommands(attemptsCommand: Command, createAction: CreateAction): void {
   const loadCommands = () => import('./commands/attempts.js');
   addCommand(attemptsCommand, 'list', { summary: 'list attempts of unknown outcome, oldest first' })
-    .option(...JSON_OPTION)
+    .option(...JSON_OPTION_ARGS)
     .option(
       '--csv',
       'print CSV; fill in the columns outcome and transactionId, then pass the file to settle --file',
@@ -41,7 +44,7 @@ function defineListAndShowCommands(attemptsCommand: Command, createAction: Creat
     .action(createAction(loadCommands, 'listUnknownAttempts'));
   addCommand(attemptsCommand, 'show', { summary: 'show one attempt' })
     .argument('<attempt>', ATTEMPT_ARGUMENT_HELP)
-    .option(...JSON_OPTION)
+    .option(...JSON_OPTION_ARGS)
     .action(createAction(loadCommands, 'showAttempt'));
 }
 
@@ -71,8 +74,8 @@ skipped. --all can only record the outcome not_sent.`,
       '[outcome]',
       'succeeded; or not_sent if the service has no transaction: the key can then be used again',
     )
-    .requiredOption(...REASON_OPTION)
-    .option(...BY_OPTION)
+    .requiredOption(...REASON_OPTION_ARGS)
+    .option(...BY_OPTION_ARGS)
     .option('--transaction-id <uuid>', 'the id of the transaction at the service; required with succeeded')
     .option('--status <word>', "the transaction's status in the words of the service", 'processing')
     .option('--file <file>', 'settle the attempts of a .csv or .jsonl file')
@@ -87,7 +90,7 @@ skipped. --all can only record the outcome not_sent.`,
     )
     .option('--channel <uuid>', 'with --all: only attempts of this merchant channel', parseUuid)
     .option('--yes', 'with --file or --all: settle the attempts; without --yes only a preview is printed')
-    .option(...JSON_OPTION)
+    .option(...JSON_OPTION_ARGS)
     .action(createAction(() => import('./commands/settle.js'), 'settle'));
 }
 
@@ -96,7 +99,7 @@ function defineProposalCommands(attemptsCommand: Command, createAction: CreateAc
   addCommand(attemptsCommand, 'proposals', {
     summary: 'list proposals that wait for approval (SETTLE_APPROVAL=on)',
   })
-    .option(...JSON_OPTION)
+    .option(...JSON_OPTION_ARGS)
     .action(createAction(loadCommands, 'listProposals'));
   addCommand(attemptsCommand, 'approve', {
     summary: 'approve the proposal of another user and settle its attempts',
@@ -104,12 +107,12 @@ function defineProposalCommands(attemptsCommand: Command, createAction: CreateAc
 through sudo. A proposal expires after 24 hours.`,
   })
     .argument(...PROPOSAL_ARGUMENT)
-    .option(...BY_OPTION)
-    .option(...JSON_OPTION)
+    .option(...BY_OPTION_ARGS)
+    .option(...JSON_OPTION_ARGS)
     .action(createAction(loadCommands, 'approveProposal'));
   addCommand(attemptsCommand, 'withdraw', { summary: 'delete a proposal without settling its attempts' })
     .argument(...PROPOSAL_ARGUMENT)
-    .requiredOption(...REASON_OPTION)
-    .option(...BY_OPTION)
+    .requiredOption(...REASON_OPTION_ARGS)
+    .option(...BY_OPTION_ARGS)
     .action(createAction(loadCommands, 'withdrawProposal'));
 }

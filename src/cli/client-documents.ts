@@ -74,54 +74,54 @@ export const CLIENT_BEHAVIORS = {
  * node_modules. The result is sorted and has no duplicates.
  * @throws InputError if a path cannot be read
  */
-export function findDocumentFiles(paths: readonly string[]): string[] {
-  const files = paths.flatMap((fileOrFolder) => {
+export function findDocumentFiles(filesOrFolders: readonly string[]): string[] {
+  const filePaths = filesOrFolders.flatMap((fileOrFolder) => {
     try {
       if (!statSync(fileOrFolder).isDirectory()) return [fileOrFolder];
     } catch (error) {
       throw new InputError(`${fileOrFolder} cannot be read (${errorOrCauseCode(error)}).`);
     }
-    const names = globSync('**/*.{graphql,gql}', { cwd: fileOrFolder, exclude: ['**/node_modules/**'] });
-    return names.map((name) => path.join(fileOrFolder, name));
+    const subpaths = globSync('**/*.{graphql,gql}', { cwd: fileOrFolder, exclude: ['**/node_modules/**'] });
+    return subpaths.map((subpath) => path.join(fileOrFolder, subpath));
   });
-  return [...new Map(files.map((file) => [path.resolve(file), file])).values()].sort();
+  return [...new Map(filePaths.map((filePath) => [path.resolve(filePath), filePath])).values()].sort();
 }
 
-function readDefinitions(file: string): readonly DefinitionNode[] {
+function readDefinitions(filePath: string): readonly DefinitionNode[] {
   try {
-    return parse(new Source(readFileSync(file, 'utf8'), file)).definitions;
+    return parse(new Source(readFileSync(filePath, 'utf8'), filePath)).definitions;
   } catch (error) {
     if (!(error instanceof GraphQLError))
-      throw new InputError(`${file} cannot be read (${errorOrCauseCode(error)}).`);
-    const line = error.locations?.[0]?.line ?? 1;
+      throw new InputError(`${filePath} cannot be read (${errorOrCauseCode(error)}).`);
+    const lineNumber = error.locations?.[0]?.line ?? 1;
     const message = redactGraphqlMessage(error.message) ?? 'Syntax Error.';
-    throw new Error(`${file}:${line}: ${message}`, { cause: error });
+    throw new Error(`${filePath}:${lineNumber}: ${message}`, { cause: error });
   }
 }
 
-const locationOf = ({ loc }: ASTNode): string =>
+const fileAndLineOf = ({ loc }: ASTNode): string =>
   loc ? `${loc.source.name}:${getLocation(loc.source, loc.start).line}` : '';
 
 /**
  * The standard validation rules except two. Unused fragments are allowed. The rule for anonymous operations is not
- * needed, because validationErrors() reports every operation without a name.
+ * needed, because validationErrorTexts() reports every operation without a name.
  */
 const VALIDATION_RULES = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== LoneAnonymousOperationRule,
 );
 
 /** Validates the definitions of all files together, because a fragment may be in another file. Returns the errors. */
-function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQLSchema): string[] {
-  const anonymousErrors = definitions
+function validationErrorTexts(definitions: readonly DefinitionNode[], schema: GraphQLSchema): string[] {
+  const anonymousErrorTexts = definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
-    .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
+    .map((node) => `${fileAndLineOf(node)}: the operation has no name; every operation needs one`);
   const document = { kind: Kind.DOCUMENT, definitions } as const;
-  const ruleErrors = validateDocument(schema, document, VALIDATION_RULES).map((violation) => {
-    const [location = '', ...otherLocations] = (violation.error.nodes ?? []).map(locationOf);
+  const ruleErrorTexts = validateDocument(schema, document, VALIDATION_RULES).map((violation) => {
+    const [location = '', ...otherLocations] = (violation.error.nodes ?? []).map(fileAndLineOf);
     const otherLocationsText = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
     return `${location}: ${violation.rule.name}: ${violation.message}${otherLocationsText}`;
   });
-  return [...anonymousErrors, ...ruleErrors];
+  return [...anonymousErrorTexts, ...ruleErrorTexts];
 }
 
 function addTypenames(
@@ -130,32 +130,32 @@ function addTypenames(
 ): DefinitionNode {
   const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
   return visit(definition, {
-    SelectionSet: (node, _key, parent) => {
+    SelectionSet: (selectionSet, _key, parent) => {
       const isRootSelectionSet = parent && 'kind' in parent && parent.kind === Kind.OPERATION_DEFINITION;
       if (
         isRootSelectionSet ||
-        node.selections.some((child) => child.kind === Kind.FIELD && preventsTypenameInParent(child))
+        selectionSet.selections.some((child) => child.kind === Kind.FIELD && preventsTypenameInParent(child))
       )
         return undefined;
-      return { ...node, selections: [...node.selections, typenameField] };
+      return { ...selectionSet, selections: [...selectionSet.selections, typenameField] };
     },
   });
 }
 
-type FragmentsByName = ReadonlyMap<string, FragmentDefinitionNode>;
+type FragmentByName = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** Returns the names of the fragments that a definition uses directly or indirectly, in the order of first use. */
 function usedFragmentNames(
   definition: DefinitionNode,
-  fragments: FragmentsByName,
+  fragmentByName: FragmentByName,
   foundNames = new Set<string>(),
 ): Set<string> {
   visit(definition, {
     FragmentSpread: ({ name: { value } }) => {
-      const fragment = fragments.get(value);
+      const fragment = fragmentByName.get(value);
       if (!fragment || foundNames.has(value)) return;
       foundNames.add(value);
-      usedFragmentNames(fragment, fragments, foundNames);
+      usedFragmentNames(fragment, fragmentByName, foundNames);
     },
   });
   return foundNames;
@@ -167,12 +167,12 @@ function usedFragmentNames(
  */
 function toClientOperation(
   operation: OperationDefinitionNode,
-  fragments: FragmentsByName,
+  fragmentByName: FragmentByName,
   behavior: ClientBehavior,
 ) {
-  const fragmentNames = [...usedFragmentNames(operation, fragments)];
+  const fragmentNames = [...usedFragmentNames(operation, fragmentByName)];
   if (behavior.sortsFragments) fragmentNames.sort();
-  const definitions = [operation, ...fragmentNames.flatMap((name) => fragments.get(name) ?? [])];
+  const definitions = [operation, ...fragmentNames.flatMap((name) => fragmentByName.get(name) ?? [])];
   const body = definitions
     .map((node) => print(behavior.addsTypename(operation) ? addTypenames(node, behavior) : node))
     .join(behavior.separator);
@@ -187,24 +187,24 @@ export type ClientOperation = ReturnType<typeof toClientOperation>;
  * file and line.
  */
 export function readClientOperations(
-  files: readonly string[],
+  filePaths: readonly string[],
   schema: GraphQLSchema,
   behavior: ClientBehavior,
 ): ClientOperation[] {
-  const definitions = files.flatMap(readDefinitions).map((definition): DefinitionNode =>
+  const definitions = filePaths.flatMap(readDefinitions).map((definition): DefinitionNode =>
     visit(definition, {
       Directive: ({ name }) => (behavior.isClientDirective(name.value) ? null : undefined),
     }),
   );
-  const errors = validationErrors(definitions, schema);
-  if (errors.length > 0) throw new Error(errors.join('\n'));
-  const fragments = new Map(
+  const errorTexts = validationErrorTexts(definitions, schema);
+  if (errorTexts.length > 0) throw new Error(errorTexts.join('\n'));
+  const fragmentByName = new Map(
     definitions
       .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
       .map((fragment) => [fragment.name.value, fragment]),
   );
   return definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION)
-    .map((operation) => toClientOperation(operation, fragments, behavior))
+    .map((operation) => toClientOperation(operation, fragmentByName, behavior))
     .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }

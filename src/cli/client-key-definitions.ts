@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { DESCRIPTION_BY_SCOPE } from '../auth/caller';
-import { JSON_OPTION, addCommand, type CreateAction } from './command-definitions';
+import { JSON_OPTION_ARGS, addCommand, type CreateAction } from './command-definitions';
 import { parseDuration, parseList, parsePositiveDuration } from './options';
 
 const CLIENT_ID_ARGUMENT = ['<id>', 'the id of the client'] as const;
-const KEYS_FILE_OPTION = ['--file <clients.json>', 'the file that CLIENT_KEYS_FILE names'] as const;
-const LABEL_OPTION = [
+const KEYS_FILE_OPTION_ARGS = ['--file <clients.json>', 'the file that CLIENT_KEYS_FILE names'] as const;
+const LABEL_OPTION_ARGS = [
   '--label <label>',
   'label of the key: letters, digits, dots, dashes, underscores; the first 8 digits of keySha256 if omitted',
 ] as const;
@@ -39,7 +39,7 @@ function defineNewAndRotateCommands(clientKeyCommand: Command, createAction: Cre
     .argument('<id>', 'the id of the client: letters, digits, dots, dashes, underscores')
     .option('--scopes <scope,…>', 'scopes of the client; all but cards:direct if omitted', parseList)
     .option('--channels <uuid,…>', 'merchant channels of the client; all if omitted', parseList)
-    .option(...LABEL_OPTION)
+    .option(...LABEL_OPTION_ARGS)
     .option(
       '--expires-in <time>',
       'lifetime of the key, such as 90d; unlimited if omitted',
@@ -55,8 +55,8 @@ function defineNewAndRotateCommands(clientKeyCommand: Command, createAction: Cre
 valid. The old keys work until they expire or are revoked.`,
   })
     .argument(...CLIENT_ID_ARGUMENT)
-    .requiredOption(...KEYS_FILE_OPTION)
-    .option(...LABEL_OPTION)
+    .requiredOption(...KEYS_FILE_OPTION_ARGS)
+    .option(...LABEL_OPTION_ARGS)
     .option(
       '--expires-in <time>',
       'lifetime of the new key, such as 90d; that of the newest key if omitted',
@@ -74,19 +74,19 @@ function defineListAndRevokeCommands(clientKeyCommand: Command, createAction: Cr
   addCommand(clientKeyCommand, 'list', {
     summary: 'list keys with their label, creation, expiry, scopes and channels',
   })
-    .requiredOption(...KEYS_FILE_OPTION)
+    .requiredOption(...KEYS_FILE_OPTION_ARGS)
     .option(
       '--metrics <url>',
       'URL of /metrics of an instance, to add the last use of each key; may be repeated. Sends METRICS_TOKEN if set',
       (url: string, earlierUrls: readonly string[] = []) => [...earlierUrls, url],
     )
-    .option(...JSON_OPTION)
+    .option(...JSON_OPTION_ARGS)
     .action(createAction(loadClientKeyCommands, 'listKeys'));
   addCommand(clientKeyCommand, 'revoke', {
     summary: 'remove a key from the file; running gateways then reject the key within seconds',
   })
     .argument(...CLIENT_ID_ARGUMENT)
-    .requiredOption(...KEYS_FILE_OPTION)
+    .requiredOption(...KEYS_FILE_OPTION_ARGS)
     .option('--key <label>', 'label of the key; if the client has several, required unless --all is given')
     .option('--all', 'revoke all keys of the client')
     .action(createAction(loadClientKeyCommands, 'revokeKey'));

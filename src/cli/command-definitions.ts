@@ -7,7 +7,7 @@ type CommandFunction = (context: CommandContext, ...args: never[]) => Promise<nu
 
 /** Returns a Commander action that loads the command's module with `load` and calls its function `functionName`. */
 export type CreateAction = <N extends string>(
-  load: () => Promise<Record<N, CommandFunction>>,
+  loadModule: () => Promise<Record<N, CommandFunction>>,
   functionName: N,
 ) => Parameters<Command['action']>[0];
 
@@ -20,11 +20,11 @@ interface CommandHelp {
 }
 
 export function addCommand(
-  parent: Command,
-  name: string,
+  parentCommand: Command,
+  commandName: string,
   { summary, description, examples }: CommandHelp,
 ): Command {
-  const command = parent.command(name).summary(summary);
+  const command = parentCommand.command(commandName).summary(summary);
   const summarySentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   command.description(description?.replace(/(?<!\n)\n(?!\n)/g, ' ') ?? summarySentence);
   if (examples)
@@ -33,10 +33,10 @@ export function addCommand(
 }
 
 /** Returns an option that takes one of several words; the first word is the default. */
-export const choiceOption = (flags: string, description: string, words: readonly string[]): Option =>
-  new Option(flags, description).choices(words).default(words[0]);
+export const choiceOption = (flags: string, description: string, choices: readonly string[]): Option =>
+  new Option(flags, description).choices(choices).default(choices[0]);
 
-export const JSON_OPTION = ['--json', 'print JSON'] as const;
+export const JSON_OPTION_ARGS = ['--json', 'print JSON'] as const;
 
 /** Defines `start`, `sandbox` and `doctor`. The first two have no action, because main() runs them itself. */
 export function defineServerAndDoctorCommands(program: Command, createAction: CreateAction): void {
@@ -73,7 +73,7 @@ Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 the se
       'channel of the test lookup with the default credentials; a random UUID if omitted',
       parseUuid,
     )
-    .option(...JSON_OPTION)
+    .option(...JSON_OPTION_ARGS)
     .action(createAction(() => import('./commands/doctor.js'), 'doctor'));
 }
 
@@ -124,7 +124,7 @@ lines cut off at the end. --expect also accepts the hash of a single line.`,
   })
     .argument('[files...]', 'the files, oldest first; AUDIT_LOG_FILE if omitted')
     .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', appendExpectedHash)
-    .option(...JSON_OPTION)
+    .option(...JSON_OPTION_ARGS)
     .action(createAction(() => import('./commands/audit.js'), 'verifyAuditLog'));
   addCommand(auditCommand, 'follow', {
     summary: 'print lines of the audit log as they are written, for a log shipper',

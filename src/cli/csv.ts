@@ -3,8 +3,8 @@ const FORMULA_START_PATTERN = /^[=+\-@\t\r\n]/;
 
 /** Returns a text as a cell of CSV (RFC 4180). Puts an apostrophe before text that looks like a formula. */
 export function csvCell(text: string): string {
-  const escapedText = FORMULA_START_PATTERN.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(escapedText) ? `"${escapedText.replaceAll('"', '""')}"` : escapedText;
+  const nonFormulaText = FORMULA_START_PATTERN.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(nonFormulaText) ? `"${nonFormulaText.replaceAll('"', '""')}"` : nonFormulaText;
 }
 
 /** Returns a record of CSV (RFC 4180) with its line end. Null becomes an empty cell. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { JSON_OPTION, addCommand, choiceOption, type CreateAction } from './command-definitions';
+import { JSON_OPTION_ARGS, addCommand, choiceOption, type CreateAction } from './command-definitions';
 import { parseTime, parseUuid } from './options';
 
 /** Maximum of --rate, in lookups per second. */
@@ -14,7 +14,7 @@ function parseLookupRate(text: string): number {
   );
 }
 
-function parseLimit(text: string): number {
+function parseChangesLimit(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected a positive whole number.');
 }
@@ -43,7 +43,7 @@ after the cursor have been deleted (CHANGES_RETENTION_DAYS), the error message c
         ['csv', 'jsonl'],
       ),
     )
-    .option('--limit <number>', 'maximum number of changes; all if omitted', parseLimit)
+    .option('--limit <number>', 'maximum number of changes; all if omitted', parseChangesLimit)
     .action(createAction(() => import('./commands/changes.js'), 'printChanges'));
   addCommand(program, 'reconcile', {
     summary: 'compare the attempts of a time range with the payment service',
@@ -71,6 +71,6 @@ repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ
     .option('--out <file.csv>', 'the CSV file to write; it must not exist', 'reconcile.csv')
     .option('--all', 'also write the attempts without differences')
     .option('--resume', 'continue an interrupted run; requires the same options')
-    .option(...JSON_OPTION)
+    .option(...JSON_OPTION_ARGS)
     .action(createAction(() => import('./commands/reconcile.js'), 'reconcile'));
 }

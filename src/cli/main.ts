@@ -3,7 +3,7 @@ import { EXIT } from './context';
 import { Terminal } from './terminal';
 
 /** The commands that run until SIGTERM or SIGINT and then exit the process themselves. */
-const SERVER_COMMANDS = new Map([
+const RUN_SERVER_BY_COMMAND = new Map([
   ['start', async () => (await import('../server.js')).main()],
   ['sandbox', async () => (await import('../sandbox/main.js')).main()],
 ]);
@@ -12,7 +12,7 @@ const SERVER_COMMANDS = new Map([
 export async function main(): Promise<void> {
   const args = process.argv.slice(2);
   const [name = '', ...otherWords] = args.filter((word) => word !== '--');
-  const runServer = SERVER_COMMANDS.get(name);
+  const runServer = RUN_SERVER_BY_COMMAND.get(name);
   // Do not load the command line parser to start a server: it would delay the start, and servers have no options.
   if (runServer && otherWords.length === 0) return runServer();
   const { runCommand } = await import('./program.js');

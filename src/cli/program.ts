@@ -34,8 +34,8 @@ Exit codes:
 Results are printed to standard output, messages to standard error.`;
 
 function packageVersion(): string {
-  const text = readFileSync(path.resolve(__dirname, '../../package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
+  const packageJson = readFileSync(path.resolve(__dirname, '../../package.json'), 'utf8');
+  return (JSON.parse(packageJson) as { version: string }).version;
 }
 
 /** Returns the command line parser with the help of all commands. docs/command-line.md is generated from the help. */
@@ -86,20 +86,20 @@ function errorText(error: unknown): string {
     return `The journal is unavailable: ${journalErrorText(describeJournalError(error))}.`;
   if (!(error instanceof Error)) return String(error);
   // Do not add the cause's message: it may quote a connection string. A JournalOpenError already contains the reason.
-  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
-  return code === undefined || error instanceof JournalOpenError
+  const causeCode = (error.cause as NodeJS.ErrnoException | undefined)?.code;
+  return causeCode === undefined || error instanceof JournalOpenError
     ? error.message
-    : `${error.message} (${code})`;
+    : `${error.message} (${causeCode})`;
 }
 
 /** Runs a command other than `start` and `sandbox`, and resolves with its exit code. */
 export async function runCommand(args: readonly string[], context: CommandContext): Promise<number> {
   let exitCode: number = EXIT.done;
   const createAction: CreateAction =
-    (load, functionName) =>
-    async (...parameters) => {
-      const run = (await load())[functionName];
-      exitCode = (await run(context, ...(parameters as never[]))) ?? EXIT.done;
+    (loadModule, functionName) =>
+    async (...actionArgs) => {
+      const commandFunction = (await loadModule())[functionName];
+      exitCode = (await commandFunction(context, ...(actionArgs as never[]))) ?? EXIT.done;
     };
   try {
     await createCommandLineParser(context.terminal, createAction).parseAsync(args, { from: 'user' });

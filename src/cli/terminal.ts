@@ -7,12 +7,12 @@ interface OutputStream {
   isTTY?: boolean;
 }
 
-const PROGRESS_INTERVAL_MS = 100;
+const MIN_PROGRESS_INTERVAL_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
 /** Returns the name of a field as a label for people: `created at` for `createdAt`. */
-export const fieldLabel = (name: string): string =>
-  name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
+export const fieldLabel = (fieldName: string): string =>
+  fieldName.replace(/[A-Z]/g, (capitalLetter) => ` ${capitalLetter.toLowerCase()}`);
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
@@ -25,14 +25,14 @@ export class Terminal {
   #isShowingProgress = false;
 
   constructor(
-    private readonly out: OutputStream,
-    private readonly err: OutputStream,
+    private readonly stdout: OutputStream,
+    private readonly stderr: OutputStream,
   ) {}
 
   /** Prints a result to standard output. */
   print(text: string): void {
     this.endProgress();
-    this.out.write(`${text}\n`);
+    this.stdout.write(`${text}\n`);
   }
 
   /**
@@ -41,7 +41,7 @@ export class Terminal {
    */
   printPart(text: string): Promise<boolean> {
     this.endProgress();
-    return new Promise((resolve) => this.out.write(text, (error) => resolve(!error)));
+    return new Promise((resolve) => this.stdout.write(text, (error) => resolve(!error)));
   }
 
   printJson(value: unknown): void {
@@ -51,23 +51,23 @@ export class Terminal {
   /** Prints a message to standard error. */
   printMessage(text: string): void {
     this.endProgress();
-    this.err.write(`${text}\n`);
+    this.stderr.write(`${text}\n`);
   }
 
   /**
    * Shows a progress line on standard error until the next output. Does nothing if standard error is not a terminal, or
-   * within PROGRESS_INTERVAL_MS after the previous progress line.
+   * within MIN_PROGRESS_INTERVAL_MS after the previous progress line.
    */
   showProgress(text: string): void {
-    if (!this.err.isTTY || performance.now() - this.#progressShownAt < PROGRESS_INTERVAL_MS) return;
+    if (!this.stderr.isTTY || performance.now() - this.#progressShownAt < MIN_PROGRESS_INTERVAL_MS) return;
     this.#progressShownAt = performance.now();
     this.#isShowingProgress = true;
-    this.err.write(ERASE_LINE + text);
+    this.stderr.write(ERASE_LINE + text);
   }
 
   /** Erases the progress line, if one is shown. */
   endProgress(): void {
-    if (this.#isShowingProgress) this.err.write(ERASE_LINE);
+    if (this.#isShowingProgress) this.stderr.write(ERASE_LINE);
     this.#isShowingProgress = false;
   }
 
@@ -76,6 +76,6 @@ export class Terminal {
    * text without a style.
    */
   styled(style: Parameters<typeof styleText>[0], text: string): string {
-    return this.out.isTTY ? styleText(style, text, { stream: process.stdout }) : text;
+    return this.stdout.isTTY ? styleText(style, text, { stream: process.stdout }) : text;
   }
 }

@@ -157,8 +157,8 @@ export const bugs = [
     id: 'access-self-approval',
     promise: 'Nobody approves a settlement that the same person proposed by sudo.',
     file: 'src/cli/attempts/operator.ts',
-    find: ' || (other.sudoUser !== null && userNames.includes(other.sudoUser))',
-    replace: '',
+    find: '[other.userName, other.sudoUser].some(',
+    replace: '[other.userName].some(',
     tests: ['test/cli/settle.system.test.ts'],
   },
   {

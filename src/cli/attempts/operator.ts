@@ -6,7 +6,7 @@ import { UsageError } from '../context';
 
 interface Operator {
   /** Name of the operating system user that runs the command. */
-  user: string;
+  userName: string;
   /** The environment variable SUDO_USER, which the user can forge; null if it is not set. */
   sudoUser: string | null;
   /** Name in the option --by, for people who share an account. Null if the option is not given. */
@@ -21,9 +21,9 @@ interface Operator {
 export function readOperator(sudoUser: string | null, byValue: string | undefined): Operator {
   const statedName = byValue === undefined ? null : parseRecordableText('--by', byValue, 64);
   try {
-    return { user: os.userInfo().username, sudoUser, statedName };
+    return { userName: os.userInfo().username, sudoUser, statedName };
   } catch {
-    return { user: `uid ${process.geteuid?.() ?? 'unknown'}`, sudoUser, statedName };
+    return { userName: `uid ${process.geteuid?.() ?? 'unknown'}`, sudoUser, statedName };
   }
 }
 
@@ -34,23 +34,23 @@ export const parseReason = (reason: string): string => parseRecordableText('--re
  * Trims the value of an option.
  * @throws UsageError if the value is blank, too long or not printable, or if the audit log would redact it
  */
-function parseRecordableText(option: string, value: string, maxLength: number): string {
-  const text = value.trim();
-  if (text.length === 0 || text.length > maxLength || !isPrintable(text))
-    throw new UsageError(`${option}: expected 1 to ${maxLength} characters, no control characters.`);
-  if (redactForAudit(text, 6 * maxLength) !== text)
-    throw new UsageError(`${option}: must not contain a card number, a token or text that looks like one.`);
-  return text;
+function parseRecordableText(flag: string, value: string, maxLength: number): string {
+  const trimmed = value.trim();
+  if (trimmed.length === 0 || trimmed.length > maxLength || !isPrintable(trimmed))
+    throw new UsageError(`${flag}: expected 1 to ${maxLength} characters, no control characters.`);
+  if (redactForAudit(trimmed, 6 * maxLength) !== trimmed)
+    throw new UsageError(`${flag}: must not contain a card number, a token or text that looks like one.`);
+  return trimmed;
 }
 
 /**
  * Whether two operators may be the same person: they have a name (user or SUDO_USER) in common. Keeps operators from
  * approving their own proposals. Ignores the option --by, because anybody can write any name there.
  */
-export function mayBeSamePerson(one: Operator, other: Omit<Operator, 'statedName'>): boolean {
-  const userNames = [one.user, one.sudoUser].filter((userName) => userName !== null);
-  return userNames.includes(other.user) || (other.sudoUser !== null && userNames.includes(other.sudoUser));
+export function mayBeSamePerson(operator: Operator, other: Omit<Operator, 'statedName'>): boolean {
+  const userNames = [operator.userName, operator.sudoUser].filter((userName) => userName !== null);
+  return [other.userName, other.sudoUser].some((name) => name !== null && userNames.includes(name));
 }
 
 /** Returns the name of an operating system user as the audit log records it, for example `operator:alice`. */
-export const toAuditActor = (user: string): string => `operator:${user}`;
+export const auditActorName = (userName: string): string => `operator:${userName}`;

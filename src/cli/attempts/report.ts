@@ -50,10 +50,10 @@ const ATTEMPT_CSV_COLUMNS = [
 export function attemptsCsv(attempts: readonly Attempt[]): string {
   const rows = attempts.map((attempt) => {
     const { amount, ...fields } = attemptJson(attempt);
-    const cells = new Map(Object.entries({ ...fields, ...amount }));
-    return ATTEMPT_CSV_COLUMNS.map((column) => String(cells.get(column) ?? ''));
+    const cellByColumn = new Map(Object.entries({ ...fields, ...amount }));
+    return ATTEMPT_CSV_COLUMNS.map((column) => String(cellByColumn.get(column) ?? ''));
   });
-  return [ATTEMPT_CSV_COLUMNS, ...rows].map((cells) => cells.map(csvCell).join(',')).join('\n');
+  return [ATTEMPT_CSV_COLUMNS, ...rows].map((cellByColumn) => cellByColumn.map(csvCell).join(',')).join('\n');
 }
 
 /** Text in the report for each SettleState. The report lists the counts of the states in this order. */
@@ -67,8 +67,8 @@ const SETTLE_STATE_LABELS: Readonly<Record<SettleState, string>> = {
 };
 
 /** Converts a decimal with at most two decimal places to hundredths: 5.5 becomes 550. */
-function toCents(value: string): bigint {
-  const [whole = '0', decimals = ''] = value.split('.');
+function toCents(decimal: string): bigint {
+  const [whole = '0', decimals = ''] = decimal.split('.');
   return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
 }
 
@@ -76,40 +76,40 @@ function toCents(value: string): bigint {
  * Returns a total for each mutation and currency. `attempts` in the result: number of attempts in the total. `value`:
  * sum of their amounts, with two decimal places.
  */
-export function totalsOf(attempts: readonly Attempt[]) {
-  const groups = Map.groupBy(attempts, (attempt) => `${mutationName(attempt)} ${attempt.currency}`);
-  return [...groups].map(([group, members]) => {
+export function amountTotalsOf(attempts: readonly Attempt[]) {
+  const attemptsByGroup = Map.groupBy(attempts, (attempt) => `${mutationName(attempt)} ${attempt.currency}`);
+  return [...attemptsByGroup].map(([group, members]) => {
     const [operation = '', currency = ''] = group.split(' ');
-    const sum = String(members.reduce((total, { value }) => total + toCents(value), 0n)).padStart(3, '0');
-    return { operation, currency, attempts: members.length, value: `${sum.slice(0, -2)}.${sum.slice(-2)}` };
+    const cents = String(members.reduce((sum, { value }) => sum + toCents(value), 0n)).padStart(3, '0');
+    return { operation, currency, attempts: members.length, value: cents.replace(/(?=..$)/, '.') };
   });
 }
 
 /** Returns one indented line for each total: mutation, number of attempts, sum of the amounts. */
-export const describeTotals = (totals: ReturnType<typeof totalsOf>): string[] =>
-  totals.map(
+export const describeTotals = (amountTotals: ReturnType<typeof amountTotalsOf>): string[] =>
+  amountTotals.map(
     ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts} (total ${value} ${currency})`,
   );
 
-function describePlannedSettle({ line, idOrKey, request, attempt, state, message }: PlannedSettle): string {
+function plannedSettleLine({ lineNumber, idOrKey, request, attempt, state, refusal }: PlannedSettle): string {
   const parts = [
-    line === null ? '' : `line ${line}: `,
+    lineNumber === null ? '' : `line ${lineNumber}: `,
     attempt ? attemptLine(attempt) : idOrKey,
     request ? ` -> ${request.outcome} ${request.transactionId ?? ''}`.trimEnd() : '',
     `  ${SETTLE_STATE_LABELS[state]}`,
-    message === null ? '' : `: ${message}`,
+    refusal === null ? '' : `: ${refusal}`,
   ];
   return parts.join('');
 }
 
-const plannedSettleJson = ({ line, idOrKey, request, attempt, state, message }: PlannedSettle) => ({
-  line,
+const plannedSettleJson = ({ lineNumber, idOrKey, request, attempt, state, refusal }: PlannedSettle) => ({
+  line: lineNumber,
   attempt: attempt ? attemptJson(attempt) : null,
   name: idOrKey,
   outcome: request?.outcome ?? null,
   transactionId: request?.transactionId ?? null,
   state,
-  message,
+  message: refusal,
 });
 
 interface SettleReportOptions {
@@ -135,24 +135,24 @@ export function printSettleReport(
   const countOf = (state: SettleState): number =>
     plannedSettles.filter((planned) => planned.state === state).length;
   const states = (Object.keys(SETTLE_STATE_LABELS) as SettleState[]).filter((state) => countOf(state) > 0);
-  const settlesInTotals = plannedSettles.filter(({ state }) =>
+  const totalledSettles = plannedSettles.filter(({ state }) =>
     ['ready', 'settled', 'proposed'].includes(state),
   );
-  const totals = totalsOf(settlesInTotals.flatMap(({ attempt }) => attempt ?? []));
+  const amountTotals = amountTotalsOf(totalledSettles.flatMap(({ attempt }) => attempt ?? []));
   if (json) {
-    const counts = Object.fromEntries(states.map((state) => [state, countOf(state)]));
+    const countByState = Object.fromEntries(states.map((state) => [state, countOf(state)]));
     terminal.printJson({
       isCarriedOut,
       proposal: proposalId,
-      counts,
-      totals,
+      counts: countByState,
+      totals: amountTotals,
       results: plannedSettles.map(plannedSettleJson),
     });
   } else if (plannedSettles.length > 0) {
-    for (const planned of plannedSettles) terminal.print(describePlannedSettle(planned));
+    for (const planned of plannedSettles) terminal.print(plannedSettleLine(planned));
     terminal.print('');
     for (const state of states) terminal.print(`${countOf(state)} ${SETTLE_STATE_LABELS[state]}`);
-    for (const total of describeTotals(totals)) terminal.print(total);
+    for (const total of describeTotals(amountTotals)) terminal.print(total);
   } else terminal.printMessage('No attempt with an unknown outcome is selected.');
   return countOf('refused') > 0 ? EXIT.failed : EXIT.done;
 }

@@ -20,17 +20,17 @@ export function requireServiceUrl(baseUrl: string | null): string {
 }
 
 /** Resources of an `attempts` or `changes` command, such as the journal and the audit log. Disposal closes them. */
-export type Session = Awaited<ReturnType<typeof openSession>>;
+export type CliSession = Awaited<ReturnType<typeof openCliSession>>;
 
 /**
  * Opens the journal for an `attempts` or `changes` command.
  * @param byValue value of the option --by
  * @throws UsageError, before the journal is opened, if the option is invalid or SERVICE_BASE_URL is not set
  */
-export async function openSession(context: CommandContext, byValue?: string) {
+export async function openCliSession(context: CommandContext, byValue?: string) {
   const { terminal } = context;
   const config = readCommandConfig(context.env);
-  const service = requireServiceUrl(config.serviceBaseUrl);
+  const serviceName = requireServiceUrl(config.serviceBaseUrl);
   const operator = readOperator(config.sudoUser, byValue);
   terminal.showProgress('Reading the journal …');
   const resources = new AsyncDisposableStack();
@@ -42,33 +42,33 @@ export async function openSession(context: CommandContext, byValue?: string) {
     operator,
     journal,
     /** SERVICE_BASE_URL, which identifies the payment service in the journal. */
-    service,
+    serviceName,
     /** Opens the audit log. @throws AuditLogError if the log cannot be written; the command must then settle nothing */
     openAuditLog: () => {
       const auditOptions = {
         creationPolicy: 'folder owner',
         hmacKey: config.auditKey?.reveal() ?? null,
       } as const;
-      const log = AuditLog.open(
+      const auditLog = AuditLog.open(
         config.auditFile,
         ({ why }) => terminal.printMessage(`${why}.`),
         auditOptions,
       );
-      return resources.adopt(log, close);
+      return resources.adopt(auditLog, close);
     },
     /** Finds an attempt by its id or idempotency key. Null if there is none, or if several clients used the key. */
-    findAttempt: (idOrKey: string) => journal.findAny(service, idOrKey),
+    findAttempt: (idOrKey: string) => journal.findAny(serviceName, idOrKey),
     /**
      * Returns the attempts of unknown outcome, oldest first. If there are MAX_UNKNOWN_ATTEMPTS or more, returns only
      * that many and prints a message.
      */
-    unknownAttempts: async () => {
-      const attempts = await journal.unknown(service, MAX_UNKNOWN_ATTEMPTS);
-      if (attempts.length === MAX_UNKNOWN_ATTEMPTS)
+    readUnknownAttempts: async () => {
+      const unknownAttempts = await journal.unknown(serviceName, MAX_UNKNOWN_ATTEMPTS);
+      if (unknownAttempts.length === MAX_UNKNOWN_ATTEMPTS)
         terminal.printMessage(
           `Only the ${MAX_UNKNOWN_ATTEMPTS} oldest attempts of unknown outcome were read. Settle these, then repeat the command.`,
         );
-      return attempts;
+      return unknownAttempts;
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync().catch(() => undefined),
   };

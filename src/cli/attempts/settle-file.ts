@@ -23,9 +23,9 @@ const COLUMN_BY_NAME = new Map<string, SettleFileColumn>([
 ]);
 
 /** Returns the known fields of a row. @throws UsageError if a field is repeated, or is neither a string nor null */
-function toRowFields(entries: readonly [name: string, value: unknown][]): RowFields {
+function toRowFields(namesAndValues: readonly [name: string, value: unknown][]): RowFields {
   const fields: RowFields = {};
-  for (const [name, value] of entries) {
+  for (const [name, value] of namesAndValues) {
     const column = COLUMN_BY_NAME.get(name.toLowerCase().replace(/[^a-z]/g, ''));
     if (!column) continue;
     if (column in fields)
@@ -38,43 +38,43 @@ function toRowFields(entries: readonly [name: string, value: unknown][]): RowFie
 
 interface SettleFileRow {
   /** The number of the row's first line, from 1. */
-  line: number;
+  lineNumber: number;
   /** Returns the fields of the row. @throws UsageError if the row is malformed */
-  parse(): RowFields;
+  parseFields(): RowFields;
 }
 
 /** Matches one CSV cell (RFC 4180), quoted or not, and its terminator: comma, line break or end of the text. */
 const CELL_PATTERN = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
-/** Parses CSV. Skips records that have only blank cells. `line`: number of the record's first line, from 1. */
-function parseCsv(text: string): { line: number; cells: string[] }[] {
-  const records: { line: number; cells: string[] }[] = [];
-  let line = 1;
-  let record = { line, cells: [] as string[] };
+/** Parses CSV. Skips records that have only blank cells. `lineNumber`: number of the record's first line, from 1. */
+function parseCsv(csvText: string): { lineNumber: number; cells: string[] }[] {
+  const records: { lineNumber: number; cells: string[] }[] = [];
+  let lineNumber = 1;
+  let record = { lineNumber, cells: [] as string[] };
   CELL_PATTERN.lastIndex = 0;
-  while (CELL_PATTERN.lastIndex < text.length || record.cells.length > 0) {
-    const [whole, quoted, plain = '', end] = CELL_PATTERN.exec(text) ?? [];
-    if (whole === undefined) throw new InputError(`Line ${line} of the CSV file: malformed quotes.`);
+  while (CELL_PATTERN.lastIndex < csvText.length || record.cells.length > 0) {
+    const [whole, quoted, plain = '', end] = CELL_PATTERN.exec(csvText) ?? [];
+    if (whole === undefined) throw new InputError(`Line ${lineNumber} of the CSV file: malformed quotes.`);
     record.cells.push(quoted?.replaceAll('""', '"') ?? plain);
-    line += whole.split('\n').length - 1;
+    lineNumber += whole.split('\n').length - 1;
     if (end === ',') continue;
     if (record.cells.some((cell) => cell.trim() !== '')) records.push(record);
-    record = { line, cells: [] };
+    record = { lineNumber, cells: [] };
   }
   return records;
 }
 
-function parseCsvRows(text: string): SettleFileRow[] {
-  const [{ cells: header } = { cells: [] }, ...records] = parseCsv(text);
-  const columns = toRowFields(header.map((name) => [name, '']));
-  if (!('outcome' in columns) || !('id' in columns || 'key' in columns))
+function parseCsvRows(csvText: string): SettleFileRow[] {
+  const [{ cells: headerCells } = { cells: [] }, ...records] = parseCsv(csvText);
+  const headerFields = toRowFields(headerCells.map((name) => [name, '']));
+  if (!('outcome' in headerFields) || !('id' in headerFields || 'key' in headerFields))
     throw new InputError('Line 1 of the CSV file must name the columns id (or idempotencyKey) and outcome.');
-  return records.map(({ line, cells }) => ({
-    line,
-    parse: () => {
-      if (cells.length !== header.length)
-        throw new UsageError(`Expected ${header.length} cells as in line 1.`);
-      return toRowFields(header.map((name, index) => [name, cells[index]]));
+  return records.map(({ lineNumber, cells }) => ({
+    lineNumber,
+    parseFields: () => {
+      if (cells.length !== headerCells.length)
+        throw new UsageError(`Expected ${headerCells.length} cells as in line 1.`);
+      return toRowFields(headerCells.map((name, index) => [name, cells[index]]));
     },
   }));
 }
@@ -82,33 +82,33 @@ function parseCsvRows(text: string): SettleFileRow[] {
 const parseJsonLines = (text: string): SettleFileRow[] =>
   text
     .split('\n')
-    .map((json, index) => ({ json, line: index + 1 }))
+    .map((json, index) => ({ json, lineNumber: index + 1 }))
     .filter(({ json }) => json.trim() !== '')
-    .map(({ json, line }) => ({ line, parse: () => toRowFields(Object.entries(parseJsonObject(json))) }));
+    .map(({ json, lineNumber }) => ({ lineNumber, parseFields: () => toRowFields(parseJsonEntries(json)) }));
 
-function parseJsonObject(json: string): object {
+function parseJsonEntries(json: string): [name: string, value: unknown][] {
   try {
     const value = parseJson(json);
-    if (typeof value === 'object' && value !== null) return value;
+    if (typeof value === 'object' && value !== null) return Object.entries(value);
   } catch {
     // Ignore the syntax error, because the UsageError below reports it.
   }
   throw new UsageError('Expected a JSON object in which no field occurs twice.');
 }
 
-function toSettleFileLine({ line, parse }: SettleFileRow, defaultStatus: string): SettleFileLine {
-  const commonFields = { line, idOrKey: '', key: null as string | null, request: null, attempt: null };
+function toSettleFileLine({ lineNumber, parseFields }: SettleFileRow, defaultStatus: string): SettleFileLine {
+  const common = { lineNumber, idOrKey: '', lineKey: null as string | null, request: null, attempt: null };
   try {
-    const { id = '', key = '', outcome = '', transactionId, status } = parse();
-    commonFields.idOrKey = id || key;
-    if (id && key) commonFields.key = key;
-    if (commonFields.idOrKey !== '' && ['', 'unknown'].includes(outcome))
-      return { ...commonFields, state: 'left_unknown', message: null };
-    const fields = { idOrKey: commonFields.idOrKey, outcome, transactionId, status: status || defaultStatus };
-    return { ...commonFields, request: toSettleRequest(fields), state: 'ready', message: null };
+    const { id = '', key = '', outcome = '', transactionId, status } = parseFields();
+    common.idOrKey = id || key;
+    if (id && key) common.lineKey = key;
+    if (common.idOrKey !== '' && ['', 'unknown'].includes(outcome))
+      return { ...common, state: 'left_unknown', refusal: null };
+    const fields = { idOrKey: common.idOrKey, outcome, transactionId, status: status || defaultStatus };
+    return { ...common, request: toSettleRequest(fields), state: 'ready', refusal: null };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { ...commonFields, state: 'refused', message: error.message };
+    return { ...common, state: 'refused', refusal: error.message };
   }
 }
 
@@ -118,17 +118,17 @@ function toSettleFileLine({ line, parse }: SettleFileRow, defaultStatus: string)
  * @throws InputError or UsageError if the whole file is unusable: unreadable, without attempts, another extension,
  *   unclosed quotes, or wrong columns in line 1
  */
-export function readSettleFile(file: string, defaultStatus: string): SettleFileLine[] {
-  const extension = path.extname(file).toLowerCase();
+export function readSettleFile(filePath: string, defaultStatus: string): SettleFileLine[] {
+  const extension = path.extname(filePath).toLowerCase();
   if (extension !== '.csv' && extension !== '.jsonl')
-    throw new InputError(`${file}: expected the extension .csv or .jsonl.`);
-  let text: string;
+    throw new InputError(`${filePath}: expected the extension .csv or .jsonl.`);
+  let fileText: string;
   try {
-    text = readTextFile(file);
+    fileText = readTextFile(filePath);
   } catch (error) {
-    throw new InputError(`${file}: ${describeFileError(error)}.`);
+    throw new InputError(`${filePath}: ${describeFileError(error)}.`);
   }
-  const rows = extension === '.csv' ? parseCsvRows(text) : parseJsonLines(text);
-  if (rows.length === 0) throw new InputError(`${file} has no lines with attempts.`);
+  const rows = extension === '.csv' ? parseCsvRows(fileText) : parseJsonLines(fileText);
+  if (rows.length === 0) throw new InputError(`${filePath} has no lines with attempts.`);
   return rows.map((row) => toSettleFileLine(row, defaultStatus));
 }

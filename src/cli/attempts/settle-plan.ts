@@ -2,7 +2,7 @@ import type { Attempt } from '../../datasources/journal/journal';
 import { readStatus } from '../../redaction/text';
 import { isUuid } from '../../shared/uuid';
 import { UsageError } from '../context';
-import { ATTEMPT_NOT_FOUND_MESSAGE, type Session } from './session';
+import { ATTEMPT_NOT_FOUND_MESSAGE, type CliSession } from './session';
 
 /** An operator's request to record the outcome of an attempt. `idOrKey`: id or idempotency key of the attempt. */
 export type SettleRequest = { idOrKey: string } & (
@@ -48,7 +48,7 @@ export type SettleState = 'ready' | 'settled' | 'proposed' | 'already_settled' |
 /** A request to settle an attempt, the attempt in the journal, and the state of the request. */
 export interface PlannedSettle {
   /** The line number in the file, from 1; null if the request is not from a file. */
-  line: number | null;
+  lineNumber: number | null;
   /** The id or idempotency key that names the attempt; may be empty if the line of the file is malformed. */
   idOrKey: string;
   /** The request; null if the line of the file requests no outcome or is malformed. */
@@ -57,12 +57,12 @@ export interface PlannedSettle {
   attempt: Attempt | null;
   state: SettleState;
   /** Why the request is refused; null in every other state. */
-  message: string | null;
+  refusal: string | null;
 }
 
-/** Returns the request in state `refused`. @param message why the request is refused */
-export function asRefused(planned: PlannedSettle, message: string): PlannedSettle {
-  return { ...planned, state: 'refused', message };
+/** Returns the request in state `refused`. @param refusal why the request is refused */
+export function asRefused(planned: PlannedSettle, refusal: string): PlannedSettle {
+  return { ...planned, state: 'refused', refusal };
 }
 
 /** Whether an attempt already has the outcome and the transaction id that a request asks for. */
@@ -71,42 +71,42 @@ export const isSettledAs = (attempt: Attempt, { outcome, transactionId }: Settle
 
 /** Reads the attempt of a request from the journal. Sets the state to `ready`, `already_settled` or `refused`. */
 export async function planSettle(
-  session: Session,
+  cliSession: CliSession,
   request: SettleRequest,
-  line: number | null = null,
+  lineNumber: number | null = null,
 ): Promise<PlannedSettle> {
-  const attempt = await session.findAttempt(request.idOrKey);
+  const attempt = await cliSession.findAttempt(request.idOrKey);
   const { idOrKey, transactionId } = request;
-  const planned: PlannedSettle = { line, idOrKey, request, attempt, state: 'ready', message: null };
+  const planned: PlannedSettle = { lineNumber, idOrKey, request, attempt, state: 'ready', refusal: null };
   if (!attempt) return asRefused(planned, ATTEMPT_NOT_FOUND_MESSAGE);
   if (isSettledAs(attempt, request)) return { ...planned, state: 'already_settled' };
   if (attempt.outcome !== 'unknown')
     return asRefused(planned, `The outcome is already ${attempt.outcome}; it must be unknown to be settled.`);
-  const { journal, service } = session;
-  if (transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId)))
+  const { journal, serviceName } = cliSession;
+  if (transactionId && (await journal.findByTransaction(serviceName, attempt.kind, transactionId)))
     return asRefused(planned, 'Another attempt created this transaction.');
   return planned;
 }
 
 /**
  * A line of a file for `settle --file`, before its attempt is read from the journal. `idOrKey` is the id or, if the
- * line has none, the idempotency key. `key` is the idempotency key if the line has both, to compare it with the key of the
+ * line has none, the idempotency key. `lineKey` is the idempotency key if the line has both, to compare it with the key of the
  * attempt that has the id; otherwise null.
  */
-export type SettleFileLine = PlannedSettle & { line: number; key: string | null };
+export type SettleFileLine = PlannedSettle & { lineNumber: number; lineKey: string | null };
 
 /** Compares the lines of a file with the journal and with each other. Refuses outcomes that cannot be recorded. */
 export async function planSettleFile(
-  session: Session,
-  lines: readonly SettleFileLine[],
+  cliSession: CliSession,
+  fileLines: readonly SettleFileLine[],
 ): Promise<PlannedSettle[]> {
   const plannedSettles: PlannedSettle[] = [];
-  const firstLineNumbers = new Map<string, number>();
-  for (const fileLine of lines) {
-    session.terminal.showProgress(`Checking ${plannedSettles.length + 1} of ${lines.length} …`);
-    const { line, request } = fileLine;
-    const planned = request ? await planSettle(session, request, line) : fileLine;
-    plannedSettles.push(refuseConflictingLine(planned, fileLine, firstLineNumbers));
+  const firstLineById = new Map<string, number>();
+  for (const fileLine of fileLines) {
+    cliSession.terminal.showProgress(`Checking ${plannedSettles.length + 1} of ${fileLines.length} …`);
+    const { lineNumber, request } = fileLine;
+    const planned = request ? await planSettle(cliSession, request, lineNumber) : fileLine;
+    plannedSettles.push(refuseConflictingLine(planned, fileLine, firstLineById));
   }
   return plannedSettles;
 }
@@ -114,24 +114,24 @@ export async function planSettleFile(
 /**
  * Refuses a line if its id and key belong to different attempts, or if an earlier line has the same attempt or
  * transaction.
- * @param firstLineNumbers for each attempt and transaction of the earlier lines: the number of the first line with
+ * @param firstLineById for each attempt and transaction of the earlier lines: the number of the first line with
  *   this attempt or transaction. The function adds the present line.
  */
 function refuseConflictingLine(
   planned: PlannedSettle,
-  { line, key }: SettleFileLine,
-  firstLineNumbers: Map<string, number>,
+  { lineNumber, lineKey }: SettleFileLine,
+  firstLineById: Map<string, number>,
 ): PlannedSettle {
   const { attempt, request } = planned;
   if (!attempt) return planned;
-  const attemptAndTransaction = [`attempt ${attempt.id}`];
-  if (request?.transactionId) attemptAndTransaction.push(`${attempt.kind} ${request.transactionId}`);
-  const earlierItem = attemptAndTransaction.find((item) => firstLineNumbers.has(item));
-  const earlierLine = firstLineNumbers.get(earlierItem ?? '');
-  for (const item of attemptAndTransaction) if (!firstLineNumbers.has(item)) firstLineNumbers.set(item, line);
-  if (earlierLine !== undefined)
-    return asRefused(planned, `Line ${earlierLine} has the same attempt or transaction.`);
+  const ids = [`attempt ${attempt.id}`];
+  if (request?.transactionId) ids.push(`${attempt.kind} ${request.transactionId}`);
+  const earlierId = ids.find((id) => firstLineById.has(id));
+  const earlierLineNumber = firstLineById.get(earlierId ?? '');
+  for (const id of ids) if (!firstLineById.has(id)) firstLineById.set(id, lineNumber);
+  if (earlierLineNumber !== undefined)
+    return asRefused(planned, `Line ${earlierLineNumber} has the same attempt or transaction.`);
   // Accept the key with an apostrophe, too, because attemptsCsv() puts one before a key that looks like a formula.
-  if (key === null || key === attempt.key.trim() || key === `'${attempt.key}`.trim()) return planned;
+  if ([null, attempt.key.trim(), `'${attempt.key}`.trim()].includes(lineKey)) return planned;
   return asRefused(planned, 'The attempt with this id has another idempotency key.');
 }

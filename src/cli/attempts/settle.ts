@@ -3,15 +3,15 @@ import type { AuditLog } from '../../observability/audit/audit-log';
 import type { Attempt, Outcome } from '../../datasources/journal/journal';
 import type { ProposedOutcome } from '../../datasources/journal/settlement-proposals';
 import { sleep } from '../../shared/timeout';
-import { toAuditActor } from './operator';
-import type { Session } from './session';
+import { auditActorName } from './operator';
+import type { CliSession } from './session';
 import { isSettledAs, planSettle, asRefused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
 /** An operator's decision to record or propose outcomes, or to withdraw a proposal. */
-interface Decision {
+interface SettleDecision {
   reason: string;
   /** The proposal that the operator approves or withdraws, and the user who made it; absent in `attempts settle`. */
-  proposal?: { id: string; proposedBy: string };
+  proposal?: { proposalId: string; proposedBy: string };
 }
 
 /** Lease duration in ms. While a command has leased an attempt, no gateway instance looks up the attempt's outcome. */
@@ -23,13 +23,12 @@ const CLAIM_RETRY_INTERVAL_MS = 250;
 const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** Returns the fields of an audit entry that say who decided and why. */
-export const decisionFields = ({ operator }: Session, { reason, proposal }: Decision) => ({
-  who: toAuditActor(operator.user),
+export const decisionFields = ({ operator }: CliSession, { reason, proposal }: SettleDecision) => ({
+  who: auditActorName(operator.userName),
   sudoUser: operator.sudoUser ?? undefined,
   statedName: operator.statedName ?? undefined,
   reason,
-  proposalId: proposal?.id,
-  proposedBy: proposal?.proposedBy,
+  ...proposal,
 });
 
 /**
@@ -38,24 +37,24 @@ export const decisionFields = ({ operator }: Session, { reason, proposal }: Deci
  * @throws AuditLogError if the audit log cannot be opened
  */
 export async function settleReadyRequests(
-  session: Session,
+  cliSession: CliSession,
   plannedSettles: readonly PlannedSettle[],
-  decision: Decision,
+  decision: SettleDecision,
 ): Promise<PlannedSettle[]> {
   if (!plannedSettles.some(({ state }) => state === 'ready')) return [...plannedSettles];
-  const audit = session.openAuditLog();
+  const auditLog = cliSession.openAuditLog();
   const results: PlannedSettle[] = [];
-  let failure: string | undefined;
+  let failureText: string | undefined;
   for (const planned of plannedSettles) {
-    session.terminal.showProgress(`Settling ${results.length + 1} of ${plannedSettles.length} …`);
+    cliSession.terminal.showProgress(`Settling ${results.length + 1} of ${plannedSettles.length} …`);
     let result = planned;
     if (planned.state === 'ready') {
       try {
-        if (failure === undefined) result = await settleOne(session, audit, { planned, decision });
+        if (failureText === undefined) result = await settleOne(cliSession, auditLog, { planned, decision });
       } catch (error) {
-        failure = error instanceof Error ? error.message : String(error);
+        failureText = error instanceof Error ? error.message : String(error);
       }
-      if (failure !== undefined) result = asRefused(planned, failure);
+      if (failureText !== undefined) result = asRefused(planned, failureText);
     }
     results.push(result);
   }
@@ -63,16 +62,16 @@ export async function settleReadyRequests(
 }
 
 async function settleOne(
-  session: Session,
-  audit: AuditLog,
-  { planned, decision }: { planned: PlannedSettle; decision: Decision },
+  cliSession: CliSession,
+  auditLog: AuditLog,
+  { planned, decision }: { planned: PlannedSettle; decision: SettleDecision },
 ): Promise<PlannedSettle> {
-  const { request, attempt, line, idOrKey } = planned;
+  const { request, attempt, lineNumber, idOrKey } = planned;
   if (!request || !attempt) return planned;
-  const { journal, service } = session;
-  const claimedAttempt = await claimAttempt(session, attempt.id);
+  const { journal, serviceName } = cliSession;
+  const claimedAttempt = await claimAttempt(cliSession, attempt.id);
   if (!claimedAttempt) {
-    const planWithId = await planSettle(session, { ...request, idOrKey: attempt.id }, line);
+    const planWithId = await planSettle(cliSession, { ...request, idOrKey: attempt.id }, lineNumber);
     const replanned = { ...planWithId, idOrKey, request };
     return replanned.state === 'ready'
       ? asRefused(
@@ -81,55 +80,55 @@ async function settleOne(
         )
       : replanned;
   }
-  const auditEntry = { ...decisionFields(session, decision), attempt: claimedAttempt };
+  const auditEntry = { ...decisionFields(cliSession, decision), attempt: claimedAttempt };
   const { outcome, transactionId } = request;
-  audit.recordOperatorAction({ ...auditEntry, event: 'settled', outcome, transactionId });
-  const isOfOtherAttempt = await journal
+  auditLog.recordOperatorAction({ ...auditEntry, event: 'settled', outcome, transactionId });
+  const isCreatedByOther = await journal
     .recordOutcome(attempt.id, requestedOutcome(request, Math.floor(await journal.time())))
     .then(
-      (isRecorded) => !isRecorded,
+      (isOutcomeRecorded) => !isOutcomeRecorded,
       () => false,
     );
   // recordOutcome() resolves before the outcome is on disk. checkWrite() syncs a test row and, with it, the outcome.
   await journal.checkWrite(0);
   // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
-  const currentAttempt = await journal.findById(service, attempt.id);
+  const currentAttempt = await journal.findById(serviceName, attempt.id);
   if (currentAttempt && isSettledAs(currentAttempt, request))
     return { ...planned, attempt: currentAttempt, state: 'settled' };
-  audit.recordOperatorAction({
+  auditLog.recordOperatorAction({
     ...auditEntry,
     event: 'not_settled',
     outcome: currentAttempt?.outcome ?? claimedAttempt.outcome,
     transactionId: currentAttempt?.transactionId ?? null,
   });
-  const message = isOfOtherAttempt
+  const refusal = isCreatedByOther
     ? 'Another attempt created this transaction.'
     : 'The journal did not record the outcome: repeat the command.';
-  return asRefused({ ...planned, attempt: currentAttempt }, message);
+  return asRefused({ ...planned, attempt: currentAttempt }, refusal);
 }
 
 /**
  * Leases an attempt. If another process has leased it, waits for up to CLAIM_TIMEOUT_MS. Returns null if the lease is
  * not free by then, or if the attempt is missing or its outcome is not `unknown`.
  */
-async function claimAttempt({ journal, service }: Session, id: string): Promise<Attempt | null> {
+async function claimAttempt({ journal, serviceName }: CliSession, id: string): Promise<Attempt | null> {
   const owner = `operator ${randomUUID()}`;
   const deadline = performance.now() + CLAIM_TIMEOUT_MS;
   for (;;) {
     // Check the outcome first, because journal.claim() also leases attempts in progress whose lease has expired.
-    const attempt = await journal.findById(service, id);
+    const attempt = await journal.findById(serviceName, id);
     if (attempt?.outcome !== 'unknown') return null;
     const now = Math.floor(await journal.time());
-    const claimedAttempt = await journal.claim(id, { service, owner, now, leaseUntil: now + LEASE_MS });
-    if (claimedAttempt || performance.now() > deadline) return claimedAttempt;
+    const claimed = await journal.claim(id, { service: serviceName, owner, now, leaseUntil: now + LEASE_MS });
+    if (claimed || performance.now() > deadline) return claimed;
     await sleep(CLAIM_RETRY_INTERVAL_MS);
   }
 }
 
-function requestedOutcome(request: SettleRequest, settledAt: number): Outcome {
-  if (request.outcome === 'not_sent') return { outcome: request.outcome, settledAt };
+function requestedOutcome(request: SettleRequest, settledAtMs: number): Outcome {
+  if (request.outcome === 'not_sent') return { outcome: request.outcome, settledAt: settledAtMs };
   const { outcome, transactionId, status } = request;
-  return { outcome, transactionId, status, settledAt };
+  return { outcome, transactionId, status, settledAt: settledAtMs };
 }
 
 /**
@@ -138,30 +137,30 @@ function requestedOutcome(request: SettleRequest, settledAt: number): Outcome {
  * @throws AuditLogError if the audit log cannot be written; no proposal is then stored
  */
 export async function storeProposal(
-  session: Session,
+  cliSession: CliSession,
   plannedSettles: readonly PlannedSettle[],
-  decision: Decision,
-): Promise<{ id: string; results: PlannedSettle[] }> {
-  const { operator } = session;
-  const id = randomUUID();
+  decision: SettleDecision,
+): Promise<{ proposalId: string; results: PlannedSettle[] }> {
+  const { operator } = cliSession;
+  const proposalId = randomUUID();
   const proposedAt = Date.now();
-  const audit = session.openAuditLog();
+  const auditLog = cliSession.openAuditLog();
   const proposedOutcomes: ProposedOutcome[] = [];
   const results = plannedSettles.map((planned): PlannedSettle => {
     const { state, attempt, request } = planned;
     if (state !== 'ready' || !attempt || !request) return planned;
     const { outcome, transactionId, status } = request;
-    const auditEntry = { ...decisionFields(session, decision), proposalId: id };
-    audit.recordOperatorAction({ ...auditEntry, event: 'proposed', attempt, outcome, transactionId });
+    const auditEntry = { ...decisionFields(cliSession, decision), proposalId };
+    auditLog.recordOperatorAction({ ...auditEntry, event: 'proposed', attempt, outcome, transactionId });
     proposedOutcomes.push({
-      id,
+      id: proposalId,
       attemptId: attempt.id,
-      service: session.service,
+      service: cliSession.serviceName,
       outcome,
       transactionId,
       status,
       reason: decision.reason,
-      proposedBy: operator.user,
+      proposedBy: operator.userName,
       sudoUser: operator.sudoUser,
       givenName: operator.statedName,
       proposedAt,
@@ -169,6 +168,6 @@ export async function storeProposal(
     });
     return { ...planned, state: 'proposed' };
   });
-  await session.journal.proposals.add(proposedOutcomes, proposedAt);
-  return { id, results };
+  await cliSession.journal.proposals.add(proposedOutcomes, proposedAt);
+  return { proposalId, results };
 }

@@ -1,5 +1,5 @@
 import { attemptsCsv, attemptJson, describeAttempt, attemptLine } from '../attempts/report';
-import { ATTEMPT_NOT_FOUND_MESSAGE, openSession } from '../attempts/session';
+import { ATTEMPT_NOT_FOUND_MESSAGE, openCliSession } from '../attempts/session';
 import type { CommandContext } from '../context';
 
 interface OutputOptions {
@@ -13,8 +13,8 @@ export async function listUnknownAttempts(
   context: CommandContext,
   { json, jsonl, csv }: OutputOptions,
 ): Promise<void> {
-  await using session = await openSession(context);
-  const attempts = await session.unknownAttempts();
+  await using cliSession = await openCliSession(context);
+  const attempts = await cliSession.readUnknownAttempts();
   const { terminal } = context;
   if (csv) terminal.print(attemptsCsv(attempts));
   else if (jsonl) attempts.forEach((attempt) => terminal.print(JSON.stringify(attemptJson(attempt))));
@@ -31,8 +31,8 @@ export async function showAttempt(
   idOrKey: string,
   { json }: OutputOptions,
 ): Promise<void> {
-  await using session = await openSession(context);
-  const attempt = await session.findAttempt(idOrKey);
+  await using cliSession = await openCliSession(context);
+  const attempt = await cliSession.findAttempt(idOrKey);
   if (!attempt) throw new Error(ATTEMPT_NOT_FOUND_MESSAGE);
   if (json) context.terminal.printJson(attemptJson(attempt));
   else context.terminal.print(describeAttempt(attempt));

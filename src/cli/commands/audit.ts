@@ -21,41 +21,42 @@ interface VerifyOptions {
 /** Runs `paygraph audit verify`. Exit code 1: lines are missing or changed. @throws InputError if a read fails */
 export async function verifyAuditLog(
   { terminal, env }: CommandContext,
-  files: readonly string[],
-  { expect = [], json }: VerifyOptions,
+  logPaths: readonly string[],
+  { expect: expectedHashes = [], json }: VerifyOptions,
 ): Promise<number> {
   const { auditFile, auditKey } = readCommandConfig(env);
-  const summary = { faultCount: 0, noteCount: 0, printedFindings: [] as AuditFinding[] };
+  const findingSummary = { faultCount: 0, noteCount: 0, printedFindings: [] as AuditFinding[] };
   const onFinding = (finding: AuditFinding): void => {
-    const countOfKind = (summary[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
-    if (countOfKind <= MAX_PRINTED_FINDINGS) summary.printedFindings.push(finding);
+    const countOfKind = (findingSummary[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
+    if (countOfKind <= MAX_PRINTED_FINDINGS) findingSummary.printedFindings.push(finding);
   };
-  const verifier = new AuditLogVerifier(onFinding, auditKey?.reveal() ?? null, expect);
-  for (const file of files.length > 0 ? files : [auditFile]) await verifyFile(file, verifier, terminal);
-  const result = verificationResult(verifier, summary);
+  const verifier = new AuditLogVerifier(onFinding, auditKey?.reveal() ?? null, expectedHashes);
+  for (const logPath of logPaths.length > 0 ? logPaths : [auditFile])
+    await verifyFile(logPath, verifier, terminal);
+  const result = verificationResult(verifier, findingSummary);
   if (json) terminal.printJson(result);
   else terminal.print(describeVerification(result).join('\n'));
   return result.isWhole ? EXIT.done : EXIT.failed;
 }
 
-async function verifyFile(file: string, verifier: AuditLogVerifier, terminal: Terminal): Promise<void> {
-  const fileBytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+async function verifyFile(logPath: string, verifier: AuditLogVerifier, terminal: Terminal): Promise<void> {
+  const logBytes = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
   const onRead = (bytesRead: number): void =>
-    terminal.showProgress(`${file}: ${fileBytes === 0 ? 100 : Math.floor((100 * bytesRead) / fileBytes)} %`);
-  await verifier.verifyFile(file, onRead).catch((error: unknown) => {
-    throw new InputError(`${file} cannot be read (${errorOrCauseCode(error)}).`);
+    terminal.showProgress(`${logPath}: ${logBytes === 0 ? 100 : Math.floor((100 * bytesRead) / logBytes)} %`);
+  await verifier.verifyFile(logPath, onRead).catch((error: unknown) => {
+    throw new InputError(`${logPath} cannot be read (${errorOrCauseCode(error)}).`);
   });
 }
 
 /** Returns the result as --json prints it. The result has at most MAX_PRINTED_FINDINGS faults and as many notes. */
 const verificationResult = (
   { writers, fileSummaries: files, lostEntryCount, missingHashes }: AuditLogVerifier,
-  summary: { faultCount: number; noteCount: number; printedFindings: readonly AuditFinding[] },
+  findingSummary: { faultCount: number; noteCount: number; printedFindings: readonly AuditFinding[] },
 ) => ({
-  isWhole: summary.faultCount + missingHashes.length === 0,
-  faults: summary.faultCount + missingHashes.length,
-  notes: summary.noteCount,
-  findings: summary.printedFindings,
+  isWhole: findingSummary.faultCount + missingHashes.length === 0,
+  faults: findingSummary.faultCount + missingHashes.length,
+  notes: findingSummary.noteCount,
+  findings: findingSummary.printedFindings,
   missingSeals: missingHashes,
   callsNotWritten: lostEntryCount,
   writers: { total: writers.length, open: writers.filter(({ isClosed }) => !isClosed) },
@@ -64,8 +65,8 @@ const verificationResult = (
 
 function describeVerification(result: ReturnType<typeof verificationResult>): string[] {
   const { faults, notes, findings, missingSeals, callsNotWritten, writers, files } = result;
-  const describeOmitted = (label: string, count: number, noun: string): string[] =>
-    count > MAX_PRINTED_FINDINGS ? [`${label}  … and ${count - MAX_PRINTED_FINDINGS} more ${noun}.`] : [];
+  const describeOmitted = (label: string, total: number, noun: string): string[] =>
+    total > MAX_PRINTED_FINDINGS ? [`${label}  … and ${total - MAX_PRINTED_FINDINGS} more ${noun}.`] : [];
   const lostEntriesText = `note   Entries missing because writing failed: ${callsNotWritten}. The log of the gateway contains them.`;
   return [
     ...findings.map(
@@ -106,15 +107,15 @@ function formatFileSummary({ name, lines, calls, first, last, seal }: FileSummar
 /** Runs `paygraph audit follow` until SIGTERM. Then prints the remaining lines and resolves. */
 export async function followAuditLog(
   { terminal, env }: CommandContext,
-  file: string | undefined,
+  logPath: string | undefined,
 ): Promise<void> {
-  const follower = new AuditLogFollower(file ?? readCommandConfig(env).auditFile);
+  const follower = new AuditLogFollower(logPath ?? readCommandConfig(env).auditFile);
   const stopController = new AbortController();
   process.once('SIGTERM', () => stopController.abort());
   const printNewLines = (): boolean => {
-    const lines = follower.readNewLines();
-    if (lines !== '') terminal.print(lines.slice(0, -1));
-    return lines !== '';
+    const newLinesText = follower.readNewLines();
+    if (newLinesText !== '') terminal.print(newLinesText.slice(0, -1));
+    return newLinesText !== '';
   };
   while (!stopController.signal.aborted) {
     // If new lines were printed, read again immediately. Waiting 0 ms lets the event loop handle signals and writes.

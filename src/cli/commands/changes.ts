@@ -7,7 +7,7 @@ import {
 } from '../../datasources/journal/changes';
 import { paymentMethodByType, payoutMethodByType } from '../../schema/methods';
 import { readChangePages } from '../change-pages';
-import { openSession, type Session } from '../attempts/session';
+import { openCliSession, type CliSession } from '../attempts/session';
 import { InputError, type CommandContext } from '../context';
 import { csvRecord } from '../csv';
 import { isoTime } from '../terminal';
@@ -27,21 +27,21 @@ export async function printChanges(
   { after: cursor, channel, format, limit = Infinity }: ChangesOptions,
 ): Promise<void> {
   const { terminal } = context;
-  await using session = await openSession(context);
-  const { journal, service } = session;
-  const selection = { service, channel: channel ?? null, creators: { payment: null, payout: null } };
+  await using cliSession = await openCliSession(context);
+  const { journal, serviceName } = cliSession;
+  const range = { service: serviceName, channel: channel ?? null, creators: { payment: null, payout: null } };
   let remainingCount = limit;
-  let after = cursor === undefined ? null : decodeCursor(cursor);
-  if (after === undefined) throw await invalidCursorError(session, selection);
+  let afterPosition = cursor === undefined ? null : decodeCursor(cursor);
+  if (afterPosition === undefined) throw await invalidCursorError(cliSession, range);
   try {
-    let text = format === 'csv' ? csvRecord(CHANGE_CSV_COLUMNS) : '';
+    let outputText = format === 'csv' ? csvRecord(CHANGE_CSV_COLUMNS) : '';
     let hasUnreadableChanges = false;
     const getNextPageLimit = (): number => Math.min(CHANGES_PER_PAGE, remainingCount);
-    for await (const page of readChangePages(journal, { ...selection, after }, getNextPageLimit)) {
-      text += page.changes.map(CHANGE_FORMATTERS[format]).join('');
-      if (text !== '' && !(await terminal.printPart(text))) return;
-      text = '';
-      after = page.endPosition;
+    for await (const page of readChangePages(journal, { ...range, after: afterPosition }, getNextPageLimit)) {
+      outputText += page.changes.map(CHANGE_FORMATTERS[format]).join('');
+      if (outputText !== '' && !(await terminal.printPart(outputText))) return;
+      outputText = '';
+      afterPosition = page.endPosition;
       remainingCount -= page.changes.length;
       if (remainingCount === 0) break;
       hasUnreadableChanges = page.hasUnreadableChanges;
@@ -50,7 +50,7 @@ export async function printChanges(
       terminal.printMessage(
         'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.',
       );
-    terminal.printMessage(`next cursor: ${encodeCursor(after ?? BEFORE_FIRST_CHANGE)}`);
+    terminal.printMessage(`next cursor: ${encodeCursor(afterPosition ?? BEFORE_FIRST_CHANGE)}`);
   } catch (error) {
     if (!(error instanceof PositionExpired)) throw error;
     throw new InputError(
@@ -61,17 +61,17 @@ export async function printChanges(
 
 /** Returns the error for a malformed --after. The message contains the oldest valid cursor. */
 async function invalidCursorError(
-  { journal }: Session,
-  selection: Omit<ChangeRange, 'after' | 'limit'>,
+  { journal }: CliSession,
+  range: Omit<ChangeRange, 'after' | 'limit'>,
 ): Promise<InputError> {
-  const oldest = await journal.readChanges({ ...selection, after: BEFORE_FIRST_CHANGE, limit: 1 }).then(
+  const oldestPosition = await journal.readChanges({ ...range, after: BEFORE_FIRST_CHANGE, limit: 1 }).then(
     () => BEFORE_FIRST_CHANGE,
-    (failure: unknown) => {
-      if (failure instanceof PositionExpired) return failure.oldestPosition;
-      throw failure;
+    (error: unknown) => {
+      if (error instanceof PositionExpired) return error.oldestPosition;
+      throw error;
     },
   );
-  return new InputError(`--after: expected a cursor. The oldest cursor is ${encodeCursor(oldest)}.`);
+  return new InputError(`--after: expected a cursor. The oldest cursor is ${encodeCursor(oldestPosition)}.`);
 }
 
 const CHANGE_CSV_COLUMNS = [
@@ -100,19 +100,19 @@ function changeFields({ position, recordedAt, kind, method, ...change }: Recorde
 
 function changeCsvLine(change: RecordedChange): string {
   const fields: Readonly<Record<string, string | null>> = changeFields(change);
-  return csvRecord(CHANGE_CSV_COLUMNS.map((name) => fields[name] ?? null));
+  return csvRecord(CHANGE_CSV_COLUMNS.map((column) => fields[column] ?? null));
 }
 
 /** Returns a change as a line of JSON: the PaymentChange or PayoutChange, without its field `payment` or `payout`. */
 function changeJsonLine(change: RecordedChange): string {
   const { kind, state, currency, value, received, ...fields } = changeFields(change);
-  const json = {
+  const changeJson = {
     __typename: kind === 'payment' ? 'PaymentChange' : 'PayoutChange',
     ...fields,
     ...(kind === 'payment' && { state }),
     amount: { currency, value, received },
   };
-  return `${JSON.stringify(json)}\n`;
+  return `${JSON.stringify(changeJson)}\n`;
 }
 
 const CHANGE_FORMATTERS = { csv: changeCsvLine, jsonl: changeJsonLine };

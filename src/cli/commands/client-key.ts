@@ -17,40 +17,40 @@ interface KeyEntry {
 }
 
 /** Reads CLIENT_KEYS_FILE; returns no entries if it does not exist. @throws InputError if it is invalid */
-function readKeyEntries(file: string): KeyEntry[] {
-  if (!existsSync(file)) return [];
+function readKeyEntries(keysPath: string): KeyEntry[] {
+  if (!existsSync(keysPath)) return [];
   try {
-    const text = readTextFile(file);
-    const keys = new ClientKeyStore(text).allClientKeys;
-    const fileEntries = parseJson(text) as KeyEntry['fileEntry'][];
-    return fileEntries.map((fileEntry, index) => ({ fileEntry, clientKey: keys[index] as ClientKey }));
+    const fileText = readTextFile(keysPath);
+    const clientKeys = new ClientKeyStore(fileText).allClientKeys;
+    const fileEntries = parseJson(fileText) as KeyEntry['fileEntry'][];
+    return fileEntries.map((fileEntry, index) => ({ fileEntry, clientKey: clientKeys[index] as ClientKey }));
   } catch (error) {
-    throw new InputError(`${file}: ${describeFileError(error)}.`);
+    throw new InputError(`${keysPath}: ${describeFileError(error)}.`);
   }
 }
 
 /** Validates entries by the rules of the gateway. @throws InputError if one is invalid */
-function validateKeyEntries(entries: readonly object[]): void {
+function validateFileEntries(fileEntries: readonly object[]): void {
   try {
-    new ClientKeyStore(JSON.stringify(entries));
+    new ClientKeyStore(JSON.stringify(fileEntries));
   } catch (error) {
     throw new InputError(describeFileError(error));
   }
 }
 
-function writeKeyEntries(file: string, entries: readonly object[]): void {
-  validateKeyEntries(entries);
-  replaceFile(file, `${JSON.stringify(entries, null, 2)}\n`, 0o600);
+function writeFileEntries(keysPath: string, fileEntries: readonly object[]): void {
+  validateFileEntries(fileEntries);
+  replaceFile(keysPath, `${JSON.stringify(fileEntries, null, 2)}\n`, 0o600);
 }
 
 /** Returns the entries of a client, in the order of the file. @throws InputError if there are none */
-function entriesOfClient(entries: readonly KeyEntry[], clientId: string, file: string): KeyEntry[] {
-  const clientEntries = entries.filter(({ fileEntry }) => fileEntry.id === clientId);
-  if (clientEntries.length === 0) throw new InputError(`${file} has no client with this id.`);
+function entriesOfClient(keyEntries: readonly KeyEntry[], clientId: string, keysPath: string): KeyEntry[] {
+  const clientEntries = keyEntries.filter(({ fileEntry }) => fileEntry.id === clientId);
+  if (clientEntries.length === 0) throw new InputError(`${keysPath} has no client with this id.`);
   return clientEntries;
 }
 
-interface KeyOptions {
+interface NewKeyOptions {
   label?: string;
   /** Lifetime of the key in ms. Undefined: `new` sets no expiry, `rotate` uses the lifetime of the newest key. */
   expiresIn?: number | undefined;
@@ -58,48 +58,48 @@ interface KeyOptions {
 
 /**
  * Creates a key and its entry for CLIENT_KEYS_FILE, but writes no file.
- * @param rights the fields `scopes` and `channels` of the entry
+ * @param scopesAndChannels the fields `scopes` and `channels` of the entry
  * @throws InputError if the entry is invalid
  */
-function createKey(clientId: string, rights: object, { label, expiresIn }: KeyOptions) {
+function createKey(clientId: string, scopesAndChannels: object, { label, expiresIn }: NewKeyOptions) {
   const now = Date.now();
   const { key, entry } = newClientKey(clientId);
   // If `label` or `expiresAt` is undefined, JSON.stringify() omits the field.
-  const expiresAt = expiresIn === undefined ? undefined : isoTime(now + expiresIn);
-  const newEntry = { ...rights, ...entry, label, createdAt: isoTime(now), expiresAt };
-  validateKeyEntries([newEntry]);
-  return { key, entry: newEntry };
+  const isoExpiry = expiresIn === undefined ? undefined : isoTime(now + expiresIn);
+  const fileEntry = { ...scopesAndChannels, ...entry, label, createdAt: isoTime(now), expiresAt: isoExpiry };
+  validateFileEntries([fileEntry]);
+  return { key, entry: fileEntry };
 }
 
-const newKeyMessage = (clientId: string, key: string): string =>
-  `Key of ${clientId} (it is not shown again):\n${key}\n\n`;
+const newKeyMessage = (clientId: string, plainKey: string): string =>
+  `Key of ${clientId} (it is not shown again):\n${plainKey}\n\n`;
 
 /** Runs `paygraph client-key new`. */
 export async function issueKey(
   { terminal }: CommandContext,
   clientId: string,
-  options: KeyOptions & { scopes?: string[]; channels?: string[]; file?: string },
+  options: NewKeyOptions & { scopes?: string[]; channels?: string[]; file?: string },
   { args }: Command,
 ): Promise<void> {
   if (args.length > 1)
     throw new UsageError(
       'client-key new: more than one client id. Separate scopes and channels by commas, without spaces.',
     );
-  const { channels = ['*'], file } = options;
-  const entries = file === undefined ? [] : readKeyEntries(file);
-  if (entries.some(({ fileEntry }) => fileEntry.id === clientId))
-    throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
+  const { channels = ['*'], file: keysPath } = options;
+  const keyEntries = keysPath === undefined ? [] : readKeyEntries(keysPath);
+  if (keyEntries.some(({ fileEntry }) => fileEntry.id === clientId))
+    throw new InputError(`${keysPath} already has a client with this id: use client-key rotate.`);
   // Default: all scopes except cards:direct. Scopes that end in `:own` are omitted too, because the scopes without
   // `:own` include them.
   const isDefaultScope = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
   const scopes = options.scopes ?? Object.keys(DESCRIPTION_BY_SCOPE).filter(isDefaultScope);
   const { key, entry } = createKey(clientId, { scopes, channels }, options);
   const keyMessage = newKeyMessage(clientId, key);
-  if (file === undefined)
+  if (keysPath === undefined)
     terminal.print(`${keyMessage}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
   else {
-    writeKeyEntries(file, [...entries.map(({ fileEntry }) => fileEntry), entry]);
-    terminal.print(`${keyMessage}The entry was added to ${file}.`);
+    writeFileEntries(keysPath, [...keyEntries.map(({ fileEntry }) => fileEntry), entry]);
+    terminal.print(`${keyMessage}The entry was added to ${keysPath}.`);
   }
 }
 
@@ -116,47 +116,47 @@ function keyLifetimeMs({ createdAt, caller: { expiresAt } }: ClientKey): number 
 export async function rotateKey(
   { terminal }: CommandContext,
   clientId: string,
-  options: KeyOptions & { file: string; oldExpiresIn?: number },
+  options: NewKeyOptions & { file: string; oldExpiresIn?: number },
 ): Promise<void> {
-  const { file, oldExpiresIn: oldExpiresInMs = Infinity } = options;
-  const entries = readKeyEntries(file);
-  const newestEntry = entriesOfClient(entries, clientId, file).at(-1) as KeyEntry;
+  const { file: keysPath, label, oldExpiresIn: oldExpiresInMs = Infinity } = options;
+  const keyEntries = readKeyEntries(keysPath);
+  const newestEntry = entriesOfClient(keyEntries, clientId, keysPath).at(-1) as KeyEntry;
   const { scopes, channels } = newestEntry.fileEntry;
-  const expiresIn = options.expiresIn ?? keyLifetimeMs(newestEntry.clientKey);
-  const { key, entry } = createKey(clientId, { scopes, channels }, { label: options.label, expiresIn });
+  const lifetimeMs = options.expiresIn ?? keyLifetimeMs(newestEntry.clientKey);
+  const { key, entry } = createKey(clientId, { scopes, channels }, { label, expiresIn: lifetimeMs });
   if (oldExpiresInMs < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
-  const oldExpiresAt = Date.now() + oldExpiresInMs;
-  const updatedEntries = entries.map((existing) =>
-    existing.fileEntry.id === clientId && (existing.clientKey.caller.expiresAt ?? Infinity) > oldExpiresAt
-      ? { ...existing.fileEntry, expiresAt: isoTime(oldExpiresAt) }
-      : existing.fileEntry,
+  const oldExpiresAtMs = Date.now() + oldExpiresInMs;
+  const updatedFileEntries = keyEntries.map((keyEntry) =>
+    keyEntry.fileEntry.id === clientId && (keyEntry.clientKey.caller.expiresAt ?? Infinity) > oldExpiresAtMs
+      ? { ...keyEntry.fileEntry, expiresAt: isoTime(oldExpiresAtMs) }
+      : keyEntry.fileEntry,
   );
-  writeKeyEntries(file, [...updatedEntries, entry]);
+  writeFileEntries(keysPath, [...updatedFileEntries, entry]);
   const expiryNote =
-    oldExpiresInMs === Infinity ? '' : ` The other keys expire at ${isoTime(oldExpiresAt)} or earlier.`;
-  terminal.print(`${newKeyMessage(clientId, key)}The entry was added to ${file}.${expiryNote}`);
+    oldExpiresInMs === Infinity ? '' : ` The other keys expire at ${isoTime(oldExpiresAtMs)} or earlier.`;
+  terminal.print(`${newKeyMessage(clientId, key)}The entry was added to ${keysPath}.${expiryNote}`);
 }
 
 /** Runs `paygraph client-key revoke`. */
 export async function revokeKey(
   { terminal }: CommandContext,
   clientId: string,
-  { file, key: label, all }: { file: string; key?: string; all?: boolean },
+  { file: keysPath, key: label, all }: { file: string; key?: string; all?: boolean },
 ): Promise<void> {
-  const entries = readKeyEntries(file);
-  const clientEntries = entriesOfClient(entries, clientId, file);
-  const revokedEntries =
+  const keyEntries = readKeyEntries(keysPath);
+  const clientEntries = entriesOfClient(keyEntries, clientId, keysPath);
+  const revoked =
     label === undefined ? clientEntries : clientEntries.filter(({ clientKey }) => clientKey.label === label);
-  const labelsOf = (keyEntries: readonly KeyEntry[]): string =>
-    keyEntries.map(({ clientKey }) => clientKey.label).join(', ');
-  if (revokedEntries.length === 0)
-    throw new InputError(`${clientId} has no key with this label. Its keys: ${labelsOf(clientEntries)}.`);
-  if (revokedEntries.length > 1 && !all)
-    throw new InputError(`${clientId} has several keys: use --key (${labelsOf(clientEntries)}) or --all.`);
-  const remaining = entries.flatMap((entry) => (revokedEntries.includes(entry) ? [] : [entry.fileEntry]));
-  writeKeyEntries(file, remaining);
+  const labelsText = (selectedEntries: readonly KeyEntry[]): string =>
+    selectedEntries.map(({ clientKey }) => clientKey.label).join(', ');
+  if (revoked.length === 0)
+    throw new InputError(`${clientId} has no key with this label. Its keys: ${labelsText(clientEntries)}.`);
+  if (revoked.length > 1 && !all)
+    throw new InputError(`${clientId} has several keys: use --key (${labelsText(clientEntries)}) or --all.`);
+  const keptFileEntries = keyEntries.flatMap((entry) => (revoked.includes(entry) ? [] : [entry.fileEntry]));
+  writeFileEntries(keysPath, keptFileEntries);
   terminal.print(
-    `Revoked keys of ${clientId}: ${labelsOf(revokedEntries)}. Keys left: ${clientEntries.length - revokedEntries.length}. Gateways that use ${file} reject the revoked keys within seconds.`,
+    `Revoked keys of ${clientId}: ${labelsText(revoked)}. Keys left: ${clientEntries.length - revoked.length}. Gateways that use ${keysPath} reject the revoked keys within seconds.`,
   );
 }
 
@@ -167,15 +167,15 @@ const LAST_USE_PATTERN =
 async function readMetrics(url: string, headers: { authorization?: string }): Promise<string> {
   if (!URL.canParse(url)) throw new InputError('--metrics: expected the URL of /metrics of an instance.');
   const { origin, pathname } = new URL(url);
-  let reason: string;
+  let failureReason: string;
   try {
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
     if (response.ok) return await response.text();
-    reason = `HTTP ${response.status}`;
+    failureReason = `HTTP ${response.status}`;
   } catch (error) {
-    reason = errorOrCauseCode(error);
+    failureReason = errorOrCauseCode(error);
   }
-  throw new Error(`--metrics: ${origin}${pathname} cannot be read (${reason}).`);
+  throw new Error(`--metrics: ${origin}${pathname} cannot be read (${failureReason}).`);
 }
 
 /**
@@ -183,46 +183,46 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
  * not used. Map key: `<client id> <label>`.
  */
 async function readLastUses(urls: readonly string[], { env }: CommandContext): Promise<Map<string, number>> {
-  const token = readCommandConfig(env).metricsToken?.reveal();
-  const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  const metricsToken = readCommandConfig(env).metricsToken?.reveal();
+  const headers = { ...(metricsToken !== undefined && { authorization: `Bearer ${metricsToken}` }) };
   const metricsTexts = await Promise.all(urls.map((url) => readMetrics(url, headers)));
-  const lastUses = new Map<string, number>();
+  const lastUseMsByKey = new Map<string, number>();
   for (const [, client, label, seconds] of metricsTexts.join('\n').matchAll(LAST_USE_PATTERN)) {
-    const clientAndLabel = `${client} ${label}`;
-    lastUses.set(clientAndLabel, Math.max(lastUses.get(clientAndLabel) ?? 0, Number(seconds) * 1000));
+    const idAndLabel = `${client} ${label}`;
+    lastUseMsByKey.set(idAndLabel, Math.max(lastUseMsByKey.get(idAndLabel) ?? 0, Number(seconds) * 1000));
   }
-  return lastUses;
+  return lastUseMsByKey;
 }
 
 /** Formats objects as a table with aligned columns. All objects must have the same fields. */
 function formatTable(objects: readonly Readonly<Record<string, unknown>>[]): string {
   const fieldNames = Object.keys(objects[0] ?? {});
-  const rows = objects.map((object) => fieldNames.map((name) => String(object[name] ?? '-')));
-  const lines = [fieldNames.map((name) => fieldLabel(name).toUpperCase()), ...rows];
+  const rows = objects.map((object) => fieldNames.map((fieldName) => String(object[fieldName] ?? '-')));
+  const lines = [fieldNames.map((fieldName) => fieldLabel(fieldName).toUpperCase()), ...rows];
   const widths = fieldNames.map((_, index) => Math.max(...lines.map((cells) => cells[index]?.length ?? 0)));
-  const padded = lines.map((cells) => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)));
-  return padded.map((cells) => cells.join('  ').trimEnd()).join('\n');
+  const paddedRows = lines.map((cells) => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)));
+  return paddedRows.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }
 
 /** Runs `paygraph client-key list`. `metrics`: URLs of /metrics, one for each instance. */
 export async function listKeys(
   context: CommandContext,
-  { file, metrics, json }: { file: string; metrics?: readonly string[]; json?: boolean },
+  { file: keysPath, metrics: urls, json }: { file: string; metrics?: readonly string[]; json?: boolean },
 ): Promise<void> {
-  const entries = readKeyEntries(file);
-  const lastUses = metrics && (await readLastUses(metrics, context));
-  const keys = entries.map(
+  const keyEntries = readKeyEntries(keysPath);
+  const lastUseMsByKey = urls && (await readLastUses(urls, context));
+  const keysJson = keyEntries.map(
     ({ fileEntry: { id, scopes, channels }, clientKey: { label, createdAt, caller } }) => ({
       client: id,
       key: label,
       createdAt: isoTimeOrNull(createdAt),
       expiresAt: isoTimeOrNull(caller.expiresAt),
       isExpired: (caller.expiresAt ?? Infinity) <= Date.now(),
-      ...(lastUses && { lastUsedAt: isoTimeOrNull(lastUses.get(`${id} ${label}`)) }),
+      ...(lastUseMsByKey && { lastUsedAt: isoTimeOrNull(lastUseMsByKey.get(`${id} ${label}`)) }),
       scopes,
       channels,
     }),
   );
-  if (json) context.terminal.printJson(keys);
-  else context.terminal.print(keys.length === 0 ? 'There are no keys.' : formatTable(keys));
+  if (json) context.terminal.printJson(keysJson);
+  else context.terminal.print(keysJson.length === 0 ? 'There are no keys.' : formatTable(keysJson));
 }

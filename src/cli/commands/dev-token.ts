@@ -30,23 +30,23 @@ const HOUR_MS = 3_600_000;
 /** Creates a private key and stores it in DEV_PRIVATE_KEY_FILE_PATH, readable only by this user. */
 async function createSigningKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
-  const jwk = await exportJWK(privateKey);
+  const privateJwk = await exportJWK(privateKey);
   mkdirSync(path.dirname(DEV_PRIVATE_KEY_FILE_PATH), { recursive: true, mode: 0o700 });
-  writeFileSync(DEV_PRIVATE_KEY_FILE_PATH, `${JSON.stringify(jwk)}\n`, { mode: 0o600, flag: 'wx' });
-  return jwk;
+  writeFileSync(DEV_PRIVATE_KEY_FILE_PATH, `${JSON.stringify(privateJwk)}\n`, { mode: 0o600, flag: 'wx' });
+  return privateJwk;
 }
 
 /** Reads the private key, or creates one. Writes its public key to DEV_JWKS_FILE_PATH. @throws InputError on failure */
 async function prepareSigningKey() {
   try {
-    const jwk = existsSync(DEV_PRIVATE_KEY_FILE_PATH)
+    const privateJwk = existsSync(DEV_PRIVATE_KEY_FILE_PATH)
       ? (JSON.parse(readFileSync(DEV_PRIVATE_KEY_FILE_PATH, 'utf8')) as JWK)
       : await createSigningKey();
-    const privateKey = await importJWK(jwk, SIGNING_ALGORITHM);
-    const kid = await calculateJwkThumbprint(jwk);
-    const { kty, crv, x, y } = jwk;
-    const keys = [{ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: 'sig' }];
-    replaceFile(DEV_JWKS_FILE_PATH, `${JSON.stringify({ keys }, null, 2)}\n`, 0o600);
+    const privateKey = await importJWK(privateJwk, SIGNING_ALGORITHM);
+    const kid = await calculateJwkThumbprint(privateJwk);
+    const { kty, crv, x, y } = privateJwk;
+    const publicJwks = [{ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: 'sig' }];
+    replaceFile(DEV_JWKS_FILE_PATH, `${JSON.stringify({ keys: publicJwks }, null, 2)}\n`, 0o600);
     return { kid, privateKey };
   } catch (error) {
     if (error instanceof InputError) throw error;
@@ -60,7 +60,7 @@ async function prepareSigningKey() {
 function claimsOf({ sub, scope, channels }: DevTokenOptions) {
   if (!/^[\x21-\x7e]{1,255}$/.test(sub))
     throw new InputError('--sub: expected 1 to 255 printable ASCII characters without spaces.');
-  const scopes = scope.split(/[\s,]+/).filter((word) => word !== '');
+  const scopes = scope.split(/[\s,]+/).filter((scopeWord) => scopeWord !== '');
   if (!scopes.every(isScope))
     throw new InputError(
       `--scope: unknown scope; expected some of ${Object.keys(DESCRIPTION_BY_SCOPE).join(', ')}.`,
@@ -81,13 +81,13 @@ export async function createDevToken(
     throw new InputError('Unset SERVICE_BASE_URL: these tokens are for the embedded sandbox only.');
   if (sandboxPort === 0) throw new InputError('SANDBOX_PORT: expected a fixed port, not 0.');
   const claims = claimsOf(options);
-  const { expiresIn = HOUR_MS } = options;
-  if (expiresIn > MAX_TOKEN_LIFETIME_MS)
+  const { expiresIn: lifetimeMs = HOUR_MS } = options;
+  if (lifetimeMs > MAX_TOKEN_LIFETIME_MS)
     throw new InputError(
       '--expires-in: expected at most 24h. By default, gateways reject longer lifetimes (AUTH_MAX_TOKEN_LIFETIME_SECONDS).',
     );
   const nowSeconds = Math.floor(Date.now() / 1000);
-  const expiresAtSeconds = nowSeconds + Math.floor(expiresIn / 1000);
+  const expiresAtSeconds = nowSeconds + Math.floor(lifetimeMs / 1000);
   const { kid, privateKey } = await prepareSigningKey();
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: 'at+jwt', kid })

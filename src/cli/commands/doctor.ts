@@ -21,28 +21,28 @@ export async function doctor(
   try {
     const config = readConfig(env);
     terminal.showProgress(`Running ${CHECKS.length} checks …`);
-    const context = { config, secretFiles: secretFiles(env), channel, now: () => Date.now() };
-    const findings = await runChecks(CHECKS, context);
-    printReport(terminal, findings, json);
+    const checkContext = { config, secretFiles: secretFiles(env), channel, now: () => Date.now() };
+    const findings = await runChecks(CHECKS, checkContext);
+    printDoctorReport(terminal, findings, json);
     return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.done;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.errors.map((message) => finding.failed('setting_invalid', message));
-    const namedFindings = findings.map((each) => ({ check: 'settings', ...each }));
-    printReport(terminal, namedFindings, json);
+    const namedFindings = findings.map((settingFinding) => ({ check: 'settings', ...settingFinding }));
+    printDoctorReport(terminal, namedFindings, json);
     return EXIT.misused;
   }
 }
 
-function printReport(terminal: Terminal, findings: readonly NamedFinding[], json = false): void {
+function printDoctorReport(terminal: Terminal, findings: readonly NamedFinding[], json = false): void {
   const statuses = ['ok', 'warning', 'failed', 'skipped'] as const;
   const [ok, warnings, failures, skipped] = statuses.map(
-    (status) => findings.filter((each) => each.status === status).length,
+    (status) => findings.filter((namedFinding) => namedFinding.status === status).length,
   );
   if (json) return terminal.printJson({ ok, warnings, failed: failures, skipped, findings });
   for (const { check, status, message, remedy } of findings) {
-    const label = terminal.styled(STATUS_STYLES[status], status.padEnd(STATUS_WIDTH));
-    terminal.print(`${label}${check.padEnd(NAME_WIDTH)}${message}`);
+    const statusLabel = terminal.styled(STATUS_STYLES[status], status.padEnd(STATUS_WIDTH));
+    terminal.print(`${statusLabel}${check.padEnd(NAME_WIDTH)}${message}`);
     if (remedy !== undefined) terminal.print(`${' '.repeat(STATUS_WIDTH + NAME_WIDTH)}→ ${remedy}`);
   }
   terminal.print(`\n${ok} ok, ${warnings} with a warning, ${failures} failed, ${skipped} skipped.`);

@@ -16,11 +16,11 @@ export async function migrate({ terminal, env }: CommandContext): Promise<void> 
  * Runs `paygraph fence [on|off]`. While the fence of the journal is up, gateways look up every create before they send
  * it (docs/exactly-once.md). Rejects if the journal cannot be read or written.
  */
-export async function fence({ terminal, env }: CommandContext, action?: 'on' | 'off'): Promise<void> {
+export async function fence({ terminal, env }: CommandContext, fenceAction?: 'on' | 'off'): Promise<void> {
   const { journalUrl, fenceMs } = readCommandConfig(env);
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
-    if (action) await journal.setFence(action === 'on' ? 'operator' : null);
+    if (fenceAction) await journal.setFence(fenceAction === 'on' ? 'operator' : null);
     terminal.print(describeFence(await journal.readFenceState(), await journal.time(), fenceMs));
   } finally {
     await journal.close();
@@ -28,8 +28,8 @@ export async function fence({ terminal, env }: CommandContext, action?: 'on' | '
 }
 
 function describeFence({ fence }: FenceState, now: number, fenceDurationMs: number): string {
-  const endsAt = (fence?.since ?? 0) + fenceDurationMs;
-  if (!fence || now >= endsAt) return 'The fence is down: payments are sent without a lookup.';
-  const [since, end] = [fence.since, endsAt].map(isoTime);
+  const endsAtMs = (fence?.since ?? 0) + fenceDurationMs;
+  if (!fence || now >= endsAtMs) return 'The fence is down: payments are sent without a lookup.';
+  const [since, end] = [fence.since, endsAtMs].map(isoTime);
   return `The fence is up from ${since} (reason: ${fence.reason}) to ${end}: every create is looked up before it is sent.`;
 }

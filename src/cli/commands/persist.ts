@@ -19,19 +19,19 @@ const MANIFEST_FORMATTERS = {
 /** Runs `paygraph persist`. Throws and writes no manifest if a document is invalid or no operation is found. */
 export async function persist(
   { terminal }: CommandContext,
-  paths: readonly string[],
+  filesOrFolders: readonly string[],
   {
     client,
     format,
-    out,
+    out: manifestPath,
   }: { client: keyof typeof CLIENT_BEHAVIORS; format: keyof typeof MANIFEST_FORMATTERS; out: string },
 ): Promise<void> {
-  const files = findDocumentFiles(paths);
-  terminal.showProgress(`Reading ${files.length} files …`);
-  const operations = readClientOperations(files, buildGatewaySchema(), CLIENT_BEHAVIORS[client]);
+  const filePaths = findDocumentFiles(filesOrFolders);
+  terminal.showProgress(`Reading ${filePaths.length} files …`);
+  const operations = readClientOperations(filePaths, buildGatewaySchema(), CLIENT_BEHAVIORS[client]);
   if (operations.length === 0)
-    throw new InputError(`No operation found in ${paths.join(', ')}. Nothing was written.`);
-  replaceFile(out, `${JSON.stringify(MANIFEST_FORMATTERS[format](operations), null, 2)}\n`);
+    throw new InputError(`No operation found in ${filesOrFolders.join(', ')}. Nothing was written.`);
+  replaceFile(manifestPath, `${JSON.stringify(MANIFEST_FORMATTERS[format](operations), null, 2)}\n`);
   for (const { id, type, name } of operations) terminal.print(`${id}  ${type.padEnd(12)} ${name}`);
-  terminal.print(`\n${operations.length} operations written. Set PERSISTED_OPERATIONS=${out}`);
+  terminal.print(`\n${operations.length} operations written. Set PERSISTED_OPERATIONS=${manifestPath}`);
 }

@@ -32,29 +32,29 @@ interface ReconcileOptions {
 /** Runs `paygraph reconcile`. */
 export async function reconcile(
   { terminal, env }: CommandContext,
-  { from, to, channel, rate, out: reportPath, all = false, resume, json }: ReconcileOptions,
+  { from, to, channel, rate: lookupsPerSecond, out: reportPath, all = false, resume, json }: ReconcileOptions,
 ): Promise<number> {
   if (from >= to) throw new UsageError('--to: expected a time after --from.');
   if (to > Date.now()) throw new UsageError('--to: expected a time in the past.');
   const config = readLookupConfig(env);
-  const service = requireServiceUrl(config.service.baseUrl);
-  const selection = { service, from, to, channel: channel ?? null, all };
+  const serviceName = requireServiceUrl(config.service.baseUrl);
+  const selection = { service: serviceName, from, to, channel: channel ?? null, all };
   const journal = await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
-    await using lookupClient = new LookupClient(config.service, rate);
-    using report = resume
+    await using lookupClient = new LookupClient(config.service, lookupsPerSecond);
+    using reportFile = resume
       ? ReportFile.resume(reportPath, selection)
       : ReportFile.create(reportPath, selection);
     using latestChanges = new LatestChanges(journal, selection);
     terminal.showProgress('Reading the record of changes …');
     await latestChanges.update();
     const { followsTransactions } = config;
-    const attemptPages = journal.attemptsByStart({ ...selection, after: report.position });
+    const attemptPages = journal.attemptsByStart({ ...selection, after: reportFile.lastPosition });
     const checkOptions = { journal, latestChanges, followsTransactions, lookupClient };
-    await checkAttempts(attemptPages, checkOptions, { report, terminal });
-    report.complete();
-    printSummary(terminal, report, { reportPath, lookupCount: lookupClient.requestCount, json });
-    return report.differenceCount > 0 ? EXIT.failed : EXIT.done;
+    await checkAttempts(attemptPages, checkOptions, { reportFile, terminal });
+    reportFile.complete();
+    printSummary(terminal, reportFile, { reportPath, lookupCount: lookupClient.requestCount, json });
+    return reportFile.differenceCount > 0 ? EXIT.failed : EXIT.done;
   } finally {
     await journal.close();
   }
@@ -66,9 +66,9 @@ export async function reconcile(
  * saves the results that were added before.
  */
 async function checkAttempts(
-  pages: AsyncIterable<Attempt[]>,
+  attemptPages: AsyncIterable<Attempt[]>,
   checkOptions: CheckOptions,
-  { report, terminal }: { report: ReportFile; terminal: Terminal },
+  { reportFile, terminal }: { reportFile: ReportFile; terminal: Terminal },
 ): Promise<void> {
   const pendingChecks: Promise<CheckedAttempt>[] = [];
   /**
@@ -77,50 +77,50 @@ async function checkAttempts(
    */
   let unreportedChecks: CheckedAttempt[] = [];
   let lastSavedAt = performance.now();
-  const addToReport = (checked: CheckedAttempt): void => {
-    report.add(checked);
-    const { checkedCount, differenceCount } = report;
-    const latestStart = isoTime(checked.attempt.startedAt);
+  const addToReport = (checkedAttempt: CheckedAttempt): void => {
+    reportFile.addAttempt(checkedAttempt);
+    const { checkedCount, differenceCount } = reportFile;
+    const startedAtText = isoTime(checkedAttempt.attempt.startedAt);
     terminal.showProgress(
-      `${checkedCount} attempts checked (latest start: ${latestStart}); ${differenceCount} do not agree …`,
+      `${checkedCount} attempts checked (latest start: ${startedAtText}); ${differenceCount} do not agree …`,
     );
   };
   const addNextResult = async (): Promise<void> => {
-    const checked = await pendingChecks.shift();
-    if (!checked) return;
-    unreportedChecks.push(checked);
-    if (checked.isOutage && unreportedChecks.length < MAX_CONSECUTIVE_OUTAGES) return;
-    if (checked.isOutage)
+    const checkedAttempt = await pendingChecks.shift();
+    if (!checkedAttempt) return;
+    unreportedChecks.push(checkedAttempt);
+    if (checkedAttempt.isOutage && unreportedChecks.length < MAX_CONSECUTIVE_OUTAGES) return;
+    if (checkedAttempt.isOutage)
       throw new Error(
-        `${unreportedChecks.length} lookups in a row failed (${checked.detail}). Repeat the command with --resume when the service responds and accepts the credentials.`,
+        `${unreportedChecks.length} lookups in a row failed (${checkedAttempt.detail}). Repeat the command with --resume when the service responds and accepts the credentials.`,
       );
     unreportedChecks.forEach(addToReport);
     unreportedChecks = [];
     if (performance.now() - lastSavedAt < REPORT_SAVE_INTERVAL_MS) return;
-    report.save();
+    reportFile.save();
     lastSavedAt = performance.now();
   };
   try {
-    for await (const page of pages) {
-      for (const attempt of page) {
+    for await (const attemptPage of attemptPages) {
+      for (const attempt of attemptPage) {
         if (pendingChecks.length >= MAX_PENDING_CHECKS) await addNextResult();
-        const check = checkAttempt(attempt, checkOptions);
+        const pendingCheck = checkAttempt(attempt, checkOptions);
         // Prevent an unhandled rejection: if the run fails, nothing awaits this check.
-        check.catch(() => undefined);
-        pendingChecks.push(check);
+        pendingCheck.catch(() => undefined);
+        pendingChecks.push(pendingCheck);
       }
     }
     while (pendingChecks.length > 0) await addNextResult();
     unreportedChecks.forEach(addToReport);
   } finally {
-    report.save();
+    reportFile.save();
   }
 }
 
 /** Prints the number of attempts with each result. `lookupCount`: requests of this run, without those before --resume. */
 function printSummary(
   terminal: Terminal,
-  { counts, checkedCount }: ReportFile,
+  { countByResult: counts, checkedCount }: ReportFile,
   { reportPath, lookupCount, json = false }: { reportPath: string; lookupCount: number; json?: boolean },
 ): void {
   if (json)

@@ -1,6 +1,6 @@
 import { parseReason } from '../attempts/operator';
 import { attemptJson, describeAttempt, printSettleReport } from '../attempts/report';
-import { openSession, type Session } from '../attempts/session';
+import { openCliSession, type CliSession } from '../attempts/session';
 import { settleReadyRequests, storeProposal } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
 import { planSettleFile, planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
@@ -23,7 +23,7 @@ interface SettleOptions {
 }
 
 /** Reads the selected attempts from the journal. Decides which of the requested outcomes can be recorded. */
-type SettlePlanner = (session: Session) => Promise<PlannedSettle[]>;
+type SettlePlanner = (cliSession: CliSession) => Promise<PlannedSettle[]>;
 
 /** Runs `paygraph attempts settle` for one attempt, for those in a file, or for those that --all selects. */
 export async function settle(
@@ -35,21 +35,21 @@ export async function settle(
   const { json, yes } = options;
   const reason = parseReason(options.reason);
   const isSingleAttempt = idOrKey !== undefined;
-  const planner = createPlanner(idOrKey, outcome ?? '', options);
-  await using session = await openSession(context, options.by);
+  const settlePlanner = createPlanner(idOrKey, outcome ?? '', options);
+  await using cliSession = await openCliSession(context, options.by);
   const { terminal } = context;
-  let plannedSettles = await planner(session);
+  let plannedSettles = await settlePlanner(cliSession);
   if (!isSingleAttempt && !yes) {
     const exitCode = printSettleReport(terminal, plannedSettles, { json, isCarriedOut: false });
-    const actionText = session.config.settleApproval ? 'propose these outcomes' : 'settle';
+    const actionText = cliSession.config.settleApproval ? 'propose these outcomes' : 'settle';
     terminal.printMessage(`Nothing was changed. Repeat the command with --yes to ${actionText}.`);
     return exitCode;
   }
   let proposalId: string | undefined;
-  if (!session.config.settleApproval)
-    plannedSettles = await settleReadyRequests(session, plannedSettles, { reason });
+  if (!cliSession.config.settleApproval)
+    plannedSettles = await settleReadyRequests(cliSession, plannedSettles, { reason });
   else if (plannedSettles.some(({ state }) => state === 'ready'))
-    ({ id: proposalId, results: plannedSettles } = await storeProposal(session, plannedSettles, { reason }));
+    ({ proposalId, results: plannedSettles } = await storeProposal(cliSession, plannedSettles, { reason }));
   if (isSingleAttempt && proposalId === undefined) return printSettledAttempt(terminal, plannedSettles, json);
   const exitCode = printSettleReport(terminal, plannedSettles, { json, isCarriedOut: true, proposalId });
   if (proposalId !== undefined)
@@ -60,7 +60,7 @@ export async function settle(
 }
 
 function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSettle[], json = false): number {
-  if (!planned?.attempt || planned.message !== null) throw new Error(planned?.message ?? '');
+  if (!planned?.attempt || planned.refusal !== null) throw new Error(planned?.refusal ?? '');
   if (json) terminal.printJson(attemptJson(planned.attempt));
   else terminal.print(describeAttempt(planned.attempt));
   if (planned.state === 'already_settled')
@@ -74,8 +74,8 @@ function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSett
  * @throws UsageError or InputError if an argument, an option or the file is invalid
  */
 function createPlanner(idOrKey: string | undefined, outcome: string, options: SettleOptions): SettlePlanner {
-  const { file, all, transactionId, status, olderThan, kind, channel } = options;
-  if ([file !== undefined, all === true, idOrKey !== undefined].filter(Boolean).length !== 1)
+  const { file: filePath, all, transactionId, status, olderThan, kind, channel } = options;
+  if ([filePath !== undefined, all === true, idOrKey !== undefined].filter(Boolean).length !== 1)
     throw new UsageError(
       'attempts settle: expected exactly one of: an attempt with its outcome, --file, --all.',
     );
@@ -83,13 +83,13 @@ function createPlanner(idOrKey: string | undefined, outcome: string, options: Se
     throw new UsageError('attempts settle: --older-than, --kind and --channel require --all.');
   if (idOrKey !== undefined) {
     const request = toSettleRequest({ idOrKey, outcome, transactionId, status });
-    return async (session) => [await planSettle(session, request)];
+    return async (cliSession) => [await planSettle(cliSession, request)];
   }
   if (transactionId !== undefined)
     throw new UsageError('--transaction-id cannot be combined with --file or --all.');
-  if (file === undefined) return createNotSentPlanner(options);
-  const fileLines = readSettleFile(file, status);
-  return (session) => planSettleFile(session, fileLines);
+  if (filePath === undefined) return createNotSentPlanner(options);
+  const fileLines = readSettleFile(filePath, status);
+  return (cliSession) => planSettleFile(cliSession, fileLines);
 }
 
 /**
@@ -98,9 +98,9 @@ function createPlanner(idOrKey: string | undefined, outcome: string, options: Se
  */
 function createNotSentPlanner({ olderThan, kind, channel }: SettleOptions): SettlePlanner {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
-  return async (session) => {
+  return async (cliSession) => {
     const startedBefore = Date.now() - olderThan;
-    const selectedAttempts = (await session.unknownAttempts()).filter(
+    const selectedAttempts = (await cliSession.readUnknownAttempts()).filter(
       (attempt) =>
         attempt.startedAt < startedBefore &&
         (kind === undefined || attempt.kind === kind) &&
@@ -109,7 +109,7 @@ function createNotSentPlanner({ olderThan, kind, channel }: SettleOptions): Sett
     return selectedAttempts.map((attempt) => {
       const { id } = attempt;
       const request = { idOrKey: id, outcome: 'not_sent', transactionId: null, status: null } as const;
-      return { line: null, idOrKey: id, request, attempt, state: 'ready', message: null };
+      return { lineNumber: null, idOrKey: id, request, attempt, state: 'ready', refusal: null };
     });
   };
 }

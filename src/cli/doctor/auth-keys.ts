@@ -11,25 +11,25 @@ const KEY_EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
 
 /** Checks that CLIENT_KEYS_FILE is valid and has keys. Reports keys that have expired or expire soon. */
 export function checkClientKeys({ config, now }: CheckContext): Finding[] {
-  const file = config.access.clientKeysFile;
-  if (file === null) return [finding.skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
+  const keysPath = config.access.clientKeysFile;
+  if (keysPath === null) return [finding.skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
   try {
-    return checkKeyExpiry(new ClientKeyStore(readTextFile(file)).allClientKeys, now());
+    return checkKeyExpiry(new ClientKeyStore(readTextFile(keysPath)).allClientKeys, now());
   } catch (error) {
     return [finding.failed('client_keys_invalid', `CLIENT_KEYS_FILE: ${describeFileError(error)}.`)];
   }
 }
 
-function checkKeyExpiry(keys: readonly ClientKey[], now: number): Finding[] {
-  if (keys.length === 0) return [finding.warning('no_keys', 'CLIENT_KEYS_FILE contains no keys.')];
-  const expiryOf = ({ caller }: ClientKey): number => caller.expiresAt ?? Infinity;
-  const describeKeys = (selected: readonly ClientKey[]): string =>
-    selected.map(({ caller, label }) => `${caller.id.replace(/^service:/, '')} (${label})`).join(', ');
-  const expiredKeys = keys.filter((key) => expiryOf(key) <= now);
-  const expiringKeys = keys.filter(
-    (key) => expiryOf(key) > now && expiryOf(key) <= now + KEY_EXPIRY_WARNING_MS,
+function checkKeyExpiry(clientKeys: readonly ClientKey[], now: number): Finding[] {
+  if (clientKeys.length === 0) return [finding.warning('no_keys', 'CLIENT_KEYS_FILE contains no keys.')];
+  const expiryMsOf = ({ caller }: ClientKey): number => caller.expiresAt ?? Infinity;
+  const describeKeys = (selectedKeys: readonly ClientKey[]): string =>
+    selectedKeys.map(({ caller, label }) => `${caller.id.replace(/^service:/, '')} (${label})`).join(', ');
+  const expiredKeys = clientKeys.filter((clientKey) => expiryMsOf(clientKey) <= now);
+  const expiringKeys = clientKeys.filter(
+    (clientKey) => expiryMsOf(clientKey) > now && expiryMsOf(clientKey) <= now + KEY_EXPIRY_WARNING_MS,
   );
-  const findings = [finding.ok(`CLIENT_KEYS_FILE has ${keys.length} keys.`)];
+  const findings = [finding.ok(`CLIENT_KEYS_FILE has ${clientKeys.length} keys.`)];
   if (expiredKeys.length > 0)
     findings.push(finding.warning('key_expired', `Expired keys: ${describeKeys(expiredKeys)}.`));
   if (expiringKeys.length > 0)
@@ -55,11 +55,11 @@ export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[
   }
 }
 
-async function isUsableKey(key: JWK): Promise<boolean> {
-  if (key.kty === 'oct' || (key.use !== undefined && key.use !== 'sig')) return false;
+async function isUsableKey(jwk: JWK): Promise<boolean> {
+  if (jwk.kty === 'oct' || (jwk.use !== undefined && jwk.use !== 'sig')) return false;
   const algorithms = ACCEPTED_ALGORITHMS.filter(
-    (algorithm) => key.alg === undefined || key.alg === algorithm,
+    (algorithm) => jwk.alg === undefined || jwk.alg === algorithm,
   );
-  const importResults = await Promise.allSettled(algorithms.map((algorithm) => importJWK(key, algorithm)));
+  const importResults = await Promise.allSettled(algorithms.map((algorithm) => importJWK(jwk, algorithm)));
   return importResults.some(({ status }) => status === 'fulfilled');
 }

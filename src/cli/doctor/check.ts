@@ -4,7 +4,7 @@ const FILE_MODE_REMEDY =
   'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.';
 
 /** The remedies of all problems that the doctor reports, by the code of the problem. */
-const REMEDIES = {
+const REMEDY_BY_CODE = {
   setting_invalid: 'See docs/configuration.md. The other checks need valid settings.',
   suspicious_setting: 'docs/configuration.md lists every setting.',
   descriptor_limit_low:
@@ -71,7 +71,7 @@ const REMEDIES = {
   check_error: 'This is a bug: please report it.',
 } as const;
 
-type ProblemCode = keyof typeof REMEDIES;
+type ProblemCode = keyof typeof REMEDY_BY_CODE;
 
 /** Result of a check. The texts are for the operator and never contain the value of a secret. */
 export interface Finding {
@@ -101,7 +101,7 @@ export interface Check {
 
 const findingCreator =
   (status: 'warning' | 'failed') =>
-  (code: ProblemCode, message: string): Finding => ({ status, code, message, remedy: REMEDIES[code] });
+  (code: ProblemCode, message: string): Finding => ({ status, code, message, remedy: REMEDY_BY_CODE[code] });
 
 /** Functions that create a finding, by its status. */
 export const finding = {

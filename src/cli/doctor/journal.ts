@@ -22,43 +22,45 @@ const HOUR_MS = 60 * 60 * 1000;
 
 /** Checks that the journal is usable, durable and migrated, and that no attempt has an unknown outcome. */
 export async function checkJournal({ config, now }: CheckContext): Promise<Finding[]> {
-  const url = config.journal.url.reveal();
-  const file = sqliteFileOf(url);
-  const { findings, facts } = file === undefined ? await checkPostgres(url) : await checkSqlite(file);
-  if (!facts) return findings;
+  const journalUrl = config.journal.url.reveal();
+  const sqlitePath = sqliteFileOf(journalUrl);
+  const { findings, journalFacts } =
+    sqlitePath === undefined ? await checkPostgres(journalUrl) : await checkSqlite(sqlitePath);
+  if (!journalFacts) return findings;
   const unknownOutcomesFinding = config.sandbox
     ? finding.skipped('Attempts of unknown outcome are not checked with the embedded sandbox.')
-    : checkUnknownOutcomes(facts, now());
-  return [...findings, checkMigrations(facts), unknownOutcomesFinding];
+    : checkUnknownOutcomes(journalFacts, now());
+  return [...findings, checkMigrations(journalFacts), unknownOutcomesFinding];
 }
 
-/** Result of the inspection of the journal. `facts` is undefined if the journal does not exist yet or cannot be read. */
+/** Result of the inspection of the journal. `journalFacts` is undefined if the journal does not exist yet or cannot be read. */
 interface JournalInspection {
   findings: Finding[];
-  facts?: JournalFacts;
+  journalFacts?: JournalFacts;
 }
 
-async function checkSqlite(file: string): Promise<JournalInspection> {
-  const findings = checkWritableFile('DATABASE_URL', file);
-  if (!existsSync(file) || findings.some(({ status }) => status === 'failed')) return { findings };
+async function checkSqlite(sqlitePath: string): Promise<JournalInspection> {
+  const findings = checkWritableFile('DATABASE_URL', sqlitePath);
+  if (!existsSync(sqlitePath) || findings.some(({ status }) => status === 'failed')) return { findings };
   try {
-    return { findings, facts: await inspectSqlite(file, SQLITE_BUSY_TIMEOUT_MS) };
+    return { findings, journalFacts: await inspectSqlite(sqlitePath, SQLITE_BUSY_TIMEOUT_MS) };
   } catch (error) {
-    const reason = journalErrorText(describeJournalError(diagnoseSqliteError(error, file)));
-    return { findings: [finding.failed('sqlite_unusable', `DATABASE_URL: ${file} is unusable: ${reason}.`)] };
+    const reason = journalErrorText(describeJournalError(diagnoseSqliteError(error, sqlitePath)));
+    const message = `DATABASE_URL: ${sqlitePath} is unusable: ${reason}.`;
+    return { findings: [finding.failed('sqlite_unusable', message)] };
   }
 }
 
-async function checkPostgres(url: string): Promise<JournalInspection> {
+async function checkPostgres(postgresUrl: string): Promise<JournalInspection> {
   try {
-    const facts = await inspectPostgres(url, POSTGRES_QUERY_TIMEOUT_MS);
+    const postgresFacts = await inspectPostgres(postgresUrl, POSTGRES_QUERY_TIMEOUT_MS);
     const findings = [
-      checkTables(facts),
-      checkDurability(facts),
-      checkListenNotify(facts),
-      checkDatabaseClock(facts),
+      checkTables(postgresFacts),
+      checkDurability(postgresFacts),
+      checkListenNotify(postgresFacts),
+      checkDatabaseClock(postgresFacts),
     ];
-    return { findings, facts };
+    return { findings, journalFacts: postgresFacts };
   } catch (error) {
     const reason = journalErrorText(describeJournalError(error));
     return {
@@ -67,19 +69,19 @@ async function checkPostgres(url: string): Promise<JournalInspection> {
   }
 }
 
-const checkTables = (facts: PostgresFacts): Finding =>
-  facts.isWritable
+const checkTables = (postgresFacts: PostgresFacts): Finding =>
+  postgresFacts.isWritable
     ? finding.ok('The tables of the journal are writable.')
     : finding.failed('tables_not_writable', 'The tables of the journal are not writable.');
 
-function checkDurability(facts: PostgresFacts): Finding {
+function checkDurability(postgresFacts: PostgresFacts): Finding {
   const notDurableText =
     'A crash of PostgreSQL could lose committed transactions, so the gateway creates nothing.';
   const asynchronousStandbyText =
     'PostgreSQL has standbys, but no synchronous one: a failover can lose the latest attempts.';
   const failoverText =
     'The database user cannot execute pg_control_system(): the gateway cannot detect a failover.';
-  const weaknesses = weaknessesOf(facts);
+  const weaknesses = weaknessesOf(postgresFacts);
   if (weaknesses.includes('journal_not_durable'))
     return finding.failed('journal_not_durable', notDurableText);
   if (weaknesses.includes('asynchronous_standby'))
@@ -96,10 +98,10 @@ function checkListenNotify({ canListen }: PostgresFacts): Finding {
   return finding.warning('no_notifications', message);
 }
 
-function checkDatabaseClock(facts: PostgresFacts): Finding {
-  if (!weaknessesOf(facts).includes('database_clock'))
+function checkDatabaseClock(postgresFacts: PostgresFacts): Finding {
+  if (!weaknessesOf(postgresFacts).includes('database_clock'))
     return finding.ok('The clock agrees with that of PostgreSQL.');
-  const differenceSeconds = Math.round(facts.clockDifferenceMs / 1000);
+  const differenceSeconds = Math.round(postgresFacts.clockDifferenceMs / 1000);
   return finding.warning(
     'database_clock',
     `The clock of PostgreSQL is ${Math.abs(differenceSeconds)} s ${differenceSeconds < 0 ? 'behind' : 'ahead of'} that of this machine.`,

@@ -32,12 +32,12 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
     const certificateRemainingMs = Date.parse(socket.getPeerCertificate().valid_to) - now();
     return [connectionFinding, checkCertificateExpiry(host, Math.floor(certificateRemainingMs / DAY_MS))];
   } catch (error) {
-    const code = errorOrCauseCode(error);
-    const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(code);
-    const tlsMessage = `SERVICE_BASE_URL: the certificate of ${endpoint} is rejected (${code}).`;
+    const errorCode = errorOrCauseCode(error);
+    const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(errorCode);
+    const tlsMessage = `SERVICE_BASE_URL: the certificate of ${endpoint} is rejected (${errorCode}).`;
     if (isTlsError) return [finding.failed('certificate_invalid', tlsMessage)];
     return [
-      finding.failed('service_unreachable', `SERVICE_BASE_URL: no connection to ${endpoint} (${code}).`),
+      finding.failed('service_unreachable', `SERVICE_BASE_URL: no connection to ${endpoint} (${errorCode}).`),
     ];
   } finally {
     socket.destroy();
@@ -64,21 +64,21 @@ export async function checkPorts({ config }: CheckContext): Promise<Finding[]> {
   return findings;
 }
 
-async function checkPort(setting: string, host: string, port: number): Promise<Finding> {
-  if (port === 0) return finding.skipped(`${setting} is 0: the operating system chooses a free port.`);
-  const listenErrorCode = await findListenError(host, port);
+async function checkPort(settingName: string, host: string, port: number): Promise<Finding> {
+  if (port === 0) return finding.skipped(`${settingName} is 0: the operating system chooses a free port.`);
+  const listenErrorCode = await findListenErrorCode(host, port);
   if (listenErrorCode === null) return finding.ok(`Port ${port} is free.`);
   if (listenErrorCode !== 'EADDRINUSE')
     return finding.failed(
       'port_not_allowed',
-      `${setting}: port ${port} of ${host} cannot be used (${listenErrorCode}).`,
+      `${settingName}: port ${port} of ${host} cannot be used (${listenErrorCode}).`,
     );
   if (await isUsedByPaygraph(host, port)) return finding.ok(`Port ${port} is in use by a running paygraph.`);
-  return finding.failed('port_in_use', `${setting}: another program uses port ${port}.`);
+  return finding.failed('port_in_use', `${settingName}: another program uses port ${port}.`);
 }
 
 /** Listens on a port for a moment. Returns null on success, otherwise an error code such as EADDRINUSE. */
-async function findListenError(host: string, port: number): Promise<string | null> {
+async function findListenErrorCode(host: string, port: number): Promise<string | null> {
   await using server = net.createServer((socket) => socket.destroy());
   server.listen({ host, port, exclusive: true });
   return await once(server, 'listening').then(() => null, errorOrCauseCode);
@@ -98,12 +98,12 @@ async function isUsedByPaygraph(host: string, port: number): Promise<boolean> {
 }
 
 /** IP addresses that cannot be reached over the internet. */
-const PRIVATE_IPS = new net.BlockList();
-const PRIVATE_SUBNETS =
+const PRIVATE_IP_LIST = new net.BlockList();
+const PRIVATE_SUBNETS_TEXT =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 ::/127 fc00::/7 fe80::/10';
-for (const subnet of PRIVATE_SUBNETS.split(' ')) {
+for (const subnet of PRIVATE_SUBNETS_TEXT.split(' ')) {
   const [network = '', prefix] = subnet.split('/');
-  PRIVATE_IPS.addSubnet(network, Number(prefix), net.isIPv6(network) ? 'ipv6' : 'ipv4');
+  PRIVATE_IP_LIST.addSubnet(network, Number(prefix), net.isIPv6(network) ? 'ipv6' : 'ipv4');
 }
 
 /** Checks that the host of PUBLIC_URL has a public address, and that a gateway accepts callbacks at PUBLIC_URL. */
@@ -117,7 +117,7 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
   const host = hostOf(publicUrl);
   try {
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
-    const arePrivate = addresses.every((ip) => PRIVATE_IPS.check(ip, net.isIPv6(ip) ? 'ipv6' : 'ipv4'));
+    const arePrivate = addresses.every((ip) => PRIVATE_IP_LIST.check(ip, net.isIPv6(ip) ? 'ipv6' : 'ipv4'));
     const addressFinding = arePrivate
       ? finding.warning(
           'private_address',

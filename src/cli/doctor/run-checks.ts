@@ -37,16 +37,16 @@ export async function runChecks(
   context: CheckContext,
   timeoutMs = CHECK_TIMEOUT_MS,
 ): Promise<NamedFinding[]> {
-  const results = checks.map(async ({ name, run }) => {
-    const pendingFindings = Promise.resolve().then(() => run(context));
-    const findings = await withTimeout(timeoutMs, pendingFindings).catch((error: unknown) =>
+  const findingPromises = checks.map(async ({ name, run }) => {
+    const findingsPromise = Promise.resolve().then(() => run(context));
+    const findings = await withTimeout(timeoutMs, findingsPromise).catch((error: unknown) =>
       error instanceof TimeoutError
         ? [finding.failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)]
         : [finding.failed('check_error', `The check failed unexpectedly (${errorOrCauseCode(error)}).`)],
     );
     return findings.map((each) => ({ check: name, ...each }));
   });
-  return (await Promise.all(results)).flat();
+  return (await Promise.all(findingPromises)).flat();
 }
 
 /**

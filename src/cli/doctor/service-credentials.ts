@@ -28,26 +28,26 @@ const MAX_CONCURRENT_LOOKUPS = 8;
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
   if (context.config.sandbox) return [SKIPPED_WITH_SANDBOX];
-  let openedEntries: ReturnType<typeof openCredentialEntries>;
+  let lookupPlan: ReturnType<typeof planTestLookups>;
   try {
-    openedEntries = openCredentialEntries(context);
+    lookupPlan = planTestLookups(context);
   } catch (error) {
     return [
       finding.failed('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`),
     ];
   }
-  return checkBySignedLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
+  return checkBySignedLookups(context, lookupPlan).finally(() => lookupPlan.credentials.close());
 }
 
 /**
  * Opens the credentials. `channelByEntry`: the channel of the test lookup with the credentials of each entry (`default`
  * or `channels.<id>`).
  */
-function openCredentialEntries({ config, channel }: CheckContext) {
+function planTestLookups({ config, channel }: CheckContext) {
   const { credentialsFile, defaultCredentials } = config.service;
   const credentials = new Credentials({ credentialsFile, defaultCredentials });
   const channelByEntry = new Map<string, string>();
-  const channelsWithEntry = readCredentialsFileEntries(credentialsFile).channels;
+  const channelsWithEntry = readCredentialsFile(credentialsFile).channels;
   // A channel with an entry of its own does not use the default credentials.
   const testChannel = channel && !channelsWithEntry.includes(channel.toLowerCase()) ? channel : randomUUID();
   if (credentials.signersFor(testChannel)) channelByEntry.set('default', testChannel);
@@ -57,26 +57,26 @@ function openCredentialEntries({ config, channel }: CheckContext) {
 
 /**
  * Returns the channels in SERVICE_CREDENTIALS_FILE, and the paths of the key files that it names. Returns two empty
- * lists if `file` is null, or if one of these files cannot be read or is invalid, which checkCredentials() reports.
+ * lists if `filePath` is null, or if one of these files cannot be read or is invalid, which checkCredentials() reports.
  */
-export function readCredentialsFileEntries(file: string | null): { channels: string[]; keyFiles: string[] } {
-  const keyFiles: string[] = [];
+export function readCredentialsFile(filePath: string | null): { channels: string[]; keyPaths: string[] } {
+  const keyPaths: string[] = [];
   try {
-    if (file === null) return { channels: [], keyFiles };
-    const { entryByChannel: channels } = parseCredentialsFile(readTextFile(file), (name) => {
-      const keyFile = path.resolve(path.dirname(file), name);
-      keyFiles.push(keyFile);
-      return readTextFile(keyFile);
+    if (filePath === null) return { channels: [], keyPaths };
+    const { entryByChannel: channels } = parseCredentialsFile(readTextFile(filePath), (relativePath) => {
+      const keyPath = path.resolve(path.dirname(filePath), relativePath);
+      keyPaths.push(keyPath);
+      return readTextFile(keyPath);
     });
-    return { channels: [...channels.keys()], keyFiles };
+    return { channels: [...channels.keys()], keyPaths };
   } catch {
-    return { channels: [], keyFiles: [] };
+    return { channels: [], keyPaths: [] };
   }
 }
 
 async function checkBySignedLookups(
   { config, now }: CheckContext,
-  { credentials, channelByEntry }: ReturnType<typeof openCredentialEntries>,
+  { credentials, channelByEntry }: ReturnType<typeof planTestLookups>,
 ): Promise<Finding[]> {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
   const transportOptions = { baseUrl, timeoutMs: Math.min(timeoutMs, MAX_LOOKUP_TIMEOUT_MS), now };
@@ -112,8 +112,8 @@ async function checkBySignedLookups(
 }
 
 const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Promise<RawResponse> => {
-  const query = lookupQueryString({ channel, transactionId: randomUUID() });
-  return transport.send({ channel, apiPath: 'payment/', queryString: query }, { bulkheadName: 'lookups' });
+  const queryString = lookupQueryString({ channel, transactionId: randomUUID() });
+  return transport.send({ channel, apiPath: 'payment/', queryString }, { bulkheadName: 'lookups' });
 };
 
 function findingForHttpStatus(entryName: string, status: number, notFoundStatus: number): Finding {

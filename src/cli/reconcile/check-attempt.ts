@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Attempt, Journal } from '../../datasources/journal/journal';
 import {
   compareSucceeded,
-  compareUnsent,
+  compareNotExecuted,
   type Comparison,
   type LatestChange,
   type ServiceTransaction,
@@ -38,29 +38,29 @@ const MAX_REPEATED_LOOKUPS = 3;
  * Compares an attempt with the present state of its transaction at the service. Compares once more unless the result is
  * `agrees` or `isOutage` is true, because gateways may have recorded a new state since the journal was read.
  */
-export async function checkAttempt(attempt: Attempt, options: CheckOptions): Promise<CheckedAttempt> {
-  const checked = await checkOnce(attempt, options);
-  if (checked.result === 'agrees' || checked.isOutage) return checked;
-  const current = await options.journal.findById(attempt.service, attempt.id);
-  return checkOnce(current ?? attempt, options, true);
+export async function checkAttempt(attempt: Attempt, checkOptions: CheckOptions): Promise<CheckedAttempt> {
+  const checkedAttempt = await checkOnce(attempt, checkOptions);
+  if (checkedAttempt.result === 'agrees' || checkedAttempt.isOutage) return checkedAttempt;
+  const currentAttempt = await checkOptions.journal.findById(attempt.service, attempt.id);
+  return checkOnce(currentAttempt ?? attempt, checkOptions, true);
 }
 
 async function checkOnce(
   attempt: Attempt,
-  options: CheckOptions,
+  checkOptions: CheckOptions,
   updatesLatestChanges = false,
 ): Promise<CheckedAttempt> {
   const { transactionId, kind } = attempt;
-  const findChange = () => transactionId && options.latestChanges.find(kind, transactionId);
-  let lookupOutcome = await options.lookupClient.lookUp(attempt);
+  const findLatestChange = () => transactionId && checkOptions.latestChanges.find(kind, transactionId);
+  let lookupOutcome = await checkOptions.lookupClient.lookUp(attempt);
   for (let repeatCount = 0; updatesLatestChanges && repeatCount < MAX_REPEATED_LOOKUPS; repeatCount += 1) {
-    const previousChange = findChange();
-    await options.latestChanges.update();
-    if (isDeepStrictEqual(findChange(), previousChange)) break;
+    const previousChange = findLatestChange();
+    await checkOptions.latestChanges.update();
+    if (isDeepStrictEqual(findLatestChange(), previousChange)) break;
     // A change was recorded since the previous update, perhaps after the service responded: look up again.
-    lookupOutcome = await options.lookupClient.lookUp(attempt);
+    lookupOutcome = await checkOptions.lookupClient.lookUp(attempt);
   }
-  return { ...(await compareAttempt(attempt, lookupOutcome, options)), attempt, checkedAt: Date.now() };
+  return { ...(await compareAttempt(attempt, lookupOutcome, checkOptions)), attempt, checkedAt: Date.now() };
 }
 
 async function compareAttempt(
@@ -68,8 +68,8 @@ async function compareAttempt(
   lookupOutcome: LookupOutcome,
   { journal, latestChanges, followsTransactions }: CheckOptions,
 ): Promise<Omit<CheckedAttempt, 'attempt' | 'checkedAt'>> {
-  if ('failure' in lookupOutcome)
-    return { result: 'unknown', detail: lookupOutcome.failure, isOutage: lookupOutcome.isOutage };
+  if ('failureWord' in lookupOutcome)
+    return { result: 'unknown', detail: lookupOutcome.failureWord, isOutage: lookupOutcome.isOutage };
   const { transaction } = lookupOutcome;
   if (attempt.transactionId !== null) {
     const latestChange = latestChanges.find(attempt.kind, attempt.transactionId);
@@ -80,12 +80,12 @@ async function compareAttempt(
   const { service, kind, id } = attempt;
   const creatingAttempt =
     transaction && (await journal.findByTransaction(service, kind, transaction.transactionId));
-  const isOfOtherAttempt = creatingAttempt !== null && creatingAttempt.id !== id;
+  const isCreatedByOther = creatingAttempt !== null && creatingAttempt.id !== id;
   // Do not report a transaction that another attempt created.
-  const ownTransaction = isOfOtherAttempt ? null : transaction;
+  const ownTransaction = isCreatedByOther ? null : transaction;
   if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
     return { result: 'unknown', detail: `outcome_${attempt.outcome}`, transaction: ownTransaction };
-  const mayBeOfUnknownAttempt = transaction !== null && (await journal.hasRival(attempt));
-  const ownership = { isOfOtherAttempt, mayBeOfUnknownAttempt };
-  return { ...compareUnsent(attempt, transaction, ownership), transaction: ownTransaction };
+  const mayBeCreatedByUnknown = transaction !== null && (await journal.hasRival(attempt));
+  const ownership = { isCreatedByOther, mayBeCreatedByUnknown };
+  return { ...compareNotExecuted(attempt, transaction, ownership), transaction: ownTransaction };
 }

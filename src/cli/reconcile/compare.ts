@@ -62,7 +62,7 @@ const FINAL_STAGE = 4;
  * Value of `detail`: the service's status could follow the status of the latest recorded change, but the journal has not
  * recorded this transition.
  */
-const CHANGE_NOT_RECORDED = 'change_not_recorded';
+const CHANGE_NOT_RECORDED_DETAIL = 'change_not_recorded';
 
 /** Returns the GraphQL value of a status word of the service; UNKNOWN for an unknown word. */
 export const toGraphqlStatus = (kind: TransactionKind, statusWord: string): string =>
@@ -85,8 +85,8 @@ export function compareSucceeded(
     const detail = statusDetail === null ? amountDetail : `${amountDetail} status_differs`;
     return { result: 'amount_differs', detail };
   }
-  if (statusDetail === CHANGE_NOT_RECORDED && !followsTransactions)
-    return { result: 'agrees', detail: CHANGE_NOT_RECORDED };
+  if (statusDetail === CHANGE_NOT_RECORDED_DETAIL && !followsTransactions)
+    return { result: 'agrees', detail: CHANGE_NOT_RECORDED_DETAIL };
   if (statusDetail !== null) return { result: 'status_differs', detail: statusDetail };
   return { result: 'agrees', detail: '' };
 }
@@ -121,26 +121,26 @@ function findStatusDifference(
   ];
   if (recordedStage === FINAL_STAGE) return 'final_status_changed';
   if (serviceStage < recordedStage) return 'status_went_back';
-  return latestChange === null ? null : CHANGE_NOT_RECORDED;
+  return latestChange === null ? null : CHANGE_NOT_RECORDED_DETAIL;
 }
 
 /**
  * Compares an attempt that is recorded as not sent or rejected with the service, which should have no transaction.
  * @param transaction the transaction with the external id of the attempt; null if the service has none
- * @param ownership whether another attempt created the transaction (`isOfOtherAttempt`), and whether another attempt of
- *   unknown outcome may have created it (`mayBeOfUnknownAttempt`)
+ * @param ownership whether another attempt created the transaction (`isCreatedByOther`), and whether another attempt of
+ *   unknown outcome may have created it (`mayBeCreatedByUnknown`)
  */
-export function compareUnsent(
+export function compareNotExecuted(
   attempt: Attempt,
   transaction: ServiceTransaction | null,
-  ownership: { isOfOtherAttempt: boolean; mayBeOfUnknownAttempt: boolean },
+  ownership: { isCreatedByOther: boolean; mayBeCreatedByUnknown: boolean },
 ): Comparison {
   if (!transaction) return { result: 'agrees', detail: '' };
-  if (ownership.isOfOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
+  if (ownership.isCreatedByOther) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
   const createDate = transaction.kind === 'payment' ? presentOrNull(transaction.createDate) : null;
   // Without a valid time of creation, Date.parse() returns NaN, and the transaction is not older.
   if (Date.parse(createDate ?? '') < attempt.startedAt - MAX_SERVICE_CLOCK_SKEW_MS)
     return { result: 'agrees', detail: 'older_transaction' };
-  if (ownership.mayBeOfUnknownAttempt) return { result: 'unknown', detail: 'transaction_of_unknown_attempt' };
+  if (ownership.mayBeCreatedByUnknown) return { result: 'unknown', detail: 'transaction_of_unknown_attempt' };
   return { result: 'unexpected', detail: `recorded_as_${attempt.outcome}` };
 }

@@ -20,22 +20,22 @@ const MAX_CHANGE_CLOCK_SKEW_MS = 60 * 60 * 1000;
  */
 export class LatestChanges implements Disposable {
   // SQLite keeps a database without a name in a temporary file, and deletes this file when the database is closed.
-  readonly #copy = new DatabaseSync('');
+  readonly #copyDatabase = new DatabaseSync('');
   readonly #writeStatement;
   readonly #findStatement;
-  #position: ChangePosition | null = null;
-  #currentUpdate: Promise<void> = Promise.resolve();
+  #copiedUpTo: ChangePosition | null = null;
+  #updatePromise: Promise<void> = Promise.resolve();
 
   /** @param selection attempts whose changes are needed */
   constructor(
     private readonly journal: Pick<ChangeJournal, 'readChanges'>,
     private readonly selection: Pick<AttemptsByStartQuery, 'service' | 'channel' | 'from'>,
   ) {
-    this.#copy.exec(`PRAGMA journal_mode = OFF;
+    this.#copyDatabase.exec(`PRAGMA journal_mode = OFF;
       CREATE TABLE latest (kind TEXT, transaction_id TEXT, status TEXT, received TEXT,
         PRIMARY KEY (kind, transaction_id)) WITHOUT ROWID`);
-    this.#writeStatement = this.#copy.prepare('INSERT OR REPLACE INTO latest VALUES (?, ?, ?, ?)');
-    this.#findStatement = this.#copy.prepare(
+    this.#writeStatement = this.#copyDatabase.prepare('INSERT OR REPLACE INTO latest VALUES (?, ?, ?, ?)');
+    this.#findStatement = this.#copyDatabase.prepare(
       'SELECT status, received FROM latest WHERE kind = ? AND transaction_id = ?',
     );
   }
@@ -45,8 +45,8 @@ export class LatestChanges implements Disposable {
    * Changes that were recorded more than MAX_CHANGE_CLOCK_SKEW_MS before `selection.from` are skipped.
    */
   update(): Promise<void> {
-    this.#currentUpdate = this.#currentUpdate.then(() => this.#copyNewChanges());
-    return this.#currentUpdate;
+    this.#updatePromise = this.#updatePromise.then(() => this.#copyNewChanges());
+    return this.#updatePromise;
   }
 
   /** Returns the latest change of a transaction as of the last update(); null if the copy has none. */
@@ -56,28 +56,28 @@ export class LatestChanges implements Disposable {
 
   async #copyNewChanges(): Promise<void> {
     const { service, channel } = this.selection;
-    const range = { service, channel, creators: { payment: null, payout: null }, after: this.#position };
+    const range = { service, channel, creators: { payment: null, payout: null }, after: this.#copiedUpTo };
     try {
       for await (const page of readChangePages(this.journal, range, () => CHANGES_PER_PAGE))
         this.#storePage(page);
     } catch (error) {
       if (!(error instanceof PositionExpired)) throw error;
       // The journal has deleted the next changes (CHANGES_RETENTION_DAYS): continue with the oldest stored change.
-      this.#position = error.oldestPosition;
+      this.#copiedUpTo = error.oldestPosition;
       await this.#copyNewChanges();
     }
   }
 
   #storePage({ changes, endPosition }: ChangeBatch): void {
     const earliestRecordedAt = this.selection.from - MAX_CHANGE_CLOCK_SKEW_MS;
-    this.#copy.exec('BEGIN');
+    this.#copyDatabase.exec('BEGIN');
     for (const { kind, transactionId, status, received, recordedAt } of changes)
       if (recordedAt >= earliestRecordedAt) this.#writeStatement.run(kind, transactionId, status, received);
-    this.#copy.exec('COMMIT');
-    this.#position = endPosition;
+    this.#copyDatabase.exec('COMMIT');
+    this.#copiedUpTo = endPosition;
   }
 
   [Symbol.dispose](): void {
-    this.#copy.close();
+    this.#copyDatabase.close();
   }
 }

@@ -14,10 +14,10 @@ export type LookupOutcome =
   /** The response of the service. `transaction` is null if the service has no such transaction. */
   | { transaction: ServiceTransaction | null }
   /**
-   * There was no usable response, and retries did not help. `failure`: the reason as a fixed word. `isOutage`: whether
+   * There was no usable response, and retries did not help. `failureWord`: the reason as a fixed word. `isOutage`: whether
    * the error was UNAVAILABLE, TIMEOUT or AUTH_FAILED.
    */
-  | { failure: string; isOutage: boolean };
+  | { failureWord: string; isOutage: boolean };
 
 /** Temporary errors, after which a lookup is retried. Other errors would recur. */
 const RETRYABLE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
@@ -37,8 +37,8 @@ export class LookupClient implements AsyncDisposable {
   readonly #payouts: PayoutsApi;
   readonly #credentials;
   readonly #transport;
-  readonly #limiter: RateLimiter;
-  readonly #disposal = new AbortController();
+  readonly #rateLimiter: RateLimiter;
+  readonly #disposalController = new AbortController();
 
   /**
    * @param requestsPerSecond maximum number of requests per second
@@ -51,15 +51,16 @@ export class LookupClient implements AsyncDisposable {
     this.#credentials = credentials;
     this.#transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
     const getSecrets = () => ({ credentials: credentials.allSecrets });
-    const notFound = { status: serviceSettings.notFoundStatus, fieldNames: serviceSettings.notFoundFields };
-    const client = new ServiceClient(this.#transport, notFound, getSecrets, {
+    const { notFoundStatus: status, notFoundFields: fieldNames } = serviceSettings;
+    const notFoundResponse = { status, fieldNames };
+    const serviceClient = new ServiceClient(this.#transport, notFoundResponse, getSecrets, {
       onFailure: () => undefined,
       onEnd: () => (this.requestCount += 1),
-      onRetry: () => this.#limiter.reserveWaitMs(),
+      onRetry: () => this.#rateLimiter.reserveWaitMs(),
     });
-    this.#limiter = new RateLimiter(requestsPerSecond);
-    this.#payments = new PaymentsApi(client);
-    this.#payouts = new PayoutsApi(client);
+    this.#rateLimiter = new RateLimiter(requestsPerSecond);
+    this.#payments = new PaymentsApi(serviceClient);
+    this.#payouts = new PayoutsApi(serviceClient);
   }
 
   /**
@@ -68,31 +69,31 @@ export class LookupClient implements AsyncDisposable {
    * while the lookup waits for the rate limit or for a retry.
    */
   async lookUp({ kind, channel, transactionId, externalId }: Attempt): Promise<LookupOutcome> {
-    const { signal } = this.#disposal;
-    const id = transactionId === null ? { externalId } : { transactionId };
-    for (let tries = 1; ; tries += 1) {
-      await sleep(this.#limiter.reserveWaitMs(), undefined, { signal });
+    const { signal } = this.#disposalController;
+    const idFields = transactionId === null ? { externalId } : { transactionId };
+    for (let tryNumber = 1; ; tryNumber += 1) {
+      await sleep(this.#rateLimiter.reserveWaitMs(), undefined, { signal });
       try {
-        const service = kind === 'payment' ? this.#payments : this.#payouts;
-        const { transaction, isFromService } = await service.lookUpWithOrigin({ channel, ...id });
+        const api = kind === 'payment' ? this.#payments : this.#payouts;
+        const { transaction, isFromService } = await api.lookUpWithOrigin({ channel, ...idFields });
         // The response of a proxy does not prove that the transaction does not exist.
-        if (!isFromService) return { failure: 'not_found_by_proxy', isOutage: false };
+        if (!isFromService) return { failureWord: 'not_found_by_proxy', isOutage: false };
         return { transaction };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        if (tries >= MAX_LOOKUP_TRIES || !RETRYABLE_ERRORS.has(error.kind)) {
-          const failure = error.kind.toLowerCase().replace(/^(lookup_)?/, 'lookup_');
-          return { failure, isOutage: OUTAGE_ERRORS.has(error.kind) };
+        if (tryNumber >= MAX_LOOKUP_TRIES || !RETRYABLE_ERRORS.has(error.kind)) {
+          const failureWord = error.kind.toLowerCase().replace(/^(lookup_)?/, 'lookup_');
+          return { failureWord, isOutage: OUTAGE_ERRORS.has(error.kind) };
         }
-        const backoff = FIRST_RETRY_DELAY_MS * 2 ** (tries - 1) * (0.5 + Math.random());
-        const delayMs = Math.min(Math.max(backoff, error.retryAfterMs ?? 0), MAX_RETRY_DELAY_MS);
+        const backoffMs = FIRST_RETRY_DELAY_MS * 2 ** (tryNumber - 1) * (0.5 + Math.random());
+        const delayMs = Math.min(Math.max(backoffMs, error.retryAfterMs ?? 0), MAX_RETRY_DELAY_MS);
         await sleep(delayMs, undefined, { signal });
       }
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal.abort();
+    this.#disposalController.abort();
     this.#credentials.close();
     await this.#transport.close();
   }

@@ -20,10 +20,10 @@ import { isoTime } from '../terminal';
 import type { CheckedAttempt } from './check-attempt';
 import { COMPARISON_RESULTS, toGraphqlStatus, type ComparisonResult } from './compare';
 
-type ReportColumn = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
+type ReportColumn = readonly [name: string, readCell: (checkedAttempt: CheckedAttempt) => string | null];
 
 /** Returns the status of `latestChange`. If it is null, returns the status that was recorded with the outcome, or null. */
-const recordedStatusOf = ({ attempt, latestChange }: CheckedAttempt): string | null =>
+const latestRecordedStatusOf = ({ attempt, latestChange }: CheckedAttempt): string | null =>
   latestChange?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
 
 const REPORT_COLUMNS: readonly ReportColumn[] = [
@@ -34,7 +34,7 @@ const REPORT_COLUMNS: readonly ReportColumn[] = [
   ['externalId', ({ attempt }) => attempt.externalId],
   ['transactionId', ({ attempt }) => attempt.transactionId],
   ['outcome', ({ attempt }) => attempt.outcome],
-  ['status', recordedStatusOf],
+  ['status', latestRecordedStatusOf],
   ['currency', ({ attempt }) => attempt.currency],
   ['value', ({ attempt }) => attempt.value],
   ['received', ({ latestChange }) => latestChange?.received ?? null],
@@ -69,7 +69,7 @@ interface Progress {
   counts: Record<ComparisonResult, number>;
 }
 
-const progressFileOf = (file: string): string => `${file}.progress`;
+const progressPathOf = (csvPath: string): string => `${csvPath}.progress`;
 
 /**
  * The CSV file of a run, with a progress file beside it. After Ctrl+C or a crash, a resumed run continues after the
@@ -77,111 +77,111 @@ const progressFileOf = (file: string): string => `${file}.progress`;
  */
 export class ReportFile implements Disposable {
   /** CSV records that were added after the last save(). */
-  #pendingRecords = '';
+  #unsavedCsv = '';
 
   private constructor(
-    private readonly file: string,
-    private readonly descriptor: number,
+    private readonly csvPath: string,
+    private readonly fileDescriptor: number,
     private readonly progress: Progress,
   ) {}
 
   /** Creates the CSV file and the progress file. @throws InputError if one of them exists or cannot be created */
-  static create(file: string, selection: AttemptSelection): ReportFile {
-    if (existsSync(progressFileOf(file)))
+  static create(csvPath: string, selection: AttemptSelection): ReportFile {
+    if (existsSync(progressPathOf(csvPath)))
       throw new InputError(
-        `${file} is from an interrupted run: continue it with --resume, or delete it and its .progress file.`,
+        `${csvPath} is from an interrupted run: continue it with --resume, or delete it and its .progress file.`,
       );
     const counts = Object.fromEntries(COMPARISON_RESULTS.map((result) => [result, 0])) as Progress['counts'];
     const progress = { selection, position: null, bytes: 0, counts };
-    const report = new ReportFile(file, openReport(file, 'ax'), progress);
-    report.#pendingRecords = csvRecord(REPORT_COLUMNS.map(([name]) => name));
-    report.save();
-    return report;
+    const reportFile = new ReportFile(csvPath, openReportFile(csvPath, 'ax'), progress);
+    reportFile.#unsavedCsv = csvRecord(REPORT_COLUMNS.map(([name]) => name));
+    reportFile.save();
+    return reportFile;
   }
 
   /** Opens the files of an interrupted run. @throws InputError if one is unusable or the run had another selection */
-  static resume(file: string, selection: AttemptSelection): ReportFile {
-    if (!existsSync(progressFileOf(file)))
+  static resume(csvPath: string, selection: AttemptSelection): ReportFile {
+    if (!existsSync(progressPathOf(csvPath)))
       throw new InputError(
-        `${file}: there is no interrupted run to resume. To start a new run, omit --resume.`,
+        `${csvPath}: there is no interrupted run to resume. To start a new run, omit --resume.`,
       );
-    const progress = readProgress(progressFileOf(file));
+    const progress = readProgress(progressPathOf(csvPath));
     if (JSON.stringify(progress.selection) !== JSON.stringify(selection))
       throw new InputError(
-        `${file} is from a run with another SERVICE_BASE_URL, --from, --to, --channel or --all.`,
+        `${csvPath} is from a run with another SERVICE_BASE_URL, --from, --to, --channel or --all.`,
       );
-    return new ReportFile(file, openReport(file, constants.O_RDWR | constants.O_APPEND), progress);
+    return new ReportFile(csvPath, openReportFile(csvPath, constants.O_RDWR | constants.O_APPEND), progress);
   }
 
   /** Number of attempts with each result. */
-  get counts(): Readonly<Progress['counts']> {
+  get countByResult(): Readonly<Progress['counts']> {
     return this.progress.counts;
   }
 
   get checkedCount(): number {
-    return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
+    return Object.values(this.countByResult).reduce((sum, count) => sum + count, 0);
   }
 
   get differenceCount(): number {
-    return this.checkedCount - this.counts.agrees;
+    return this.checkedCount - this.countByResult.agrees;
   }
 
   /** Position of the last attempt whose result was added; null at the start. */
-  get position(): AttemptPosition | null {
+  get lastPosition(): AttemptPosition | null {
     return this.progress.position;
   }
 
   /** Adds the next result; save() writes it. */
-  add(checked: CheckedAttempt): void {
-    const { result, attempt } = checked;
+  addAttempt(checkedAttempt: CheckedAttempt): void {
+    const { result, attempt } = checkedAttempt;
     const { counts, selection } = this.progress;
     counts[result] += 1;
     this.progress.position = { startedAt: attempt.startedAt, seq: attempt.seq };
     if (selection.all || result !== 'agrees')
-      this.#pendingRecords += csvRecord(REPORT_COLUMNS.map(([, read]) => read(checked)));
+      this.#unsavedCsv += csvRecord(REPORT_COLUMNS.map(([, readCell]) => readCell(checkedAttempt)));
   }
 
   /** Writes the added results to disk, then the progress file. */
   save(): void {
-    const { descriptor, progress } = this;
+    const { fileDescriptor, progress } = this;
     // Discard the bytes that a crash or a failed write may have left after the last saved result.
-    ftruncateSync(descriptor, progress.bytes);
-    writeFileSync(descriptor, this.#pendingRecords, { flush: true });
-    progress.bytes += Buffer.byteLength(this.#pendingRecords);
-    this.#pendingRecords = '';
-    replaceFile(progressFileOf(this.file), JSON.stringify(progress));
+    ftruncateSync(fileDescriptor, progress.bytes);
+    writeFileSync(fileDescriptor, this.#unsavedCsv, { flush: true });
+    progress.bytes += Buffer.byteLength(this.#unsavedCsv);
+    this.#unsavedCsv = '';
+    replaceFile(progressPathOf(this.csvPath), JSON.stringify(progress));
   }
 
   /** Saves the results and removes the progress file. */
   complete(): void {
     this.save();
-    rmSync(progressFileOf(this.file));
+    rmSync(progressPathOf(this.csvPath));
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.descriptor);
+    closeSync(this.fileDescriptor);
   }
 }
 
-function openReport(file: string, flags: string | number): number {
+function openReportFile(csvPath: string, openFlags: string | number): number {
   try {
-    return openSync(file, flags);
+    return openSync(csvPath, openFlags);
   } catch (error) {
-    const code = errorOrCauseCode(error);
+    const errorCode = errorOrCauseCode(error);
     throw new InputError(
-      code === 'EEXIST'
-        ? `${file} exists: name another file with --out.`
-        : `${file} cannot be opened (${code}).`,
+      errorCode === 'EEXIST'
+        ? `${csvPath} exists: name another file with --out.`
+        : `${csvPath} cannot be opened (${errorCode}).`,
     );
   }
 }
 
-function readProgress(file: string): Progress {
+function readProgress(progressPath: string): Progress {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Progress;
+    return JSON.parse(readFileSync(progressPath, 'utf8')) as Progress;
   } catch (error) {
     if (error instanceof SyntaxError)
-      throw new InputError(`${file} is damaged: start again without --resume, with another --out.`);
-    throw new InputError(`${file} cannot be read (${errorOrCauseCode(error)}).`);
+      throw new InputError(`${progressPath} is damaged: start again without --resume, with another --out.`);
+    throw new InputError(`${progressPath} cannot be read (${errorOrCauseCode(error)}).`);
   }
 }
