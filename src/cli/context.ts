@@ -9,7 +9,7 @@ export interface CommandContext {
 }
 
 /** Exit codes of all commands except the servers `start` and `sandbox`; documented in docs/command-line.md. */
-export const EXIT = {
+export const EXIT_CODE = {
   done: 0,
   /** The command failed, or it found errors in what it checked. */
   failed: 1,
@@ -21,13 +21,13 @@ export const EXIT = {
 
 /**
  * Thrown if an argument or option is wrong, or a required setting is missing. The command line prints the message and a
- * hint to --help. Exit code: EXIT.misused.
+ * hint to --help. Exit code: EXIT_CODE.misused.
  */
 export class UsageError extends Error {}
 
 /**
  * Thrown instead of a UsageError if --help would not help the user. For example, a file cannot be read, or the value of
- * an option does not fit the data. The command line prints only the message. Exit code: EXIT.misused.
+ * an option does not fit the data. The command line prints only the message. Exit code: EXIT_CODE.misused.
  */
 export class InputError extends Error {}
 

@@ -3,14 +3,14 @@ import { JSON_OPTION_ARGS, addCommand, choiceOption, type CreateAction } from '.
 import { parseTime, parseUuid } from './options';
 
 /** Maximum of --rate, in lookups per second. */
-const MAX_LOOKUP_RATE = 1000;
+const MAX_LOOKUPS_PER_SECOND = 1000;
 
 function parseLookupRate(text: string): number {
   const lookupsPerSecond = Number(text);
-  const isInRange = lookupsPerSecond > 0 && lookupsPerSecond <= MAX_LOOKUP_RATE;
+  const isInRange = lookupsPerSecond > 0 && lookupsPerSecond <= MAX_LOOKUPS_PER_SECOND;
   if (/^\d{1,4}(\.\d{1,3})?$/.test(text) && isInRange) return lookupsPerSecond;
   throw new InvalidArgumentError(
-    `Expected a number of lookups per second above 0 and up to ${MAX_LOOKUP_RATE}, such as 50 or 0.5.`,
+    `Expected a number of lookups per second above 0 and up to ${MAX_LOOKUPS_PER_SECOND}, such as 50 or 0.5.`,
   );
 }
 
@@ -67,7 +67,7 @@ repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ
     )
     .requiredOption('--to <time>', 'end of the time range, exclusive; must be in the past', parseTime)
     .option('--channel <uuid>', 'only attempts of this merchant channel; all if omitted', parseUuid)
-    .option('--rate <number>', `lookups per second, at most ${MAX_LOOKUP_RATE}`, parseLookupRate, 10)
+    .option('--rate <number>', `lookups per second, at most ${MAX_LOOKUPS_PER_SECOND}`, parseLookupRate, 10)
     .option('--out <file.csv>', 'the CSV file to write; it must not exist', 'reconcile.csv')
     .option('--all', 'also write the attempts without differences')
     .option('--resume', 'continue an interrupted run; requires the same options')

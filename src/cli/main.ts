@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { EXIT } from './context';
+import { EXIT_CODE } from './context';
 import { Terminal } from './terminal';
 
 /** The commands that run until SIGTERM or SIGINT and then exit the process themselves. */
@@ -25,7 +25,7 @@ export async function main(): Promise<void> {
     });
   process.on('SIGINT', () => {
     terminal.endProgress();
-    process.exit(EXIT.interrupted);
+    process.exit(EXIT_CODE.interrupted);
   });
   const exitCode = await runCommand(args, { terminal, env: undefined });
   // Wait for pending output, because writes to a pipe are asynchronous and process.exit() discards them.

@@ -17,7 +17,7 @@ import {
   type CreateAction,
 } from './command-definitions';
 import { defineChangesAndReconcileCommands } from './finance-definitions';
-import { EXIT, InputError, UsageError, type CommandContext } from './context';
+import { EXIT_CODE, InputError, UsageError, type CommandContext } from './context';
 import type { Terminal } from './terminal';
 
 const HELP_WIDTH = 100;
@@ -74,11 +74,11 @@ export function createCommandLineParser(
 /** Prints an error and returns the exit code of the command. */
 function reportError(error: unknown, terminal: Terminal): number {
   // Commander has already printed the message of a CommanderError.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misused;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODE.done : EXIT_CODE.misused;
   terminal.printMessage(errorText(error));
   if (error instanceof UsageError) terminal.printMessage(HELP_HINT);
   const isMisused = [UsageError, InputError, ConfigError].some((errorClass) => error instanceof errorClass);
-  return isMisused ? EXIT.misused : EXIT.failed;
+  return isMisused ? EXIT_CODE.misused : EXIT_CODE.failed;
 }
 
 function errorText(error: unknown): string {
@@ -94,12 +94,12 @@ function errorText(error: unknown): string {
 
 /** Runs a command other than `start` and `sandbox`, and resolves with its exit code. */
 export async function runCommand(args: readonly string[], context: CommandContext): Promise<number> {
-  let exitCode: number = EXIT.done;
+  let exitCode: number = EXIT_CODE.done;
   const createAction: CreateAction =
     (loadModule, functionName) =>
     async (...actionArgs) => {
       const commandFunction = (await loadModule())[functionName];
-      exitCode = (await commandFunction(context, ...(actionArgs as never[]))) ?? EXIT.done;
+      exitCode = (await commandFunction(context, ...(actionArgs as never[]))) ?? EXIT_CODE.done;
     };
   try {
     await createCommandLineParser(context.terminal, createAction).parseAsync(args, { from: 'user' });

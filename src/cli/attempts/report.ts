@@ -1,5 +1,5 @@
 import type { Attempt } from '../../datasources/journal/journal';
-import { EXIT } from '../context';
+import { EXIT_CODE } from '../context';
 import { csvCell } from '../csv';
 import { fieldLabel, isoTimeOrNull, isoTime, type Terminal } from '../terminal';
 import type { PlannedSettle, SettleState } from './settle-plan';
@@ -124,7 +124,7 @@ interface SettleReportOptions {
  * Prints each request to settle an attempt with its state, the number of requests in each state, and the total amounts
  * of the requests in state `settled`, `proposed` or `ready`. If there are no requests, prints a message instead. With
  * `json`, prints JSON in both cases.
- * @returns the exit code of the command: EXIT.failed if a request is refused, otherwise EXIT.done
+ * @returns the exit code of the command: EXIT_CODE.failed if a request is refused, otherwise EXIT_CODE.done
  */
 export function printSettleReport(
   terminal: Terminal,
@@ -154,5 +154,5 @@ export function printSettleReport(
     for (const state of states) terminal.print(`${countOf(state)} ${SETTLE_STATE_LABELS[state]}`);
     for (const total of describeTotals(amountTotals)) terminal.print(total);
   } else terminal.printMessage('No attempt with an unknown outcome is selected.');
-  return countOf('refused') > 0 ? EXIT.failed : EXIT.done;
+  return countOf('refused') > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
 }

@@ -4,7 +4,7 @@ import { readCommandConfig } from '../../config';
 import { AuditLogFollower } from '../../observability/audit/follower';
 import { AuditLogVerifier, type FileSummary, type AuditFinding } from '../../observability/audit/verifier';
 import { sleep } from '../../shared/timeout';
-import { EXIT, InputError, type CommandContext } from '../context';
+import { EXIT_CODE, InputError, type CommandContext } from '../context';
 import { errorOrCauseCode } from '../../shared/error-code';
 import type { Terminal } from '../terminal';
 
@@ -33,10 +33,10 @@ export async function verifyAuditLog(
   const verifier = new AuditLogVerifier(onFinding, auditKey?.reveal() ?? null, expectedHashes);
   for (const logPath of logPaths.length > 0 ? logPaths : [auditFile])
     await verifyFile(logPath, verifier, terminal);
-  const result = verificationResult(verifier, findingSummary);
-  if (json) terminal.printJson(result);
-  else terminal.print(describeVerification(result).join('\n'));
-  return result.isWhole ? EXIT.done : EXIT.failed;
+  const verification = verificationResult(verifier, findingSummary);
+  if (json) terminal.printJson(verification);
+  else terminal.print(describeVerification(verification).join('\n'));
+  return verification.isWhole ? EXIT_CODE.done : EXIT_CODE.failed;
 }
 
 async function verifyFile(logPath: string, verifier: AuditLogVerifier, terminal: Terminal): Promise<void> {
@@ -63,8 +63,8 @@ const verificationResult = (
   files,
 });
 
-function describeVerification(result: ReturnType<typeof verificationResult>): string[] {
-  const { faults, notes, findings, missingSeals, callsNotWritten, writers, files } = result;
+function describeVerification(verification: ReturnType<typeof verificationResult>): string[] {
+  const { faults, notes, findings, missingSeals, callsNotWritten, writers, files } = verification;
   const describeOmitted = (label: string, total: number, noun: string): string[] =>
     total > MAX_PRINTED_FINDINGS ? [`${label}  … and ${total - MAX_PRINTED_FINDINGS} more ${noun}.`] : [];
   const lostEntriesText = `note   Entries missing because writing failed: ${callsNotWritten}. The log of the gateway contains them.`;

@@ -1,6 +1,6 @@
 import { ConfigError, readConfig, secretFiles } from '../../config';
-import { EXIT, type CommandContext } from '../context';
-import { finding, type Finding } from '../doctor/check';
+import { EXIT_CODE, type CommandContext } from '../context';
+import { findingOf, type Finding } from '../doctor/check';
 import { CHECKS, runChecks, type NamedFinding } from '../doctor/run-checks';
 import type { Terminal } from '../terminal';
 
@@ -24,13 +24,13 @@ export async function doctor(
     const checkContext = { config, secretFiles: secretFiles(env), channel, now: () => Date.now() };
     const findings = await runChecks(CHECKS, checkContext);
     printDoctorReport(terminal, findings, json);
-    return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.done;
+    return findings.some(({ status }) => status === 'failed') ? EXIT_CODE.failed : EXIT_CODE.done;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const findings = error.errors.map((message) => finding.failed('setting_invalid', message));
+    const findings = error.errors.map((message) => findingOf.failed('setting_invalid', message));
     const namedFindings = findings.map((settingFinding) => ({ check: 'settings', ...settingFinding }));
     printDoctorReport(terminal, namedFindings, json);
-    return EXIT.misused;
+    return EXIT_CODE.misused;
   }
 }
 

@@ -2,7 +2,7 @@ import { readLookupConfig } from '../../config';
 import { openJournal } from '../../datasources/journal/create-journal';
 import type { Attempt } from '../../datasources/journal/journal';
 import { requireServiceUrl } from '../attempts/session';
-import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type CommandContext } from '../context';
+import { EXIT_CODE, JOURNAL_TIMEOUT_MS, UsageError, type CommandContext } from '../context';
 import { checkAttempt, type CheckedAttempt, type CheckOptions } from '../reconcile/check-attempt';
 import { COMPARISON_RESULTS } from '../reconcile/compare';
 import { LatestChanges } from '../reconcile/latest-changes';
@@ -53,8 +53,8 @@ export async function reconcile(
     const checkOptions = { journal, latestChanges, followsTransactions, lookupClient };
     await checkAttempts(attemptPages, checkOptions, { reportFile, terminal });
     reportFile.complete();
-    printSummary(terminal, reportFile, { reportPath, lookupCount: lookupClient.requestCount, json });
-    return reportFile.differenceCount > 0 ? EXIT.failed : EXIT.done;
+    printReconcileSummary(terminal, reportFile, { reportPath, lookupCount: lookupClient.requestCount, json });
+    return reportFile.differenceCount > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
   } finally {
     await journal.close();
   }
@@ -118,7 +118,7 @@ async function checkAttempts(
 }
 
 /** Prints the number of attempts with each result. `lookupCount`: requests of this run, without those before --resume. */
-function printSummary(
+function printReconcileSummary(
   terminal: Terminal,
   { countByResult: counts, checkedCount }: ReportFile,
   { reportPath, lookupCount, json = false }: { reportPath: string; lookupCount: number; json?: boolean },

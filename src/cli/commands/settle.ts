@@ -4,7 +4,7 @@ import { openCliSession, type CliSession } from '../attempts/session';
 import { settleReadyRequests, storeProposal } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
 import { planSettleFile, planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
-import { EXIT, UsageError, type CommandContext } from '../context';
+import { EXIT_CODE, UsageError, type CommandContext } from '../context';
 import type { Terminal } from '../terminal';
 
 interface SettleOptions {
@@ -65,7 +65,7 @@ function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSett
   else terminal.print(describeAttempt(planned.attempt));
   if (planned.state === 'already_settled')
     terminal.printMessage('The attempt already had this outcome. Nothing was changed.');
-  return EXIT.done;
+  return EXIT_CODE.done;
 }
 
 /**

@@ -4,7 +4,7 @@ import { ClientKeyStore, type ClientKey } from '../../auth/client-keys';
 import { describeJwksError, fetchJwks } from '../../auth/token-keys';
 import { ACCEPTED_ALGORITHMS } from '../../auth/tokens';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { finding, type CheckContext, type Finding } from './check';
+import { findingOf, type CheckContext, type Finding } from './check';
 
 const JWKS_TIMEOUT_MS = 5_000;
 const KEY_EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
@@ -12,16 +12,16 @@ const KEY_EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
 /** Checks that CLIENT_KEYS_FILE is valid and has keys. Reports keys that have expired or expire soon. */
 export function checkClientKeys({ config, now }: CheckContext): Finding[] {
   const keysPath = config.access.clientKeysFile;
-  if (keysPath === null) return [finding.skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
+  if (keysPath === null) return [findingOf.skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
   try {
     return checkKeyExpiry(new ClientKeyStore(readTextFile(keysPath)).allClientKeys, now());
   } catch (error) {
-    return [finding.failed('client_keys_invalid', `CLIENT_KEYS_FILE: ${describeFileError(error)}.`)];
+    return [findingOf.failed('client_keys_invalid', `CLIENT_KEYS_FILE: ${describeFileError(error)}.`)];
   }
 }
 
 function checkKeyExpiry(clientKeys: readonly ClientKey[], now: number): Finding[] {
-  if (clientKeys.length === 0) return [finding.warning('no_keys', 'CLIENT_KEYS_FILE contains no keys.')];
+  if (clientKeys.length === 0) return [findingOf.warning('no_keys', 'CLIENT_KEYS_FILE contains no keys.')];
   const expiryMsOf = ({ caller }: ClientKey): number => caller.expiresAt ?? Infinity;
   const describeKeys = (selectedKeys: readonly ClientKey[]): string =>
     selectedKeys.map(({ caller, label }) => `${caller.id.replace(/^service:/, '')} (${label})`).join(', ');
@@ -29,12 +29,12 @@ function checkKeyExpiry(clientKeys: readonly ClientKey[], now: number): Finding[
   const expiringKeys = clientKeys.filter(
     (clientKey) => expiryMsOf(clientKey) > now && expiryMsOf(clientKey) <= now + KEY_EXPIRY_WARNING_MS,
   );
-  const findings = [finding.ok(`CLIENT_KEYS_FILE has ${clientKeys.length} keys.`)];
+  const findings = [findingOf.ok(`CLIENT_KEYS_FILE has ${clientKeys.length} keys.`)];
   if (expiredKeys.length > 0)
-    findings.push(finding.warning('key_expired', `Expired keys: ${describeKeys(expiredKeys)}.`));
+    findings.push(findingOf.warning('key_expired', `Expired keys: ${describeKeys(expiredKeys)}.`));
   if (expiringKeys.length > 0)
     findings.push(
-      finding.warning('key_expires', `Keys that expire within 14 days: ${describeKeys(expiringKeys)}.`),
+      findingOf.warning('key_expires', `Keys that expire within 14 days: ${describeKeys(expiringKeys)}.`),
     );
   return findings;
 }
@@ -42,16 +42,16 @@ function checkKeyExpiry(clientKeys: readonly ClientKey[], now: number): Finding[
 /** Checks that the public keys of the token issuer can be loaded and that the gateway can use at least one of them. */
 export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[]> {
   const { tokens } = config.access;
-  if (tokens === null) return [finding.skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
+  if (tokens === null) return [findingOf.skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
   try {
     const { keys } = await fetchJwks(tokens.jwksUrl, AbortSignal.timeout(JWKS_TIMEOUT_MS));
     const usableKeyCount = (await Promise.all(keys.map(isUsableKey))).filter(Boolean).length;
     if (usableKeyCount > 0)
-      return [finding.ok(`AUTH_JWKS_URL: ${usableKeyCount} of ${keys.length} keys are usable.`)];
-    return [finding.failed('token_keys_unusable', `AUTH_JWKS_URL: none of ${keys.length} keys is usable.`)];
+      return [findingOf.ok(`AUTH_JWKS_URL: ${usableKeyCount} of ${keys.length} keys are usable.`)];
+    return [findingOf.failed('token_keys_unusable', `AUTH_JWKS_URL: none of ${keys.length} keys is usable.`)];
   } catch (error) {
     const message = `The public keys at AUTH_JWKS_URL cannot be loaded (${describeJwksError(error)}).`;
-    return [finding.failed('token_keys_unavailable', message)];
+    return [findingOf.failed('token_keys_unavailable', message)];
   }
 }
 

@@ -104,7 +104,7 @@ const findingCreator =
   (code: ProblemCode, message: string): Finding => ({ status, code, message, remedy: REMEDY_BY_CODE[code] });
 
 /** Functions that create a finding, by its status. */
-export const finding = {
+export const findingOf = {
   ok: (message: string): Finding => ({ status: 'ok', code: 'ok', message }),
   skipped: (message: string): Finding => ({ status: 'skipped', code: 'skipped', message }),
   warning: findingCreator('warning'),
@@ -112,6 +112,6 @@ export const finding = {
 };
 
 /** Result of each check that needs a real payment service, if the gateway uses the embedded sandbox. */
-export const SKIPPED_WITH_SANDBOX = finding.skipped(
+export const SKIPPED_WITH_SANDBOX = findingOf.skipped(
   'SERVICE_BASE_URL is not set: the embedded sandbox is used.',
 );

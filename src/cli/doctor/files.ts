@@ -3,7 +3,7 @@ import path from 'node:path';
 import { sqliteFileOf } from '../../datasources/journal/create-journal';
 import { describePathError } from '../../datasources/journal/journal-open-error';
 import { errorOrCauseCode } from '../../shared/error-code';
-import { finding, type CheckContext, type Finding } from './check';
+import { findingOf, type CheckContext, type Finding } from './check';
 import { readCredentialsFile } from './service-credentials';
 
 const MIB = 1024 * 1024;
@@ -16,9 +16,9 @@ const OTHERS_WRITE_BIT = 0o002;
 export function checkWritableFile(settingName: string, filePath: string): Finding[] {
   const absolutePath = path.resolve(filePath);
   const error = describePathError(absolutePath);
-  if (error) return [finding.failed('path_unusable', `${settingName}: ${error}.`)];
+  if (error) return [findingOf.failed('path_unusable', `${settingName}: ${error}.`)];
   const stateText = existsSync(absolutePath) ? 'is writable' : 'does not exist yet; the gateway creates it';
-  return [finding.ok(`${filePath} ${stateText}.`), checkDiskSpace(path.dirname(absolutePath))];
+  return [findingOf.ok(`${filePath} ${stateText}.`), checkDiskSpace(path.dirname(absolutePath))];
 }
 
 /** Checks the free disk space of a folder; if it does not exist, that of its parent folder, which must exist. */
@@ -26,8 +26,8 @@ function checkDiskSpace(folderPath: string): Finding {
   const { bavail, bsize } = statfsSync(existsSync(folderPath) ? folderPath : path.dirname(folderPath));
   const freeMib = Math.floor((bavail * bsize) / MIB);
   const message = `The disk of ${folderPath} has ${freeMib} MiB free.`;
-  if (freeMib >= DISK_WARN_BELOW_MIB) return finding.ok(message);
-  return (freeMib < DISK_FAIL_BELOW_MIB ? finding.failed : finding.warning)('disk_space_low', message);
+  if (freeMib >= DISK_WARN_BELOW_MIB) return findingOf.ok(message);
+  return (freeMib < DISK_FAIL_BELOW_MIB ? findingOf.failed : findingOf.warning)('disk_space_low', message);
 }
 
 /** Checks that the audit log can be written and its disk has space. Only `audit verify` checks the content. */
@@ -39,11 +39,11 @@ export function checkFilePermissions(context: CheckContext): Finding[] {
   const labelledPaths = sensitiveFilesOf(context).filter(([, filePath]) => existsSync(filePath));
   const skippedMessage =
     'File permissions were not checked: none of the secret files, key files, journal and audit log exists yet.';
-  if (labelledPaths.length === 0) return [finding.skipped(skippedMessage)];
+  if (labelledPaths.length === 0) return [findingOf.skipped(skippedMessage)];
   const findings = labelledPaths.flatMap(([label, filePath]) => checkFileMode(label, filePath));
   if (findings.length > 0) return findings;
   const labels = labelledPaths.map(([label]) => label).join(', ');
-  return [finding.ok(`Not readable or writable by every user of this machine: ${labels}.`)];
+  return [findingOf.ok(`Not readable or writable by every user of this machine: ${labels}.`)];
 }
 
 /**
@@ -70,11 +70,11 @@ function checkFileMode(label: string, filePath: string): Finding[] {
     const stats = statSync(filePath);
     if (stats.isDirectory()) return [];
     if (stats.mode & OTHERS_WRITE_BIT)
-      return [finding.failed('world_writable', `Every user of this machine may write ${label}.`)];
+      return [findingOf.failed('world_writable', `Every user of this machine may write ${label}.`)];
     if (stats.mode & OTHERS_READ_BIT)
-      return [finding.warning('world_readable', `Every user of this machine may read ${label}.`)];
+      return [findingOf.warning('world_readable', `Every user of this machine may read ${label}.`)];
     return [];
   } catch (error) {
-    return [finding.failed('not_readable', `${label} cannot be read (${errorOrCauseCode(error)}).`)];
+    return [findingOf.failed('not_readable', `${label} cannot be read (${errorOrCauseCode(error)}).`)];
   }
 }

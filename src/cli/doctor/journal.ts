@@ -12,7 +12,7 @@ import {
   diagnoseSqliteError,
 } from '../../datasources/journal/journal-error';
 import { sqliteFileOf } from '../../datasources/journal/create-journal';
-import { finding, type CheckContext, type Finding } from './check';
+import { findingOf, type CheckContext, type Finding } from './check';
 import { checkWritableFile } from './files';
 
 /** Maximum time in ms to wait while another process locks the SQLite file. */
@@ -28,7 +28,7 @@ export async function checkJournal({ config, now }: CheckContext): Promise<Findi
     sqlitePath === undefined ? await checkPostgres(journalUrl) : await checkSqlite(sqlitePath);
   if (!journalFacts) return findings;
   const unknownOutcomesFinding = config.sandbox
-    ? finding.skipped('Attempts of unknown outcome are not checked with the embedded sandbox.')
+    ? findingOf.skipped('Attempts of unknown outcome are not checked with the embedded sandbox.')
     : checkUnknownOutcomes(journalFacts, now());
   return [...findings, checkMigrations(journalFacts), unknownOutcomesFinding];
 }
@@ -47,7 +47,7 @@ async function checkSqlite(sqlitePath: string): Promise<JournalInspection> {
   } catch (error) {
     const reason = journalErrorText(describeJournalError(diagnoseSqliteError(error, sqlitePath)));
     const message = `DATABASE_URL: ${sqlitePath} is unusable: ${reason}.`;
-    return { findings: [finding.failed('sqlite_unusable', message)] };
+    return { findings: [findingOf.failed('sqlite_unusable', message)] };
   }
 }
 
@@ -55,7 +55,7 @@ async function checkPostgres(postgresUrl: string): Promise<JournalInspection> {
   try {
     const postgresFacts = await inspectPostgres(postgresUrl, POSTGRES_QUERY_TIMEOUT_MS);
     const findings = [
-      checkTables(postgresFacts),
+      checkTablesWritable(postgresFacts),
       checkDurability(postgresFacts),
       checkListenNotify(postgresFacts),
       checkDatabaseClock(postgresFacts),
@@ -63,16 +63,15 @@ async function checkPostgres(postgresUrl: string): Promise<JournalInspection> {
     return { findings, journalFacts: postgresFacts };
   } catch (error) {
     const reason = journalErrorText(describeJournalError(error));
-    return {
-      findings: [finding.failed('postgres_unusable', `DATABASE_URL: PostgreSQL cannot be used: ${reason}.`)],
-    };
+    const message = `DATABASE_URL: PostgreSQL cannot be used: ${reason}.`;
+    return { findings: [findingOf.failed('postgres_unusable', message)] };
   }
 }
 
-const checkTables = (postgresFacts: PostgresFacts): Finding =>
+const checkTablesWritable = (postgresFacts: PostgresFacts): Finding =>
   postgresFacts.isWritable
-    ? finding.ok('The tables of the journal are writable.')
-    : finding.failed('tables_not_writable', 'The tables of the journal are not writable.');
+    ? findingOf.ok('The tables of the journal are writable.')
+    : findingOf.failed('tables_not_writable', 'The tables of the journal are not writable.');
 
 function checkDurability(postgresFacts: PostgresFacts): Finding {
   const notDurableText =
@@ -83,46 +82,46 @@ function checkDurability(postgresFacts: PostgresFacts): Finding {
     'The database user cannot execute pg_control_system(): the gateway cannot detect a failover.';
   const weaknesses = weaknessesOf(postgresFacts);
   if (weaknesses.includes('journal_not_durable'))
-    return finding.failed('journal_not_durable', notDurableText);
+    return findingOf.failed('journal_not_durable', notDurableText);
   if (weaknesses.includes('asynchronous_standby'))
-    return finding.warning('asynchronous_standby', asynchronousStandbyText);
-  if (weaknesses.includes('failover_unnoticed')) return finding.warning('failover_unnoticed', failoverText);
-  return finding.ok('PostgreSQL keeps committed transactions.');
+    return findingOf.warning('asynchronous_standby', asynchronousStandbyText);
+  if (weaknesses.includes('failover_unnoticed')) return findingOf.warning('failover_unnoticed', failoverText);
+  return findingOf.ok('PostgreSQL keeps committed transactions.');
 }
 
 function checkListenNotify({ canListen }: PostgresFacts): Finding {
   if (canListen === null)
-    return finding.skipped('LISTEN and NOTIFY were not checked: the server is a standby.');
-  if (canListen) return finding.ok('LISTEN and NOTIFY work.');
+    return findingOf.skipped('LISTEN and NOTIFY were not checked: the server is a standby.');
+  if (canListen) return findingOf.ok('LISTEN and NOTIFY work.');
   const message = 'LISTEN and NOTIFY do not work: instances cannot notify each other of changes.';
-  return finding.warning('no_notifications', message);
+  return findingOf.warning('no_notifications', message);
 }
 
 function checkDatabaseClock(postgresFacts: PostgresFacts): Finding {
   if (!weaknessesOf(postgresFacts).includes('database_clock'))
-    return finding.ok('The clock agrees with that of PostgreSQL.');
+    return findingOf.ok('The clock agrees with that of PostgreSQL.');
   const differenceSeconds = Math.round(postgresFacts.clockDifferenceMs / 1000);
-  return finding.warning(
+  return findingOf.warning(
     'database_clock',
     `The clock of PostgreSQL is ${Math.abs(differenceSeconds)} s ${differenceSeconds < 0 ? 'behind' : 'ahead of'} that of this machine.`,
   );
 }
 
 function checkMigrations({ pendingMigrations, unknownMigrations }: JournalFacts): Finding {
-  const message = `A newer version of the gateway has migrated the tables (${unknownMigrations.join(', ')}).`;
-  if (unknownMigrations.length > 0) return finding.failed('journal_newer', message);
-  if (pendingMigrations.length > 0)
-    return finding.warning('migrations_pending', `Migrations are pending: ${pendingMigrations.join(', ')}.`);
-  return finding.ok('All migrations of the journal are applied.');
+  const pendingMessage = `Migrations are pending: ${pendingMigrations.join(', ')}.`;
+  const newerMessage = `A newer version of the gateway has migrated the tables (${unknownMigrations.join(', ')}).`;
+  if (unknownMigrations.length > 0) return findingOf.failed('journal_newer', newerMessage);
+  if (pendingMigrations.length > 0) return findingOf.warning('migrations_pending', pendingMessage);
+  return findingOf.ok('All migrations of the journal are applied.');
 }
 
 function checkUnknownOutcomes(
   { unknownOutcomes: { count, oldestStartedAt } }: JournalFacts,
   now: number,
 ): Finding {
-  if (count === 0 || oldestStartedAt === null) return finding.ok('No attempt has an unknown outcome.');
+  if (count === 0 || oldestStartedAt === null) return findingOf.ok('No attempt has an unknown outcome.');
   const oldestAgeHours = ((now - oldestStartedAt) / HOUR_MS).toFixed(1);
-  return finding.warning(
+  return findingOf.warning(
     'unknown_outcomes',
     `Attempts of unknown outcome: ${count}; the oldest is ${oldestAgeHours} h old.`,
   );

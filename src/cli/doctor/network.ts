@@ -4,7 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { withTimeout } from '../../shared/timeout';
 import { errorOrCauseCode } from '../../shared/error-code';
-import { SKIPPED_WITH_SANDBOX, finding, type CheckContext, type Finding } from './check';
+import { SKIPPED_WITH_SANDBOX, findingOf, type CheckContext, type Finding } from './check';
 
 const NETWORK_TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -27,7 +27,7 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
   const socket = isTls ? tls.connect({ host, port, servername }) : net.connect({ host, port });
   try {
     await withTimeout(NETWORK_TIMEOUT_MS, once(socket, isTls ? 'secureConnect' : 'connect'));
-    const connectionFinding = finding.ok(`${endpoint} accepts connections.`);
+    const connectionFinding = findingOf.ok(`${endpoint} accepts connections.`);
     if (!(socket instanceof tls.TLSSocket)) return [connectionFinding];
     const certificateRemainingMs = Date.parse(socket.getPeerCertificate().valid_to) - now();
     return [connectionFinding, checkCertificateExpiry(host, Math.floor(certificateRemainingMs / DAY_MS))];
@@ -35,10 +35,9 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
     const errorCode = errorOrCauseCode(error);
     const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(errorCode);
     const tlsMessage = `SERVICE_BASE_URL: the certificate of ${endpoint} is rejected (${errorCode}).`;
-    if (isTlsError) return [finding.failed('certificate_invalid', tlsMessage)];
-    return [
-      finding.failed('service_unreachable', `SERVICE_BASE_URL: no connection to ${endpoint} (${errorCode}).`),
-    ];
+    if (isTlsError) return [findingOf.failed('certificate_invalid', tlsMessage)];
+    const message = `SERVICE_BASE_URL: no connection to ${endpoint} (${errorCode}).`;
+    return [findingOf.failed('service_unreachable', message)];
   } finally {
     socket.destroy();
   }
@@ -46,8 +45,8 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
 
 function checkCertificateExpiry(host: string, remainingDays: number): Finding {
   const message = `The certificate of ${host} expires in ${remainingDays} days.`;
-  if (remainingDays >= CERTIFICATE_WARN_BELOW_DAYS) return finding.ok(message);
-  const newFinding = remainingDays < CERTIFICATE_FAIL_BELOW_DAYS ? finding.failed : finding.warning;
+  if (remainingDays >= CERTIFICATE_WARN_BELOW_DAYS) return findingOf.ok(message);
+  const newFinding = remainingDays < CERTIFICATE_FAIL_BELOW_DAYS ? findingOf.failed : findingOf.warning;
   return newFinding('certificate_expires', message);
 }
 
@@ -64,30 +63,31 @@ export async function checkPorts({ config }: CheckContext): Promise<Finding[]> {
   return findings;
 }
 
-async function checkPort(settingName: string, host: string, port: number): Promise<Finding> {
-  if (port === 0) return finding.skipped(`${settingName} is 0: the operating system chooses a free port.`);
-  const listenErrorCode = await findListenErrorCode(host, port);
-  if (listenErrorCode === null) return finding.ok(`Port ${port} is free.`);
+async function checkPort(settingName: string, listenHost: string, port: number): Promise<Finding> {
+  if (port === 0) return findingOf.skipped(`${settingName} is 0: the operating system chooses a free port.`);
+  const listenErrorCode = await findListenErrorCode(listenHost, port);
+  if (listenErrorCode === null) return findingOf.ok(`Port ${port} is free.`);
   if (listenErrorCode !== 'EADDRINUSE')
-    return finding.failed(
+    return findingOf.failed(
       'port_not_allowed',
-      `${settingName}: port ${port} of ${host} cannot be used (${listenErrorCode}).`,
+      `${settingName}: port ${port} of ${listenHost} cannot be used (${listenErrorCode}).`,
     );
-  if (await isUsedByPaygraph(host, port)) return finding.ok(`Port ${port} is in use by a running paygraph.`);
-  return finding.failed('port_in_use', `${settingName}: another program uses port ${port}.`);
+  if (await isUsedByPaygraph(listenHost, port))
+    return findingOf.ok(`Port ${port} is in use by a running paygraph.`);
+  return findingOf.failed('port_in_use', `${settingName}: another program uses port ${port}.`);
 }
 
 /** Listens on a port for a moment. Returns null on success, otherwise an error code such as EADDRINUSE. */
-async function findListenErrorCode(host: string, port: number): Promise<string | null> {
+async function findListenErrorCode(listenHost: string, port: number): Promise<string | null> {
   await using server = net.createServer((socket) => socket.destroy());
-  server.listen({ host, port, exclusive: true });
+  server.listen({ host: listenHost, port, exclusive: true });
   return await once(server, 'listening').then(() => null, errorOrCauseCode);
 }
 
 /** Whether a port is in use by a gateway or a sandbox. Both respond to /healthz with {"status":"ok"}. */
-async function isUsedByPaygraph(host: string, port: number): Promise<boolean> {
-  const isWildcard = ['0.0.0.0', '::'].includes(host);
-  const urlHost = isWildcard ? '127.0.0.1' : net.isIPv6(host) ? `[${host}]` : host;
+async function isUsedByPaygraph(listenHost: string, port: number): Promise<boolean> {
+  const isWildcard = ['0.0.0.0', '::'].includes(listenHost);
+  const urlHost = isWildcard ? '127.0.0.1' : net.isIPv6(listenHost) ? `[${listenHost}]` : listenHost;
   try {
     const signal = AbortSignal.timeout(NETWORK_TIMEOUT_MS);
     const response = await fetch(`http://${urlHost}:${port}/healthz`, { signal });
@@ -110,7 +110,7 @@ for (const subnet of PRIVATE_SUBNETS_TEXT.split(' ')) {
 export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): Promise<Finding[]> {
   if (publicUrl === null)
     return [
-      finding.skipped(
+      findingOf.skipped(
         'PUBLIC_URL is not set: the gateway requests no callbacks and finds changes by polling.',
       ),
     ];
@@ -119,15 +119,15 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
     const arePrivate = addresses.every((ip) => PRIVATE_IP_LIST.check(ip, net.isIPv6(ip) ? 'ipv6' : 'ipv4'));
     const addressFinding = arePrivate
-      ? finding.warning(
+      ? findingOf.warning(
           'private_address',
           `PUBLIC_URL: ${host} has only private addresses: ${addresses.join(', ')}.`,
         )
-      : finding.ok(`PUBLIC_URL: ${host} has a public address.`);
+      : findingOf.ok(`PUBLIC_URL: ${host} has a public address.`);
     return [addressFinding, await checkCallbackUrl(publicUrl)];
   } catch (error) {
     return [
-      finding.failed('host_not_found', `PUBLIC_URL: the host has no address (${errorOrCauseCode(error)}).`),
+      findingOf.failed('host_not_found', `PUBLIC_URL: the host has no address (${errorOrCauseCode(error)}).`),
     ];
   }
 }
@@ -136,13 +136,13 @@ async function checkCallbackUrl(publicUrl: string): Promise<Finding> {
   try {
     const signal = AbortSignal.timeout(NETWORK_TIMEOUT_MS);
     const { status } = await fetch(`${publicUrl}/callbacks/doctor`, { signal, redirect: 'manual' });
-    if (status === 204) return finding.ok('A running gateway accepts callbacks at PUBLIC_URL.');
-    return finding.warning(
+    if (status === 204) return findingOf.ok('A running gateway accepts callbacks at PUBLIC_URL.');
+    return findingOf.warning(
       'no_callbacks',
       `A callback to PUBLIC_URL got the status ${status} instead of 204.`,
     );
   } catch (error) {
-    return finding.warning(
+    return findingOf.warning(
       'no_callbacks',
       `PUBLIC_URL does not respond to a callback (${errorOrCauseCode(error)}).`,
     );

@@ -5,7 +5,7 @@ import { describeFileError } from '../../shared/hot-reloaded-file';
 import { TimeoutError, withTimeout } from '../../shared/timeout';
 import { errorOrCauseCode } from '../../shared/error-code';
 import { checkClientKeys, checkTokenKeys } from './auth-keys';
-import { finding, type Check, type CheckContext, type Finding } from './check';
+import { findingOf, type Check, type CheckContext, type Finding } from './check';
 import { checkAuditLogFile, checkFilePermissions } from './files';
 import { checkJournal } from './journal';
 import { checkPorts, checkPublicUrl, checkServiceConnection } from './network';
@@ -41,8 +41,8 @@ export async function runChecks(
     const findingsPromise = Promise.resolve().then(() => run(context));
     const findings = await withTimeout(timeoutMs, findingsPromise).catch((error: unknown) =>
       error instanceof TimeoutError
-        ? [finding.failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)]
-        : [finding.failed('check_error', `The check failed unexpectedly (${errorOrCauseCode(error)}).`)],
+        ? [findingOf.failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)]
+        : [findingOf.failed('check_error', `The check failed unexpectedly (${errorOrCauseCode(error)}).`)],
     );
     return findings.map((each) => ({ check: name, ...each }));
   });
@@ -55,13 +55,13 @@ export async function runChecks(
  */
 function checkSettings({ config }: CheckContext): Finding[] {
   const findings: Finding[] = config.warnings.map((message) =>
-    finding.warning('suspicious_setting', message),
+    findingOf.warning('suspicious_setting', message),
   );
   try {
     const schema = config.subgraph ? buildSubgraphSchema() : buildGatewaySchema();
     new PersistedOperations({ settings: config.limits.persisted, schema, onUnlisted: () => undefined });
   } catch (error) {
-    findings.push(finding.failed('manifest_invalid', `PERSISTED_OPERATIONS: ${describeFileError(error)}.`));
+    findings.push(findingOf.failed('manifest_invalid', `PERSISTED_OPERATIONS: ${describeFileError(error)}.`));
   }
   const connectionCapacity = maxClientConnections(fileDescriptorLimit());
   const configuredLimits = {
@@ -70,7 +70,7 @@ function checkSettings({ config }: CheckContext): Finding[] {
   };
   for (const [name, limit] of Object.entries(configuredLimits)) {
     const message = `${name} is ${limit}, but the limit of file descriptors allows the gateway only ${connectionCapacity} connections.`;
-    if (limit > connectionCapacity) findings.push(finding.warning('descriptor_limit_low', message));
+    if (limit > connectionCapacity) findings.push(findingOf.warning('descriptor_limit_low', message));
   }
-  return findings.length > 0 ? findings : [finding.ok('All settings are valid.')];
+  return findings.length > 0 ? findings : [findingOf.ok('All settings are valid.')];
 }

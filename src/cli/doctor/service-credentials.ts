@@ -8,7 +8,7 @@ import type { RawResponse } from '../../datasources/payment-service/http/http-ex
 import { ServiceTransport, dateHeaderMs } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { errorOrCauseCode } from '../../shared/error-code';
-import { SKIPPED_WITH_SANDBOX, finding, type CheckContext, type Finding } from './check';
+import { SKIPPED_WITH_SANDBOX, findingOf, type CheckContext, type Finding } from './check';
 
 /** Clock skew in ms from which the check fails: the service rejects timestamps this old (specification section 5). */
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
@@ -33,7 +33,7 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
     lookupPlan = planTestLookups(context);
   } catch (error) {
     return [
-      finding.failed('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`),
+      findingOf.failed('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`),
     ];
   }
   return checkBySignedLookups(context, lookupPlan).finally(() => lookupPlan.credentials.close());
@@ -91,7 +91,7 @@ async function checkBySignedLookups(
       findings.push(findingForHttpStatus(entryName, response.status, notFoundStatus));
     } catch (error) {
       const message = `A signed lookup with the credentials "${entryName}" got no response (${errorOrCauseCode(error)}).`;
-      findings.push(finding.failed('service_no_response', message));
+      findings.push(findingOf.failed('service_no_response', message));
     }
   };
   const pending = [...channelByEntry];
@@ -106,7 +106,8 @@ async function checkBySignedLookups(
     void unknownKeyTransport.close();
     // Any web server can respond "not found", but only the payment service rejects an unknown key with 401.
     const message = `A lookup with an unknown API key got the status ${response?.status} instead of 401.`;
-    if (response && response.status !== 401) findings.push(finding.warning('unknown_key_accepted', message));
+    if (response && response.status !== 401)
+      findings.push(findingOf.warning('unknown_key_accepted', message));
   }
   return [...findings, checkServiceClock(skewMs)];
 }
@@ -118,18 +119,19 @@ const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Pro
 
 function findingForHttpStatus(entryName: string, status: number, notFoundStatus: number): Finding {
   const subject = `A signed lookup with the credentials "${entryName}"`;
-  if (status === notFoundStatus) return finding.ok(`${subject} is accepted (${status}: no such payment).`);
-  if (status === 401) return finding.failed('credentials_rejected', `${subject} is rejected (401).`);
-  if (status >= 500) return finding.failed('service_error', `${subject} failed with the status ${status}.`);
+  if (status === notFoundStatus) return findingOf.ok(`${subject} is accepted (${status}: no such payment).`);
+  if (status === 401) return findingOf.failed('credentials_rejected', `${subject} is rejected (401).`);
+  if (status >= 500) return findingOf.failed('service_error', `${subject} failed with the status ${status}.`);
   const message = `${subject} of a payment that does not exist has the status ${status} instead of ${notFoundStatus}.`;
-  return finding.warning('unexpected_status', message);
+  return findingOf.warning('unexpected_status', message);
 }
 
 function checkServiceClock(skewMs: number | undefined): Finding {
   if (skewMs === undefined)
-    return finding.warning('clock_skew', 'The clocks were not compared: no response had a Date header.');
-  if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return finding.ok('The clock agrees with that of the service.');
+    return findingOf.warning('clock_skew', 'The clocks were not compared: no response had a Date header.');
+  if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return findingOf.ok('The clock agrees with that of the service.');
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
   const message = `The clock of this machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;
-  return (Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? finding.failed : finding.warning)('clock_skew', message);
+  const newFinding = Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? findingOf.failed : findingOf.warning;
+  return newFinding('clock_skew', message);
 }

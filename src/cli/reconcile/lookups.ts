@@ -20,8 +20,8 @@ export type LookupOutcome =
   | { failureWord: string; isOutage: boolean };
 
 /** Temporary errors, after which a lookup is retried. Other errors would recur. */
-const RETRYABLE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
-const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set([...RETRYABLE_ERRORS, 'AUTH_FAILED']);
+const RETRYABLE_ERROR_KINDS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
+const OUTAGE_ERROR_KINDS: ReadonlySet<ServiceErrorKind> = new Set([...RETRYABLE_ERROR_KINDS, 'AUTH_FAILED']);
 const MAX_LOOKUP_TRIES = 5;
 const FIRST_RETRY_DELAY_MS = 500;
 const MAX_RETRY_DELAY_MS = 30_000;
@@ -81,9 +81,9 @@ export class LookupClient implements AsyncDisposable {
         return { transaction };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        if (tryNumber >= MAX_LOOKUP_TRIES || !RETRYABLE_ERRORS.has(error.kind)) {
+        if (tryNumber >= MAX_LOOKUP_TRIES || !RETRYABLE_ERROR_KINDS.has(error.kind)) {
           const failureWord = error.kind.toLowerCase().replace(/^(lookup_)?/, 'lookup_');
-          return { failureWord, isOutage: OUTAGE_ERRORS.has(error.kind) };
+          return { failureWord, isOutage: OUTAGE_ERROR_KINDS.has(error.kind) };
         }
         const backoffMs = FIRST_RETRY_DELAY_MS * 2 ** (tryNumber - 1) * (0.5 + Math.random());
         const delayMs = Math.min(Math.max(backoffMs, error.retryAfterMs ?? 0), MAX_RETRY_DELAY_MS);
