@@ -1,7 +1,7 @@
 import { ConfigError } from '../config';
 import type { Journal } from '../datasources/journal/journal';
 import { journalErrorText, isPermanent } from '../datasources/journal/journal-error';
-import { inspectPostgres, weaknessesOf } from '../datasources/journal/diagnostics';
+import { inspectPostgres, weaknessCodes } from '../datasources/journal/diagnostics';
 import { JournalMonitor } from '../datasources/journal/journal-monitor';
 import { JournalOpenError } from '../datasources/journal/journal-open-error';
 import { instrumentJournal, type JournalCallListener } from '../datasources/journal/instrumented-journal';
@@ -46,7 +46,7 @@ const POSTGRES_INSPECTION_TIMEOUT_MS = 5_000;
 
 /** Logs each weakness of PostgreSQL, such as commits that are not durable. Logs nothing if it cannot be inspected. */
 async function logPostgresWeaknesses(url: string, log: SharedDependencies['log']): Promise<void> {
-  const weaknesses = await inspectPostgres(url, POSTGRES_INSPECTION_TIMEOUT_MS).then(weaknessesOf, () => []);
+  const weaknesses = await inspectPostgres(url, POSTGRES_INSPECTION_TIMEOUT_MS).then(weaknessCodes, () => []);
   for (const weakness of weaknesses)
     log.warn(
       { event: 'journal_weakness', reason: weakness },

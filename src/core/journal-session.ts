@@ -6,7 +6,7 @@ import {
   type InsertResult,
   type Journal,
   type NewAttempt,
-  type Outcome,
+  type OutcomeDetails,
   type AttemptFields,
 } from '../datasources/journal/journal';
 import { AttemptMissing } from '../datasources/journal/fence';
@@ -100,7 +100,7 @@ export class JournalSession {
    * and throws a ServiceError (UNAVAILABLE).
    * @param outcomeOnFailure the outcome to queue if the attempt replaces a lost one that succeeded. Default: `not_sent`
    */
-  async insertAttempt(attempt: NewAttempt, outcomeOnFailure?: Outcome): Promise<InsertResult> {
+  async insertAttempt(attempt: NewAttempt, outcomeOnFailure?: OutcomeDetails): Promise<InsertResult> {
     const pendingInsert = this.journal.insertAttempt(attempt);
     try {
       const result = await this.failClosed(pendingInsert);
@@ -161,7 +161,7 @@ export class JournalSession {
    * - a recovery has found this transaction, but another attempt has taken the idempotency key.
    * @param onRecorded called once when the outcome is recorded, perhaps after the promise has resolved; must not throw
    */
-  recordOutcome(attempt: AttemptFields, outcome: Outcome, onRecorded?: () => void): Promise<boolean> {
+  recordOutcome(attempt: AttemptFields, outcome: OutcomeDetails, onRecorded?: () => void): Promise<boolean> {
     const isFirstOutcomeByInserter = this.#attemptsInFlight.delete(attempt.id);
     const unrecorded = { attempt, outcome, isFirstOutcomeByInserter, onRecorded };
     const recording = this.#recordAndNotify(unrecorded).catch(() => {

@@ -1,4 +1,4 @@
-import type { Outcome, AttemptFields } from '../datasources/journal/journal';
+import type { OutcomeDetails, AttemptFields } from '../datasources/journal/journal';
 import type { JournalClock } from './clocks';
 
 /**
@@ -13,7 +13,7 @@ const FLUSH_BATCH_SIZE = 250;
 /** An outcome that the journal may not have recorded. */
 export interface UnrecordedOutcome {
   attempt: AttemptFields;
-  outcome: Outcome;
+  outcome: OutcomeDetails;
   /** Whether this is the first outcome of an attempt that this instance inserted, or tried to insert. */
   isFirstOutcomeByInserter: boolean;
   /**

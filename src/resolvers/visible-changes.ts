@@ -47,9 +47,9 @@ export class VisibleChanges {
   #filterFor(channel: string): ChangeFilter {
     const { caller } = this;
     requireChannel(caller, channel);
-    const creators = kindsWithRight(caller, 'read', 'read:own').map(
+    const clientByKind = kindsWithRight(caller, 'read', 'read:own').map(
       (kind) => [kind, creatorRestriction(caller, `${kind}s:read`)] as const,
     );
-    return { channel, creators: Object.fromEntries(creators) };
+    return { channel, clientByKind: Object.fromEntries(clientByKind) };
   }
 }

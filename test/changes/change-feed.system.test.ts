@@ -68,7 +68,7 @@ class Instance {
 
 const filterFor = (channel: string, client: string | null = null): ChangeFilter => ({
   channel,
-  creators: { payment: client, payout: null },
+  clientByKind: { payment: client, payout: null },
 });
 
 /** Returns the next two changes of a watcher. */

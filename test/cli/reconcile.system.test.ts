@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { RateLimiter } from '../../src/cli/reconcile/rate-limiter';
-import type { Outcome } from '../../src/datasources/journal/journal';
+import type { OutcomeDetails } from '../../src/datasources/journal/journal';
 import { API_KEY, SECRET_KEY } from '../support/gateway';
 import { until } from '../support/latch';
 import {
@@ -14,9 +14,9 @@ import {
 } from './support/reconciling';
 import { run, start } from './support/run';
 
-const REJECTED: Outcome = { outcome: 'rejected', settledAt: START };
-const NOT_SENT: Outcome = { outcome: 'not_sent', settledAt: START };
-const UNKNOWN: Outcome = { outcome: 'unknown', nextRecheckAt: START };
+const REJECTED: OutcomeDetails = { outcome: 'rejected', settledAt: START };
+const NOT_SENT: OutcomeDetails = { outcome: 'not_sent', settledAt: START };
+const UNKNOWN: OutcomeDetails = { outcome: 'unknown', nextRecheckAt: START };
 const HOUR_MS = 60 * 60 * 1000;
 
 /** Returns result and detail by idempotency key. */

@@ -12,8 +12,8 @@ export const bugs = [
     id: 'follow-up-releases-early',
     promise: 'The key of a lost payment is not released before UNKNOWN_SETTLE_SECONDS have passed.',
     file: 'src/core/recovery/outcome-recovery.ts',
-    find: 'absence.lookups >= MIN_ABSENCE_LOOKUPS && absence.spanMs >= settleMs',
-    replace: 'absence.lookups >= MIN_ABSENCE_LOOKUPS',
+    find: 'absence.lookupCount >= MIN_ABSENCE_LOOKUPS && absence.spanMs >= settleMs',
+    replace: 'absence.lookupCount >= MIN_ABSENCE_LOOKUPS',
     tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
   {

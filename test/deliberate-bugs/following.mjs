@@ -44,8 +44,8 @@ export const bugs = [
     id: 'follower-never-stops',
     promise: 'Transactions are not looked up after FOLLOW_DAYS.',
     file: 'src/core/changes/transaction-follower.ts',
-    find: 'clock.now() - createdAt >= config.changes.followMs',
-    replace: 'clock.now() < createdAt',
+    find: 'clock.now() - succeededAt >= config.changes.followMs',
+    replace: 'clock.now() < succeededAt',
     tests: ['test/changes/following.slow.test.ts'],
   },
   {

@@ -251,7 +251,7 @@ test.each(['sqlite', 'postgres'] as const)(
         statements.push(sql);
         return [];
       },
-      transaction: (work) => work(),
+      runInTransaction: (work) => work(),
     });
     expect(statements.length).toBeGreaterThan(5);
     const REMOVING =

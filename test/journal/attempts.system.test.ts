@@ -88,7 +88,7 @@ describeJournals('Inserting an attempt', (fixture) => {
   });
 });
 
-const SUCCEEDED = { outcome: 'succeeded', transactionId: 'tx-1', status: 'CHECKOUT', settledAt: 3_000 };
+const SUCCEEDED = { outcome: 'succeeded', transactionId: 'tx-1', wireStatus: 'CHECKOUT', settledAt: 3_000 };
 
 describeJournals('Recording an outcome', (fixture) => {
   test('assigns a transaction to only one of six concurrent attempts on two instances', async () => {
@@ -123,7 +123,7 @@ describeJournals('Recording an outcome', (fixture) => {
     const odd = await begunAs(fixture.journal, 'in_progress', newAttempt());
     const beside = await begunAs(fixture.journal, 'in_progress', newAttempt());
     await Promise.allSettled([
-      fixture.journal.recordOutcome(odd.id, { ...OUTCOMES.succeeded, status: 'A\u0000B\ud800' }),
+      fixture.journal.recordOutcome(odd.id, { ...OUTCOMES.succeeded, wireStatus: 'A\u0000B\ud800' }),
       fixture.journal.recordOutcome(beside.id, OUTCOMES.succeeded),
     ]);
     await expect(fixture.journal.find(beside)).resolves.toMatchObject(SUCCEEDED);

@@ -118,11 +118,14 @@ describeJournals('The recorded status changes', (fixture) => {
     const ids = [first, second, payout, elsewhere].map(({ transactionId }) => transactionId);
     await expect(read({})).resolves.toEqual(ids.slice(0, 3));
     await expect(read({ channel: null })).resolves.toEqual(ids);
-    await expect(read({ creators: { payment: null } })).resolves.toEqual(ids.slice(0, 2));
-    await expect(read({ creators: { payment: client } })).resolves.toEqual([ids[1]]);
-    await expect(read({ creators: { payout: null, payment: 'shop' } })).resolves.toEqual([ids[0], ids[2]]);
-    await expect(read({ creators: {} })).resolves.toEqual([]);
-    const page = await readPage(fixture.journal, rangeOf(first, { creators: { payment: 'nobody' } }));
+    await expect(read({ clientByKind: { payment: null } })).resolves.toEqual(ids.slice(0, 2));
+    await expect(read({ clientByKind: { payment: client } })).resolves.toEqual([ids[1]]);
+    await expect(read({ clientByKind: { payout: null, payment: 'shop' } })).resolves.toEqual([
+      ids[0],
+      ids[2],
+    ]);
+    await expect(read({ clientByKind: {} })).resolves.toEqual([]);
+    const page = await readPage(fixture.journal, rangeOf(first, { clientByKind: { payment: 'nobody' } }));
     const newest = await fixture.journal.newestChange(service, channel);
     expect(page).toMatchObject({ changes: [], hasMore: false, endPosition: newest });
     await expect(read({ after: newest })).resolves.toEqual([]);

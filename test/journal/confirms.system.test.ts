@@ -8,7 +8,7 @@ const UNKNOWN = { isPreviousOutcomeUnknown: true, unresolvedInputHashes: expect.
 const next = (before: ConfirmClaim, given: Partial<ConfirmClaim> = {}): ConfirmClaim =>
   newConfirm({
     ...before,
-    id: newConfirm().id,
+    confirmId: newConfirm().confirmId,
     inputHash: newConfirm().inputHash,
     owner: 'instance-2',
     ...given,
@@ -19,7 +19,7 @@ describeJournals('A confirm in the journal', (fixture) => {
     'is independent of confirms with another %s',
     async (scope) => {
       const first = newConfirm();
-      await fixture.journal.endConfirm(newConfirm().id, {
+      await fixture.journal.endConfirm(newConfirm().confirmId, {
         outcome: 'known',
         confirmedInputs: [confirmedBy(first)],
       });
@@ -31,11 +31,11 @@ describeJournals('A confirm in the journal', (fixture) => {
   );
 
   test('stays in progress while its lease is renewed, and its lease cannot be renewed after it has ended', async () => {
-    const first = newConfirm({ owner: newConfirm().id });
+    const first = newConfirm({ owner: newConfirm().confirmId });
     await fixture.journal.beginConfirm(first);
     await fixture.journal.renew(first.owner, 8_000);
     await expect(fixture.journal.beginConfirm(next(first, { now: 5_001 }))).resolves.toBeNull();
-    await fixture.journal.endConfirm(first.id, ENDED.unknown);
+    await fixture.journal.endConfirm(first.confirmId, ENDED.unknown);
     await fixture.journal.renew(first.owner, 12_000);
     await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(UNKNOWN);
   });
@@ -66,7 +66,7 @@ describeJournals('A confirm in the journal', (fixture) => {
     const first = newConfirm();
     let started = await fixture.journal.beginConfirm(first);
     for (let times = 0, last = first; times < 100; times += 1) {
-      await fixture.journal.endConfirm(last.id, ENDED.unknown);
+      await fixture.journal.endConfirm(last.confirmId, ENDED.unknown);
       last = next(first, { inputHash: `key.${'f'.repeat(64)}${times}` });
       started = await fixture.journal.beginConfirm(last);
       expect(started?.unresolvedInputHashes.join('').length).toBeLessThan(5_000);
@@ -84,7 +84,10 @@ describeJournals('A confirm in the journal', (fixture) => {
     };
     const found = payments.map(rival);
     for (const claim of payments)
-      await fixture.journal.endConfirm(claim.id, { outcome: 'known', confirmedInputs: [confirmedBy(claim)] });
+      await fixture.journal.endConfirm(claim.confirmId, {
+        outcome: 'known',
+        confirmedInputs: [confirmedBy(claim)],
+      });
     await expect(Promise.all(found)).resolves.toEqual(payments.map((claim) => [confirmedBy(claim)]));
   });
 });

@@ -38,7 +38,7 @@ describeJournals('A journal', (fixture) => {
     const begins = attempts.map((attempt) => journal.insertAttempt(attempt));
     const others = [
       journal.recordOutcome(settled.id, OUTCOMES.succeeded),
-      journal.endConfirm(confirm.id, ENDED.known),
+      journal.endConfirm(confirm.confirmId, ENDED.known),
     ];
     await journal.close();
     expect(tally(await Promise.all(begins))).toEqual({ started: 1_000 });
@@ -47,7 +47,7 @@ describeJournals('A journal', (fixture) => {
     const kept = await fixture.store.rows(`SELECT 1 FROM attempts WHERE service = '${service}'`);
     expect(kept).toHaveLength(1_000);
     await expect(fixture.journal.find(settled)).resolves.toMatchObject({ outcome: 'succeeded' });
-    const next = fixture.journal.beginConfirm({ ...confirm, id: newConfirm().id });
+    const next = fixture.journal.beginConfirm({ ...confirm, confirmId: newConfirm().confirmId });
     await expect(next).resolves.toMatchObject({ isPreviousOutcomeUnknown: false });
   });
 

@@ -42,7 +42,7 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
       channel: payments[0]!.channel,
       transactionId: payments[0]!.transactionId,
       status: 'PENDING',
-      createdAt: 3_000,
+      succeededAt: 3_000,
       changedAt: 3_000,
       failures: 0,
     });
@@ -193,10 +193,10 @@ describeEmptyStores('The upgrade of a journal without recorded status changes', 
     await Promise.all(others.map((journal) => journal.close()));
     const found = await after.claimFollowed(claimOf(recent[0]!, { now: now + 1, youngLimit: 0 }));
     expect(found.map(({ transactionId }) => transactionId).sort()).toEqual(idsOf(recent));
-    for (const { transactionId, status, createdAt } of found)
+    for (const { transactionId, status, succeededAt } of found)
       expect({ status, transactionId }).toEqual({
         status: null,
-        transactionId: `transaction ${createdAt}`,
+        transactionId: `transaction ${succeededAt}`,
       });
     for (const payment of recent)
       await expect(after.recordObservation(observationOf(payment, COMPLETED))).resolves.toBe('recorded');

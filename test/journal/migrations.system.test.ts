@@ -76,7 +76,7 @@ describeEmptyStores('A journal from before the first release', (store) => {
       publicDetails: '{"last4":"1111"}',
       outcome: 'succeeded',
       transactionId: 'tx paid',
-      status: 'COMPLETED',
+      wireStatus: 'COMPLETED',
       startedAt: 1_000,
       settledAt: 3_000,
     });
@@ -87,7 +87,7 @@ describeEmptyStores('A journal from before the first release', (store) => {
       sendUntil: 2_000,
       serviceStartedAt: 900,
       recheckCount: 3,
-      absence: { lookups: 2, spanMs: 70, observer: 'a' },
+      absence: { lookupCount: 2, spanMs: 70, observer: 'a' },
     });
     const begin = (given: Partial<NewAttempt>) =>
       journal.insertAttempt(newAttempt({ service, channel: 'channel-1', ...given }));
@@ -129,13 +129,13 @@ describePostgres('A journal from before the first release', () => {
         }
         return rows;
       };
-      const transaction: MigrationDatabase['transaction'] = async (work) => {
+      const transaction: MigrationDatabase['runInTransaction'] = async (work) => {
         await execute('BEGIN');
         const result = await work();
         await execute('COMMIT');
         return result;
       };
-      await migrate({ dialect: 'postgres', execute, transaction });
+      await migrate({ dialect: 'postgres', execute, runInTransaction: transaction });
     });
     const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
     for (const [key, expected] of [

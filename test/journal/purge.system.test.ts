@@ -42,7 +42,7 @@ describeJournals('A purge of the journal', (fixture) => {
     const confirmed = Array.from({ length: 21 }, (_, place) =>
       confirmedBy({ ...payment, inputHash: `hash ${place}` }, { confirmedAt: 10_000 + place }),
     );
-    await fixture.journal.endConfirm(payment.id, { outcome: 'known', confirmedInputs: confirmed });
+    await fixture.journal.endConfirm(payment.confirmId, { outcome: 'known', confirmedInputs: confirmed });
     await expect(purgeAll(fixture.journal, 'confirmed', 10_000)).resolves.toEqual([0]);
     await expect(purgeAll(fixture.journal, 'confirmed', 10_020, 8)).resolves.toEqual([8, 8, 4]);
     await expect(fixture.journal.confirmedInputs(payment)).resolves.toEqual(confirmed.slice(20));

@@ -6,7 +6,7 @@ import {
 import { listAttemptsStatement } from '../../src/datasources/journal/attempt-list';
 import type {
   AttemptQuery,
-  Creator,
+  CreatorAndKind,
   NewAttempt,
   TransactionRef,
 } from '../../src/datasources/journal/journal';
@@ -143,7 +143,7 @@ describeSqliteJournal('Database connections for lists', (fixture) => {
 });
 
 describeJournals('The search for transactions that a client created', (fixture) => {
-  const someone = (): Creator & { channel: string } => ({
+  const someone = (): CreatorAndKind & { channel: string } => ({
     service: randomUUID(),
     client: 'user-1',
     kind: 'payment',
@@ -156,7 +156,7 @@ describeJournals('The search for transactions that a client created', (fixture) 
     return { ...attempt, transactionId };
   }
 
-  const idsFound = async (creator: Creator, refs: TransactionRef[]): Promise<(string | null)[]> =>
+  const idsFound = async (creator: CreatorAndKind, refs: TransactionRef[]): Promise<(string | null)[]> =>
     (await fixture.journal.findCreated(creator, refs)).map((attempt) => attempt?.id ?? null);
 
   test('finds them by exact transaction id, external id or both, and keeps the requested order', async () => {
@@ -297,7 +297,7 @@ async function readAll(
 ) {
   const range = { channel: null, from: 0, to: Number.MAX_SAFE_INTEGER, after: null, ...given };
   const [ids, lengths]: [string[], number[]] = [[], []];
-  for await (const page of journal.attemptsByStart(range)) {
+  for await (const page of journal.attemptPagesByStart(range)) {
     ids.push(...page.map(({ id }) => id));
     lengths.push(page.length);
   }

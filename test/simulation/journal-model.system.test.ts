@@ -1,4 +1,4 @@
-import type { Attempt, Journal, Outcome } from '../../src/datasources/journal/journal';
+import type { Attempt, Journal, OutcomeDetails } from '../../src/datasources/journal/journal';
 import { Random } from '../chaos/random';
 import { describeJournals } from '../journal/support/fixture';
 import { newAttempt, newConfirm, newPayout } from '../journal/support/samples';
@@ -73,9 +73,9 @@ class History {
     const { random } = this;
     const settledAt = this.#now;
     const transactionId = `tx-${random.between(0, 6)}`;
-    const absence = { lookups: 2, spanMs: 300, observer: random.one(OWNERS) };
-    const outcome = random.one<Outcome>([
-      { outcome: 'succeeded', transactionId, status: 'CHECKOUT', settledAt },
+    const absence = { lookupCount: 2, spanMs: 300, observer: random.one(OWNERS) };
+    const outcome = random.one<OutcomeDetails>([
+      { outcome: 'succeeded', transactionId, wireStatus: 'CHECKOUT', settledAt },
       { outcome: 'rejected', settledAt },
       { outcome: 'not_sent', settledAt },
       { outcome: 'unknown', nextRecheckAt: this.#now + 1000 },
@@ -109,7 +109,7 @@ class History {
         now,
         leaseUntil: now + 4000,
       });
-      this.#confirms.push(claim.id);
+      this.#confirms.push(claim.confirmId);
       return (journal) => journal.beginConfirm(claim);
     }
     if (random.chance(0.3))

@@ -12,7 +12,7 @@ import {
   type ConfirmedInput,
   type PaymentRef,
   type NewAttempt,
-  type Outcome,
+  type OutcomeDetails,
   type PurgeProgress,
   type PurgeStep,
   type AttemptFields,
@@ -24,13 +24,15 @@ interface Commit {
   undo: (() => void)[];
 }
 
-type Confirm = Pick<ConfirmClaim, 'id' | 'owner' | 'leaseUntil' | 'inputHash'> & { suspectHashes: string[] };
+type Confirm = Pick<ConfirmClaim, 'confirmId' | 'owner' | 'leaseUntil' | 'inputHash'> & {
+  suspectHashes: string[];
+};
 
 /** The part of a new attempt that its sender does not choose. */
 export const BEGUN = {
   outcome: 'in_progress',
   transactionId: null,
-  status: null,
+  wireStatus: null,
   settledAt: null,
   nextRecheckAt: null,
   recheckCount: 0,
@@ -168,7 +170,7 @@ export class JournalModel {
     return holder && !isReleased(holder) ? { kind: 'exists', attempt: holder } : undefined;
   }
 
-  recordOutcome(id: string, outcome: Outcome): boolean {
+  recordOutcome(id: string, outcome: OutcomeDetails): boolean {
     const attempt = this.#byId(id);
     if (!attempt) {
       if (outcome.outcome === 'succeeded' || outcome.outcome === 'unknown') throw new AttemptMissing();
@@ -182,14 +184,14 @@ export class JournalModel {
       return true;
     }
     const { service, kind } = attempt;
-    const { transactionId, status } =
-      outcome.outcome === 'succeeded' ? outcome : { transactionId: null, status: null };
+    const { transactionId, wireStatus } =
+      outcome.outcome === 'succeeded' ? outcome : { transactionId: null, wireStatus: null };
     if (transactionId !== null && this.findByTransaction(service, kind, transactionId, id)) return false;
     if (isOpen(attempt)) {
       const settled = {
         ...outcome,
         transactionId,
-        status,
+        wireStatus,
         absence: NO_ABSENCE_EVIDENCE,
         nextRecheckAt: null,
       };
@@ -263,13 +265,13 @@ export class JournalModel {
   }
 
   beginConfirm(claim: ConfirmClaim): ConfirmBeginResult | null {
-    const { id, owner, leaseUntil, inputHash, now } = claim;
+    const { confirmId, owner, leaseUntil, inputHash, now } = claim;
     const key = paymentKey(claim);
     const before = this.#confirms.get(key);
     if (before && !hasEnded(before.leaseUntil, now)) return null;
     const isNew = before !== undefined && !before.suspectHashes.join(' ').includes(before.inputHash);
     const suspectHashes = [...(before?.suspectHashes ?? []), ...(isNew ? [before.inputHash] : [])];
-    this.#set(this.#confirms, key, { id, owner, leaseUntil, inputHash, suspectHashes });
+    this.#set(this.#confirms, key, { confirmId, owner, leaseUntil, inputHash, suspectHashes });
     return { isPreviousOutcomeUnknown: before !== undefined, unresolvedInputHashes: suspectHashes };
   }
 
@@ -279,7 +281,7 @@ export class JournalModel {
       if (!this.#confirmed.has(key)) this.#set(this.#confirmed, key, input);
     }
     for (const [key, confirm] of this.#confirms) {
-      if (confirm.id !== id) continue;
+      if (confirm.confirmId !== id) continue;
       const inputHash = outcome === 'not_carried_out' ? '' : confirm.inputHash;
       const ended = outcome === 'known' ? undefined : { ...confirm, leaseUntil: 0, inputHash };
       this.#set(this.#confirms, key, ended);
@@ -296,7 +298,7 @@ export class JournalModel {
     if (target === 'reservations') {
       const left = [...this.#reservations].filter(([, id]) => !this.#byId(id));
       for (const [key] of left) this.#set(this.#reservations, key, undefined);
-      return { deletedCount: left.length, after: null };
+      return { deletedCount: left.length, endPosition: null };
     }
     if (target === 'confirmed') {
       const expired = [...this.#confirmed]
@@ -337,5 +339,5 @@ const newestFirst = (a: Attempt, b: Attempt): number => b.startedAt - a.startedA
 
 const progress = (times: readonly number[], limit: number): PurgeProgress => ({
   deletedCount: times.length,
-  after: times.length < limit ? null : String(times.at(-1)),
+  endPosition: times.length < limit ? null : String(times.at(-1)),
 });

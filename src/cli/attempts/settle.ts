@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditLog } from '../../observability/audit/audit-log';
-import type { Attempt, Outcome } from '../../datasources/journal/journal';
+import type { Attempt, OutcomeDetails } from '../../datasources/journal/journal';
 import type { ProposedOutcome } from '../../datasources/journal/settlement-proposals';
 import { sleep } from '../../shared/timeout';
 import { auditActorName } from './operator';
@@ -125,10 +125,10 @@ async function claimAttempt({ journal, serviceName }: CliSession, id: string): P
   }
 }
 
-function requestedOutcome(request: SettleRequest, settledAtMs: number): Outcome {
+function requestedOutcome(request: SettleRequest, settledAtMs: number): OutcomeDetails {
   if (request.outcome === 'not_sent') return { outcome: request.outcome, settledAt: settledAtMs };
   const { outcome, transactionId, status } = request;
-  return { outcome, transactionId, status, settledAt: settledAtMs };
+  return { outcome, transactionId, wireStatus: status, settledAt: settledAtMs };
 }
 
 /**
@@ -168,6 +168,6 @@ export async function storeProposal(
     });
     return { ...planned, state: 'proposed' };
   });
-  await cliSession.journal.proposals.add(proposedOutcomes, proposedAt);
+  await cliSession.journal.proposalStore.add(proposedOutcomes, proposedAt);
   return { proposalId, results };
 }

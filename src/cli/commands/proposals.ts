@@ -53,7 +53,7 @@ interface JsonOption {
 /** Runs `paygraph attempts proposals`. */
 export async function listProposals(context: CommandContext, { json }: JsonOption): Promise<void> {
   await using cliSession = await openCliSession(context);
-  const allRows = await cliSession.journal.proposals.list(cliSession.serviceName, Date.now());
+  const allRows = await cliSession.journal.proposalStore.list(cliSession.serviceName, Date.now());
   const proposalJsons = [];
   for (const proposalRows of Map.groupBy(allRows, ({ id }) => id).values())
     proposalJsons.push(await loadProposalJson(cliSession, proposalRows as ProposalRows));
@@ -65,7 +65,7 @@ export async function listProposals(context: CommandContext, { json }: JsonOptio
 
 /** Reads the open proposal with this id. Throws if there is none. */
 async function readOpenProposal({ journal, serviceName }: CliSession, proposalId: string) {
-  const [first, ...more] = await journal.proposals.list(serviceName, Date.now(), proposalId);
+  const [first, ...more] = await journal.proposalStore.list(serviceName, Date.now(), proposalId);
   if (!first)
     throw new Error(
       'No open proposal has this id. It was approved or withdrawn, has expired, or the id is wrong.',
@@ -98,7 +98,7 @@ export async function approveProposal(
     );
   const results = await settleReadyRequests(cliSession, plannedSettles, { reason, proposal });
   for (const { state, attempt } of results)
-    if (state !== 'refused' && attempt) await cliSession.journal.proposals.remove(proposalId, attempt.id);
+    if (state !== 'refused' && attempt) await cliSession.journal.proposalStore.remove(proposalId, attempt.id);
   return printSettleReport(context.terminal, results, { json, isCarriedOut: true });
 }
 
@@ -118,6 +118,6 @@ export async function withdrawProposal(
     const attempt = await journal.findById(serviceName, attemptId);
     if (attempt) auditLog.recordOperatorAction({ ...auditEntry, attempt, outcome, transactionId });
   }
-  await journal.proposals.remove(proposalId);
+  await journal.proposalStore.remove(proposalId);
   context.terminal.print('The proposal was withdrawn.');
 }

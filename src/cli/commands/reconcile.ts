@@ -49,7 +49,7 @@ export async function reconcile(
     terminal.showProgress('Reading the record of changes …');
     await latestChanges.update();
     const { followsTransactions } = config;
-    const attemptPages = journal.attemptsByStart({ ...selection, after: reportFile.lastPosition });
+    const attemptPages = journal.attemptPagesByStart({ ...selection, after: reportFile.lastPosition });
     const checkOptions = { journal, latestChanges, followsTransactions, lookupClient };
     await checkAttempts(attemptPages, checkOptions, { reportFile, terminal });
     reportFile.complete();

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import path from 'node:path';
-import { sqliteFileOf } from '../../datasources/journal/create-journal';
+import { sqlitePathOf } from '../../datasources/journal/create-journal';
 import { describePathError } from '../../datasources/journal/journal-open-error';
 import { errorOrCauseCode } from '../../shared/error-code';
 import { findingOf, type CheckContext, type Finding } from './check';
@@ -55,7 +55,7 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [label: string
   const labelledPaths: [label: string, filePath: string][] = [
     ['SERVICE_CREDENTIALS_FILE', credentialsFile ?? ''],
     ['CLIENT_KEYS_FILE', config.access.clientKeysFile ?? ''],
-    ['the journal (DATABASE_URL)', sqliteFileOf(config.journal.url.reveal()) ?? ''],
+    ['the journal (DATABASE_URL)', sqlitePathOf(config.journal.url.reveal()) ?? ''],
     ['AUDIT_LOG_FILE', config.auditFile],
   ];
   for (const { setting, path: filePath } of secretFiles) labelledPaths.push([setting, filePath]);

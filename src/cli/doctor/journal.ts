@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import {
   inspectPostgres,
-  weaknessesOf,
+  weaknessCodes,
   inspectSqlite,
   type JournalFacts,
   type PostgresFacts,
@@ -11,7 +11,7 @@ import {
   journalErrorText,
   diagnoseSqliteError,
 } from '../../datasources/journal/journal-error';
-import { sqliteFileOf } from '../../datasources/journal/create-journal';
+import { sqlitePathOf } from '../../datasources/journal/create-journal';
 import { findingOf, type CheckContext, type Finding } from './check';
 import { checkWritableFile } from './files';
 
@@ -23,7 +23,7 @@ const HOUR_MS = 60 * 60 * 1000;
 /** Checks that the journal is usable, durable and migrated, and that no attempt has an unknown outcome. */
 export async function checkJournal({ config, now }: CheckContext): Promise<Finding[]> {
   const journalUrl = config.journal.url.reveal();
-  const sqlitePath = sqliteFileOf(journalUrl);
+  const sqlitePath = sqlitePathOf(journalUrl);
   const { findings, journalFacts } =
     sqlitePath === undefined ? await checkPostgres(journalUrl) : await checkSqlite(sqlitePath);
   if (!journalFacts) return findings;
@@ -80,7 +80,7 @@ function checkDurability(postgresFacts: PostgresFacts): Finding {
     'PostgreSQL has standbys, but no synchronous one: a failover can lose the latest attempts.';
   const failoverText =
     'The database user cannot execute pg_control_system(): the gateway cannot detect a failover.';
-  const weaknesses = weaknessesOf(postgresFacts);
+  const weaknesses = weaknessCodes(postgresFacts);
   if (weaknesses.includes('journal_not_durable'))
     return findingOf.failed('journal_not_durable', notDurableText);
   if (weaknesses.includes('asynchronous_standby'))
@@ -98,7 +98,7 @@ function checkListenNotify({ canListen }: PostgresFacts): Finding {
 }
 
 function checkDatabaseClock(postgresFacts: PostgresFacts): Finding {
-  if (!weaknessesOf(postgresFacts).includes('database_clock'))
+  if (!weaknessCodes(postgresFacts).includes('database_clock'))
     return findingOf.ok('The clock agrees with that of PostgreSQL.');
   const differenceSeconds = Math.round(postgresFacts.clockDifferenceMs / 1000);
   return findingOf.warning(

@@ -113,7 +113,7 @@ function findStatusDifference(
   transaction: ServiceTransaction,
   latestChange: LatestChange | null,
 ): string | null {
-  const recordedStatus = latestChange?.status ?? toGraphqlStatus(attempt.kind, attempt.status ?? '');
+  const recordedStatus = latestChange?.status ?? toGraphqlStatus(attempt.kind, attempt.wireStatus ?? '');
   if (recordedStatus === transaction.status) return null;
   const [recordedStage = 0, serviceStage = Infinity] = [
     STAGE_BY_STATUS[recordedStatus],

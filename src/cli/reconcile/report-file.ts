@@ -24,7 +24,8 @@ type ReportColumn = readonly [name: string, readCell: (checkedAttempt: CheckedAt
 
 /** Returns the status of `latestChange`. If it is null, returns the status that was recorded with the outcome, or null. */
 const latestRecordedStatusOf = ({ attempt, latestChange }: CheckedAttempt): string | null =>
-  latestChange?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
+  latestChange?.status ??
+  (attempt.wireStatus === null ? null : toGraphqlStatus(attempt.kind, attempt.wireStatus));
 
 const REPORT_COLUMNS: readonly ReportColumn[] = [
   ['result', ({ result }) => result],

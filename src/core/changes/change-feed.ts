@@ -32,7 +32,7 @@ const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 const BEHIND_EXPIRY_MS = 60_000;
 
 /** Selects the changes that one reader may see. */
-export type ChangeFilter = Pick<ChangeRange, 'creators'> & { channel: string };
+export type ChangeFilter = Pick<ChangeRange, 'clientByKind'> & { channel: string };
 
 /** The parts of JournalSession that a ChangeFeed uses. */
 type FeedSession = Pick<JournalSession, 'clock' | 'runtime' | 'service'> & {
@@ -177,8 +177,8 @@ export class ChangeFeed {
 
   async #readPage(filter: ChangeFilter, after: ChangePosition | null, limit: number): Promise<ChangeBatch> {
     const { journal, service, clock } = this.journalSession;
-    const { channel, creators } = filter;
-    const page = await journal.readChanges({ service, channel, creators, after, limit });
+    const { channel, clientByKind } = filter;
+    const page = await journal.readChanges({ service, channel, clientByKind, after, limit });
     const now = clock.monotonic();
     // A busy journal always has an open database transaction, so `hasUnreadableChanges` alone does not mean that the
     // read is stalled. A read that returns the newest readable changes is not stalled.

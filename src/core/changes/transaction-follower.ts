@@ -129,8 +129,8 @@ export class TransactionFollower {
   #handleClaimed(transaction: FollowedTransaction): void {
     const { session, config, observer, recorder, runInSpan } = this.options;
     const { clock } = session;
-    const { id, kind, createdAt } = transaction;
-    if (clock.now() - createdAt >= config.changes.followMs) {
+    const { id, kind, succeededAt } = transaction;
+    if (clock.now() - succeededAt >= config.changes.followMs) {
       this.#scheduleLookup({ followedId: id, nextLookupAt: null, failures: 0 });
       return observer.onFollowLookup(kind, 'expired');
     }

@@ -36,9 +36,9 @@ export class ConfirmClaims {
     } catch (error) {
       // The journal may have recorded the claim despite the error, so the claim must be ended.
       void pendingBegin.then(
-        (lateResult) => lateResult && this.end(claim.id, notCarriedOutResult(lateResult)),
+        (lateResult) => lateResult && this.end(claim.confirmId, notCarriedOutResult(lateResult)),
         // `not_carried_out` is always safe: an unknown result of an earlier confirm stays unknown.
-        () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmedInputs: [] }),
+        () => this.#recordLater(claim.confirmId, { outcome: 'not_carried_out', confirmedInputs: [] }),
       );
       throw error;
     }

@@ -86,7 +86,7 @@ export class ConfirmService {
     await session.ensureFenceRead();
     session.requirePropagatedFence();
     const claim = this.#newClaim(request);
-    const { id, inputHash } = claim;
+    const { confirmId, inputHash } = claim;
     const beginResult = await this.#claims.begin(claim);
     let resultToRecord = beginResult && notCarriedOutResult(beginResult);
     let repeatedInput: ConfirmedInput | undefined;
@@ -107,7 +107,7 @@ export class ConfirmService {
         return completion.outcome;
       }
     } finally {
-      if (resultToRecord) await this.#claims.end(id, resultToRecord);
+      if (resultToRecord) await this.#claims.end(confirmId, resultToRecord);
     }
     return asReplay(await this.#lookUpOrReadFromJournal(request, repeatedInput));
   }
@@ -117,7 +117,7 @@ export class ConfirmService {
     const { session, hashes } = this.options;
     const { service } = session;
     return {
-      id: session.runtime.randomUUID(),
+      confirmId: session.runtime.randomUUID(),
       service,
       channel,
       transactionId,

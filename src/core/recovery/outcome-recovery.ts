@@ -4,7 +4,7 @@ import {
   type AbsenceEvidence,
   type Attempt,
   type AttemptClaim,
-  type Outcome,
+  type OutcomeDetails,
   type AttemptFields,
 } from '../../datasources/journal/journal';
 import { backoffMs } from '../../shared/backoff';
@@ -32,7 +32,7 @@ interface OutcomeRecoveryOptions {
   recorder: Pick<ChangeRecorder, 'rememberCreatedState' | 'onCreateRecorded'>;
 }
 
-type SucceededOutcome = Extract<Outcome, { outcome: 'succeeded' }>;
+type SucceededOutcome = Extract<OutcomeDetails, { outcome: 'succeeded' }>;
 type RecoveredOutcome = SucceededOutcome | { outcome: 'not_sent'; settledAt: number };
 
 const FIRST_RECHECK_DELAY_MS = 500;
@@ -112,7 +112,7 @@ export class OutcomeRecovery {
       match && mayCountAsAbsence
         ? await this.#absenceEvidenceAfter(match, { attempt, matcher, lookupStartedAt })
         : attempt.absence;
-    const isAbsenceProven = absence.lookups >= MIN_ABSENCE_LOOKUPS && absence.spanMs >= settleMs;
+    const isAbsenceProven = absence.lookupCount >= MIN_ABSENCE_LOOKUPS && absence.spanMs >= settleMs;
     if (match?.kind === 'nothing' && absence !== attempt.absence && isAbsenceProven) {
       await this.#recordRecovered(attempt, null);
       return { kind: 'not_sent' };
@@ -147,7 +147,7 @@ export class OutcomeRecovery {
     const elapsedMs = lastCountedAt === undefined ? 0 : lookupStartedAt - lastCountedAt;
     this.#lastCountedLookupAt.set(attempt.id, lookupStartedAt);
     return {
-      lookups: absence.lookups + 1,
+      lookupCount: absence.lookupCount + 1,
       // Even after a long pause, one lookup adds no more than its share of `settleMs`.
       spanMs: Math.round(absence.spanMs + Math.min(elapsedMs, settleMs / (MIN_ABSENCE_LOOKUPS - 1))),
       observer: session.owner,
@@ -191,7 +191,7 @@ export class OutcomeRecovery {
     return {
       outcome: 'succeeded',
       transactionId: transaction.transactionId,
-      status: transaction.rawStatus,
+      wireStatus: transaction.rawStatus,
       settledAt: session.clock.now(),
       observedState: recorder.rememberCreatedState(transaction),
     };

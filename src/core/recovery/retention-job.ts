@@ -98,9 +98,9 @@ class Purger {
       stepDurationMs > DESIRED_PURGE_STEP_MS
         ? Math.max(MIN_PURGE_STEP_ROWS, this.#rowsPerStep >> 1)
         : Math.min(MAX_PURGE_STEP_ROWS, this.#rowsPerStep * 2);
-    this.#afterPosition = progress.after;
+    this.#afterPosition = progress.endPosition;
     const pauseMs = Math.max(MIN_PURGE_PAUSE_MS, PURGE_PAUSE_FACTOR * stepDurationMs);
-    if (progress.after !== null) return pauseMs;
+    if (progress.endPosition !== null) return pauseMs;
     this.#targetIndex = (this.#targetIndex + 1) % PURGE_TARGETS.length;
     return this.#targetIndex === 0 ? PURGE_EVERY_MS : pauseMs;
   }

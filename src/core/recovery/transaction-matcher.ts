@@ -115,7 +115,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
       ? await this.payments.lookUp({ channel, transactionId, secrets }).catch(() => null)
       : null;
     if (payment) return Object.assign(payment, { externalId: attempt.externalId });
-    return this.payments.resourceFromJournal(transactionId ?? '', attempt.status ?? '', {
+    return this.payments.resourceFromJournal(transactionId ?? '', attempt.wireStatus ?? '', {
       channel,
       externalId: attempt.externalId,
       definition: paymentMethodByType(attempt.method),
@@ -203,11 +203,11 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
 
   async lookUpOrReadFromJournal(attempt: Attempt): Promise<PayoutResource> {
     const { secrets } = this;
-    const { channel, transactionId, status } = attempt;
+    const { channel, transactionId, wireStatus } = attempt;
     const knownPayout = knownPayoutFromJournal(attempt);
     const payout = transactionId
       ? await this.payouts.lookUp({ channel, transactionId, secrets }, () => knownPayout).catch(() => null)
       : null;
-    return payout ?? this.payouts.resourceFromJournal(transactionId ?? '', status ?? '', knownPayout);
+    return payout ?? this.payouts.resourceFromJournal(transactionId ?? '', wireStatus ?? '', knownPayout);
   }
 }

@@ -10,33 +10,33 @@ const NEWEST_FIRST_LIMIT_CLAUSE = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
  * the database examines all attempts of the client with this external id, which are few. Otherwise, for each kind and
  * outcome, it examines at most `limit` entries of the index `attempts_by_start`. So even a list of a rare outcome is
  * fast.
- * @param attemptsTable returns the FROM item for the table of attempts, in SQLite with a hint to use the index
+ * @param attemptsFromItem returns the FROM item for the table of attempts, in SQLite with a hint to use the index
  */
-export function listAttemptsStatement(query: AttemptQuery, attemptsTable: (indexName: string) => string) {
+export function listAttemptsStatement(query: AttemptQuery, attemptsFromItem: (indexName: string) => string) {
   const { service, client, channel, kinds = TRANSACTION_KINDS, outcome, externalId, limit } = query;
   const { startedFrom, beforePosition } = query;
   const hasExternalId = typeof externalId === 'string';
-  const fromItem = attemptsTable(hasExternalId ? 'attempts_by_external_id' : 'attempts_by_start');
+  const fromItem = attemptsFromItem(hasExternalId ? 'attempts_by_external_id' : 'attempts_by_start');
   const outcomeCondition = outcome || !hasExternalId ? 'AND state = ?' : '';
-  const selectRows = `SELECT id, started_at, seq FROM ${fromItem} WHERE group_id = ${ATTEMPT_GROUP_ID_SUBQUERY} ${outcomeCondition}
+  const rowsSelect = `SELECT id, started_at, seq FROM ${fromItem} WHERE group_id = ${ATTEMPT_GROUP_ID_SUBQUERY} ${outcomeCondition}
     AND started_at >= ? AND started_at <= ? AND (started_at, seq) < (?, ?)`;
-  const selectRange = hasExternalId
+  const rangeSelect = hasExternalId
     ? // This LIMIT omits no row. Without it, PostgreSQL may read all attempts of the group in the order of start times.
-      `SELECT * FROM (${selectRows} AND external_id_hash = ? AND external_id = ? LIMIT ${Number.MAX_SAFE_INTEGER}) AS found`
-    : `SELECT * FROM (${selectRows} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS found`;
+      `SELECT * FROM (${rowsSelect} AND external_id_hash = ? AND external_id = ? LIMIT ${Number.MAX_SAFE_INTEGER}) AS found`
+    : `SELECT * FROM (${rowsSelect} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS found`;
   const externalIdOrLimit = hasExternalId ? [shortHash(externalId), toStoredBytes(externalId)] : [limit];
   const latestStart = beforePosition?.startedAt ?? Number.MAX_SAFE_INTEGER;
   const bounds = [startedFrom ?? 0, latestStart, latestStart, beforePosition?.seq ?? Number.MAX_SAFE_INTEGER];
-  const stateFilters = outcome
+  const stateLists = outcome
     ? [[STATE_BY_OUTCOME[outcome]]]
     : hasExternalId
       ? [[]]
       : Object.values(STATE_BY_OUTCOME).map((state) => [state]);
   const rangeValues = kinds.flatMap((kind) =>
-    stateFilters.map((state) => [service, client, channel, kind, ...state, ...bounds, ...externalIdOrLimit]),
+    stateLists.map((states) => [service, client, channel, kind, ...states, ...bounds, ...externalIdOrLimit]),
   );
   return {
-    text: `SELECT attempts.* FROM (${rangeValues.map(() => selectRange).join(' UNION ALL ')} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS page
+    text: `SELECT attempts.* FROM (${rangeValues.map(() => rangeSelect).join(' UNION ALL ')} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS page
       JOIN attempts ON ${keyHashSql('stored_id')} = ${keyHashSql('page.id')}
       ORDER BY attempts.started_at DESC, attempts.seq DESC`,
     values: [...rangeValues.flat(), limit],

@@ -22,7 +22,7 @@ const INITIAL_TIME_WINDOW_MS = 60_000;
 /** After a page with fewer attempts than this, the next time window is twice as long. */
 const SHORT_PAGE_SIZE = PAGE_SIZE / 4;
 
-const STATE_VALUES = Object.values(STATE_BY_OUTCOME)
+const STATE_ROWS_SQL = Object.values(STATE_BY_OUTCOME)
   .map((state) => `('${state}')`)
   .join(', ');
 
@@ -34,18 +34,18 @@ const OLDEST_FIRST_LIMIT_CLAUSE = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
  * is an SQL condition on rows of `attempt_groups`. The inner LIMIT (PostgreSQL) or the CROSS JOINs (SQLite) make the
  * planner read only this window of the index `stored_attempts_by_start`.
  */
-const SELECT_TIME_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
+const TIME_WINDOW_SELECT_BY_DIALECT: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (
     groupCondition,
   ) => `SELECT page.* FROM (SELECT id FROM attempt_groups WHERE ${groupCondition}) AS attempt_group
-    CROSS JOIN (VALUES ${STATE_VALUES}) AS states (of_attempt)
+    CROSS JOIN (VALUES ${STATE_ROWS_SQL}) AS states (of_attempt)
     CROSS JOIN LATERAL (
       SELECT id, started_at, seq FROM stored_attempts
       WHERE group_id = attempt_group.id AND state = states.of_attempt::"char"
         AND ${TIME_WINDOW_CONDITION} ${OLDEST_FIRST_LIMIT_CLAUSE}) AS page`,
   sqlite: (groupCondition) => `SELECT stored.id, started_at, seq
     FROM (SELECT id AS group_id FROM attempt_groups WHERE ${groupCondition}) AS attempt_group
-    CROSS JOIN (SELECT column1 AS of_attempt FROM (VALUES ${STATE_VALUES})) AS states
+    CROSS JOIN (SELECT column1 AS of_attempt FROM (VALUES ${STATE_ROWS_SQL})) AS states
     CROSS JOIN stored_attempts AS stored INDEXED BY stored_attempts_by_start
     WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${TIME_WINDOW_CONDITION}`,
 };
@@ -55,27 +55,27 @@ const SELECT_TIME_WINDOW: Record<Dialect, (groupCondition: string) => string> = 
  * then the position (start time and `seq`) after which the page begins.
  */
 export const attemptsByStartStatement = (dialect: Dialect, hasChannel: boolean): string =>
-  `SELECT attempts.* FROM (${SELECT_TIME_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
+  `SELECT attempts.* FROM (${TIME_WINDOW_SELECT_BY_DIALECT[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
      ${OLDEST_FIRST_LIMIT_CLAUSE}) AS found
    JOIN attempts ON ${keyHashSql('stored_id')} = ${keyHashSql('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
 /**
  * Reads attempts in pages, in the order of start time, then `seq`.
- * @param read runs the SELECT of a page
+ * @param readRows runs the SELECT of a page
  */
-export async function* readAttemptsByStart(
+export async function* readAttemptPages(
   dialect: Dialect,
-  read: (text: string, values: SqlValue[]) => Promise<Row[]>,
+  readRows: (sqlText: string, values: SqlValue[]) => Promise<Row[]>,
   { service, channel, from, to, after }: AttemptsByStartQuery,
 ): AsyncGenerator<Attempt[], void> {
-  const text = attemptsByStartStatement(dialect, channel !== null);
+  const sqlText = attemptsByStartStatement(dialect, channel !== null);
   const groupValues = channel === null ? [service] : [service, channel];
   let position = after ?? { startedAt: from, seq: 0 };
   for (let windowMs = INITIAL_TIME_WINDOW_MS; position.startedAt < to;) {
     const windowEnd = Math.min(to, position.startedAt + windowMs);
     const windowStart = position.startedAt;
-    const rows = await read(text, [...groupValues, windowStart, windowEnd, windowStart, position.seq]);
+    const rows = await readRows(sqlText, [...groupValues, windowStart, windowEnd, windowStart, position.seq]);
     const page = rows.map(attemptFromRow);
     if (page.length > 0) yield page;
     const lastAttempt = page.at(-1);

@@ -12,7 +12,7 @@ interface QueuedOperation<Op, Result> {
   op: Op;
   priority: Priority;
   /** Deadline of the operation: a time by `monotonicMs`. */
-  until: number;
+  deadlineMs: number;
   isTimedOut: boolean;
   resolve(result: Result): void;
   reject(error: unknown): void;
@@ -20,14 +20,14 @@ interface QueuedOperation<Op, Result> {
 
 interface BatcherOptions<Op, Result> {
   /**
-   * Executes a batch atomically, and returns the results in the order of `ops`. Must not start the batch after `until`,
-   * a time by `monotonicMs`.
+   * Executes a batch atomically, and returns the results in the order of `ops`. Must not start the batch after
+   * `deadlineMs`, a time by `monotonicMs`.
    */
-  flush(ops: readonly Op[], until: number): Promise<readonly Result[]>;
+  flush(ops: readonly Op[], deadlineMs: number): Promise<readonly Result[]>;
   /** Maximum number of operations in a batch. */
   maxBatchSize: number;
   /** Maximum number of batches in flight. */
-  concurrency: number;
+  maxBatchesInFlight: number;
   /** Time limit of an operation in ms, including its time in the queue. The limit does not abort a batch in flight. */
   timeLimitMs: number;
   /**
@@ -39,13 +39,13 @@ interface BatcherOptions<Op, Result> {
 }
 
 /**
- * Group commit: operations that arrive while `concurrency` batches are in flight wait, and then share the next batch
- * and its disk sync.
+ * Group commit: operations that arrive while `maxBatchesInFlight` batches are in flight wait, and then share the next
+ * batch and its disk sync.
  */
 export class Batcher<Op, Result> {
   #queue: QueuedOperation<Op, Result>[] = [];
   #batchesInFlight = 0;
-  #closing: PromiseWithResolvers<void> | undefined;
+  #closeResolvers: PromiseWithResolvers<void> | undefined;
 
   constructor(private readonly options: BatcherOptions<Op, Result>) {}
 
@@ -54,14 +54,14 @@ export class Batcher<Op, Result> {
    * JournalUnavailable after the time limit.
    */
   add(op: Op, priority: Priority = 'normal'): Promise<Result> {
-    if (this.#closing)
+    if (this.#closeResolvers)
       return Promise.reject(
         new JournalUnavailable(new Error('This process is shutting down and has closed its journal.')),
       );
     return new Promise((resolve, reject) => {
       const { timeLimitMs } = this.options;
-      const until = monotonicMs() + timeLimitMs;
-      const queued = { op, priority, until, isTimedOut: false, resolve, reject };
+      const deadlineMs = monotonicMs() + timeLimitMs;
+      const queued = { op, priority, deadlineMs, isTimedOut: false, resolve, reject };
       this.#queue.push(queued);
       // setImmediate lets operations that are added in the same turn of the event loop share a batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
@@ -75,9 +75,9 @@ export class Batcher<Op, Result> {
 
   /** Makes later calls of add() reject with JournalUnavailable. Resolves when all earlier operations have ended. */
   close(): Promise<void> {
-    this.#closing ??= Promise.withResolvers();
+    this.#closeResolvers ??= Promise.withResolvers();
     this.#startBatches();
-    return this.#closing.promise;
+    return this.#closeResolvers.promise;
   }
 
   #timeOut(queued: QueuedOperation<Op, Result>): void {
@@ -88,7 +88,7 @@ export class Batcher<Op, Result> {
   }
 
   #startBatches(): void {
-    while (this.#batchesInFlight < this.options.concurrency) {
+    while (this.#batchesInFlight < this.options.maxBatchesInFlight) {
       this.#queue = this.#queue.filter(({ isTimedOut }) => !isTimedOut);
       if (this.#queue.length === 0) break;
       const batch = this.#takeBatch();
@@ -96,7 +96,7 @@ export class Batcher<Op, Result> {
       void this.options
         .flush(
           batch.map(({ op }) => op),
-          Math.min(...batch.map(({ until }) => until)),
+          Math.min(...batch.map(({ deadlineMs }) => deadlineMs)),
         )
         .then(
           (results) => batch.forEach(({ resolve }, index) => resolve(results[index] as Result)),
@@ -107,7 +107,7 @@ export class Batcher<Op, Result> {
           this.#startBatches();
         });
     }
-    if (this.#queue.length === 0 && this.#batchesInFlight === 0) this.#closing?.resolve();
+    if (this.#queue.length === 0 && this.#batchesInFlight === 0) this.#closeResolvers?.resolve();
   }
 
   #takeBatch(): QueuedOperation<Op, Result>[] {

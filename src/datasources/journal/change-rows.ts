@@ -1,4 +1,4 @@
-import { STORED_BYTES_TO_SQL_TEXT, type Dialect } from './stored-values';
+import { STORED_TEXT_SQL_BY_DIALECT, type Dialect } from './stored-values';
 import {
   BEFORE_FIRST_CHANGE,
   type ChangePosition,
@@ -16,7 +16,7 @@ import { textOrNull, type Row, type SqlValue, type SqlWithValues } from './rows'
  * committed change is readable. `is_current` is false if the journal has moved to another database since the epoch
  * began. The parameter is a known lower bound of the horizon, or 0 if none is known.
  */
-const SELECT_EPOCH_AND_HORIZON = {
+const EPOCH_SELECT_BY_DIALECT = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
   postgres: `SELECT epoch, GREATEST(txid_snapshot_xmin(txid_current_snapshot()), ?::bigint) AS horizon,
     identity = journal_identity() AS is_current FROM change_epoch`,
@@ -26,7 +26,7 @@ const READABLE_CHANGE_CONDITION = '(epoch, xid) < ((SELECT epoch FROM state), (S
 const CHANNEL_FEED_CONDITION = 'feed_id = (SELECT id FROM feed)';
 const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const POSITION_COLUMN_LIST = POSITION_COLUMNS.join(', ');
-const NEWEST_FIRST_ORDER = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
+const NEWEST_FIRST_ORDER = POSITION_COLUMNS.map((columnName) => `${columnName} DESC`).join(', ');
 
 /**
  * Columns that isEpochOfOtherDatabase(), lastPurgedPosition() and lastExaminedPosition() read: `is_current`, the
@@ -37,7 +37,7 @@ const POSITIONS_SELECT_LIST = `state.is_current, purged_epoch, purged_xid, purge
 /** FROM items for POSITIONS_SELECT_LIST. It joins the CTEs `state`, `feed` and `page_end`. */
 const POSITIONS_FROM_ITEMS = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
 
-const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
+const CHANGE_COLUMN_LIST = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
 /**
  * If a read covers all channels or is filtered by creator, it examines at most this many changes. If `limit + 1` is
@@ -45,22 +45,22 @@ const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous
  */
 const MAX_EXAMINED_CHANGES = 1000;
 
-/** Returns the SQL condition that selects the rows of `attempt_groups` whose changes are read (see CreatorFilter). */
-function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
+/** Returns the SQL condition that selects the rows of `attempt_groups` whose changes are read (see ClientByKind). */
+function clientsCondition({ clientByKind }: ChangeRange): SqlWithValues {
   const values: SqlValue[] = [];
-  const conditions = TRANSACTION_KINDS.flatMap((kind) => {
-    const client = creators[kind];
+  const kindConditions = TRANSACTION_KINDS.flatMap((kind) => {
+    const client = clientByKind[kind];
     if (client === undefined) return [];
     if (client === null) return [`kind = '${kind}'`];
     values.push(client);
     return [`(kind = '${kind}' AND client = ?)`];
   });
-  return { text: conditions.length > 0 ? `(${conditions.join(' OR ')})` : 'FALSE', values };
+  return { text: kindConditions.length > 0 ? `(${kindConditions.join(' OR ')})` : 'FALSE', values };
 }
 
 /** Returns the maximum number of changes to examine: more than `limit`, to find out whether more changes follow. */
-const examinedChangesLimit = ({ channel, creators, limit }: ChangeRange): number =>
-  channel !== null && TRANSACTION_KINDS.every((kind) => creators[kind] === null)
+const examinedChangesLimit = ({ channel, clientByKind, limit }: ChangeRange): number =>
+  channel !== null && TRANSACTION_KINDS.every((kind) => clientByKind[kind] === null)
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED_CHANGES);
 
@@ -76,21 +76,21 @@ const feedQuery = (channel: string | null): string =>
  * Returns the statement that reads a range of changes. The result has a row for each change, at most `limit + 1` rows.
  * If no change is found, the result is one row without a change. Every row also has POSITIONS_SELECT_LIST, `horizon`,
  * `examined` (the number of changes that the statement examined) and `has_unreadable` (see ChangeBatch).
- * @param minHorizon known lower bound of the horizon (see SELECT_EPOCH_AND_HORIZON); 0 if none is known
+ * @param minHorizon known lower bound of the horizon (see EPOCH_SELECT_BY_DIALECT); 0 if none is known
  */
 export function readChangesStatement(dialect: Dialect, range: ChangeRange, minHorizon = 0): SqlWithValues {
   const { service, channel, after, limit } = range;
   const { epoch, xid, seq } = after ?? BEFORE_FIRST_CHANGE;
-  const storedBytesToText = STORED_BYTES_TO_SQL_TEXT[dialect];
+  const storedBytesToText = STORED_TEXT_SQL_BY_DIALECT[dialect];
   const feedCondition = channel === null ? '' : `${CHANNEL_FEED_CONDITION} AND`;
-  const groupCondition = creatorsCondition(range);
-  const text = `WITH state AS MATERIALIZED (${SELECT_EPOCH_AND_HORIZON[dialect]}),
+  const groupCondition = clientsCondition(range);
+  const text = `WITH state AS MATERIALIZED (${EPOCH_SELECT_BY_DIALECT[dialect]}),
     feed AS MATERIALIZED (${feedQuery(channel)}),
     page AS MATERIALIZED (
       SELECT * FROM changes WHERE ${feedCondition} (${POSITION_COLUMN_LIST}) > (?, ?, ?) AND ${READABLE_CHANGE_CONDITION} ORDER BY ${POSITION_COLUMN_LIST} LIMIT ?),
     page_end AS MATERIALIZED (SELECT ${POSITION_COLUMN_LIST} FROM page ORDER BY ${NEWEST_FIRST_ORDER} LIMIT 1),
     found AS MATERIALIZED (
-      SELECT ${POSITION_COLUMN_LIST}, ${CHANGE_COLUMNS}, client, channel, kind, ${storedBytesToText('transaction_id')} AS transaction_id,
+      SELECT ${POSITION_COLUMN_LIST}, ${CHANGE_COLUMN_LIST}, client, channel, kind, ${storedBytesToText('transaction_id')} AS transaction_id,
         ${storedBytesToText('external_id')} AS external_id
       FROM page AS changes JOIN attempt_groups ON attempt_groups.id = group_id
       WHERE service = ? AND ${groupCondition.text} ORDER BY ${POSITION_COLUMN_LIST} LIMIT ?)
@@ -107,14 +107,14 @@ export function readChangesStatement(dialect: Dialect, range: ChangeRange, minHo
 /**
  * Returns the statement that reads two positions of a channel: the position of its newest readable change, and the
  * position of its last purged change.
- * @param minHorizon known lower bound of the horizon (see SELECT_EPOCH_AND_HORIZON); 0 if none is known
+ * @param minHorizon known lower bound of the horizon (see EPOCH_SELECT_BY_DIALECT); 0 if none is known
  */
 export const newestChangeStatement = (
   dialect: Dialect,
   [service, channel]: [string, string],
   minHorizon: number,
 ): SqlWithValues => ({
-  text: `WITH state AS MATERIALIZED (${SELECT_EPOCH_AND_HORIZON[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
+  text: `WITH state AS MATERIALIZED (${EPOCH_SELECT_BY_DIALECT[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
     page_end AS MATERIALIZED (
       SELECT ${POSITION_COLUMN_LIST} FROM changes WHERE ${CHANNEL_FEED_CONDITION} AND ${READABLE_CHANGE_CONDITION} ORDER BY ${NEWEST_FIRST_ORDER} LIMIT 1)
   SELECT ${POSITIONS_SELECT_LIST} FROM ${POSITIONS_FROM_ITEMS}`,
@@ -125,21 +125,21 @@ export const newestChangeStatement = (
 export const isEpochOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
 
 /** Returns the position in the columns `<prefix>epoch`, `<prefix>xid` and `<prefix>seq`; null if these are null. */
-function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition | null {
-  const [epoch, xid, seq] = POSITION_COLUMNS.map((name) => row[`${prefix}${name}`] ?? null);
+function positionFromRow(row: Row, columnPrefix: 'last_' | 'purged_' | ''): ChangePosition | null {
+  const [epoch, xid, seq] = POSITION_COLUMNS.map((columnName) => row[`${columnPrefix}${columnName}`] ?? null);
   if (epoch === null) return null;
   return { epoch: Number(epoch), xid: Number(xid), seq: Number(seq) };
 }
 
 /** Returns the position of the last purged change; BEFORE_FIRST_CHANGE if no change was purged. */
 export const lastPurgedPosition = (row: Row): ChangePosition =>
-  positionIn(row, 'purged_') ?? BEFORE_FIRST_CHANGE;
+  positionFromRow(row, 'purged_') ?? BEFORE_FIRST_CHANGE;
 
 /**
  * Returns the position of the last change that readChangesStatement() examined, or of the newest change that
  * newestChangeStatement() found. Returns null if there is none.
  */
-export const lastExaminedPosition = (row: Row): ChangePosition | null => positionIn(row, 'last_');
+export const lastExaminedPosition = (row: Row): ChangePosition | null => positionFromRow(row, 'last_');
 
 /**
  * Compares two positions, for sorting. Negative: `a` is before `b`. Zero: they are equal. Positive: `a` is after `b`.
@@ -164,7 +164,7 @@ export function changeBatchFromRows(rows: readonly Row[], range: ChangeRange): C
 
 /** Converts a row to a change. Returns null if the row has only positions, because no change was found. */
 function changeFromRow(row: Row): RecordedChange | null {
-  const position = positionIn(row, '');
+  const position = positionFromRow(row, '');
   if (!position) return null;
   return {
     position,

@@ -1,7 +1,7 @@
 import { COLUMN_TYPES, type Dialect } from './stored-values';
 
 /** Types of the columns followed_transactions.id (`followed`) and changes.seq (`change`). */
-const ID_COLUMN_TYPES = {
+const ID_TYPES_BY_DIALECT = {
   sqlite: {
     followed: 'INTEGER PRIMARY KEY AUTOINCREMENT',
     // `seq` is a copy of `id`: SQLite cannot search a range in an index that ends with the primary key itself.
@@ -13,7 +13,7 @@ const ID_COLUMN_TYPES = {
   },
 };
 
-const CHANGE_INDEXES = [
+const CREATE_CHANGE_INDEXES = [
   'CREATE INDEX changes_by_feed ON changes (feed_id, epoch, xid, seq)',
   'CREATE INDEX changes_in_order ON changes (epoch, xid, seq)',
   'CREATE INDEX followed_by_transaction ON followed_transactions (transaction_hash)',
@@ -41,7 +41,7 @@ export function createChangeTablesStatements(dialect: Dialect): string[] {
        UNIQUE (service, channel)
      )`,
     `CREATE TABLE changes (
-       seq ${ID_COLUMN_TYPES[dialect].change},
+       seq ${ID_TYPES_BY_DIALECT[dialect].change},
        epoch BIGINT NOT NULL,
        xid BIGINT NOT NULL,
        recorded_at BIGINT NOT NULL,
@@ -58,7 +58,7 @@ export function createChangeTablesStatements(dialect: Dialect): string[] {
        received TEXT
      )`,
     `CREATE TABLE followed_transactions (
-       id ${ID_COLUMN_TYPES[dialect].followed},
+       id ${ID_TYPES_BY_DIALECT[dialect].followed},
        created_at BIGINT NOT NULL,
        changed_at BIGINT NOT NULL,
        observed_at BIGINT NOT NULL,
@@ -82,15 +82,15 @@ export function createChangeTablesStatements(dialect: Dialect): string[] {
        epoch BIGINT NOT NULL
      )`,
     // The first epoch is the current time. So positions from an earlier, deleted journal are before all new changes.
-    `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${INITIAL_DATABASE_IDENTITY[dialect]}, ${NOW_SQL[dialect]})`,
-    ...CHANGE_INDEXES,
-    ...CREATE_CHANGE_FUNCTIONS[dialect],
+    `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${INITIAL_IDENTITY_SQL_BY_DIALECT[dialect]}, ${NOW_SQL_BY_DIALECT[dialect]})`,
+    ...CREATE_CHANGE_INDEXES,
+    ...TRIGGER_STATEMENTS_BY_DIALECT[dialect],
     'INSERT INTO change_feeds (service, channel) SELECT DISTINCT service, channel FROM attempt_groups',
   ];
 }
 
 /** SQL expression for the time in ms since 1970, by the clock of the database. */
-export const NOW_SQL = {
+export const NOW_SQL_BY_DIALECT = {
   sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   postgres: 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
 };
@@ -100,7 +100,7 @@ export const NOW_SQL = {
  * identifies the database that contains the journal. In SQLite, the first value is empty. There, change_epoch.identity
  * is not used, and SqliteJournal.open() sets journal_state.identity.
  */
-export const INITIAL_DATABASE_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
+export const INITIAL_IDENTITY_SQL_BY_DIALECT = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
  * Functions and triggers of the record of changes. When a channel gets its first row in `attempt_groups`, a trigger
@@ -113,7 +113,7 @@ export const INITIAL_DATABASE_IDENTITY = { sqlite: "''", postgres: 'journal_iden
  * changes later read the new epoch. So no change of an earlier epoch is committed after the function has begun a new
  * one.
  */
-const CREATE_CHANGE_FUNCTIONS: Record<Dialect, string[]> = {
+const TRIGGER_STATEMENTS_BY_DIALECT: Record<Dialect, string[]> = {
   sqlite: [
     `CREATE TRIGGER create_change_feed AFTER INSERT ON attempt_groups BEGIN
        INSERT INTO change_feeds (service, channel) VALUES (NEW.service, NEW.channel) ON CONFLICT DO NOTHING;
@@ -131,14 +131,14 @@ const CREATE_CHANGE_FUNCTIONS: Record<Dialect, string[]> = {
     `CREATE FUNCTION raise_change_epoch(always BOOLEAN) RETURNS VOID LANGUAGE plpgsql AS $$
      BEGIN
        LOCK TABLE changes IN SHARE ROW EXCLUSIVE MODE;
-       UPDATE change_epoch SET identity = journal_identity(), epoch = GREATEST(epoch + 1, ${NOW_SQL.postgres})
+       UPDATE change_epoch SET identity = journal_identity(), epoch = GREATEST(epoch + 1, ${NOW_SQL_BY_DIALECT.postgres})
          WHERE always OR identity <> journal_identity();
      END $$`,
   ],
 };
 
 /** Columns that `changes` and `followed_transactions` copy from `stored_attempts`. */
-export const COPIED_ATTEMPT_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
+export const COPIED_ATTEMPT_COLUMN_LIST = 'group_id, transaction_id, external_id, method, currency, value';
 
 /** Subquery for the id of a change's feed (row of change_feeds). Reads `group_id` of the surrounding SELECT. */
 export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_group
@@ -150,9 +150,9 @@ export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_gro
  * due immediately, because no status is recorded yet. Parameters: the time, and the maximum number of transactions.
  * Returned column: `created_at`, the time when the attempt was settled.
  */
-export const followSucceededStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
-    (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_ATTEMPT_COLUMNS})
-  SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${COPIED_ATTEMPT_COLUMNS}
+export const followPastSucceededStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
+    (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_ATTEMPT_COLUMN_LIST})
+  SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${COPIED_ATTEMPT_COLUMN_LIST}
   FROM stored_attempts AS own ${dialect === 'sqlite' ? 'INDEXED BY stored_attempts_settled' : ''}
   WHERE settled_at >= ? AND state = 's' AND transaction_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM followed_transactions AS f WHERE f.transaction_hash = own.transaction_hash

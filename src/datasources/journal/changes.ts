@@ -76,8 +76,8 @@ export interface FollowedTransaction {
   /** The recorded status; null if none is recorded yet. */
   status: string | null;
   /** When the create was recorded as succeeded. */
-  createdAt: number;
-  /** When the recorded status and state were first observed; equal to `createdAt` if none are recorded yet. */
+  succeededAt: number;
+  /** When the recorded status and state were first observed; equal to `succeededAt` if none are recorded yet. */
   changedAt: number;
   /** Number of consecutive failed lookups. */
   failures: number;
@@ -148,14 +148,14 @@ export interface RecordedChange {
  * For each kind, the client whose transactions are read. Null: the transactions of all clients are read. If a kind has
  * no entry, its transactions are not read.
  */
-export type CreatorFilter = Readonly<Partial<Record<TransactionKind, string | null>>>;
+export type ClientByKind = Readonly<Partial<Record<TransactionKind, string | null>>>;
 
 /** Selects changes, oldest first. */
 export interface ChangeRange {
   service: string;
   /** Null: all channels (for operators). */
   channel: string | null;
-  creators: CreatorFilter;
+  clientByKind: ClientByKind;
   /** Position of the last change that the reader already has. Null: start with the oldest stored change. */
   after: ChangePosition | null;
   limit: number;

@@ -8,7 +8,7 @@ export interface PaymentRef {
 /** Request for the exclusive right to confirm a payment. */
 export interface ConfirmClaim extends PaymentRef {
   /** UUID of this confirm. */
-  id: string;
+  confirmId: string;
   /** Id of the instance that sends the confirm. */
   owner: string;
   /** Current time in ms by the journal's clock. An earlier claim is replaced if its lease has ended by this time. */

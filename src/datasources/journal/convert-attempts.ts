@@ -3,7 +3,7 @@ import type { Attempt } from './journal';
 import {
   attemptFromRow,
   INSERT_COLUMNS,
-  insertColumnsInJson,
+  jsonValueByInsertColumn,
   OPEN_ATTEMPT_CONDITION,
   COLUMNS_NULL_AT_INSERT,
   type Row,
@@ -21,15 +21,15 @@ import { toJsonValue, newAttemptId, shortHash, toStoredBytes, type Dialect } fro
 export interface MigrationDatabase {
   dialect: Dialect;
   execute(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
-  /** Runs `work` in a database transaction, under a lock that only one process at a time holds. */
-  transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs `callback` in a database transaction, under a lock that only one process at a time holds. */
+  runInTransaction<T>(callback: () => Promise<T>): Promise<T>;
 }
 
 /**
  * Runs a step of a migration in a database transaction, in one process at a time. If the migration has already been
  * applied, resolves to undefined without running the step.
  */
-export type RunMigrationStep = <T>(work: () => Promise<T>) => Promise<T | undefined>;
+export type RunMigrationStep = <T>(step: () => Promise<T>) => Promise<T | undefined>;
 
 export async function executeAll(
   { execute }: MigrationDatabase,
@@ -50,18 +50,18 @@ const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'trans
  */
 function jsonUpsertStatement(
   dialect: Dialect,
-  table: string,
+  tableName: string,
   columns: readonly string[],
   conflictTarget: string,
 ): string {
-  const columnExpressions = columns.map((name) =>
-    BYTES_COLUMNS.has(name) ? `unhex(substr(value ->> '${name}', 3))` : `value ->> '${name}'`,
+  const columnExpressions = columns.map((column) =>
+    BYTES_COLUMNS.has(column) ? `unhex(substr(value ->> '${column}', 3))` : `value ->> '${column}'`,
   );
-  const selectRows = {
-    postgres: `SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::${table}, ?::jsonb)`,
+  const rowsSelectByDialect = {
+    postgres: `SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::${tableName}, ?::jsonb)`,
     sqlite: `SELECT ${columnExpressions.join(', ')} FROM json_each(?) WHERE TRUE`,
   };
-  return `INSERT INTO ${table} (${columns.join(', ')}) ${selectRows[dialect]}
+  return `INSERT INTO ${tableName} (${columns.join(', ')}) ${rowsSelectByDialect[dialect]}
     ON CONFLICT (${conflictTarget}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
@@ -75,13 +75,13 @@ function convertAttemptRow(row: Row, groupId: number): Record<string, SqlValue> 
   const oldAttempt = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortenFingerprint(oldAttempt.fingerprint);
   // The new id ends with a hash of the old id, so that repeated copies of a row get the same id.
-  const idSuffix = (shortHash(oldAttempt.id) >>> 0).toString(16).padStart(8, '0');
-  const id = newAttemptId(oldAttempt, { randomUUID: () => idSuffix });
+  const oldIdHashDigits = (shortHash(oldAttempt.id) >>> 0).toString(16).padStart(8, '0');
+  const id = newAttemptId(oldAttempt, { randomUUID: () => oldIdHashDigits });
   const attempt: Attempt = { ...oldAttempt, id, fingerprint };
   const isOpen = attempt.outcome === 'in_progress' || attempt.outcome === 'unknown';
   const { transactionId, absence } = attempt;
   return {
-    ...insertColumnsInJson(attempt),
+    ...jsonValueByInsertColumn(attempt),
     ...(!isOpen && { owner: null, lease_until: null, send_until: null, service_started_at: null }),
     seq: attempt.seq,
     group_id: groupId,
@@ -90,10 +90,10 @@ function convertAttemptRow(row: Row, groupId: number): Record<string, SqlValue> 
     next_check_at: attempt.nextRecheckAt,
     transaction_hash: transactionId === null ? null : shortHash(transactionId),
     transaction_id: transactionId === null ? null : toJsonValue(toStoredBytes(transactionId)),
-    status: attempt.status,
+    status: attempt.wireStatus,
     checks: attempt.recheckCount || null,
     absent_ms: isOpen ? absence.spanMs : null,
-    absent_lookups: isOpen ? absence.lookups : null,
+    absent_lookups: isOpen ? absence.lookupCount : null,
     absent_observer: isOpen ? absence.observer : null,
   };
 }
@@ -119,24 +119,24 @@ class OldAttemptConverter {
       const { external_id, id: attempt_id } = attempt;
       if (Number(isReserved)) reservations.push({ service, channel, external_id, attempt_id });
     }
-    const upsertAttempts = jsonUpsertStatement(dialect, 'stored_attempts', ATTEMPT_COLUMNS, keyHashSql('id'));
-    await execute(upsertAttempts, [JSON.stringify(attempts)]);
+    const attemptsUpsert = jsonUpsertStatement(dialect, 'stored_attempts', ATTEMPT_COLUMNS, keyHashSql('id'));
+    await execute(attemptsUpsert, [JSON.stringify(attempts)]);
     const [table, conflictTarget] = ['reserved_external_ids', 'service, channel, external_id'];
-    const upsertReservations = jsonUpsertStatement(dialect, table, RESERVATION_COLUMNS, conflictTarget);
-    await execute(upsertReservations, [JSON.stringify(reservations)]);
+    const reservationsUpsert = jsonUpsertStatement(dialect, table, RESERVATION_COLUMNS, conflictTarget);
+    await execute(reservationsUpsert, [JSON.stringify(reservations)]);
   }
 
   async #ensureGroupId(row: Row): Promise<number> {
-    const values = ['service', 'client', 'channel', 'kind'].map((name) => String(row[name]));
+    const values = ['service', 'client', 'channel', 'kind'].map((columnName) => String(row[columnName]));
     const groupKey = JSON.stringify(values);
     const cachedId = this.#groupIds.get(groupKey);
     if (cachedId !== undefined) return cachedId;
-    const upsert = `INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?)
+    const upsertSql = `INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?)
       ON CONFLICT (service, client, channel, kind) DO UPDATE SET kind = excluded.kind RETURNING id`;
-    const [groupRow] = await this.database.execute(upsert, values);
-    const id = Number(groupRow?.['id']);
-    this.#groupIds.set(groupKey, id);
-    return id;
+    const [groupRow] = await this.database.execute(upsertSql, values);
+    const groupId = Number(groupRow?.['id']);
+    this.#groupIds.set(groupKey, groupId);
+    return groupId;
   }
 }
 
@@ -145,14 +145,14 @@ const IS_RESERVED_COLUMN = `EXISTS (SELECT 1 FROM reservations AS held WHERE hel
   AND held.attempt_id = attempts.id) AS is_reserved`;
 
 const SELECT_NEXT_OLD_ATTEMPTS = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts WHERE seq > ? ORDER BY seq LIMIT ${ROWS_PER_BATCH}`;
-const SELECT_OPEN_OLD_ATTEMPTS = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts
+const SELECT_OLD_ATTEMPTS_COPIED_WHILE_OPEN = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${OPEN_ATTEMPT_CONDITION})`;
 
 /**
  * Statements of the final step: `lock` runs before the last rows are copied, `finish` afterwards. In PostgreSQL, queries
  * of gateways of the previous version wait for the locks of `lock`, then fail because the old tables are gone.
  */
-const FINAL_COPY_STATEMENTS = {
+const FINAL_STATEMENTS_BY_DIALECT = {
   sqlite: { lock: [], finish: [] },
   postgres: {
     lock: ["SET LOCAL lock_timeout = '5s'", 'LOCK TABLE attempts, reservations IN ACCESS EXCLUSIVE MODE'],
@@ -176,11 +176,11 @@ export async function convertAttempts(
   completeMigration: () => Promise<void>,
 ): Promise<void> {
   const { dialect, execute } = database;
-  const copier = new OldAttemptConverter(database);
+  const converter = new OldAttemptConverter(database);
   const copyNextBatch = async (): Promise<boolean> => {
     const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
     const rows = await execute(SELECT_NEXT_OLD_ATTEMPTS, [Number(progress?.['copied_seq'])]);
-    if (rows.length > 0) await copier.convert(rows);
+    if (rows.length > 0) await converter.convert(rows);
     const lastRow = rows.at(-1);
     if (lastRow) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(lastRow['seq'])]);
     return rows.length === ROWS_PER_BATCH;
@@ -193,13 +193,13 @@ export async function convertAttempts(
   });
   while (await runStep(copyNextBatch));
   await runStep(async () => {
-    await executeAll(database, FINAL_COPY_STATEMENTS[dialect].lock);
+    await executeAll(database, FINAL_STATEMENTS_BY_DIALECT[dialect].lock);
     while (await copyNextBatch());
-    const openRows = await execute(SELECT_OPEN_OLD_ATTEMPTS);
-    if (openRows.length > 0) await copier.convert(openRows);
-    await executeAll(database, FINAL_COPY_STATEMENTS[dialect].finish);
-    for (const table of ['attempts', 'reservations', 'attempt_conversion'])
-      await execute(`DROP TABLE ${table}`);
+    const rowsCopiedWhileOpen = await execute(SELECT_OLD_ATTEMPTS_COPIED_WHILE_OPEN);
+    if (rowsCopiedWhileOpen.length > 0) await converter.convert(rowsCopiedWhileOpen);
+    await executeAll(database, FINAL_STATEMENTS_BY_DIALECT[dialect].finish);
+    for (const tableName of ['attempts', 'reservations', 'attempt_conversion'])
+      await execute(`DROP TABLE ${tableName}`);
     // Settlement proposals refer to the old ids of attempts, so all proposals are deleted.
     await execute('DELETE FROM settlement_proposals');
     await completeMigration();

@@ -8,7 +8,7 @@ import { SqliteJournal } from './sqlite/journal';
 import type { SqlJournal } from './sql-journal';
 
 /** Returns the absolute path of a journal in SQLite; undefined if the journal is in PostgreSQL. */
-export const sqliteFileOf = (url: string): string | undefined =>
+export const sqlitePathOf = (url: string): string | undefined =>
   url.startsWith('file:') ? path.resolve(url.slice('file:'.length)) : undefined;
 
 /**
@@ -22,8 +22,8 @@ export async function openJournal(
   url: string,
   timeLimitMs = DEFAULT_TIME_LIMIT_MS,
 ): Promise<Journal & SqlJournal> {
-  const file = sqliteFileOf(url);
-  if (file !== undefined) return SqliteJournal.open(file, timeLimitMs);
+  const sqlitePath = sqlitePathOf(url);
+  if (sqlitePath !== undefined) return SqliteJournal.open(sqlitePath, timeLimitMs);
   const journal = new PostgresJournal(url, timeLimitMs);
   try {
     // This query connects and applies pending migrations, so that the first create does not have to wait for them.
@@ -46,7 +46,7 @@ const CONNECT_TIME_LIMIT_MS = 10_000;
  * Rejects with a JournalOpenError (SQLite) or JournalUnavailable (PostgreSQL) on failure.
  */
 export async function migrateJournal(url: string): Promise<void> {
-  if (sqliteFileOf(url) !== undefined) return (await openJournal(url)).close();
+  if (sqlitePathOf(url) !== undefined) return (await openJournal(url)).close();
   const journal = new PostgresJournal(url, CONNECT_TIME_LIMIT_MS);
   await journal.migrate().finally(() => journal.close());
 }

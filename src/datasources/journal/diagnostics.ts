@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';
 import { withTimeout } from '../../shared/timeout';
+import type { UnknownOutcomeCount } from './journal';
 import { compareMigrations } from './migrations';
 import { PostgresHostChooser } from './postgres/hosts';
 import { PLANNER_OPTIONS } from './postgres/pool';
@@ -19,7 +20,7 @@ export interface JournalFacts {
    * time of the oldest of these attempts, in ms since 1970. If there are none, or if migrations are pending, the values
    * are 0 and null.
    */
-  unknownOutcomes: { count: number; oldestStartedAt: number | null };
+  unknownOutcomes: Omit<UnknownOutcomeCount, 'kind'>;
 }
 
 export interface PostgresFacts extends JournalFacts {
@@ -45,31 +46,31 @@ const MAX_CLOCK_DIFFERENCE_MS = 5_000;
  * Returns the names of the server's weaknesses; an empty array if it has none. The gateway logs the names at start-up,
  * and `paygraph doctor` reports them as finding codes.
  */
-export function weaknessesOf(facts: PostgresFacts) {
-  const weaknesses = {
+export function weaknessCodes(facts: PostgresFacts) {
+  const isFoundByCode = {
     journal_not_durable: !facts.isDurable,
     asynchronous_standby: facts.hasOnlyAsynchronousStandbys,
     failover_unnoticed: !facts.canNoticeFailover,
     no_notifications: facts.canListen === false,
     database_clock: Math.abs(facts.clockDifferenceMs) > MAX_CLOCK_DIFFERENCE_MS,
   };
-  return (Object.keys(weaknesses) as (keyof typeof weaknesses)[]).filter((name) => weaknesses[name]);
+  return (Object.keys(isFoundByCode) as (keyof typeof isFoundByCode)[]).filter((code) => isFoundByCode[code]);
 }
 
 type Rows = Record<string, unknown>[];
 type RunQuery = (sql: string) => Rows | Promise<Rows>;
 
-async function queryFacts(query: RunQuery, hasTables: boolean): Promise<JournalFacts> {
-  const rows = hasTables ? await query('SELECT name FROM applied_migrations') : [];
-  const migrations = compareMigrations(rows.map(({ name }) => String(name)));
+async function queryFacts(runQuery: RunQuery, hasTables: boolean): Promise<JournalFacts> {
+  const rows = hasTables ? await runQuery('SELECT name FROM applied_migrations') : [];
+  const migrationFacts = compareMigrations(rows.map(({ name }) => String(name)));
   const [row] =
-    migrations.pendingMigrations.length > 0
+    migrationFacts.pendingMigrations.length > 0
       ? []
-      : await query(`SELECT count(*) AS count, min(started_at) AS oldest FROM stored_attempts
+      : await runQuery(`SELECT count(*) AS count, min(started_at) AS oldest FROM stored_attempts
           WHERE ${OPEN_ATTEMPT_CONDITION} AND state = 'u'`);
   const count = Number(row?.['count'] ?? 0);
   return {
-    ...migrations,
+    ...migrationFacts,
     unknownOutcomes: { count, oldestStartedAt: count > 0 ? Number(row?.['oldest']) : null },
   };
 }
@@ -79,16 +80,16 @@ async function queryFacts(query: RunQuery, hasTables: boolean): Promise<JournalF
  * not writable.
  * @param busyTimeoutMs maximum time in ms to wait until another process releases its lock on the file
  */
-export async function inspectSqlite(file: string, busyTimeoutMs: number): Promise<JournalFacts> {
-  using reader = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs });
-  const query = (sql: string): Rows => reader.prepare(sql).all();
-  const migrationTables = query(
+export async function inspectSqlite(sqlitePath: string, busyTimeoutMs: number): Promise<JournalFacts> {
+  using reader = new DatabaseSync(sqlitePath, { readOnly: true, timeout: busyTimeoutMs });
+  const runQuery = (sql: string): Rows => reader.prepare(sql).all();
+  const migrationTables = runQuery(
     "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'applied_migrations'",
   );
-  const facts = await queryFacts(query, migrationTables.length > 0);
-  using writer = new DatabaseSync(file, { timeout: busyTimeoutMs });
+  const journalFacts = await queryFacts(runQuery, migrationTables.length > 0);
+  using writer = new DatabaseSync(sqlitePath, { timeout: busyTimeoutMs });
   writer.exec('BEGIN IMMEDIATE; ROLLBACK');
-  return facts;
+  return journalFacts;
 }
 
 /**
@@ -103,10 +104,10 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
     // These are the gateway's options: if a connection pooler rejects them, inspectPostgres() fails too.
     options: PLANNER_OPTIONS,
   });
-  const query = async (sql: string): Promise<Rows> => (await client.query<Rows[number]>(sql)).rows;
+  const runQuery = async (sql: string): Promise<Rows> => (await client.query<Rows[number]>(sql)).rows;
   try {
     await client.connect();
-    const [server] = await query(`SELECT current_setting('server_version_num') AS version,
+    const [server] = await runQuery(`SELECT current_setting('server_version_num') AS version,
       current_setting('transaction_read_only') = 'on' OR pg_is_in_recovery() AS "readOnly",
       pg_is_in_recovery() AS standby, ${DURABILITY_CONDITION} AS durable,
       current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT 1 FROM pg_stat_replication
@@ -114,13 +115,13 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
       has_function_privilege('pg_control_system()', 'EXECUTE') AS control,
       to_regclass('applied_migrations') IS NOT NULL AS "hasTables", extract(epoch FROM clock_timestamp()) * 1000 AS now`);
     const clockDifferenceMs = Number(server?.['now']) - Date.now();
-    const facts = await queryFacts(query, server?.['hasTables'] === true);
+    const facts = await queryFacts(runQuery, server?.['hasTables'] === true);
     const privilegeSql =
       facts.pendingMigrations.length > 0
         ? "has_schema_privilege(current_schema(), 'CREATE')"
         : WRITE_PRIVILEGES_CONDITION;
     const isWritable =
-      server?.['readOnly'] !== true && (await query(`SELECT ${privilegeSql} AS may`))[0]?.['may'] === true;
+      server?.['readOnly'] !== true && (await runQuery(`SELECT ${privilegeSql} AS may`))[0]?.['may'] === true;
     const canListen = server?.['standby'] === true ? null : await canReceiveNotify(client);
     return {
       ...facts,

@@ -2,8 +2,8 @@
 export const DIALECTS = {
   sqlite: {
     /** Returns the table of attempts for a FROM clause, with a hint to read the given index. */
-    attemptsTable: (indexName: string): string => `stored_attempts INDEXED BY stored_${indexName}`,
-    followedTableByDueTime: 'followed_transactions INDEXED BY followed_due',
+    attemptsFromItem: (indexName: string): string => `stored_attempts INDEXED BY stored_${indexName}`,
+    followedByDueTimeFromItem: 'followed_transactions INDEXED BY followed_due',
     /** Clause that locks the rows that a SELECT returns. SQLite needs none, because it has one writer at a time. */
     lockClause: '',
     /** Like `lockClause`, but the SELECT omits rows that another database transaction has locked. */
@@ -18,8 +18,8 @@ export const DIALECTS = {
     maxConcurrentLists: 1,
   },
   postgres: {
-    attemptsTable: (): string => 'stored_attempts',
-    followedTableByDueTime: 'followed_transactions',
+    attemptsFromItem: (): string => 'stored_attempts',
+    followedByDueTimeFromItem: 'followed_transactions',
     lockClause: 'FOR UPDATE',
     skipLockedClause: 'FOR UPDATE SKIP LOCKED',
     // With an array instead of a subquery, the planner does not join with the whole table.

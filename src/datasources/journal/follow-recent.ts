@@ -1,4 +1,4 @@
-import { followSucceededStatement, NOW_SQL } from './change-tables';
+import { followPastSucceededStatement, NOW_SQL_BY_DIALECT } from './change-tables';
 import type { RunMigrationStep, MigrationDatabase } from './convert-attempts';
 
 /** Maximum age in ms of the transactions that the migration starts to follow. */
@@ -12,7 +12,7 @@ const LAST_STEP_REREAD_PERIOD_MS = 10 * 60 * 1000;
 const MAX_TRANSACTIONS_PER_STEP = 10_000;
 
 /** Planner settings for a step. Without them, PostgreSQL might sort a whole table on which it has no statistics yet. */
-const PLANNER_SETTINGS = {
+const SET_PLANNER_STATEMENTS_BY_DIALECT = {
   sqlite: [],
   postgres: ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map(
     (plannerMethod) => `SET LOCAL enable_${plannerMethod} = off`,
@@ -31,20 +31,20 @@ export async function followRecentTransactions(
   runStep: RunMigrationStep,
   completeMigration: () => Promise<void>,
 ): Promise<void> {
-  const followSince = async (settledFrom: number, limit: number): Promise<number[]> => {
-    for (const statement of PLANNER_SETTINGS[dialect]) await execute(statement);
-    const rows = await execute(followSucceededStatement(dialect), [settledFrom, limit]);
+  const followSince = async (settledFrom: number, maxTransactions: number): Promise<number[]> => {
+    for (const statement of SET_PLANNER_STATEMENTS_BY_DIALECT[dialect]) await execute(statement);
+    const rows = await execute(followPastSucceededStatement(dialect), [settledFrom, maxTransactions]);
     return rows.map((row) => Number(row['created_at']));
   };
-  const [row] = await execute(`SELECT ${NOW_SQL[dialect]} AS now`);
+  const [row] = await execute(`SELECT ${NOW_SQL_BY_DIALECT[dialect]} AS now`);
   const now = Number(row?.['now']);
   let settledFrom = now - MAX_AGE_TO_FOLLOW_MS;
-  for (let followedCount = MAX_TRANSACTIONS_PER_STEP; followedCount === MAX_TRANSACTIONS_PER_STEP;) {
+  for (let stepFollowedCount = MAX_TRANSACTIONS_PER_STEP; stepFollowedCount === MAX_TRANSACTIONS_PER_STEP;) {
     const stepSettledFrom = settledFrom;
     const settledTimes = await runStep(() => followSince(stepSettledFrom, MAX_TRANSACTIONS_PER_STEP));
     if (!settledTimes) return;
     settledFrom = Math.max(settledFrom, ...settledTimes);
-    followedCount = settledTimes.length;
+    stepFollowedCount = settledTimes.length;
   }
   await runStep(async () => {
     await followSince(now - LAST_STEP_REREAD_PERIOD_MS, Number.MAX_SAFE_INTEGER);

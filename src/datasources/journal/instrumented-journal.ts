@@ -9,24 +9,24 @@ import { describeJournalError, type JournalErrorInfo } from './journal-error';
  */
 export type JournalCallListener = (methodName: string, fault: JournalErrorInfo | null, ms: number) => void;
 
-/** Runs a journal call, for tracing. `method` and `args`: name and arguments of the method that `call` calls. */
-type JournalCallRunner = <T>(method: string, args: readonly unknown[], call: () => Promise<T>) => Promise<T>;
+/** Runs a journal call, for tracing. `methodName` and `args`: name and arguments of the method that `call` calls. */
+type RunJournalCall = <T>(methodName: string, args: readonly unknown[], call: () => Promise<T>) => Promise<T>;
 
 /** Wraps a journal: `runCall` runs every call except close(), and `onCallEnd` is called when the call has ended. */
 export const instrumentJournal = (
   journal: Journal,
   onCallEnd: JournalCallListener,
-  runCall: JournalCallRunner = (_method, _args, call) => call(),
+  runCall: RunJournalCall = (_methodName, _args, call) => call(),
 ): Journal =>
   new Proxy(journal, {
     get: (target, propertyName) => {
-      const value: unknown = Reflect.get(target, propertyName);
-      if (typeof value !== 'function') return value;
-      const method = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
-      if (propertyName === 'close') return method;
+      const propertyValue: unknown = Reflect.get(target, propertyName);
+      if (typeof propertyValue !== 'function') return propertyValue;
+      const boundMethod = propertyValue.bind(target) as (...args: unknown[]) => Promise<unknown>;
+      if (propertyName === 'close') return boundMethod;
       return (...args: unknown[]) => {
         const startedAt = performance.now();
-        const result = runCall(String(propertyName), args, () => method(...args));
+        const result = runCall(String(propertyName), args, () => boundMethod(...args));
         const reportEnd = (fault: JournalErrorInfo | null): void =>
           onCallEnd(String(propertyName), fault, performance.now() - startedAt);
         result.then(

@@ -8,7 +8,7 @@ import { TimeoutError } from '../../shared/timeout';
  * Each entry has the message, then the error codes with this reason: SQLSTATEs, system error codes and SQLite result
  * codes. reasonOfCode() also finds the reason of some codes by a pattern.
  */
-const ERROR_REASONS = {
+const MESSAGE_AND_CODES = {
   connection_refused: ['PostgreSQL refuses connections', 'ECONNREFUSED'],
   host_unreachable: [
     'the host of PostgreSQL cannot be resolved or reached',
@@ -44,7 +44,7 @@ const ERROR_REASONS = {
   other: ['the journal failed for an unknown reason'],
 } as const satisfies Record<string, readonly [message: string, ...codes: string[]]>;
 
-export type JournalErrorReason = keyof typeof ERROR_REASONS;
+export type JournalErrorReason = keyof typeof MESSAGE_AND_CODES;
 
 /** Description of a journal error. It is safe to log: it contains no values of settings and no driver messages. */
 export interface JournalErrorInfo {
@@ -56,8 +56,8 @@ export interface JournalErrorInfo {
 }
 
 const REASON_BY_CODE: ReadonlyMap<string, JournalErrorReason> = new Map(
-  (Object.keys(ERROR_REASONS) as JournalErrorReason[]).flatMap((reason) =>
-    ERROR_REASONS[reason].slice(1).map((code): [string, JournalErrorReason] => [code, reason]),
+  (Object.keys(MESSAGE_AND_CODES) as JournalErrorReason[]).flatMap((reason) =>
+    MESSAGE_AND_CODES[reason].slice(1).map((code): [string, JournalErrorReason] => [code, reason]),
   ),
 );
 
@@ -65,7 +65,7 @@ const CONNECTION_EXCEPTION_PATTERN = /^08\w{3}$/;
 const TLS_CODE_PATTERN = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
 /** For driver errors without a code: pattern of the driver's text, reason, and optionally a more exact message. */
-const REASON_BY_MESSAGE: readonly [RegExp, JournalErrorReason, message?: string][] = [
+const MESSAGE_PATTERNS: readonly [RegExp, JournalErrorReason, message?: string][] = [
   [
     /^SASL: .*password must be/,
     'authentication_failed',
@@ -78,32 +78,32 @@ const REASON_BY_MESSAGE: readonly [RegExp, JournalErrorReason, message?: string]
 
 /**
  * Describes an error by the first DescribedError, TimeoutError or error code in its chain of causes. If the chain has
- * none of these, describes the error by the messages in the chain (see REASON_BY_MESSAGE).
+ * none of these, describes the error by the messages in the chain (see MESSAGE_PATTERNS).
  */
 export function describeJournalError(error: unknown): JournalErrorInfo {
   const chain = [...causeChain(error)];
-  for (const inner of chain) {
-    if (inner instanceof DescribedError) return inner.info;
-    const code = inner instanceof TimeoutError ? 'ETIMEDOUT' : inner.code;
+  for (const cause of chain) {
+    if (cause instanceof DescribedError) return cause.info;
+    const code = cause instanceof TimeoutError ? 'ETIMEDOUT' : cause.code;
     if (typeof code !== 'string' || !/^\w{2,60}$/.test(code)) continue;
     const reason = reasonOfCode(code);
-    return { reason, code, message: ERROR_REASONS[reason][0] };
+    return { reason, code, message: MESSAGE_AND_CODES[reason][0] };
   }
   const errorMessages = chain.map(({ message }) => String(message));
-  const match = REASON_BY_MESSAGE.find(([pattern]) => errorMessages.some((message) => pattern.test(message)));
+  const match = MESSAGE_PATTERNS.find(([pattern]) => errorMessages.some((message) => pattern.test(message)));
   const [, reason, message] = match ?? [null, 'other' as const];
-  return { reason, code: null, message: message ?? ERROR_REASONS[reason][0] };
+  return { reason, code: null, message: message ?? MESSAGE_AND_CODES[reason][0] };
 }
 
-interface AnyError {
+interface ErrorLike {
   code?: unknown;
   message?: unknown;
   cause?: unknown;
 }
 
-function* causeChain(error: unknown): Generator<AnyError> {
-  for (let inner = error; typeof inner === 'object' && inner !== null; inner = (inner as AnyError).cause)
-    yield inner;
+function* causeChain(error: unknown): Generator<ErrorLike> {
+  for (let cause = error; typeof cause === 'object' && cause !== null; cause = (cause as ErrorLike).cause)
+    yield cause;
 }
 
 function reasonOfCode(code: string): JournalErrorReason {
@@ -132,7 +132,7 @@ export const unclassifiedError = (message: string): DescribedError =>
 
 /** Returns the error for a PostgreSQL server that may lose commits (reason `not_durable`). */
 export const notDurableError = (): DescribedError =>
-  new DescribedError({ reason: 'not_durable', code: '01000', message: ERROR_REASONS.not_durable[0] });
+  new DescribedError({ reason: 'not_durable', code: '01000', message: MESSAGE_AND_CODES.not_durable[0] });
 
 const PERMANENT_REASONS: ReadonlySet<JournalErrorReason> = new Set([
   'authentication_failed',
@@ -168,33 +168,34 @@ const SQLITE_CODES_TO_DIAGNOSE = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQ
  * SQLITE_CODES_TO_DIAGNOSE, and a check of the file system finds the cause, `code` is a system error code instead, such
  * as EACCES or ENOSPC. Returns other errors unchanged.
  */
-export function diagnoseSqliteError(error: unknown, file: string): unknown {
+export function diagnoseSqliteError(error: unknown, sqlitePath: string): unknown {
   const { message, errcode } = error as { message: string; errcode?: number };
   if (errcode === undefined) return error;
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = SQLITE_CODE_BY_NUMBER[errcode & 0xff] ?? 'SQLITE_ERROR';
   const isAmbiguous = SQLITE_CODES_TO_DIAGNOSE.has(sqliteCode);
-  const code = (isAmbiguous && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || sqliteCode;
-  return Object.assign(new Error(message), { code });
+  const diagnosedCode =
+    (isAmbiguous && (accessErrorCode(sqlitePath) ?? (isDiskFull(sqlitePath) && 'ENOSPC'))) || sqliteCode;
+  return Object.assign(new Error(message), { code: diagnosedCode });
 }
 
 /**
- * Returns a system error code if the folder of `file` cannot be written, or if `file` exists and cannot be written.
+ * Returns a system error code if the folder of a file cannot be written, or if the file exists and cannot be written.
  * Otherwise, returns undefined.
  */
-export function accessErrorCode(file: string): string | undefined {
+export function accessErrorCode(filePath: string): string | undefined {
   try {
-    accessSync(path.dirname(file), constants.W_OK);
-    if (existsSync(file)) accessSync(file, constants.W_OK);
+    accessSync(path.dirname(filePath), constants.W_OK);
+    if (existsSync(filePath)) accessSync(filePath, constants.W_OK);
     return undefined;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code;
   }
 }
 
-function isDiskFull(file: string): boolean {
+function isDiskFull(filePath: string): boolean {
   try {
-    const { bavail, bfree, blocks } = statfsSync(path.dirname(file));
+    const { bavail, bfree, blocks } = statfsSync(path.dirname(filePath));
     // `bfree` includes reserved blocks, which only root can use. Virtual file systems report 0 blocks.
     return blocks > 0 && (process.geteuid?.() === 0 ? bfree : bavail) === 0;
   } catch {

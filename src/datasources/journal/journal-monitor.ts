@@ -12,7 +12,7 @@ const RETRY_INTERVAL_MS = 1_000;
 /** Minimum time in ms before a log line about the same failure is repeated. */
 const LOG_INTERVAL_MS = 60_000;
 /** Size in bytes of the row that a large check writes. A full disk may still have space for a small row. */
-const LARGE_CHECK_BYTES = 16 * 1024;
+const LARGE_CHECK_FILLER_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 
 /**
@@ -28,7 +28,7 @@ const TRANSIENT_REASONS: ReadonlySet<JournalErrorReason> = new Set([
 
 interface JournalMonitorOptions {
   /** As Journal.checkWrite(): rejects if the journal cannot be written. */
-  checkWrite(bytes: number): Promise<void>;
+  checkWrite(fillerBytes: number): Promise<void>;
   clock: Pick<Clock, 'monotonic' | 'after'>;
   log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
 }
@@ -49,8 +49,8 @@ export class JournalMonitor {
   #lastCheckAt = -Infinity;
   #lastLargeCheckAt = -Infinity;
   /** Time of the last log line about a failed call, by reason. */
-  readonly #callFailureLoggedAt = new Map<JournalErrorReason, number>();
-  #timer: Timer | undefined;
+  readonly #loggedAtByReason = new Map<JournalErrorReason, number>();
+  #checkTimer: Timer | undefined;
   #currentCheck: Promise<void> | undefined;
   #isStopped = false;
 
@@ -69,7 +69,7 @@ export class JournalMonitor {
   /** Stops the checks. Resolves when the check in progress, if any, has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#timer?.cancel();
+    this.#checkTimer?.cancel();
     await this.#currentCheck;
   }
 
@@ -82,8 +82,8 @@ export class JournalMonitor {
     if (methodName === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
     if (!fault) return;
     const now = this.#now();
-    if (!this.#fault && now - (this.#callFailureLoggedAt.get(fault.reason) ?? -Infinity) >= LOG_INTERVAL_MS) {
-      this.#callFailureLoggedAt.set(fault.reason, now);
+    if (!this.#fault && now - (this.#loggedAtByReason.get(fault.reason) ?? -Infinity) >= LOG_INTERVAL_MS) {
+      this.#loggedAtByReason.set(fault.reason, now);
       const { reason, code, message } = fault;
       const facts = { event: 'journal_operation_failed', operation: methodName, reason, code };
       this.options.log.warn(facts, `journal call ${methodName} failed: ${message}`);
@@ -95,8 +95,8 @@ export class JournalMonitor {
   }
 
   #scheduleCheck(delayMs: number): void {
-    this.#timer?.cancel();
-    if (!this.#isStopped) this.#timer = this.options.clock.after(delayMs, () => void this.#runCheck());
+    this.#checkTimer?.cancel();
+    if (!this.#isStopped) this.#checkTimer = this.options.clock.after(delayMs, () => void this.#runCheck());
   }
 
   #runCheck(): Promise<void> {
@@ -111,11 +111,11 @@ export class JournalMonitor {
     const startedAt = this.#now();
     this.#lastCheckAt = startedAt;
     if (!this.#fault && startedAt - this.#lastInsertAt < CHECK_INTERVAL_MS) return;
-    const isLarge =
+    const isLargeCheck =
       this.#fault?.reason === 'disk_full' || startedAt - this.#lastLargeCheckAt >= LARGE_CHECK_INTERVAL_MS;
     try {
-      await this.options.checkWrite(isLarge ? LARGE_CHECK_BYTES : 0);
-      if (isLarge) this.#lastLargeCheckAt = startedAt;
+      await this.options.checkWrite(isLargeCheck ? LARGE_CHECK_FILLER_BYTES : 0);
+      if (isLargeCheck) this.#lastLargeCheckAt = startedAt;
       this.#onWritable();
     } catch (error) {
       const fault = describeJournalError(error);
@@ -146,8 +146,8 @@ export class JournalMonitor {
     if (!isLogDue) return;
     this.#unavailableLoggedAt = now;
     const facts = { event: 'journal_unavailable', reason, code, failedForSeconds: this.#failedForSeconds() };
-    const text = `journal unavailable: ${message}; creates and confirms are rejected; ${remedyOf(fault)}`;
-    this.options.log.error(facts, text);
+    const logMessage = `journal unavailable: ${message}; creates and confirms are rejected; ${remedyOf(fault)}`;
+    this.options.log.error(facts, logMessage);
   }
 
   #failedForSeconds(): number {

@@ -82,14 +82,14 @@ export const OBSERVER_EXCLUSIVE_CLAIM_MS = 5000;
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
 export interface AbsenceEvidence {
   /** Number of lookups that did not find the transaction. Failed and inconclusive lookups are not counted. */
-  lookups: number;
+  lookupCount: number;
   /** Sum of the capped intervals in ms between these lookups. Excludes intervals between lookups of two instances. */
   spanMs: number;
-  /** Id of the instance that made the last of these lookups and measures the time since; empty if `lookups` is 0. */
+  /** Id of the instance that made the last of these lookups and measures the time since; empty if there are none. */
   observer: string;
 }
 
-export const NO_ABSENCE_EVIDENCE: AbsenceEvidence = { lookups: 0, spanMs: 0, observer: '' };
+export const NO_ABSENCE_EVIDENCE: AbsenceEvidence = { lookupCount: 0, spanMs: 0, observer: '' };
 
 /** The stored fields of a new attempt. `reservesExternalId` and `fenceSince` only control the insert. */
 export type AttemptFields = Omit<NewAttempt, 'reservesExternalId' | 'fenceSince'>;
@@ -106,7 +106,7 @@ export interface Attempt extends AttemptFields {
   /** Null unless the attempt succeeded. */
   transactionId: string | null;
   /** Wire status of the transaction when the outcome was recorded; null unless the attempt succeeded. */
-  status: string | null;
+  wireStatus: string | null;
   /** When the outcome was recorded; null while the attempt is open. */
   settledAt: number | null;
   /** Due time of the next lookup of an attempt with an unknown outcome; null if none is scheduled. */
@@ -129,11 +129,11 @@ export type InsertResult =
   | { kind: 'reserved' }
   | { kind: 'fence_changed' };
 
-export type Outcome =
+export type OutcomeDetails =
   | {
       outcome: 'succeeded';
       transactionId: string;
-      status: string;
+      wireStatus: string;
       settledAt: number;
       /**
        * Status and state in the service's response. They are recorded as the first change of the transaction. If
@@ -149,7 +149,7 @@ export type Outcome =
 export type AttemptClaim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
 
 /** Selects the payments or the payouts that one client created. */
-export type Creator = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
+export type CreatorAndKind = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
 
 /** Identifies a transaction on a channel by at least one of its ids; if both are given, both must match. */
 export interface TransactionRef {
@@ -198,9 +198,9 @@ export interface Journal extends ChangeJournal {
    * durable: if a crash loses the outcome, a lookup finds it again. If the attempt is missing and the outcome is
    * `succeeded` or `unknown`, rejects with AttemptMissing.
    */
-  recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
+  recordOutcome(id: string, outcome: OutcomeDetails): Promise<boolean>;
   /** Returns the attempt with an idempotency key, whatever its outcome; null if there is none. */
-  find(key: AttemptKey): Promise<Attempt | null>;
+  find(attemptKey: AttemptKey): Promise<Attempt | null>;
   /** Returns the attempt that created a transaction; null if the journal has none. */
   findByTransaction(service: string, kind: TransactionKind, transactionId: string): Promise<Attempt | null>;
   /**
@@ -220,7 +220,7 @@ export interface Journal extends ChangeJournal {
    * none. For a ref with only an external id, returns the creator's newest attempt that has this external id and the
    * outcome `succeeded` or `unknown`. The duration does not reveal whether another client has created the transaction.
    */
-  findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
+  findCreated(creator: CreatorAndKind, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */
   list(query: AttemptQuery): Promise<Attempt[]>;
   /** Extends the leases of the owner's attempts with the outcome `in_progress`, and of its confirms in progress. */

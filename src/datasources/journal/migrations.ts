@@ -1,5 +1,5 @@
 import { createAttemptsViewStatement, createAttemptTablesStatements, keyHashSql } from './attempt-tables';
-import { createChangeTablesStatements, INITIAL_DATABASE_IDENTITY } from './change-tables';
+import { createChangeTablesStatements, INITIAL_IDENTITY_SQL_BY_DIALECT } from './change-tables';
 import {
   convertAttempts,
   executeAll,
@@ -74,7 +74,7 @@ const CREATE_JOURNAL_STATE = `CREATE TABLE journal_state (
      )`;
 
 const insertJournalStateStatement = (dialect: Dialect): string =>
-  `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${INITIAL_DATABASE_IDENTITY[dialect]}, 0, '')`;
+  `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${INITIAL_IDENTITY_SQL_BY_DIALECT[dialect]}, 0, '')`;
 
 /**
  * The function journal_identity() returns the identity of the database: `server/timeline/table`. The timeline changes
@@ -138,19 +138,19 @@ const POSTGRES_ONLY_SCHEMA_STATEMENTS = [
 
 /** Last migration before the first release. A journal without it has no tables yet. */
 const FIRST_TABLES_MIGRATION = '0009-write-checks';
-const STORED_ATTEMPTS_MIGRATION = '0010-stored-attempts';
+const ATTEMPTS_MIGRATION = '0010-stored-attempts';
 const CHANGES_MIGRATION = '0011-changes';
 const FOLLOWED_MIGRATION = '0012-followed-transactions';
 
 /** Names of the migrations, in the order in which they are applied. */
-const MIGRATIONS = [FIRST_TABLES_MIGRATION, STORED_ATTEMPTS_MIGRATION, CHANGES_MIGRATION, FOLLOWED_MIGRATION];
+const MIGRATION_NAMES = [FIRST_TABLES_MIGRATION, ATTEMPTS_MIGRATION, CHANGES_MIGRATION, FOLLOWED_MIGRATION];
 
 /** Compares a journal's applied migrations with those of this version. */
-export function compareMigrations(applied: readonly string[]) {
+export function compareMigrations(appliedNames: readonly string[]) {
   return {
-    pendingMigrations: MIGRATIONS.filter((name) => !applied.includes(name)),
+    pendingMigrations: MIGRATION_NAMES.filter((name) => !appliedNames.includes(name)),
     /** Migrations that a newer version of the gateway applied. */
-    unknownMigrations: applied.filter((name) => name > FOLLOWED_MIGRATION),
+    unknownMigrations: appliedNames.filter((name) => name > FOLLOWED_MIGRATION),
   };
 }
 
@@ -165,36 +165,38 @@ async function readPendingMigrations({ execute }: MigrationDatabase): Promise<st
  * the journal during the migrations, until convertAttempts() drops the tables that they use.
  */
 export async function migrate(database: MigrationDatabase): Promise<void> {
-  const { dialect, execute, transaction } = database;
+  const { dialect, execute, runInTransaction } = database;
   const markApplied = async (names: readonly string[]): Promise<void> => {
     for (const name of names) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
   };
   const createStepRunner =
     (name: string): RunMigrationStep =>
-    (work) =>
-      transaction(async () => ((await readPendingMigrations(database)).includes(name) ? work() : undefined));
+    (step) =>
+      runInTransaction(async () =>
+        (await readPendingMigrations(database)).includes(name) ? step() : undefined,
+      );
   const viewAndStateStatements = [
     createAttemptsViewStatement(dialect),
     CREATE_JOURNAL_STATE,
     ...(dialect === 'postgres' ? POSTGRES_ONLY_SCHEMA_STATEMENTS : []),
     insertJournalStateStatement(dialect),
   ];
-  const pendingMigrations = await transaction(async () => {
-    const names = await readPendingMigrations(database);
-    if (!names.includes(FIRST_TABLES_MIGRATION)) return names;
+  const pendingMigrations = await runInTransaction(async () => {
+    const pendingNames = await readPendingMigrations(database);
+    if (!pendingNames.includes(FIRST_TABLES_MIGRATION)) return pendingNames;
     await executeAll(database, [
       ...CREATE_FIRST_TABLES,
       ...createAttemptTablesStatements(dialect),
       ...viewAndStateStatements,
       ...createChangeTablesStatements(dialect),
     ]);
-    await markApplied(names);
+    await markApplied(pendingNames);
     return [];
   });
-  if (pendingMigrations.includes(STORED_ATTEMPTS_MIGRATION))
-    await convertAttempts(database, createStepRunner(STORED_ATTEMPTS_MIGRATION), async () => {
+  if (pendingMigrations.includes(ATTEMPTS_MIGRATION))
+    await convertAttempts(database, createStepRunner(ATTEMPTS_MIGRATION), async () => {
       await executeAll(database, viewAndStateStatements);
-      await markApplied([STORED_ATTEMPTS_MIGRATION]);
+      await markApplied([ATTEMPTS_MIGRATION]);
     });
   if (pendingMigrations.includes(CHANGES_MIGRATION))
     await createStepRunner(CHANGES_MIGRATION)(async () => {

@@ -13,12 +13,12 @@ export interface PurgeStep {
   target: PurgeTarget;
   /**
    * Rows whose time is before this have expired. The time is `settledAt` for `attempts`, `confirmedAt` for `confirmed`,
-   * `recordedAt` for `changes`, and `createdAt` (see FollowedTransaction) for `followed`. Unused for `reservations`.
+   * `recordedAt` for `changes`, and `succeededAt` (see FollowedTransaction) for `followed`. Unused for `reservations`.
    */
   expiredBefore: number;
   /** Maximum number of rows to examine. */
   limit: number;
-  /** `after` of the previous step's PurgeProgress; null for the first step. */
+  /** `endPosition` of the previous step's PurgeProgress; null for the first step. */
   after: string | null;
 }
 
@@ -26,5 +26,5 @@ export interface PurgeProgress {
   /** Number of deleted rows, without the reserved external ids of deleted attempts. */
   deletedCount: number;
   /** Position where this step ended, for `after` of the next PurgeStep. Null if the target needs no further step. */
-  after: string | null;
+  endPosition: string | null;
 }

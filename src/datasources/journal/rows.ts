@@ -33,7 +33,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
   publicDetails: String(row['public_details']),
   outcome: row['outcome'] as AttemptOutcome,
   transactionId: textOrNull(row['transaction_id']),
-  status: textOrNull(row['status']),
+  wireStatus: textOrNull(row['status']),
   owner: String(row['owner']),
   leaseUntil: Number(row['lease_until']),
   startedAt: Number(row['started_at']),
@@ -43,7 +43,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
   nextRecheckAt: numberOrNull(row['next_check_at']),
   recheckCount: Number(row['checks']),
   absence: {
-    lookups: Number(row['absent_lookups']),
+    lookupCount: Number(row['absent_lookups']),
     spanMs: Number(row['absent_ms']),
     observer: String(row['absent_observer']),
   },
@@ -53,7 +53,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
 export const isKeyReleased = ({ outcome }: Attempt): boolean =>
   outcome === 'rejected' || outcome === 'not_sent';
 
-const INSERT_VALUE_GETTERS: Record<string, (attempt: AttemptFields) => SqlValue> = {
+const VALUE_GETTER_BY_COLUMN: Record<string, (attempt: AttemptFields) => SqlValue> = {
   id: ({ id }) => attemptIdBytes(id),
   key: ({ key }) => toStoredBytes(key),
   fingerprint: ({ fingerprint }) => toStoredBytes(fingerprint),
@@ -71,16 +71,16 @@ const INSERT_VALUE_GETTERS: Record<string, (attempt: AttemptFields) => SqlValue>
 };
 
 /** Columns that an INSERT sets to the values of an attempt. The SQL text itself sets `group_id` and `state`. */
-export const INSERT_COLUMNS: readonly string[] = Object.keys(INSERT_VALUE_GETTERS);
+export const INSERT_COLUMNS: readonly string[] = Object.keys(VALUE_GETTER_BY_COLUMN);
 
 /** Returns the values for INSERT_COLUMNS, in their order. */
-export const insertColumnValues = (attempt: AttemptFields): SqlValue[] =>
-  Object.values(INSERT_VALUE_GETTERS).map((getValue) => getValue(attempt));
+export const valuesOfInsertColumns = (attempt: AttemptFields): SqlValue[] =>
+  Object.values(VALUE_GETTER_BY_COLUMN).map((getValue) => getValue(attempt));
 
 /** Returns the values for INSERT_COLUMNS by column name, for a JSON parameter. */
-export const insertColumnsInJson = (attempt: AttemptFields): Record<string, SqlValue> =>
+export const jsonValueByInsertColumn = (attempt: AttemptFields): Record<string, SqlValue> =>
   Object.fromEntries(
-    Object.entries(INSERT_VALUE_GETTERS).map(([name, getValue]) => [name, toJsonValue(getValue(attempt))]),
+    Object.entries(VALUE_GETTER_BY_COLUMN).map(([name, getValue]) => [name, toJsonValue(getValue(attempt))]),
   );
 
 /** Columns that an INSERT leaves null. They are set when an outcome is recorded. */
@@ -112,8 +112,8 @@ export const idCondition = (column: string): string => `${keyHashSql(column)} = 
 
 /** Returns the parameters of idCondition(): the hash of the idempotency key, and the id. */
 export const idValues = (id: string): [Uint8Array, Uint8Array] => {
-  const bytes = attemptIdBytes(id);
-  return [bytes.subarray(0, KEY_HASH_BYTES), bytes];
+  const idBytes = attemptIdBytes(id);
+  return [idBytes.subarray(0, KEY_HASH_BYTES), idBytes];
 };
 
 /** Subquery for the id of a row in attempt_groups. Parameters: service, client, channel, kind. */

@@ -43,15 +43,15 @@ const proposedOutcomeFromRow = (row: Row): ProposedOutcome => ({
  * The outcomes that wait for the approval of a second operator. Only the command line uses them.
  * @param execute runs a statement
  */
-export const createProposalStore = (execute: (text: string, ...values: SqlValue[]) => Promise<Row[]>) => ({
+export const createProposalStore = (execute: (sqlText: string, ...values: SqlValue[]) => Promise<Row[]>) => ({
   /** Stores proposed outcomes, and deletes expired ones. */
   add: async (proposedOutcomes: readonly ProposedOutcome[], now: number): Promise<void> => {
     await execute('DELETE FROM settlement_proposals WHERE expires_at <= ?', now);
     for (const proposedOutcome of proposedOutcomes) {
-      const row = toWireFields(proposedOutcome);
-      const [columns, values] = [Object.keys(row), Object.values(row) as SqlValue[]];
-      const text = `INSERT INTO settlement_proposals (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
-      await execute(text, ...values);
+      const valueByColumn = toWireFields(proposedOutcome);
+      const [columns, values] = [Object.keys(valueByColumn), Object.values(valueByColumn) as SqlValue[]];
+      const sqlText = `INSERT INTO settlement_proposals (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+      await execute(sqlText, ...values);
     }
   },
   /** Lists proposed outcomes that have not expired, oldest first; if `id` is given, only those of this proposal. */

@@ -7,7 +7,7 @@ import {
   changeBatchFromRows,
   readChangesStatement,
 } from './change-rows';
-import { NOW_SQL } from './change-tables';
+import { NOW_SQL_BY_DIALECT } from './change-tables';
 import {
   BEFORE_FIRST_CHANGE,
   PositionExpired,
@@ -24,7 +24,7 @@ import { monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import type { TransactionKind } from './journal';
 import { textOrNull, type Row, type SqlValue, type SqlWithValues } from './rows';
-import { STORED_BYTES_TO_SQL_TEXT, shortHash, type Dialect } from './stored-values';
+import { STORED_TEXT_SQL_BY_DIALECT, shortHash, type Dialect } from './stored-values';
 
 const SERVICE_CONDITION = 'group_id IN (SELECT id FROM attempt_groups WHERE service = ?)';
 
@@ -44,8 +44,8 @@ function followedHashesStatement(dialect: Dialect): string {
  * `4 * limit` due transactions with the latest due times.
  */
 function claimFollowedStatement(dialect: Dialect): string {
-  const { inClause, followedTableByDueTime, skipLockedClause } = DIALECTS[dialect];
-  const fromDueClause = `FROM ${followedTableByDueTime} WHERE next_lookup_at <= ? AND ${SERVICE_CONDITION}`;
+  const { inClause, followedByDueTimeFromItem, skipLockedClause } = DIALECTS[dialect];
+  const fromDueClause = `FROM ${followedByDueTimeFromItem} WHERE next_lookup_at <= ? AND ${SERVICE_CONDITION}`;
   return `WITH due_last AS MATERIALIZED (
       SELECT id, changed_at ${fromDueClause} ORDER BY next_lookup_at DESC LIMIT 4 * ?),
     young AS MATERIALIZED (
@@ -58,7 +58,7 @@ function claimFollowedStatement(dialect: Dialect): string {
     WHERE id ${inClause('SELECT id FROM young UNION ALL SELECT id FROM most_overdue')}
     RETURNING id, (SELECT kind FROM attempt_groups WHERE attempt_groups.id = group_id) AS kind,
       (SELECT channel FROM attempt_groups WHERE attempt_groups.id = group_id) AS channel,
-      ${STORED_BYTES_TO_SQL_TEXT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
+      ${STORED_TEXT_SQL_BY_DIALECT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
 }
 
 /**
@@ -79,7 +79,7 @@ function scheduleFollowedStatement(dialect: Dialect): string {
 
 /** Returns the SELECT for FollowedCounts. Parameter: the service. */
 const countFollowedStatement = (dialect: Dialect): string =>
-  `WITH clock AS MATERIALIZED (SELECT ${NOW_SQL[dialect]} AS now)
+  `WITH clock AS MATERIALIZED (SELECT ${NOW_SQL_BY_DIALECT[dialect]} AS now)
   SELECT count(*) AS followed, count(*) FILTER (WHERE next_lookup_at <= (SELECT now FROM clock)) AS due,
     min(next_lookup_at) AS oldest
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${SERVICE_CONDITION}`;
@@ -101,7 +101,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
 
   /**
    * The horizon that was read last. Changes of the current epoch are readable only if their `xid` is below the horizon
-   * (see SELECT_EPOCH_AND_HORIZON in change-rows.ts). `since`: when this horizon was first read, by `monotonicMs`.
+   * (see EPOCH_SELECT_BY_DIALECT in change-rows.ts). `since`: when this horizon was first read, by `monotonicMs`.
    */
   #lastHorizon = { horizon: 0, since: 0 };
 
@@ -109,9 +109,9 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
 
   /**
    * Reads over separate connections, so that creates are not delayed.
-   * @param until end of the time limit, by `monotonicMs`; SQLite ignores it
+   * @param deadlineMs end of the time limit, by `monotonicMs`; SQLite ignores it
    */
-  protected abstract readInBackground(text: string, values: SqlValue[], until?: number): Promise<Row[]>;
+  protected abstract readInBackground(text: string, values: SqlValue[], deadlineMs?: number): Promise<Row[]>;
   /** Runs a statement that writes. Does not wait until the write is durable. */
   protected abstract writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]>;
   /** Resolves when everything that was committed before the call is durable. */
@@ -141,8 +141,8 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   async scheduleFollowed(nextLookups: readonly NextLookup[]): Promise<void> {
-    const rows = nextLookups.map((lookup) => [lookup.followedId, lookup.nextLookupAt, lookup.failures]);
-    await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(rows)]);
+    const tuples = nextLookups.map((lookup) => [lookup.followedId, lookup.nextLookupAt, lookup.failures]);
+    await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(tuples)]);
   }
 
   async countFollowed(service: string): Promise<FollowedCounts> {
@@ -206,7 +206,7 @@ const followedFromRow = (row: Row): FollowedTransaction => ({
   channel: String(row['channel']),
   transactionId: String(row['transaction_id']),
   status: textOrNull(row['status']),
-  createdAt: Number(row['created_at']),
+  succeededAt: Number(row['created_at']),
   changedAt: Number(row['changed_at']),
   failures: Number(row['failures']),
 });

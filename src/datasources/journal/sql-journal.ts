@@ -1,7 +1,7 @@
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import { listAttemptsStatement } from './attempt-list';
-import { readAttemptsByStart, type AttemptsByStartQuery } from './attempts-by-start';
+import { readAttemptPages, type AttemptsByStartQuery } from './attempts-by-start';
 import { backgroundTimeLimitMs, monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import {
@@ -19,14 +19,14 @@ import {
   type ConfirmResult,
   type ConfirmedInput,
   type PaymentRef,
-  type Creator,
+  type CreatorAndKind,
   type Journal,
   type NewAttempt,
   type AttemptFields,
   type TransactionRef,
   type UnknownOutcomeCount,
 } from './journal';
-import { keyHashSql, ATTEMPT_SELECT_LIST } from './attempt-tables';
+import { keyHashSql, ATTEMPT_SELECT_LIST_BY_DIALECT } from './attempt-tables';
 import {
   FIND_BY_KEY,
   ATTEMPT_GROUP_ID_SUBQUERY,
@@ -87,7 +87,7 @@ const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, i
     WHERE ${leaseEndedCondition('confirms.lease_until')} RETURNING suspect, suspect_hashes`;
 
 /** For each outcome of a confirm, the statement that records it and releases the claim. Parameter: id of the claim. */
-export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
+export const END_CONFIRM_BY_OUTCOME: Record<ConfirmResult['outcome'], string> = {
   known: 'DELETE FROM confirms WHERE id = ?',
   unknown: 'UPDATE confirms SET lease_until = 0 WHERE id = ?',
   not_carried_out: "UPDATE confirms SET lease_until = 0, input_hash = '' WHERE id = ?",
@@ -102,7 +102,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
   protected readonly knownGroupKeys = lazyLruCache<string, true>(MAX_KNOWN_ATTEMPT_GROUPS);
   readonly #listBulkhead;
   /** For operators: the outcomes that wait for the approval of a second operator. */
-  readonly proposals = createProposalStore((text, ...values) => this.write(text, ...values));
+  readonly proposalStore = createProposalStore((text, ...values) => this.write(text, ...values));
 
   protected constructor(
     readonly timeLimitMs: number,
@@ -123,12 +123,12 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
   protected abstract write(text: string, ...values: SqlValue[]): Promise<Row[]>;
 
   /** For operators: yields pages of attempts of all clients. Rejects with JournalUnavailable on failure. */
-  attemptsByStart(query: AttemptsByStartQuery): AsyncGenerator<Attempt[], void> {
-    return readAttemptsByStart(this.dialect, (text, values) => this.readInBackground(text, values), query);
+  attemptPagesByStart(query: AttemptsByStartQuery): AsyncGenerator<Attempt[], void> {
+    return readAttemptPages(this.dialect, (text, values) => this.readInBackground(text, values), query);
   }
 
-  async find(key: AttemptKey): Promise<Attempt | null> {
-    return firstAttempt(await this.read(FIND_BY_KEY, keyHash(key)));
+  async find(attemptKey: AttemptKey): Promise<Attempt | null> {
+    return firstAttempt(await this.read(FIND_BY_KEY, keyHash(attemptKey)));
   }
 
   async findById(service: string, id: string): Promise<Attempt | null> {
@@ -146,18 +146,18 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
   }
 
   async findCreated(
-    { service, client, kind }: Creator,
+    { service, client, kind }: CreatorAndKind,
     refs: readonly TransactionRef[],
   ): Promise<(Attempt | null)[]> {
-    const refValues = refs.map(({ channel, transactionId, externalId }) => [
+    const refTuples = refs.map(({ channel, transactionId, externalId }) => [
       channel,
       ...toHexAndHash(transactionId),
       ...toHexAndHash(externalId),
     ]);
-    const values = [service, client, kind, JSON.stringify(refValues)];
+    const values = [service, client, kind, JSON.stringify(refTuples)];
     const rows = await this.read(this.findCreatedStatement, ...values);
-    const attemptByIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
-    return refs.map((_, index) => attemptByIndex.get(index) ?? null);
+    const attemptByRefIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
+    return refs.map((_, index) => attemptByRefIndex.get(index) ?? null);
   }
 
   async hasRival(attempt: AttemptFields): Promise<boolean> {
@@ -175,10 +175,10 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
   }
 
   async list(query: AttemptQuery): Promise<Attempt[]> {
-    const { text, values } = listAttemptsStatement(query, DIALECTS[this.dialect].attemptsTable);
-    const until = monotonicMs() + backgroundTimeLimitMs(this.timeLimitMs);
+    const { text, values } = listAttemptsStatement(query, DIALECTS[this.dialect].attemptsFromItem);
+    const deadlineMs = monotonicMs() + backgroundTimeLimitMs(this.timeLimitMs);
     try {
-      const rows = await this.#listBulkhead.execute(() => this.readInBackground(text, values, until));
+      const rows = await this.#listBulkhead.execute(() => this.readInBackground(text, values, deadlineMs));
       return rows.map(attemptFromRow);
     } catch (error) {
       throw error instanceof BulkheadRejectedError ? new JournalBusy(error) : error;
@@ -189,9 +189,9 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     const attempt = firstAttempt(await this.readInBackground(FIND_BY_ID, [...idValues(idOrKey), service]));
     if (attempt) return attempt;
     const text = 'SELECT DISTINCT client FROM attempt_groups WHERE service = ?';
-    const clients = await this.readInBackground(text, [service]);
+    const clientRows = await this.readInBackground(text, [service]);
     const rows: Row[] = [];
-    for (const { client } of clients) {
+    for (const { client } of clientRows) {
       const hash = keyHash({ service, client: String(client), key: idOrKey });
       rows.push(...(await this.readInBackground(FIND_BY_KEY, [hash])));
       if (rows.length > 1) return null;
@@ -226,7 +226,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
 
   async claim(id: string, { owner, now, leaseUntil }: AttemptClaim): Promise<Attempt | null> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ?
-      WHERE ${idCondition('id')} AND ${CLAIMABLE_CONDITION} RETURNING ${ATTEMPT_SELECT_LIST[this.dialect]}`;
+      WHERE ${idCondition('id')} AND ${CLAIMABLE_CONDITION} RETURNING ${ATTEMPT_SELECT_LIST_BY_DIALECT[this.dialect]}`;
     return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(id), now));
   }
 
@@ -236,13 +236,13 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
         AND group_id IN (SELECT id FROM attempt_groups WHERE service = ?)
         AND (next_check_at IS NULL OR next_check_at <=
           CAST(? AS BIGINT) - CASE WHEN COALESCE(absent_observer, '') IN ('', ?) THEN 0 ELSE ${OBSERVER_EXCLUSIVE_CLAIM_MS} END)
-      ORDER BY next_check_at NULLS FIRST LIMIT ? ${DIALECTS[this.dialect].skipLockedClause}) RETURNING ${ATTEMPT_SELECT_LIST[this.dialect]}`;
+      ORDER BY next_check_at NULLS FIRST LIMIT ? ${DIALECTS[this.dialect].skipLockedClause}) RETURNING ${ATTEMPT_SELECT_LIST_BY_DIALECT[this.dialect]}`;
     return (await this.write(text, owner, leaseUntil, now, service, now, owner, limit)).map(attemptFromRow);
   }
 
   async beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null> {
-    const { service, channel, transactionId, id, owner, leaseUntil, inputHash, now } = claim;
-    const values = [service, channel, transactionId, id, owner, leaseUntil, inputHash, now];
+    const { service, channel, transactionId, confirmId, owner, leaseUntil, inputHash, now } = claim;
+    const values = [service, channel, transactionId, confirmId, owner, leaseUntil, inputHash, now];
     const [row] = await this.write(BEGIN_CONFIRM, ...values);
     if (!row) return null;
     const unresolvedInputHashes = String(row['suspect_hashes']).split(' ').filter(Boolean);

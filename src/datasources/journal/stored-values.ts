@@ -22,7 +22,7 @@ const ATTEMPT_ID_RANDOM_DIGIT_COUNT = 8;
 export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
 // With 'hex', Node.js computes a hash several times faster than with 'buffer'.
-const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex');
+const sha256Hex = (data: string | Uint8Array): string => hash('sha256', data, 'hex');
 
 /** Decodes hexadecimal digits. The result has its own memory: it is not a view of the buffer pool of Node.js. */
 const hexToBytes = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
@@ -41,7 +41,7 @@ export function toStoredBytes(text: string): Uint8Array {
 }
 
 /** Inverse of toStoredBytes() in SQL, by dialect: returns the SQL expression for the original text of a column. */
-export const STORED_BYTES_TO_SQL_TEXT = {
+export const STORED_TEXT_SQL_BY_DIALECT = {
   postgres: (column: string): string =>
     `CASE WHEN octet_length(${column}) = 16 THEN encode(${column}, 'hex')::uuid::text
       ELSE convert_from(substr(${column}, CASE substr(${column}, 2, 1) WHEN '\\x00'::bytea THEN 3 ELSE 2 END), 'UTF8') END`,
@@ -58,27 +58,28 @@ export const toJsonValue = <T>(value: T): T | string =>
 
 /** Returns the hash of service, client and idempotency key in hexadecimal digits. In practice, it is unique. */
 function keyHashDigits({ service, client, key }: AttemptKey): string {
-  const scope = Buffer.from(sha256(service) + sha256(client), 'hex');
-  return sha256(Buffer.concat([scope, Buffer.from(key)])).slice(0, KEY_HASH_BYTES * 2);
+  const scopeHash = Buffer.from(sha256Hex(service) + sha256Hex(client), 'hex');
+  return sha256Hex(Buffer.concat([scopeHash, Buffer.from(key)])).slice(0, KEY_HASH_BYTES * 2);
 }
 
 /** Returns the bytes of the hash that identifies an idempotency key of a client. */
-export const keyHash = (key: AttemptKey): Uint8Array => hexToBytes(keyHashDigits(key));
+export const keyHash = (attemptKey: AttemptKey): Uint8Array => hexToBytes(keyHashDigits(attemptKey));
 
 /**
  * Returns a signed 32-bit hash of an id, for indexes. Different ids can have the same hash, so queries that need an
  * exact result also compare the ids.
  */
-export const shortHash = (text: string): number => parseInt(sha256(toStorableText(text)).slice(0, 8), 16) | 0;
+export const shortHash = (text: string): number =>
+  parseInt(sha256Hex(toStorableText(text)).slice(0, 8), 16) | 0;
 
 /**
  * Returns the id of a new attempt: a UUID that begins with the hash of the idempotency key and ends with random digits.
  * An index on the hash therefore finds an attempt by its key and by its id.
  */
 export const newAttemptId = (
-  key: AttemptKey,
+  attemptKey: AttemptKey,
   { randomUUID }: Pick<Runtime, 'randomUUID'> = systemRuntime,
-): string => hexToUuid(keyHashDigits(key) + randomUUID().slice(-ATTEMPT_ID_RANDOM_DIGIT_COUNT));
+): string => hexToUuid(keyHashDigits(attemptKey) + randomUUID().slice(-ATTEMPT_ID_RANDOM_DIGIT_COUNT));
 
 /** Returns the stored bytes of an attempt id; for a text that is no UUID, an empty array, which matches no attempt. */
 export const attemptIdBytes = (id: string): Uint8Array =>

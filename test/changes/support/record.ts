@@ -53,7 +53,7 @@ export class Recorded {
     const { changes } = await this.journal.readChanges({
       service: this.harness.service.url,
       channel: CHANNEL,
-      creators: { payment: null, payout: null },
+      clientByKind: { payment: null, payout: null },
       after: null,
       limit: 500,
     });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import type { Journal, NewAttempt, Outcome } from '../../../src/datasources/journal/journal';
+import type { Journal, NewAttempt, OutcomeDetails } from '../../../src/datasources/journal/journal';
 import { describeJournals, describeSqliteJournal, type JournalFixture } from '../../journal/support/fixture';
 import { newAttempt } from '../../journal/support/samples';
 import { temporaryFolder } from '../../support/cleanup';
@@ -58,7 +58,7 @@ export class Books {
   }
 
   /** Begins an attempt, some seconds after the start of the previous attempt. */
-  async attempt(given: Partial<NewAttempt> = {}, outcome?: Outcome): Promise<NewAttempt> {
+  async attempt(given: Partial<NewAttempt> = {}, outcome?: OutcomeDetails): Promise<NewAttempt> {
     const startedAt = START + (this.#started += 10_000);
     const place = { service: this.service.url, channel: this.channel, startedAt };
     const attempt = newAttempt({ ...place, leaseUntil: startedAt, method: 'card', ...given });
@@ -77,7 +77,7 @@ export class Books {
     const outcome = {
       outcome: 'succeeded',
       transactionId,
-      status,
+      wireStatus: status,
       settledAt,
       observedState: observed,
     } as const;
@@ -105,7 +105,7 @@ export class Books {
 
   /** Waits until every change can be read: earlier transactions of the same PostgreSQL server delay the newest ones. */
   async changesAreReadable(): Promise<void> {
-    const range = { service: this.service.url, channel: null, creators: { payment: null, payout: null } };
+    const range = { service: this.service.url, channel: null, clientByKind: { payment: null, payout: null } };
     await until(
       () => this.journal.readChanges({ ...range, after: null, limit: 1 }),
       ({ hasUnreadableChanges }) => !hasUnreadableChanges,

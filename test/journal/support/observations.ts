@@ -65,7 +65,7 @@ export const observationOf = (
 export const rangeOf = ({ service, channel }: NewAttempt, given: Partial<ChangeRange> = {}): ChangeRange => ({
   service,
   channel,
-  creators: { payment: null, payout: null },
+  clientByKind: { payment: null, payout: null },
   after: null,
   limit: 100,
   ...given,

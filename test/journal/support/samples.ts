@@ -51,7 +51,7 @@ export const newClaim = (service: string, given: Partial<AttemptClaim> = {}): At
 });
 
 export const newConfirm = (given: Partial<ConfirmClaim> = {}): ConfirmClaim => ({
-  id: randomUUID(),
+  confirmId: randomUUID(),
   service: 'service-1',
   channel: 'channel-1',
   transactionId: randomUUID(),
@@ -91,7 +91,7 @@ export const asBegun = ({
 });
 
 export const OUTCOMES = {
-  succeeded: { outcome: 'succeeded', transactionId: 'tx-1', status: 'CHECKOUT', settledAt: 3_000 },
+  succeeded: { outcome: 'succeeded', transactionId: 'tx-1', wireStatus: 'CHECKOUT', settledAt: 3_000 },
   rejected: { outcome: 'rejected', settledAt: 3_000 },
   not_sent: { outcome: 'not_sent', settledAt: 3_000 },
   unknown: { outcome: 'unknown', nextRecheckAt: 6_000 },
@@ -126,7 +126,7 @@ export async function purgeAll(
   for (let after: string | null = null; ;) {
     const progress = await journal.purgeStep({ target, expiredBefore, limit, after });
     deleted.push(progress?.deletedCount ?? 0);
-    after = progress?.after ?? null;
+    after = progress?.endPosition ?? null;
     if (after === null) return deleted;
   }
 }

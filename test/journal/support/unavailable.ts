@@ -19,7 +19,7 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   claim: (journal) => journal.claim(newAttempt().id, newClaim('service')),
   claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
   beginConfirm: (journal) => journal.beginConfirm(newConfirm()),
-  endConfirm: (journal) => journal.endConfirm(newConfirm().id, ENDED.known),
+  endConfirm: (journal) => journal.endConfirm(newConfirm().confirmId, ENDED.known),
   checkWrite: (journal) => journal.checkWrite(0),
   recordObservation: (journal) => journal.recordObservation(observationOf(CREATED_PAYMENT)),
   claimFollowed: (journal) => journal.claimFollowed(claimOf(CREATED_PAYMENT)),

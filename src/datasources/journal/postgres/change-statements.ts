@@ -1,4 +1,4 @@
-import { FEED_ID_SUBQUERY, COPIED_ATTEMPT_COLUMNS } from '../change-tables';
+import { FEED_ID_SUBQUERY, COPIED_ATTEMPT_COLUMN_LIST } from '../change-tables';
 
 /**
  * SELECT of the current epoch of changes (see ChangePosition). It returns no row if the journal has moved to another
@@ -24,14 +24,14 @@ export const RECORD_FIRST_CHANGES_CTES = `current_epoch AS MATERIALIZED (${SELEC
     SELECT settled.*, epoch, observed_status IS NOT NULL AND epoch IS NOT NULL AS is_recorded
     FROM settled LEFT JOIN current_epoch ON TRUE WHERE transaction_id IS NOT NULL),
   first_changes AS (
-    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMNS}, status, state, received)
-    SELECT epoch, txid_current(), settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMNS}, observed_status, observed_state, received
+    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMN_LIST}, status, state, received)
+    SELECT epoch, txid_current(), settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMN_LIST}, observed_status, observed_state, received
     FROM created WHERE is_recorded),
   followed AS (
-    INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_ATTEMPT_COLUMNS},
+    INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_ATTEMPT_COLUMN_LIST},
       transaction_hash, status, state)
     SELECT settled_at, settled_at, CASE WHEN is_recorded THEN settled_at ELSE 0 END,
-      CASE WHEN is_recorded THEN next_lookup_at ELSE settled_at END, ${COPIED_ATTEMPT_COLUMNS}, transaction_hash,
+      CASE WHEN is_recorded THEN next_lookup_at ELSE settled_at END, ${COPIED_ATTEMPT_COLUMN_LIST}, transaction_hash,
       CASE WHEN is_recorded THEN observed_status END, CASE WHEN is_recorded THEN observed_state END
     FROM created WHERE NOT (is_recorded AND is_final))`;
 
@@ -71,8 +71,8 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${SELECT
         ELSE 'recorded' END AS result
     FROM locked CROSS JOIN current_epoch),
   recorded AS (
-    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMNS}, status, state, previous_status, received)
-    SELECT epoch, txid_current(), observed_at, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMNS}, observed_status, observed_state, status, received
+    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMN_LIST}, status, state, previous_status, received)
+    SELECT epoch, txid_current(), observed_at, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMN_LIST}, observed_status, observed_state, status, received
     FROM decided WHERE result = 'recorded'),
   ended AS (
     DELETE FROM followed_transactions AS f USING decided
@@ -98,7 +98,7 @@ export const SYNC_EARLIER_COMMITS = "SELECT pg_logical_emit_message(true, 'paygr
 export const RAISE_EPOCH_IF_MOVED = 'SELECT raise_change_epoch(FALSE)';
 
 /**
- * Returns a horizon (see SELECT_EPOCH_AND_HORIZON): the id below which all database transactions that write changes
+ * Returns a horizon (see EPOCH_SELECT_BY_DIALECT): the id below which all database transactions that write changes
  * have ended. Unlike txid_snapshot_xmin, this horizon does not depend on database transactions that write no changes.
  * It is 0 if this database user may not see all database transactions that write changes.
  *

@@ -12,19 +12,19 @@ import {
   type ConfirmResult,
   type Journal,
   type NewAttempt,
-  type Outcome,
+  type OutcomeDetails,
   type PurgeProgress,
   type PurgeStep,
 } from '../journal';
 import {
   FIND_BY_KEY,
   attemptFromRow,
-  insertColumnsInJson,
+  jsonValueByInsertColumn,
   isKeyReleased,
   type Row,
   type SqlValue,
 } from '../rows';
-import { END_CONFIRM, attemptGroupKey, SqlJournal } from '../sql-journal';
+import { END_CONFIRM_BY_OUTCOME, attemptGroupKey, SqlJournal } from '../sql-journal';
 import { keyHash, toStorableText } from '../stored-values';
 import {
   RAISE_EPOCH_IF_MOVED,
@@ -71,7 +71,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #insertBatcher = new Batcher<NewAttempt, InsertResult | null>({
     flush: (attempts, deadlineMs) => this.#insertBatch(attempts, deadlineMs),
     maxBatchSize: MAX_BATCH_SIZE,
-    concurrency: 2,
+    maxBatchesInFlight: 2,
     timeLimitMs: this.timeLimitMs,
     batchExclusion: (attempt) => {
       const { service, channel, externalId, reservesExternalId } = attempt;
@@ -84,7 +84,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     flush: (outcomes, deadlineMs) =>
       recordOutcomes(outcomes, (json) => this.#unsyncedPool.query(RECORD_OUTCOMES, [json], deadlineMs)),
     maxBatchSize: MAX_BATCH_SIZE,
-    concurrency: 1,
+    maxBatchesInFlight: 1,
     timeLimitMs: this.timeLimitMs,
     batchExclusion: (outcome) => ({ key: outcome.attemptId, owner: outcome }),
   });
@@ -96,7 +96,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
         () => this.raiseEpochIfJournalMoved(deadlineMs),
       ),
     maxBatchSize: MAX_BATCH_SIZE,
-    concurrency: 1,
+    maxBatchesInFlight: 1,
     timeLimitMs: this.timeLimitMs,
     // One statement cannot write a row twice. So a batch has at most one observation of each payment or payout.
     batchExclusion: (observation) => {
@@ -110,7 +110,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
       return syncRequests;
     },
     maxBatchSize: Number.MAX_SAFE_INTEGER,
-    concurrency: 1,
+    maxBatchesInFlight: 1,
     timeLimitMs: this.timeLimitMs,
   });
 
@@ -157,7 +157,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return attempt.reservesExternalId ? { kind: 'reserved' } : this.insertAttempt(attempt);
   }
 
-  async recordOutcome(attemptId: string, outcome: Outcome): Promise<boolean> {
+  async recordOutcome(attemptId: string, outcome: OutcomeDetails): Promise<boolean> {
     const result = await this.#outcomeBatcher.add({ attemptId, outcome });
     if (result === 'missing') throw new AttemptMissing();
     return result;
@@ -183,7 +183,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   async endConfirm(confirmId: string, { outcome, confirmedInputs }: ConfirmResult): Promise<void> {
     const rows = confirmedInputs.map((row) => toWireFields({ ...row, status: toStorableText(row.status) }));
-    const sqlText = `${RECORD_CONFIRMED_INPUTS_CTE} ${END_CONFIRM[outcome]}`;
+    const sqlText = `${RECORD_CONFIRMED_INPUTS_CTE} ${END_CONFIRM_BY_OUTCOME[outcome]}`;
     await this.write(sqlText, JSON.stringify(rows), confirmId);
   }
 
@@ -250,7 +250,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
       const { service, client, channel, kind, reservesExternalId, fenceSince } = attempt;
       const group = { service, client, channel, kind };
       return {
-        ...insertColumnsInJson(attempt),
+        ...jsonValueByInsertColumn(attempt),
         ...group,
         reserve: reservesExternalId,
         fence_since: fenceSince,

@@ -1,6 +1,6 @@
 import { bytesToUuid } from '../../../shared/uuid';
 import { STATE_BY_OUTCOME } from '../attempt-tables';
-import type { Outcome } from '../journal';
+import type { OutcomeDetails } from '../journal';
 import type { Row } from '../rows';
 import { attemptIdBytes, shortHash, toJsonValue, toStorableText, toStoredBytes } from '../stored-values';
 import { observedStateValues } from './changes';
@@ -8,7 +8,7 @@ import { observedStateValues } from './changes';
 /** An outcome and the id of its attempt. */
 export interface IdentifiedOutcome {
   attemptId: string;
-  outcome: Outcome;
+  outcome: OutcomeDetails;
 }
 
 /**
@@ -40,10 +40,10 @@ const outcomeValues = ({ attemptId, outcome: { outcome, ...fields } }: Identifie
     transaction_id: toJsonValue(toStoredBytes(fields.transactionId)),
     transaction_hash: shortHash(fields.transactionId),
   }),
-  status: 'status' in fields ? toStorableText(fields.status) : null,
+  status: 'wireStatus' in fields ? toStorableText(fields.wireStatus) : null,
   next_check_at: 'nextRecheckAt' in fields ? fields.nextRecheckAt : null,
   ...('absence' in fields && {
-    absent_lookups: fields.absence?.lookups,
+    absent_lookups: fields.absence?.lookupCount,
     absent_ms: fields.absence?.spanMs,
     absent_observer: fields.absence?.observer,
   }),

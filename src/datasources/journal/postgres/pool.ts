@@ -159,7 +159,7 @@ export class PostgresPool {
       await migrate({
         dialect: 'postgres',
         execute,
-        transaction: async (runStatements) => {
+        runInTransaction: async (runStatements) => {
           await execute('BEGIN');
           await execute('SET LOCAL statement_timeout = 0');
           await execute(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`);

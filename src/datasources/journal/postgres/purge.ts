@@ -143,5 +143,5 @@ export async function purgeStep(
   // has expired either.
   const isOldestFirst = target === 'changes' || target === 'followed';
   const isLastStep = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
-  return { deletedCount: Number(row['deleted']), after: isLastStep ? null : String(row['last']) };
+  return { deletedCount: Number(row['deleted']), endPosition: isLastStep ? null : String(row['last']) };
 }

@@ -1,5 +1,5 @@
 import { keyHashSql } from '../attempt-tables';
-import { NOW_SQL } from '../change-tables';
+import { NOW_SQL_BY_DIALECT } from '../change-tables';
 import { INSERT_COLUMNS, UPSERT_RELEASED_KEY_CLAUSE, upsertReservationClause } from '../rows';
 import { OBSERVED_STATE_COLUMNS, RECORD_FIRST_CHANGES_CTES, SETTLED_CTE_COLUMNS } from './change-statements';
 
@@ -60,7 +60,7 @@ export const CREATE_ATTEMPT_GROUPS = `INSERT INTO attempt_groups (service, clien
  * restore, first raises the fence (see Fence).
  */
 export const RAISE_FENCE_IF_MOVED_RETURNING_STATE = `WITH raised AS (
-    UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW_SQL.postgres},
+    UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW_SQL_BY_DIALECT.postgres},
       fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)
         AND split_part(identity, '/', 3) = split_part(journal_identity(), '/', 3) THEN 'failover' ELSE 'restored' END
     WHERE identity <> journal_identity() RETURNING *)
@@ -72,7 +72,7 @@ export const RAISE_FENCE_IF_MOVED_RETURNING_STATE = `WITH raised AS (
  * transactions may repeat. Parameter: the reason.
  */
 export const RAISE_FENCE = `WITH raised AS (
-    UPDATE journal_state SET fence_reason = $1::text, fence_since = ${NOW_SQL.postgres})
+    UPDATE journal_state SET fence_reason = $1::text, fence_since = ${NOW_SQL_BY_DIALECT.postgres})
   SELECT raise_change_epoch(TRUE)`;
 
 export const LOWER_FENCE = "UPDATE journal_state SET fence_reason = '', fence_since = 0";
@@ -147,8 +147,8 @@ export const FIND_CREATED_ATTEMPTS = `SELECT input.place - 1 AS place, attempts.
     SELECT * FROM attempts WHERE ${keyHashSql('stored_id')} = ${keyHashSql('found.id')}) AS attempts`;
 
 /**
- * WITH clause that precedes END_CONFIRM. It records the hashes of confirmed inputs in the same statement that ends the
- * confirm. Parameter: the confirmed inputs as JSON.
+ * WITH clause that precedes END_CONFIRM_BY_OUTCOME. It records the hashes of confirmed inputs in the same statement that
+ * ends the confirm. Parameter: the confirmed inputs as JSON.
  */
 export const RECORD_CONFIRMED_INPUTS_CTE = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)

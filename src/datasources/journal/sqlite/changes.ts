@@ -1,4 +1,4 @@
-import { FEED_ID_SUBQUERY, COPIED_ATTEMPT_COLUMNS, NOW_SQL } from '../change-tables';
+import { FEED_ID_SUBQUERY, COPIED_ATTEMPT_COLUMN_LIST, NOW_SQL_BY_DIALECT } from '../change-tables';
 import type { Observation, ObservedState } from '../changes';
 import { idCondition, type SqlValue, type SqlWithValues } from '../rows';
 import { shortHash, toStoredBytes } from '../stored-values';
@@ -10,17 +10,17 @@ const CURRENT_EPOCH_SUBQUERY = '(SELECT epoch FROM change_epoch)';
  * Records the first change of a transaction. Must run directly after SETTLE_ATTEMPT. The function changes() of SQLite
  * returns the number of rows that the previous statement wrote: 1 if SETTLE_ATTEMPT settled the attempt, 0 if not.
  */
-const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMNS}, status, state, received)
-  SELECT ${CURRENT_EPOCH_SUBQUERY}, 0, settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMNS}, ?, ?, ?
+const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMN_LIST}, status, state, received)
+  SELECT ${CURRENT_EPOCH_SUBQUERY}, 0, settled_at, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMN_LIST}, ?, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
 /**
  * Starts to follow a transaction. Must run directly after RECORD_FIRST_CHANGE or, if no change is recorded, directly
  * after SETTLE_ATTEMPT. Inserts nothing if that statement wrote no row (see RECORD_FIRST_CHANGE).
  */
-const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_ATTEMPT_COLUMNS},
+const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_ATTEMPT_COLUMN_LIST},
     transaction_hash, status, state)
-  SELECT settled_at, settled_at, ?, ?, ${COPIED_ATTEMPT_COLUMNS}, transaction_hash, ?, ?
+  SELECT settled_at, settled_at, ?, ?, ${COPIED_ATTEMPT_COLUMN_LIST}, transaction_hash, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
 /**
@@ -59,8 +59,8 @@ const RESCHEDULE_IF_UNCHANGED = `UPDATE followed_transactions
 const RESCHEDULE_IF_OUTDATED = `UPDATE followed_transactions SET failures = 0, next_lookup_at = ?
   WHERE id = ${FOLLOWED_ID_SUBQUERY} AND observed_at > ? RETURNING 'outdated' AS result`;
 
-const RECORD_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMNS}, previous_status, status, state, received)
-  SELECT ${CURRENT_EPOCH_SUBQUERY}, 0, ?, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMNS}, status, ?, ?, ?
+const RECORD_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_ATTEMPT_COLUMN_LIST}, previous_status, status, state, received)
+  SELECT ${CURRENT_EPOCH_SUBQUERY}, 0, ?, ${FEED_ID_SUBQUERY}, ${COPIED_ATTEMPT_COLUMN_LIST}, status, ?, ?, ?
   FROM followed_transactions WHERE id = ${FOLLOWED_ID_SUBQUERY}`;
 
 const STOP_FOLLOWING = `DELETE FROM followed_transactions WHERE id = ${FOLLOWED_ID_SUBQUERY} RETURNING 'recorded' AS result`;
@@ -97,4 +97,4 @@ export const SYNC_EARLIER_COMMITS = `INSERT INTO write_checks (id, checked_at, f
   ON CONFLICT (id) DO UPDATE SET checked_at = checked_at + 1`;
 
 /** Begins a new epoch (see ChangePosition), whose positions are after those of all earlier epochs. */
-export const RAISE_EPOCH = `UPDATE change_epoch SET epoch = max(epoch + 1, ${NOW_SQL.sqlite})`;
+export const RAISE_EPOCH = `UPDATE change_epoch SET epoch = max(epoch + 1, ${NOW_SQL_BY_DIALECT.sqlite})`;

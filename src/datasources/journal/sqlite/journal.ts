@@ -8,15 +8,15 @@ import type {
   ConfirmResult,
   Journal,
   NewAttempt,
-  Outcome,
+  OutcomeDetails,
   PurgeProgress,
   PurgeStep,
 } from '../journal';
-import { fileOpenError, JournalOpenError } from '../journal-open-error';
+import { createFileOpenError, JournalOpenError } from '../journal-open-error';
 import { migrate } from '../migrations';
 import {
   FIND_BY_KEY,
-  insertColumnValues,
+  valuesOfInsertColumns,
   isKeyReleased,
   attemptFromRow,
   idValues,
@@ -24,7 +24,7 @@ import {
   type SqlValue,
   type SqlWithValues,
 } from '../rows';
-import { END_CONFIRM, attemptGroupKey, SqlJournal } from '../sql-journal';
+import { END_CONFIRM_BY_OUTCOME, attemptGroupKey, SqlJournal } from '../sql-journal';
 import { shortHash, toStoredBytes } from '../stored-values';
 import { firstChangeStatements, observationStatements, RAISE_EPOCH, SYNC_EARLIER_COMMITS } from './changes';
 import { purgeStep } from './purge';
@@ -88,7 +88,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
       return result;
     };
     try {
-      await migrate({ dialect: 'sqlite', execute, transaction });
+      await migrate({ dialect: 'sqlite', execute, runInTransaction: transaction });
       await transaction(async () => {
         for (const statement of replacedFileStatements(journalPath)) await execute(statement);
       });
@@ -96,7 +96,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
       return new SqliteJournal(thread, backgroundThread, timeLimitMs);
     } catch (error) {
       await thread.close();
-      throw error instanceof JournalOpenError ? error : fileOpenError(journalPath, error);
+      throw error instanceof JournalOpenError ? error : createFileOpenError(journalPath, error);
     }
   }
 
@@ -112,7 +112,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
       ...(this.knownGroupKeys.has(attemptGroupKey(attempt))
         ? []
         : [sql(CREATE_ATTEMPT_GROUP, ...groupValues)]),
-      sql(INSERT_ATTEMPT, ...insertColumnValues(attempt), ...groupValues, ...conditionValues),
+      sql(INSERT_ATTEMPT, ...valuesOfInsertColumns(attempt), ...groupValues, ...conditionValues),
       selectIfFenceChanged,
       sql(FIND_BY_KEY, keyHash),
     );
@@ -127,10 +127,10 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return isKeyReleased(keyHolder) ? { kind: 'reserved' } : { kind: 'exists', attempt: keyHolder };
   }
 
-  async recordOutcome(attemptId: string, outcome: Outcome): Promise<boolean> {
+  async recordOutcome(attemptId: string, outcome: OutcomeDetails): Promise<boolean> {
     const attemptIdValues = idValues(attemptId);
     if (outcome.outcome === 'unknown') {
-      const { lookups = null, spanMs = null, observer = null } = outcome.absence ?? {};
+      const { lookupCount: lookups = null, spanMs = null, observer = null } = outcome.absence ?? {};
       const outcomeValues = [outcome.nextRecheckAt, lookups, spanMs, observer];
       await this.#writeOutcome(
         sql(RECORD_UNKNOWN_OUTCOME, ...outcomeValues, ...attemptIdValues),
@@ -144,7 +144,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
       await this.#writeOutcome(sql(SETTLE_ATTEMPT, state, settledAt, null, null, null, ...attemptIdValues));
       return true;
     }
-    const { transactionId, status, observedState } = outcome;
+    const { transactionId, wireStatus: status, observedState } = outcome;
     const hash = shortHash(transactionId);
     const otherCreatorRows = await this.#writeOutcome(
       sql(SELECT_IF_OTHER_CREATOR_OR_ATTEMPT_MISSING, ...attemptIdValues, hash, transactionId),
@@ -176,7 +176,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
       ({ service, channel, transactionId, inputHash, status, confirmedAt }) =>
         sql(RECORD_CONFIRMED_INPUT, service, channel, transactionId, inputHash, status, confirmedAt),
     );
-    await this.#writeAll(...insertStatements, sql(END_CONFIRM[outcome], confirmId));
+    await this.#writeAll(...insertStatements, sql(END_CONFIRM_BY_OUTCOME[outcome], confirmId));
   }
 
   /** Returns the time of this machine, on which all processes that use the file run. */

@@ -75,7 +75,10 @@ export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<
       orphanedIds.length > 0
         ? await deleteRows([sql(PURGE_ORPHANED_RESERVATIONS, JSON.stringify(orphanedIds))])
         : [];
-    return { deletedCount: rows.length, after: page.length < limit ? null : String(page.at(-1)?.['place']) };
+    return {
+      deletedCount: rows.length,
+      endPosition: page.length < limit ? null : String(page.at(-1)?.['place']),
+    };
   }
   // Steps for changes and followed transactions always begin with the oldest row. So their statements have no parameter
   // for a start position.
@@ -85,5 +88,5 @@ export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<
       : [limit, expiredBefore];
   const rows = await deleteRows(PURGE_STATEMENTS_BY_TARGET[target].map((sqlText) => sql(sqlText, ...values)));
   const lastDeletedTime = Math.max(...rows.map((row) => Number(row['time'] ?? 0)));
-  return { deletedCount: rows.length, after: rows.length < limit ? null : String(lastDeletedTime) };
+  return { deletedCount: rows.length, endPosition: rows.length < limit ? null : String(lastDeletedTime) };
 }

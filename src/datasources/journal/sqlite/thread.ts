@@ -6,7 +6,7 @@ import { Batcher, type Priority } from '../batcher';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
 import { diagnoseSqliteError, unclassifiedError } from '../journal-error';
-import { fileOpenError } from '../journal-open-error';
+import { createFileOpenError } from '../journal-open-error';
 import type { BatchMessage, BatchResult, EncodedJob, Job, JsonParameter } from './messages';
 import type { Row, SqlValue, SqlWithValues } from '../rows';
 
@@ -39,7 +39,7 @@ export class SqliteThread {
     this.#batcher = new Batcher({
       flush: (jobs, deadlineMs) => this.#send(jobs, deadlineMs - RESERVED_WRITE_TIME_MS),
       maxBatchSize: MAX_BATCH_SIZE,
-      concurrency: 1,
+      maxBatchesInFlight: 1,
       timeLimitMs,
     });
     worker.on('message', (batchResult: BatchResult) => this.#onBatchResult(batchResult));
@@ -63,7 +63,7 @@ export class SqliteThread {
       }
       return new SqliteThread(await startWorker(journalPath, isReadOnly), journalPath, timeLimitMs);
     } catch (error) {
-      throw fileOpenError(journalPath, diagnoseSqliteError(error, journalPath));
+      throw createFileOpenError(journalPath, diagnoseSqliteError(error, journalPath));
     }
   }
 
