@@ -44,7 +44,7 @@ export async function cycle(journal, report) {
   await journal.recordOutcome(attempt.id, {
     outcome: 'succeeded',
     transactionId: randomUUID(),
-    status: 'processing',
+    wireStatus: 'processing',
     settledAt,
     observedState: {
       status: 'PROCESSING',

@@ -37,7 +37,7 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
     const found = await fixture.journal.claimFollowed(claimOf(payments[0]!));
     expect(found.map(({ transactionId }) => transactionId).sort()).toEqual(idsOf(payments.slice(0, 2)));
     expect(found.find(({ transactionId }) => transactionId === payments[0]!.transactionId)).toEqual({
-      id: expect.any(Number) as number,
+      followedId: expect.any(Number) as number,
       kind: 'payment',
       channel: payments[0]!.channel,
       transactionId: payments[0]!.transactionId,
@@ -81,15 +81,19 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
     const claim = claimOf(first!);
     const [one, two] = await fixture.journal.claimFollowed(claim);
     await fixture.journal.scheduleFollowed([
-      { followedId: one!.id, nextLookupAt: 12_000, failures: 3 },
-      { followedId: two!.id, nextLookupAt: null, failures: 0 },
+      { followedId: one!.followedId, nextLookupAt: 12_000, failures: 3 },
+      { followedId: two!.followedId, nextLookupAt: null, failures: 0 },
       { followedId: 1e9, nextLookupAt: 1, failures: 0 },
     ]);
     const later = { ...claim, now: 30_000 };
-    await expect(fixture.journal.claimFollowed(later)).resolves.toMatchObject([{ id: one!.id, failures: 3 }]);
+    await expect(fixture.journal.claimFollowed(later)).resolves.toMatchObject([
+      { followedId: one!.followedId, failures: 3 },
+    ]);
     const succeeded = observationOf(one!.transactionId === first!.transactionId ? first! : second!);
     await fixture.journal.recordObservation({ ...succeeded, nextLookupAt: 25_000 });
-    await expect(fixture.journal.claimFollowed(later)).resolves.toMatchObject([{ id: one!.id, failures: 0 }]);
+    await expect(fixture.journal.claimFollowed(later)).resolves.toMatchObject([
+      { followedId: one!.followedId, failures: 0 },
+    ]);
   });
 
   test('are counted until their status is final', async () => {
@@ -130,7 +134,7 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
           const order = index % 2 === 0 ? payments : payments.toReversed();
           const schedules = found
             .toReversed()
-            .map(({ id }) => ({ followedId: id, nextLookupAt: now, failures: 1 }));
+            .map(({ followedId }) => ({ followedId, nextLookupAt: now, failures: 1 }));
           const seen = { state: `S${round}`, requestedAt: now, observedAt: now };
           await Promise.all([
             journal.scheduleFollowed(schedules),

@@ -129,15 +129,15 @@ export class TransactionFollower {
   #handleClaimed(transaction: FollowedTransaction): void {
     const { session, config, observer, recorder, runInSpan } = this.options;
     const { clock } = session;
-    const { id, kind, succeededAt } = transaction;
+    const { followedId, kind, succeededAt } = transaction;
     if (clock.now() - succeededAt >= config.changes.followMs) {
-      this.#scheduleLookup({ followedId: id, nextLookupAt: null, failures: 0 });
+      this.#scheduleLookup({ followedId, nextLookupAt: null, failures: 0 });
       return observer.onFollowLookup(kind, 'expired');
     }
     const lastState = recorder.revalidateKnownState(transaction);
     const postponedUntil = lastState && this.#postponedUntil(transaction, lastState);
     if (postponedUntil !== undefined) {
-      this.#scheduleLookup({ followedId: id, nextLookupAt: postponedUntil, failures: 0 });
+      this.#scheduleLookup({ followedId, nextLookupAt: postponedUntil, failures: 0 });
       return observer.onFollowLookup(kind, 'postponed');
     }
     this.#lookupTokens -= 1;
@@ -159,7 +159,7 @@ export class TransactionFollower {
   async #lookUp(transaction: FollowedTransaction, lastState: KnownState | undefined): Promise<void> {
     const { session, lookUp, observer, recorder } = this.options;
     const { clock } = session;
-    const { id, kind, channel, transactionId, changedAt, status } = transaction;
+    const { followedId, kind, channel, transactionId, changedAt, status } = transaction;
     try {
       const snapshot = await lookUp(kind, channel, transactionId);
       observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
@@ -171,7 +171,7 @@ export class TransactionFollower {
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);
       const delayMs = this.#nextLookupDelayMs(phase, isChanged ? clock.now() : changedAt, 0);
-      this.#scheduleLookup({ followedId: id, nextLookupAt: clock.now() + delayMs, failures: 0 });
+      this.#scheduleLookup({ followedId, nextLookupAt: clock.now() + delayMs, failures: 0 });
     } catch (error) {
       observer.onFollowLookup(kind, 'failed');
       this.#retryLater(transaction, retryAfterMsOf(error));
@@ -180,12 +180,12 @@ export class TransactionFollower {
 
   #retryLater(transaction: FollowedTransaction, minDelayMs: number): void {
     const { session, recorder } = this.options;
-    const { id, kind, transactionId, changedAt } = transaction;
+    const { followedId, kind, transactionId, changedAt } = transaction;
     const failures = transaction.failures + 1;
     const phase = recorder.lastKnownState(kind, transactionId)?.phase ?? 'payer';
     const delayMs = phase === 'done' ? 0 : this.#nextLookupDelayMs(phase, changedAt, failures);
     const nextLookupAt = session.clock.now() + Math.max(delayMs, minDelayMs);
-    this.#scheduleLookup({ followedId: id, nextLookupAt, failures });
+    this.#scheduleLookup({ followedId, nextLookupAt, failures });
   }
 
   #nextLookupDelayMs(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {

@@ -69,7 +69,7 @@ export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_fol
 /** A transaction that was created through the gateway, and whose final status is not recorded yet. */
 export interface FollowedTransaction {
   /** Id of the row in followed_transactions. */
-  id: number;
+  followedId: number;
   kind: TransactionKind;
   channel: string;
   transactionId: string;
@@ -202,7 +202,7 @@ export interface ChangeJournal {
   claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]>;
   /** Stores the next lookups. Skips transactions that are not followed any more. */
   scheduleFollowed(nextLookups: readonly NextLookup[]): Promise<void>;
-  countFollowed(service: string): Promise<FollowedCounts>;
+  countFollowed(serviceName: string): Promise<FollowedCounts>;
   /**
    * Returns a page of changes. All of them are durable, so no crash can lose them. Rejects with PositionExpired if
    * changes after `range.after` were deleted.
@@ -213,5 +213,5 @@ export interface ChangeJournal {
    * If the channel has no readable change, returns the position of its last purged change. If no change was purged
    * either, returns BEFORE_FIRST_CHANGE.
    */
-  newestChange(service: string, channel: string): Promise<ChangePosition>;
+  newestChange(serviceName: string, channel: string): Promise<ChangePosition>;
 }

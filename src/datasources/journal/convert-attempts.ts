@@ -129,8 +129,8 @@ class OldAttemptConverter {
   async #ensureGroupId(row: Row): Promise<number> {
     const values = ['service', 'client', 'channel', 'kind'].map((columnName) => String(row[columnName]));
     const groupKey = JSON.stringify(values);
-    const cachedId = this.#groupIds.get(groupKey);
-    if (cachedId !== undefined) return cachedId;
+    const cachedGroupId = this.#groupIds.get(groupKey);
+    if (cachedGroupId !== undefined) return cachedGroupId;
     const upsertSql = `INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?)
       ON CONFLICT (service, client, channel, kind) DO UPDATE SET kind = excluded.kind RETURNING id`;
     const [groupRow] = await this.database.execute(upsertSql, values);

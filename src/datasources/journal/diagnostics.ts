@@ -7,7 +7,7 @@ import { compareMigrations } from './migrations';
 import { PostgresHostChooser } from './postgres/hosts';
 import { PLANNER_OPTIONS } from './postgres/pool';
 import { DURABILITY_CONDITION, WRITE_PRIVILEGES_CONDITION } from './postgres/statements';
-import { OPEN_ATTEMPT_CONDITION } from './rows';
+import { OPEN_ATTEMPT_CONDITION, type Row } from './rows';
 
 /** State of a journal, for `paygraph doctor` and warnings at start-up. Reading it creates no tables or rows. */
 export interface JournalFacts {
@@ -57,8 +57,7 @@ export function weaknessCodes(facts: PostgresFacts) {
   return (Object.keys(isFoundByCode) as (keyof typeof isFoundByCode)[]).filter((code) => isFoundByCode[code]);
 }
 
-type Rows = Record<string, unknown>[];
-type RunQuery = (sql: string) => Rows | Promise<Rows>;
+type RunQuery = (sql: string) => Row[] | Promise<Row[]>;
 
 async function queryFacts(runQuery: RunQuery, hasTables: boolean): Promise<JournalFacts> {
   const rows = hasTables ? await runQuery('SELECT name FROM applied_migrations') : [];
@@ -82,7 +81,7 @@ async function queryFacts(runQuery: RunQuery, hasTables: boolean): Promise<Journ
  */
 export async function inspectSqlite(sqlitePath: string, busyTimeoutMs: number): Promise<JournalFacts> {
   using reader = new DatabaseSync(sqlitePath, { readOnly: true, timeout: busyTimeoutMs });
-  const runQuery = (sql: string): Rows => reader.prepare(sql).all();
+  const runQuery = (sql: string): Row[] => reader.prepare(sql).all();
   const migrationTables = runQuery(
     "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'applied_migrations'",
   );
@@ -104,7 +103,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
     // These are the gateway's options: if a connection pooler rejects them, inspectPostgres() fails too.
     options: PLANNER_OPTIONS,
   });
-  const runQuery = async (sql: string): Promise<Rows> => (await client.query<Rows[number]>(sql)).rows;
+  const runQuery = async (sql: string): Promise<Row[]> => (await client.query<Row>(sql)).rows;
   try {
     await client.connect();
     const [server] = await runQuery(`SELECT current_setting('server_version_num') AS version,

@@ -198,11 +198,15 @@ export interface Journal extends ChangeJournal {
    * durable: if a crash loses the outcome, a lookup finds it again. If the attempt is missing and the outcome is
    * `succeeded` or `unknown`, rejects with AttemptMissing.
    */
-  recordOutcome(id: string, outcome: OutcomeDetails): Promise<boolean>;
+  recordOutcome(attemptId: string, outcome: OutcomeDetails): Promise<boolean>;
   /** Returns the attempt with an idempotency key, whatever its outcome; null if there is none. */
   find(attemptKey: AttemptKey): Promise<Attempt | null>;
   /** Returns the attempt that created a transaction; null if the journal has none. */
-  findByTransaction(service: string, kind: TransactionKind, transactionId: string): Promise<Attempt | null>;
+  findByTransaction(
+    serviceName: string,
+    kind: TransactionKind,
+    transactionId: string,
+  ): Promise<Attempt | null>;
   /**
    * Whether a transaction that a lookup found for `attempt` could also belong to another open attempt. Such an attempt
    * has the same kind, channel, external id and method and, if it is for a payment, the same amount. Amounts of payouts
@@ -226,7 +230,7 @@ export interface Journal extends ChangeJournal {
   /** Extends the leases of the owner's attempts with the outcome `in_progress`, and of its confirms in progress. */
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an attempt and marks it as `unknown`. Returns null if it is settled, missing, or still leased. */
-  claim(id: string, claim: AttemptClaim): Promise<Attempt | null>;
+  claim(attemptId: string, claim: AttemptClaim): Promise<Attempt | null>;
   /** As claim(), for up to `limit` attempts whose lookup is due (see OBSERVER_EXCLUSIVE_CLAIM_MS) or not scheduled. */
   claimDue(claim: AttemptClaim, limit: number): Promise<Attempt[]>;
   /** Claims a payment for a confirm. Returns null if another confirm of this payment is in progress. */
@@ -234,15 +238,15 @@ export interface Journal extends ChangeJournal {
   /** Records the result of a confirm and releases its claim, atomically. Idempotent. */
   endConfirm(confirmId: string, result: ConfirmResult): Promise<void>;
   /** Returns the hashes of the inputs with which a payment was confirmed. The inputs themselves are not stored. */
-  confirmedInputs(payment: PaymentRef): Promise<ConfirmedInput[]>;
+  confirmedInputs(paymentRef: PaymentRef): Promise<ConfirmedInput[]>;
   /** Returns the attempt with this id; null if there is none. */
-  findById(service: string, id: string): Promise<Attempt | null>;
+  findById(serviceName: string, attemptId: string): Promise<Attempt | null>;
   /** For operators: finds an attempt by id or idempotency key. Null if not found, or several clients used the key. */
-  findAny(service: string, idOrKey: string): Promise<Attempt | null>;
+  findAny(serviceName: string, idOrKey: string): Promise<Attempt | null>;
   /** For operators: returns attempts with an unknown outcome, of all clients, oldest first. */
-  unknown(service: string, limit: number): Promise<Attempt[]>;
+  unknown(serviceName: string, limit: number): Promise<Attempt[]>;
   /** Counts attempts with an unknown outcome, of all clients. Returns one entry per kind of attempt. */
-  countUnknown(service: string): Promise<UnknownOutcomeCount[]>;
+  countUnknown(serviceName: string): Promise<UnknownOutcomeCount[]>;
   /** Runs a step of the purge, which never deletes open attempts. Returns null if another instance is purging. */
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
   /**

@@ -55,11 +55,11 @@ export const createProposalStore = (execute: (sqlText: string, ...values: SqlVal
     }
   },
   /** Lists proposed outcomes that have not expired, oldest first; if `id` is given, only those of this proposal. */
-  list: async (service: string, now: number, id?: string): Promise<ProposedOutcome[]> => {
+  list: async (serviceName: string, now: number, id?: string): Promise<ProposedOutcome[]> => {
     const rows = await execute(
       `SELECT * FROM settlement_proposals WHERE service = ? AND expires_at > ? ${id === undefined ? '' : 'AND id = ?'}
        ORDER BY proposed_at, id, attempt_id`,
-      ...(id === undefined ? [service, now] : [service, now, id]),
+      ...(id === undefined ? [serviceName, now] : [serviceName, now, id]),
     );
     return rows.map(proposedOutcomeFromRow);
   },

@@ -145,8 +145,8 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(tuples)]);
   }
 
-  async countFollowed(service: string): Promise<FollowedCounts> {
-    const [row = {}] = await this.readInBackground(countFollowedStatement(this.dialect), [service]);
+  async countFollowed(serviceName: string): Promise<FollowedCounts> {
+    const [row = {}] = await this.readInBackground(countFollowedStatement(this.dialect), [serviceName]);
     const due = Number(row['due']);
     return { followed: Number(row['followed']), due, oldestDueAt: due > 0 ? Number(row['oldest']) : null };
   }
@@ -165,10 +165,10 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return changeBatchFromRows([firstRow, ...otherRows], range);
   }
 
-  async newestChange(service: string, channel: string): Promise<ChangePosition> {
+  async newestChange(serviceName: string, channel: string): Promise<ChangePosition> {
     const writersHorizon = (await this.readWritersHorizon?.()) ?? 0;
     const [row = {}] = await this.#readInEpoch(
-      newestChangeStatement(this.dialect, [service, channel], writersHorizon),
+      newestChangeStatement(this.dialect, [serviceName, channel], writersHorizon),
     );
     const newestPosition = lastExaminedPosition(row);
     await this.#ensureDurable(newestPosition);
@@ -201,7 +201,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
 }
 
 const followedFromRow = (row: Row): FollowedTransaction => ({
-  id: Number(row['id']),
+  followedId: Number(row['id']),
   kind: row['kind'] as TransactionKind,
   channel: String(row['channel']),
   transactionId: String(row['transaction_id']),

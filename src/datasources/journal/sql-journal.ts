@@ -131,18 +131,18 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     return firstAttempt(await this.read(FIND_BY_KEY, keyHash(attemptKey)));
   }
 
-  async findById(service: string, id: string): Promise<Attempt | null> {
-    return firstAttempt(await this.read(FIND_BY_ID, ...idValues(id), service));
+  async findById(serviceName: string, attemptId: string): Promise<Attempt | null> {
+    return firstAttempt(await this.read(FIND_BY_ID, ...idValues(attemptId), serviceName));
   }
 
   async findByTransaction(
-    service: string,
+    serviceName: string,
     kind: TransactionKind,
     transactionId: string,
   ): Promise<Attempt | null> {
     const text =
       'SELECT * FROM attempts WHERE transaction_hash = ? AND transaction_id = ? AND service = ? AND kind = ?';
-    return firstAttempt(await this.read(text, shortHash(transactionId), transactionId, service, kind));
+    return firstAttempt(await this.read(text, shortHash(transactionId), transactionId, serviceName, kind));
   }
 
   async findCreated(
@@ -185,30 +185,30 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     }
   }
 
-  async findAny(service: string, idOrKey: string): Promise<Attempt | null> {
-    const attempt = firstAttempt(await this.readInBackground(FIND_BY_ID, [...idValues(idOrKey), service]));
-    if (attempt) return attempt;
+  async findAny(serviceName: string, idOrKey: string): Promise<Attempt | null> {
+    const [rowById] = await this.readInBackground(FIND_BY_ID, [...idValues(idOrKey), serviceName]);
+    if (rowById) return attemptFromRow(rowById);
     const text = 'SELECT DISTINCT client FROM attempt_groups WHERE service = ?';
-    const clientRows = await this.readInBackground(text, [service]);
+    const clientRows = await this.readInBackground(text, [serviceName]);
     const rows: Row[] = [];
     for (const { client } of clientRows) {
-      const hash = keyHash({ service, client: String(client), key: idOrKey });
+      const hash = keyHash({ service: serviceName, client: String(client), key: idOrKey });
       rows.push(...(await this.readInBackground(FIND_BY_KEY, [hash])));
       if (rows.length > 1) return null;
     }
     return firstAttempt(rows);
   }
 
-  async unknown(service: string, limit: number): Promise<Attempt[]> {
+  async unknown(serviceName: string, limit: number): Promise<Attempt[]> {
     // MATERIALIZED makes the planner select the unknown attempts first, by their index, and sort only these.
     const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${UNKNOWN_OUTCOME_OF_SERVICE_CONDITION})
       SELECT * FROM unknown ORDER BY seq LIMIT ?`;
-    return (await this.readInBackground(text, [service, limit])).map(attemptFromRow);
+    return (await this.readInBackground(text, [serviceName, limit])).map(attemptFromRow);
   }
 
-  async countUnknown(service: string): Promise<UnknownOutcomeCount[]> {
+  async countUnknown(serviceName: string): Promise<UnknownOutcomeCount[]> {
     const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts WHERE ${UNKNOWN_OUTCOME_OF_SERVICE_CONDITION} GROUP BY kind`;
-    const rows = await this.readInBackground(text, [service]);
+    const rows = await this.readInBackground(text, [serviceName]);
     return TRANSACTION_KINDS.map((kind) => {
       const { count = 0, oldest }: Row = rows.find((row) => row['kind'] === kind) ?? {};
       return { kind, count: Number(count), oldestStartedAt: oldest === undefined ? null : Number(oldest) };
@@ -224,10 +224,10 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     await Promise.all([this.write(attemptSql, leaseUntil, owner), this.write(confirmSql, leaseUntil, owner)]);
   }
 
-  async claim(id: string, { owner, now, leaseUntil }: AttemptClaim): Promise<Attempt | null> {
+  async claim(attemptId: string, { owner, now, leaseUntil }: AttemptClaim): Promise<Attempt | null> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ?
       WHERE ${idCondition('id')} AND ${CLAIMABLE_CONDITION} RETURNING ${ATTEMPT_SELECT_LIST_BY_DIALECT[this.dialect]}`;
-    return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(id), now));
+    return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(attemptId), now));
   }
 
   async claimDue({ service, owner, now, leaseUntil }: AttemptClaim, limit: number): Promise<Attempt[]> {
