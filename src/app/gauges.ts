@@ -153,7 +153,7 @@ interface ServerGaugeSources {
 
 /** Registers the gauges of the HTTP server. */
 export function registerHttpGauges({ registerScraped }: Metrics, sources: ServerGaugeSources): void {
-  const { service, sse, webSockets } = sources.subscriptionServers;
+  const { subscriptionService: service, sseHandler: sse, webSocketHandler: webSockets } = sources.subscriptionServers;
   registerScraped({
     paygraph_subscriptions: { help: 'Open subscriptions.', read: () => service.subscriptionQuota.openCount },
     paygraph_subscriptions_max: {

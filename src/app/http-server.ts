@@ -90,8 +90,8 @@ export async function startWebServer(
     // instances.
     if (gracefulShutdown.isDraining) await gracefulShutdown.stopAccepting(config.shutdownGraceMs / 4);
     gracefulShutdown.startDraining();
-    subscriptionServers.sse.close();
-    await subscriptionServers.webSockets.close();
+    subscriptionServers.sseHandler.close();
+    await subscriptionServers.webSocketHandler.close();
     await app.close();
     await apollo.stop();
     await metricsServer?.close();
@@ -100,7 +100,7 @@ export async function startWebServer(
     authenticator.close();
   };
   const closeAllConnections = (): void => {
-    subscriptionServers.webSockets.terminateAll();
+    subscriptionServers.webSocketHandler.terminateAll();
     app.server.closeAllConnections();
   };
   return { ...serverUrls, startDraining: () => gracefulShutdown.startDraining(), close, closeAllConnections };
@@ -163,7 +163,7 @@ async function addGraphqlRoutes(
   const { maxSubscriptions, maxSubscriptionsPerClient, heartbeatMs } = config.subscriptions;
   const subscriptionServers = startSubscriptions(app, graphqlDependencies, {
     introspection: config.introspection,
-    limits: {
+    quotaLimits: {
       maxTotal: maxSubscriptions,
       maxPerCaller: maxSubscriptionsPerClient,
       onRejected: () => metrics.server.onRequestRejected('subscription_limit'),
@@ -174,7 +174,7 @@ async function addGraphqlRoutes(
     startTrace: tracing?.startSubscriptionSpan,
   });
   const hasLandingPage = config.sandbox !== null;
-  const endpointOptions = { apollo, compiled: compiledCache, sse: subscriptionServers.sse, hasLandingPage };
+  const endpointOptions = { apollo, compiledCache, sseHandler: subscriptionServers.sseHandler, hasLandingPage };
   await addGraphqlEndpoints(app, graphqlDependencies, endpointOptions);
   return subscriptionServers;
 }

@@ -36,8 +36,8 @@ export const bugs = [
     id: 'live-one-too-many',
     promise: 'A caller has no more subscriptions open than MAX_SUBSCRIPTIONS_PER_CLIENT.',
     file: 'src/http/subscriptions/quota-limiter.ts',
-    find: 'if (callerOpenCount >= maxPerCaller) throw',
-    replace: 'if (callerOpenCount > maxPerCaller) throw',
+    find: 'if (openCountOfCaller >= maxPerCaller) throw',
+    replace: 'if (openCountOfCaller > maxPerCaller) throw',
     tests: ['test/subscriptions/limits.slow.test.ts'],
   },
   {

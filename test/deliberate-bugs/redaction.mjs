@@ -76,7 +76,7 @@ export const bugs = [
     id: 'redact-operation-name-in-log',
     promise: 'An operation name that may be a secret appears in no log line.',
     file: 'src/http/graphql/operation-log.ts',
-    find: 'name: loggableName(name), durationMs',
+    find: 'name: nameIfLoggable(name), durationMs',
     replace: 'name: name ?? undefined, durationMs',
     tests: ['test/metrics/metrics.test.ts', 'test/http/requests.slow.test.ts'],
   },

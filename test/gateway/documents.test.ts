@@ -124,7 +124,7 @@ const STEPS: Partial<Record<DocumentLimitName, number>> = { selections: 101, int
 test.each(SHAPES)(
   'The document limit %s accepts a document at the limit, and refuses a larger document',
   (rule, shape) => {
-    const { limit } = DOCUMENT_LIMITS[rule];
+    const { maxCount: limit } = DOCUMENT_LIMITS[rule];
     const within = rule === 'selections' ? limit - ((limit - 103) % 101) : limit;
     expect(check(shape(within))).toEqual({ ok: true });
     const refused = check(shape(within + (STEPS[rule] ?? 1)));

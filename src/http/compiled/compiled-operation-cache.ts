@@ -27,11 +27,11 @@ const isAbsent = (value: unknown): value is null | undefined => value === null |
  * (docs/decisions/0013-compiled-operations.md).
  */
 export class CompiledOperationCache {
-  readonly #operations = new LRUCache<string, PreparedOperation>({
+  readonly #operationByKey = new LRUCache<string, PreparedOperation>({
     max: MAX_COMPILED_OPERATIONS,
     maxSize: MAX_CACHED_DOCUMENT_CHARACTERS,
   });
-  readonly #validatedOnce = new LRUCache<string, true>({ max: MAX_VALIDATED_ONCE_KEYS });
+  readonly #keysValidatedOnce = new LRUCache<string, true>({ max: MAX_VALIDATED_ONCE_KEYS });
   readonly #contentTypeByAccept = new LRUCache<string, string>({ max: MAX_CACHED_ACCEPT_HEADERS });
   /** Number of operations that were executed without Apollo. */
   executedCount = 0;
@@ -49,13 +49,13 @@ export class CompiledOperationCache {
     requestDidStart: async () => ({
       didResolveOperation: async ({ schema, document, operation, source, request }) => {
         if (!operation || operation.operation === 'subscription') return;
-        const key = cacheKey(digestOf(source), request.operationName);
-        if (!this.#validatedOnce.has(key)) return void this.#validatedOnce.set(key, true);
+        const cacheKey = operationCacheKey(digestOf(source), request.operationName);
+        if (!this.#keysValidatedOnce.has(cacheKey)) return void this.#keysValidatedOnce.set(cacheKey, true);
         // The operation is already compiled. Apollo also executes some requests of compiled operations, such as GET
         // requests.
-        if (this.#operations.has(key)) return;
-        const prepared = new PreparedOperation({ schema, document, operation });
-        this.#operations.set(key, prepared, { size: source.length });
+        if (this.#operationByKey.has(cacheKey)) return;
+        const preparedOperation = new PreparedOperation({ schema, document, operation });
+        this.#operationByKey.set(cacheKey, preparedOperation, { size: source.length });
       },
     }),
   };
@@ -75,21 +75,21 @@ export class CompiledOperationCache {
     const operation = this.#find(params, documentDigest);
     if (contentType === undefined || !operation) return null;
     const rawVariables = (params.variables ?? {}) as Record<string, unknown>;
-    const variables = operation.coerceVariables(rawVariables);
-    const points = variables && pointsIfWithinLimits(operation.costOf(variables));
-    if (!variables || points === null) return null;
+    const coercedVariables = operation.coerceVariables(rawVariables);
+    const points = coercedVariables && pointsIfWithinLimits(operation.costOf(coercedVariables));
+    if (!coercedVariables || points === null) return null;
     const startedAt = performance.now();
     const contextValue = createContext();
     if (points > 0 && !(await this.options.rateLimit.tryConsume(contextValue.caller, points))) return null;
     this.executedCount += 1;
-    const result = await operation.run(contextValue, rawVariables, variables);
-    const errors = result.errors?.map((error) => {
+    const result = await operation.run(contextValue, rawVariables, coercedVariables);
+    const publicErrors = result.errors?.map((error) => {
       const { code = 'INTERNAL_SERVER_ERROR', ...extensions } = error.extensions;
       return this.options.formatError({ ...error.toJSON(), extensions: { code, ...extensions } }, error);
     });
     const { type, name } = operation;
-    this.options.logOperation({ context: contextValue, type, name, startedAt, errors });
-    return { contentType, body: `${JSON.stringify({ errors, data: result.data })}\n` };
+    this.options.logOperation({ context: contextValue, type, name, startedAt, errors: publicErrors });
+    return { contentType, body: `${JSON.stringify({ errors: publicErrors, data: result.data })}\n` };
   }
 
   /** Returns the compiled operation of a request; undefined if there is none or if Apollo must check the request. */
@@ -97,9 +97,9 @@ export class CompiledOperationCache {
     if (documentDigest === null || !isObject(variables ?? {})) return undefined;
     if (!isAbsent(operationName) && typeof operationName !== 'string') return undefined;
     if (!isAbsent(extensions) && (!isObject(extensions) || extensions['persistedQuery'])) return undefined;
-    return this.#operations.get(cacheKey(documentDigest, operationName));
+    return this.#operationByKey.get(operationCacheKey(documentDigest, operationName));
   }
 }
 
-const cacheKey = (documentDigest: string, operationName: string | null | undefined): string =>
+const operationCacheKey = (documentDigest: string, operationName: string | null | undefined): string =>
   isAbsent(operationName) ? documentDigest : `${documentDigest} ${operationName}`;

@@ -28,7 +28,7 @@ export class PreparedOperation {
   readonly name: string | null;
   readonly costOf: ReturnType<typeof createCostCalculator>;
   /** Null if only graphql-js can execute the operation. */
-  #compiled: ReturnType<typeof compile> | null = null;
+  #compiledOperation: ReturnType<typeof compileOperation> | null = null;
 
   constructor(private readonly validatedOperation: ValidatedOperation) {
     const { schema, document, operation } = validatedOperation;
@@ -36,7 +36,7 @@ export class PreparedOperation {
     this.name = operation.name?.value ?? null;
     this.costOf = createCostCalculator(schema, document, operation);
     try {
-      this.#compiled = compile(validatedOperation);
+      this.#compiledOperation = compileOperation(validatedOperation);
     } catch (error) {
       if (!(error instanceof FallbackError)) throw error;
     }
@@ -49,22 +49,22 @@ export class PreparedOperation {
     return getVariableValues(schema, variableDefinitions, rawVariables, { maxErrors: 1 }).coerced ?? null;
   }
 
-  /** Executes the operation. `variables`: the result of coerceVariables(rawVariables). */
+  /** Executes the operation. `coercedVariables`: the result of coerceVariables(rawVariables). */
   async run(
     context: OperationContext,
     rawVariables: Variables,
-    variables: Variables,
+    coercedVariables: Variables,
   ): Promise<ExecutionResult> {
-    const compiled = this.#compiled;
-    let precomputed: PrecomputedResult | undefined;
+    const compiled = this.#compiledOperation;
+    let precomputedResult: PrecomputedResult | undefined;
     if (compiled) {
       try {
-        const pendingValue = compiled.callResolver(context, variables);
-        if (this.type === 'mutation') precomputed = new PrecomputedResult(pendingValue);
-        const value = await pendingValue;
+        const resolverResult = compiled.callResolver(context, coercedVariables);
+        if (this.type === 'mutation') precomputedResult = new PrecomputedResult(resolverResult);
+        const value = await resolverResult;
         return { data: compiled.selectData(Array.isArray(value) ? await Promise.all(value) : value) };
       } catch (error) {
-        if (error instanceof FallbackError) this.#compiled = null;
+        if (error instanceof FallbackError) this.#compiledOperation = null;
       }
     }
     // Let graphql-js execute an operation that is not compiled. Let it also repeat a failed operation, because only
@@ -75,7 +75,7 @@ export class PreparedOperation {
       schema,
       document,
       operationName: operation.name?.value,
-      rootValue: precomputed,
+      rootValue: precomputedResult,
       variableValues: rawVariables,
       contextValue: context,
     });
@@ -89,7 +89,7 @@ const NO_RESOLVE_INFO = undefined as never;
  * Compiles an operation. Throws a FallbackError for an operation that only graphql-js can execute, for example one with
  * introspection, directives or several root fields besides `__typename`.
  */
-function compile({ schema, document, operation }: ValidatedOperation) {
+function compileOperation({ schema, document, operation }: ValidatedOperation) {
   const rootType = operation.operation === 'mutation' ? schema.getMutationType() : schema.getQueryType();
   const fragments = fragmentsOf(document);
   const definitions = [operation, ...(operation.variableDefinitions ?? []), ...fragments.values()];
@@ -97,12 +97,12 @@ function compile({ schema, document, operation }: ValidatedOperation) {
   const selectionCompiler = new SelectionCompiler(schema, fragments);
   const rootFields = [...selectionCompiler.selectedFields(rootType, [operation.selectionSet])];
   const isTypename = ([node]: readonly FieldNode[]): boolean => node?.name.value === '__typename';
-  const [root, ...others] = rootFields.filter(([, nodes]) => !isTypename(nodes));
-  if (others.length > 0) return throwFallback();
-  const [rootKey, nodes = []] = root ?? [];
+  const [rootEntry, ...otherEntries] = rootFields.filter(([, nodes]) => !isTypename(nodes));
+  if (otherEntries.length > 0) return throwFallback();
+  const [rootKey, nodes = []] = rootEntry ?? [];
   const [node] = nodes;
   const field = node && rootType.getFields()[node.name.value];
-  if (root && !field?.resolve) return throwFallback();
+  if (rootEntry && !field?.resolve) return throwFallback();
   const readRoot: ValueReader = field ? selectionCompiler.readerFor(field.type, nodes) : () => null;
   return {
     /** Calls the root field's resolver, if there is a root field. Throws before the call if an argument is invalid. */
@@ -110,7 +110,7 @@ function compile({ schema, document, operation }: ValidatedOperation) {
       node &&
       field?.resolve?.(undefined, getArgumentValues(field, node, variables), context, NO_RESOLVE_INFO),
     /** Selects the response data from the resolver's result. Throws if only graphql-js can produce the response. */
-    selectData: (value: unknown): Variables => {
+    selectData: (value: unknown): Record<string, unknown> => {
       const rootData = readRoot(value);
       return Object.fromEntries(rootFields.map(([key]) => [key, key === rootKey ? rootData : rootType.name]));
     },

@@ -29,8 +29,8 @@ export class FallbackError extends Error {
 }
 
 /** Throws the FallbackError. If `value` is a promise, ignores its rejection, which would end the process. */
-export function throwFallback(value?: unknown): never {
-  if (value instanceof Promise) value.catch(() => undefined);
+export function throwFallback(resolvedValue?: unknown): never {
+  if (resolvedValue instanceof Promise) resolvedValue.catch(() => undefined);
   throw FallbackError.INSTANCE;
 }
 
@@ -63,7 +63,7 @@ export class SelectionCompiler {
     type: GraphQLObjectType,
     selectionSets: readonly SelectionSetNode[],
   ): ReadonlyMap<string, FieldNode[]> {
-    const fields = new Map<string, FieldNode[]>();
+    const nodesByResponseName = new Map<string, FieldNode[]>();
     const spreadNames = new Set<string>();
     const addSelection = (selection: SelectionNode): void => {
       if (selection.directives?.length) throwFallback();
@@ -71,7 +71,7 @@ export class SelectionCompiler {
         const responseName = (selection.alias ?? selection.name).value;
         this.#fieldCount += 1;
         if (this.#fieldCount > MAX_COMPILED_FIELDS || responseName === '__proto__') throwFallback();
-        fields.set(responseName, [...(fields.get(responseName) ?? []), selection]);
+        nodesByResponseName.set(responseName, [...(nodesByResponseName.get(responseName) ?? []), selection]);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
         addFragment(selection);
       } else if (!spreadNames.has(selection.name.value)) {
@@ -87,26 +87,26 @@ export class SelectionCompiler {
         selectionSet.selections.forEach(addSelection);
     };
     selectionSets.forEach(({ selections }) => selections.forEach(addSelection));
-    return fields;
+    return nodesByResponseName;
   }
 
   /** Returns a function that reads a field's values. `type`: type of the field. `nodes`: selections of the field. */
-  readerFor(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
-    const read = this.#nonNullReader(getNullableType(type), nodes);
+  readerFor(type: GraphQLOutputType, fieldNodes: readonly FieldNode[]): ValueReader {
+    const readNonNull = this.#nonNullReader(getNullableType(type), fieldNodes);
     const isNonNull = isNonNullType(type);
     return (value) => {
       if (value === null || value === undefined) return isNonNull ? throwFallback() : null;
-      return needsGraphqlJs(value) ? throwFallback(value) : read(value);
+      return needsGraphqlJs(value) ? throwFallback(value) : readNonNull(value);
     };
   }
 
-  #nonNullReader(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
+  #nonNullReader(type: GraphQLOutputType, fieldNodes: readonly FieldNode[]): ValueReader {
     if (isLeafType(type)) return (value) => type.serialize(value) ?? throwFallback();
     if (isListType(type)) {
-      const read = this.readerFor(type.ofType, nodes);
-      return (value) => (Array.isArray(value) ? value.map(read) : throwFallback());
+      const readItem = this.readerFor(type.ofType, fieldNodes);
+      return (value) => (Array.isArray(value) ? value.map(readItem) : throwFallback());
     }
-    const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    const selectionSets = fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     return isAbstractType(type)
       ? this.#abstractReader(type, selectionSets)
       : this.#objectReader(type as GraphQLObjectType, selectionSets);
@@ -122,26 +122,26 @@ export class SelectionCompiler {
     return (value) => {
       const typeName = resolveType?.(value, undefined, undefined as never, type);
       if (typeof typeName !== 'string') return throwFallback();
-      let read = readerByTypeName.get(typeName);
-      if (!read) {
+      let readObject = readerByTypeName.get(typeName);
+      if (!readObject) {
         const objectType = this.schema.getPossibleTypes(type).find(({ name }) => name === typeName);
-        read = objectType ? this.#objectReader(objectType, selectionSets) : throwFallback;
-        readerByTypeName.set(typeName, read);
+        readObject = objectType ? this.#objectReader(objectType, selectionSets) : throwFallback;
+        readerByTypeName.set(typeName, readObject);
       }
-      return read(value);
+      return readObject(value);
     };
   }
 
-  #objectReader(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): ValueReader {
-    const fieldDefinitions = type.getFields();
-    const fieldReaders = [...this.selectedFields(type, selectionSets)].map(([key, nodes]) => {
+  #objectReader(objectType: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): ValueReader {
+    const fieldDefinitions = objectType.getFields();
+    const fieldReaders = [...this.selectedFields(objectType, selectionSets)].map(([key, nodes]) => {
       const name = nodes[0]?.name.value ?? '';
-      if (name === '__typename') return { key, name, read: () => type.name };
-      const field = fieldDefinitions[name];
-      if (!field || field.resolve || field.args.length > 0) return throwFallback();
-      return { key, name, read: this.readerFor(field.type, nodes) };
+      if (name === '__typename') return { key, name, read: () => objectType.name };
+      const definition = fieldDefinitions[name];
+      if (!definition || definition.resolve || definition.args.length > 0) return throwFallback();
+      return { key, name, read: this.readerFor(definition.type, nodes) };
     });
-    if (type.isTypeOf) throwFallback();
+    if (objectType.isTypeOf) throwFallback();
     return (value) => {
       if (typeof value !== 'object') throwFallback();
       const responseObject: Record<string, unknown> = {};

@@ -17,7 +17,7 @@ export interface AdmittedRequest {
 
 /** Applies rate limit, persisted operations and document limits to GraphQL requests over HTTP and WebSocket. */
 export class Admission {
-  readonly #documentChecks = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_DOCUMENT_CHECKS });
+  readonly #resultByDigest = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_DOCUMENT_CHECKS });
 
   constructor(
     readonly rateLimit: RateLimit,
@@ -32,12 +32,12 @@ export class Admission {
     const resolvedParams = this.persistedOperations.resolve(params, caller.kind);
     if (typeof resolvedParams.query !== 'string') return { params: resolvedParams, documentDigest: null };
     const documentDigest = digestOf(resolvedParams.query);
-    const checkResult = this.#documentChecks.get(documentDigest) ?? checkDocument(resolvedParams.query);
-    this.#documentChecks.set(documentDigest, checkResult);
+    const checkResult = this.#resultByDigest.get(documentDigest) ?? checkDocument(resolvedParams.query);
+    this.#resultByDigest.set(documentDigest, checkResult);
     if (!checkResult.ok) {
-      const code =
+      const errorCode =
         checkResult.limitName === 'cardNumbers' ? 'GRAPHQL_VALIDATION_FAILED' : 'OPERATION_TOO_LARGE';
-      throw new RequestError(400, code, checkResult.message);
+      throw new RequestError(400, errorCode, checkResult.message);
     }
     return { params: resolvedParams, documentDigest };
   }

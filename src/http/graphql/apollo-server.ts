@@ -16,8 +16,8 @@ import type { RateLimit } from '../limits/rate-limit';
 import { landingPagePlugin, type LandingPageOptions } from '../server/landing-page';
 import { requestContext } from '../server/request-context';
 
-/** Formats an error for the caller. `error` is the original error, `formatted` its standard GraphQL form. */
-export type ErrorFormatter = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
+/** Formats an error for the caller. `error` is the original error, `formattedError` its standard GraphQL form. */
+export type ErrorFormatter = (formattedError: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
 
 interface ApolloOptions extends LandingPageOptions {
   schema: GraphQLSchema;
@@ -33,10 +33,10 @@ interface ApolloOptions extends LandingPageOptions {
 /** Returns a function that formats errors for callers, adds the request id, and logs unexpected errors. */
 export const createErrorFormatter =
   (log: Logger): ErrorFormatter =>
-  (formatted, error) => {
+  (formattedError, error) => {
     const requestId = requestContext.getStore()?.requestId;
-    const publicError = toPublicError(formatted, error, (cause) =>
-      log.error({ requestId, ...errorNameAndFrames(cause) }, 'unexpected error in a GraphQL operation'),
+    const publicError = toPublicError(formattedError, error, (bug) =>
+      log.error({ requestId, ...errorNameAndFrames(bug) }, 'unexpected error in a GraphQL operation'),
     );
     return { ...publicError, extensions: { ...publicError.extensions, requestId } };
   };
@@ -73,9 +73,9 @@ export function createApolloServer(options: ApolloOptions) {
 
 /** Logs Apollo's warnings and errors as warnings. Drops other messages, which may contain documents and variables. */
 function apolloLogger(log: Logger) {
-  const ignore = (): void => undefined;
+  const dropMessage = (): void => undefined;
   const warn = (message?: unknown): void => log.warn({ source: 'apollo' }, String(message).slice(0, 200));
-  return { debug: ignore, info: ignore, warn, error: warn };
+  return { debug: dropMessage, info: dropMessage, warn, error: warn };
 }
 
 /** Codes of errors in a document or its variables, as opposed to errors in the HTTP request. */

@@ -11,7 +11,7 @@ export interface GraphqlDependencies {
   schema: GraphQLSchema;
   authenticator: Authenticator;
   admission: Admission;
-  contextFor: (identity: RequestIdentity) => OperationContext;
+  contextFor: (requestIdentity: RequestIdentity) => OperationContext;
   eventLoopLagGuard: EventLoopLagGuard;
   connections: Connections;
   /** Origins, besides the gateway's own, whose pages may call the gateway. */

@@ -10,7 +10,7 @@ import { RequestError, toRequestError } from './http-error';
 import { invalidValuesOf } from './value-errors';
 
 /** Code of each kind of ServiceError, and whether the same request may succeed later (`retryable`). */
-const CODE_BY_SERVICE_ERROR: Record<ServiceErrorKind, { code: PublicErrorCode; retryable: boolean }> = {
+const EXTENSIONS_BY_SERVICE_ERROR: Record<ServiceErrorKind, { code: PublicErrorCode; retryable: boolean }> = {
   UNAVAILABLE: { code: 'SERVICE_UNAVAILABLE', retryable: true },
   TIMEOUT: { code: 'SERVICE_TIMEOUT', retryable: true },
   AUTH_FAILED: { code: 'SERVICE_AUTH_FAILED', retryable: false },
@@ -47,18 +47,18 @@ function redactMessage(message: string, error: unknown, defaultMessage: string):
   return redactGraphqlMessage(message) ?? defaultMessage;
 }
 
-const TOO_MANY_TOKENS_MESSAGE = /^Syntax Error: Document contains more tha. \d+ tokens/;
-const INVALID_VALUE_MESSAGE = /^((Argument|Variable) "|Too many errors processing variables)/;
+const TOO_MANY_TOKENS_PATTERN = /^Syntax Error: Document contains more tha. \d+ tokens/;
+const INVALID_VALUE_PATTERN = /^((Argument|Variable) "|Too many errors processing variables)/;
 /** Matches Apollo's error messages about malformed requests for automatic persisted queries. */
-const PERSISTED_QUERY_MESSAGE = /^(Unsupported persisted query version|provided sha does not match query)$/;
+const PERSISTED_QUERY_PATTERN = /^(Unsupported persisted query version|provided sha does not match query)$/;
 
 /** Returns the code of an error; '' if the error has no code. Derives the codes of some errors from their messages. */
 function codeOf(cause: unknown, formattedCode: unknown): string {
   if (!(cause instanceof GraphQLError)) return String(formattedCode ?? '');
   const { message, extensions } = cause;
-  if (TOO_MANY_TOKENS_MESSAGE.test(message)) return 'OPERATION_TOO_LARGE';
-  if (extensions['code'] === undefined && INVALID_VALUE_MESSAGE.test(message)) return 'BAD_USER_INPUT';
-  if (extensions['code'] === undefined && PERSISTED_QUERY_MESSAGE.test(message)) return 'BAD_REQUEST';
+  if (TOO_MANY_TOKENS_PATTERN.test(message)) return 'OPERATION_TOO_LARGE';
+  if (extensions['code'] === undefined && INVALID_VALUE_PATTERN.test(message)) return 'BAD_USER_INPUT';
+  if (extensions['code'] === undefined && PERSISTED_QUERY_PATTERN.test(message)) return 'BAD_REQUEST';
   return String(formattedCode ?? '');
 }
 
@@ -67,20 +67,20 @@ function codeOf(cause: unknown, formattedCode: unknown): string {
  * id. For an unexpected error, calls `reportBug` and returns INTERNAL_SERVER_ERROR.
  */
 export function toPublicError(
-  formatted: GraphQLFormattedError,
+  formattedError: GraphQLFormattedError,
   error: unknown,
-  reportBug: (cause: unknown) => void,
+  reportBug: (bug: unknown) => void,
 ): GraphQLFormattedError & { extensions: Omit<PublicErrorExtensions, 'requestId'> } {
   const cause = unwrapResolverError(error);
-  const { locations, path } = formatted;
+  const { locations, path } = formattedError;
   const location = { ...(locations && { locations }), ...(path && { path }) };
-  const requestError = cause instanceof AccessError ? toRequestError(cause) : cause;
-  if (requestError instanceof RequestError)
-    return { message: requestError.message, ...location, extensions: requestError.publicExtensions };
+  const translatedCause = cause instanceof AccessError ? toRequestError(cause) : cause;
+  if (translatedCause instanceof RequestError)
+    return { message: translatedCause.message, ...location, extensions: translatedCause.publicExtensions };
   if (cause instanceof ServiceError) {
     const { kind, message, retryAfterMs } = cause;
     const extensions = {
-      ...CODE_BY_SERVICE_ERROR[kind],
+      ...EXTENSIONS_BY_SERVICE_ERROR[kind],
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     };
     return { message, ...location, extensions };
@@ -90,17 +90,17 @@ export function toPublicError(
     const oldestCursor = encodeCursor(cause.oldestPosition);
     return { message, ...location, extensions: { code: 'CURSOR_EXPIRED', retryable: false, oldestCursor } };
   }
-  const code = codeOf(cause, formatted.extensions?.['code']);
+  const code = codeOf(cause, formattedError.extensions?.['code']);
   const defaultMessage = DEFAULT_MESSAGE_BY_CODE[code];
   if (defaultMessage !== undefined) {
-    const message = redactMessage(formatted.message, error, defaultMessage);
+    const message = redactMessage(formattedError.message, error, defaultMessage);
     const fields = invalidValuesOf(cause);
     const extensions = { code: code as PublicErrorCode, retryable: false, ...(fields && { fields }) };
     return { message, ...location, extensions };
   }
   // Keep Apollo's message, because clients recognise the error by the message.
   if (code === 'PERSISTED_QUERY_NOT_FOUND')
-    return { message: formatted.message, extensions: { code, retryable: true } };
+    return { message: formattedError.message, extensions: { code, retryable: true } };
   reportBug(cause);
   return {
     message: INTERNAL_ERROR_MESSAGE,
@@ -112,7 +112,7 @@ export function toPublicError(
 /** Returns the name and stack frames of an error for the log, without its message, which may contain secrets. */
 export function errorNameAndFrames(cause: unknown): object {
   if (!(cause instanceof Error)) return {};
-  const lines = (cause.stack ?? '').split('\n');
-  const frames = lines.filter((line) => line.startsWith('    at ')).map((line) => line.trim());
+  const stackLines = (cause.stack ?? '').split('\n');
+  const frames = stackLines.filter((stackLine) => stackLine.startsWith('    at ')).map((line) => line.trim());
   return { name: cause.name, frames };
 }

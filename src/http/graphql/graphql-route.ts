@@ -24,8 +24,8 @@ declare module 'fastify' {
 
 interface GraphqlRouteOptions {
   apollo: ApolloServer<OperationContext>;
-  compiled: CompiledOperationCache;
-  sse: SseHandler;
+  compiledCache: CompiledOperationCache;
+  sseHandler: SseHandler;
   /** Whether browsers get a landing page at /graphql, without authentication. */
   hasLandingPage: boolean;
 }
@@ -34,7 +34,7 @@ interface GraphqlRouteOptions {
 export async function addGraphqlEndpoints(
   app: FastifyInstance,
   dependencies: GraphqlDependencies,
-  { apollo, compiled, sse, hasLandingPage }: GraphqlRouteOptions,
+  { apollo, compiledCache, sseHandler, hasLandingPage }: GraphqlRouteOptions,
 ): Promise<void> {
   const { contextFor, authenticator, admission, corsOrigins } = dependencies;
   await app.register(async (scope) => {
@@ -61,24 +61,25 @@ export async function addGraphqlEndpoints(
       if (hasLandingPage && wantsLandingPage(request)) void reply.headers(LANDING_PAGE_HEADERS);
       else await authenticate(dependencies, request);
     });
-    sse.addRoute(scope);
+    sseHandler.addRoute(scope);
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql',
       handler: async function (request, reply) {
         const { method, caller, headers } = request;
+        const { accept } = headers;
         const admitted = caller && (await admit(admission, request, caller));
         if (method !== 'POST' || !admitted) return apolloHandler.call(this, request, reply) as unknown;
         const createContext = () => contextOf(request);
-        const response = await compiled.tryExecute({ ...admitted, accept: headers.accept, createContext });
+        const response = await compiledCache.tryExecute({ ...admitted, accept, createContext });
         if (response) {
           void reply.type(response.contentType);
           return response.body;
         }
-        const responseBody = (await apolloHandler.call(this, request, reply)) as unknown;
+        const apolloResponseBody = (await apolloHandler.call(this, request, reply)) as unknown;
         if (reply.statusCode === 200)
-          compiled.recordContentType(headers.accept, reply.getHeader('content-type'));
-        return responseBody;
+          compiledCache.recordContentType(accept, reply.getHeader('content-type'));
+        return apolloResponseBody;
       },
     });
   });
@@ -96,7 +97,7 @@ const FORBIDDEN_HOST_ERROR = new RequestError(
  */
 const isHeaderRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
   rawHeaders.filter(
-    (raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name,
+    (header, index) => index % 2 === 0 && header.length === name.length && header.toLowerCase() === name,
   ).length > 1;
 
 function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): void {

@@ -34,7 +34,7 @@ export class RequestError extends GraphQLError {
   }
 
   /** Returns the body of the HTTP response. Used for responses that Apollo does not write. */
-  body(requestId: string): object {
+  responseBody(requestId: string): object {
     return { errors: [{ message: this.message, extensions: { ...this.publicExtensions, requestId } }] };
   }
 }
@@ -55,8 +55,8 @@ const RESPONSE_BY_ACCESS_ERROR: Record<
 };
 
 export function toRequestError({ kind, message }: AccessError): RequestError {
-  const [status, code, details] = RESPONSE_BY_ACCESS_ERROR[kind];
-  return new RequestError(status, code, message, details);
+  const [status, code, errorOptions] = RESPONSE_BY_ACCESS_ERROR[kind];
+  return new RequestError(status, code, message, errorOptions);
 }
 
 /** Error for a GraphQL request that was not authenticated, because it looked like a request for the landing page. */

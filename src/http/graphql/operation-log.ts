@@ -7,7 +7,7 @@ import type { OperationContext } from '../../resolvers/context';
  * Returns an operation name if it is safe to log. Returns undefined if the name is absent, invalid, longer than 64
  * characters, or contains more than four digits and therefore may be a secret.
  */
-export const loggableName = (name: unknown): string | undefined =>
+export const nameIfLoggable = (name: unknown): string | undefined =>
   typeof name === 'string' && /^[_A-Za-z][_0-9A-Za-z]{0,63}$/.test(name) && !/(\d\D*){5}/.test(name)
     ? name
     : undefined;
@@ -61,7 +61,7 @@ export const createOperationLogger =
   (log: Logger, onEnded: (ended: EndedOperation) => void = () => undefined): LogOperation =>
   ({ context, type, name, startedAt, errors }) => {
     const durationMs = performance.now() - startedAt;
-    const ended = { type, name: loggableName(name), durationMs, errorCodes: errorCodesOf(errors) };
+    const ended = { type, name: nameIfLoggable(name), durationMs, errorCodes: errorCodesOf(errors) };
     onEnded(ended);
     logEndedOperation(log, context, ended);
   };

@@ -13,9 +13,9 @@ export interface GraphQLRequestParams {
 }
 
 /** Whether a URL can be decoded: its percent-encodings are valid UTF-8. */
-export function isPercentEncodedUtf8(text: string): boolean {
+export function isPercentEncodedUtf8(url: string): boolean {
   try {
-    decodeURIComponent(text);
+    decodeURIComponent(url);
     return true;
   } catch {
     return false;
@@ -40,11 +40,11 @@ export function parseGetParams(url: string): GraphQLRequestParams {
   };
 }
 
-function parseJsonParam(name: string, text: string): unknown {
+function parseJsonParam(paramName: string, jsonText: string): unknown {
   try {
-    return parseJson(text);
+    return parseJson(jsonText);
   } catch {
-    throw badRequest(`The URL parameter ${name} must be JSON without duplicate names.`);
+    throw badRequest(`The URL parameter ${paramName} must be JSON without duplicate names.`);
   }
 }
 

@@ -4,7 +4,7 @@ import { MAX_TOKENS } from '../limits/document-limits';
 import { redactGraphqlName } from '../../redaction/graphql-message';
 
 /** Maps error messages of graphql-js to violated rules. Errors of custom scalars have `extensions.rule` instead. */
-const RULE_BY_MESSAGE: readonly (readonly [RegExp, ValueRule])[] = [
+const RULE_BY_PATTERN: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected non-nullable type /, 'required'],
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
   [/^Field "[^"]*" must be non-null\./, 'required'],
@@ -24,7 +24,7 @@ const RULE_BY_MESSAGE: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected value of type "[^"]*", found /, 'object'],
 ];
 
-const MISSING_ARGUMENT_MESSAGE =
+const MISSING_ARGUMENT_PATTERN =
   /^Field "[^"]*" argument "([^"]*)" of type "[^"]*" is required, but it was not provided\.$/;
 
 interface ValueLocation {
@@ -34,7 +34,7 @@ interface ValueLocation {
    */
   documentOffset: number | undefined;
   /** Name of the variable if the value is a variable; otherwise undefined. */
-  variable: string | undefined;
+  variableName: string | undefined;
   /** Path to the value: name of the argument or variable, then names of input fields and list indexes. */
   path: readonly string[];
 }
@@ -44,18 +44,18 @@ const locationsBySource = new WeakMap<Source, readonly ValueLocation[]>();
 
 /** Returns the locations of all argument values and variable defaults of a document, with all values nested in them. */
 function locationsOf(source: Source): readonly ValueLocation[] {
-  const cached = locationsBySource.get(source);
-  if (cached) return cached;
+  const cachedLocations = locationsBySource.get(source);
+  if (cachedLocations) return cachedLocations;
   const locations: ValueLocation[] = [];
-  const addLocations = (node: ValueNode, path: readonly string[]): void => {
-    const variable = node.kind === Kind.VARIABLE ? node.name.value : undefined;
-    locations.push({ documentOffset: node.loc?.start, variable, path });
-    if (node.kind === Kind.LIST)
-      node.values.forEach((value, index) => addLocations(value, [...path, String(index)]));
-    if (node.kind !== Kind.OBJECT) return;
-    for (const { name, value, loc } of node.fields) {
+  const addLocations = (valueNode: ValueNode, path: readonly string[]): void => {
+    const variableName = valueNode.kind === Kind.VARIABLE ? valueNode.name.value : undefined;
+    locations.push({ documentOffset: valueNode.loc?.start, variableName, path });
+    if (valueNode.kind === Kind.LIST)
+      valueNode.values.forEach((value, index) => addLocations(value, [...path, String(index)]));
+    if (valueNode.kind !== Kind.OBJECT) return;
+    for (const { name, value, loc } of valueNode.fields) {
       const fieldPath = [...path, name.value];
-      locations.push({ documentOffset: loc?.start, variable: undefined, path: fieldPath });
+      locations.push({ documentOffset: loc?.start, variableName: undefined, path: fieldPath });
       addLocations(value, fieldPath);
     }
   };
@@ -70,8 +70,8 @@ function locationsOf(source: Source): readonly ValueLocation[] {
 
 /** Formats a path for the caller: removes a leading `input` unless it is the whole path. Redacts possible secrets. */
 const toPublicPath = (path: readonly string[]): string[] =>
-  (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
-    /^\d{1,4}$/.test(name) ? name : redactGraphqlName(name),
+  (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((nameOrIndex) =>
+    /^\d{1,4}$/.test(nameOrIndex) ? nameOrIndex : redactGraphqlName(nameOrIndex),
   );
 
 /** Returns the field name from a message about a missing, null or unknown field; undefined for other messages. */
@@ -83,8 +83,8 @@ const fieldNameIn = (reason: string): string | undefined =>
  * message, which ends with `reason`, because the error has no property for the path.
  */
 function pathInVariable(message: string, reason: string): string[] {
-  const beforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
-  const [, path = ''] = / at "([^"\\]*)"; $/.exec(beforeReason) ?? [];
+  const textBeforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
+  const [, path = ''] = / at "([^"\\]*)"; $/.exec(textBeforeReason) ?? [];
   return (path.match(/[_A-Za-z]\w*|\d+/g) ?? []).slice(1);
 }
 
@@ -92,14 +92,14 @@ function pathInVariable(message: string, reason: string): string[] {
  * Returns the paths to an invalid value in a variable: one path for each argument or input field that uses the
  * variable. If nothing uses the variable, returns one path that starts with the variable's name.
  */
-function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
-  const field = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);
+function pathsOfVariable(variableName: string, error: GraphQLError, reason: string): (readonly string[])[] {
+  const fieldName = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);
   const pathInValue = pathInVariable(error.message, reason);
   // Redact the field name: it comes from the caller's JSON and may be any text, such as a security code.
-  if (field !== undefined) pathInValue.push(redactGraphqlName(field));
+  if (fieldName !== undefined) pathInValue.push(redactGraphqlName(fieldName));
   const locations = error.source ? locationsOf(error.source) : [];
-  const uses = locations.filter((location) => location.variable === variable).map(({ path }) => path);
-  return (uses.length > 0 ? uses : [[variable]]).map((path) => [...path, ...pathInValue]);
+  const pathsOfUses = locations.filter((use) => use.variableName === variableName).map(({ path }) => path);
+  return (pathsOfUses.length > 0 ? pathsOfUses : [[variableName]]).map((path) => [...path, ...pathInValue]);
 }
 
 function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[])[] {
@@ -108,8 +108,8 @@ function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[]
     error.source &&
     locationsOf(error.source).find((candidate) => candidate.documentOffset === documentOffset);
   if (!location) return [];
-  const field = /is not defined/.test(reason) ? undefined : fieldNameIn(reason);
-  return [field === undefined ? location.path : [...location.path, field]];
+  const fieldName = /is not defined/.test(reason) ? undefined : fieldNameIn(reason);
+  return [fieldName === undefined ? location.path : [...location.path, fieldName]];
 }
 
 /** Returns the path and rule of each invalid value that an error reports; undefined if it reports none. */
@@ -117,19 +117,19 @@ export function invalidValuesOf(error: unknown): InvalidValue[] | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   const { fields } = error.extensions;
   if (Array.isArray(fields)) return fields as InvalidValue[];
-  const [, missingArgument] = MISSING_ARGUMENT_MESSAGE.exec(error.message) ?? [];
+  const [, missingArgument] = MISSING_ARGUMENT_PATTERN.exec(error.message) ?? [];
   if (missingArgument !== undefined) return [{ path: toPublicPath([missingArgument]), rule: 'required' }];
   const [node] = error.nodes ?? [];
   const { originalError, message } = error;
   const isVariableError = originalError instanceof GraphQLError && message.startsWith('Variable "');
   const reason = isVariableError ? originalError.message : message;
-  const rule = error.extensions['rule'] ?? RULE_BY_MESSAGE.find(([pattern]) => pattern.test(reason))?.[1];
+  const rule = error.extensions['rule'] ?? RULE_BY_PATTERN.find(([pattern]) => pattern.test(reason))?.[1];
   if (typeof rule !== 'string') return undefined;
-  const paths =
+  const documentPaths =
     node?.kind === Kind.VARIABLE_DEFINITION
       ? pathsOfVariable(node.variable.name.value, error, reason)
       : pathsOfLiteral(error, reason);
-  if (paths.length === 0) return undefined;
-  const distinctPaths = new Map(paths.map(toPublicPath).map((path) => [path.join('.'), path]));
+  if (documentPaths.length === 0) return undefined;
+  const distinctPaths = new Map(documentPaths.map(toPublicPath).map((path) => [path.join('.'), path]));
   return [...distinctPaths.values()].map((path) => ({ path, rule }));
 }

@@ -21,19 +21,19 @@ import { fieldsIn, fragmentsOf, SelectionSizeCalculator, type Fragments } from '
 export type DocumentCheckResult = { ok: true } | { ok: false; limitName: DocumentLimitName; message: string };
 
 /** Maximum number of tokens of a document. Also passed to graphql-js for every later parse of the document. */
-export const MAX_TOKENS: number = DOCUMENT_LIMITS.tokens.limit;
+export const MAX_TOKENS: number = DOCUMENT_LIMITS.tokens.maxCount;
 
 /** Returns the SHA-256 of a document: a cache key that, unlike the document, contains no secrets. */
-export const digestOf = (source: string): string => hash('sha256', source, 'base64');
+export const digestOf = (documentText: string): string => hash('sha256', documentText, 'base64');
 
 /**
  * Checks a document against DOCUMENT_LIMITS, before it is validated. A syntax error ends the check with `ok: true`,
  * because a later parse reports the error.
  */
-export function checkDocument(source: string): DocumentCheckResult {
+export function checkDocument(documentText: string): DocumentCheckResult {
   try {
-    checkTokens(source);
-    checkSelections(parse(source, { noLocation: true }));
+    checkTokens(documentText);
+    checkSelections(parse(documentText, { noLocation: true }));
   } catch (error) {
     if (error instanceof LimitExceededError)
       return { ok: false, limitName: error.limitName, message: error.message };
@@ -42,8 +42,8 @@ export function checkDocument(source: string): DocumentCheckResult {
   return { ok: true };
 }
 
-const LINE_END = /\r\n|[\n\r]/;
-const DEPTH_CHANGES: Readonly<Partial<Record<TokenKind, number>>> = {
+const LINE_END_PATTERN = /\r\n|[\n\r]/;
+const DEPTH_CHANGE_BY_TOKEN_KIND: Readonly<Partial<Record<TokenKind, number>>> = {
   [TokenKind.BRACE_L]: 1,
   [TokenKind.BRACKET_L]: 1,
   [TokenKind.PAREN_L]: 1,
@@ -53,27 +53,27 @@ const DEPTH_CHANGES: Readonly<Partial<Record<TokenKind, number>>> = {
 };
 
 /** Yields each token of a document and the number of open brackets after it. Throws at an invalid token. */
-export function* tokensOf(text: string): Generator<{ token: Token; depth: number }, void> {
-  const lexer = new Lexer(new Source(text));
-  let depth = 0;
+export function* tokensOf(documentText: string): Generator<{ token: Token; bracketDepth: number }, void> {
+  const lexer = new Lexer(new Source(documentText));
+  let bracketDepth = 0;
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
-    depth += DEPTH_CHANGES[token.kind] ?? 0;
-    yield { token, depth };
+    bracketDepth += DEPTH_CHANGE_BY_TOKEN_KIND[token.kind] ?? 0;
+    yield { token, bracketDepth };
   }
 }
 
 /** Checks the limits that need no parser. Must run before parse(): deep nesting would overflow the parser's stack. */
-function checkTokens(text: string): void {
-  assertLimit('lines', text.split(LINE_END, DOCUMENT_LIMITS.lines.limit + 1).length);
+function checkTokens(documentText: string): void {
+  assertLimit('lines', documentText.split(LINE_END_PATTERN, DOCUMENT_LIMITS.lines.maxCount + 1).length);
   let tokenCount = 0;
-  for (const { token, depth } of tokensOf(text)) {
+  for (const { token, bracketDepth } of tokensOf(documentText)) {
     tokenCount += 1;
     assertLimit('tokens', tokenCount);
     if (token.kind === TokenKind.NAME) {
       assertLimit('nameLength', token.value.length);
       if (graphqlNameContainsPan(token.value)) throw new LimitExceededError('cardNumbers');
     }
-    assertLimit('nesting', depth);
+    assertLimit('nesting', bracketDepth);
   }
 }
 
@@ -90,7 +90,7 @@ function checkSelections(document: DocumentNode): void {
   const sizeCalculator = new SelectionSizeCalculator(fragments);
   let selectionCount = 0;
   for (const { selectionSet } of executables) {
-    selectionCount += sizeCalculator.sizeOf(selectionSet).selections;
+    selectionCount += sizeCalculator.sizeOf(selectionSet).selectionCount;
     assertLimit('selections', selectionCount);
   }
   for (const operation of operations) checkRootFields(operation, fragments, sizeCalculator);
@@ -114,13 +114,13 @@ function checkRootFields(
   // In Apollo Federation, the field _service of a subgraph returns the whole schema as text.
   const introspectionFields = fields.filter(({ name }) => /^(__schema|__type|_service)$/.test(name.value));
   assertLimit('introspections', introspectionFields.length);
-  const size = sizeCalculator.sizeOf({
+  const introspectionSize = sizeCalculator.sizeOf({
     kind: Kind.SELECTION_SET,
     selections: introspectionFields.flatMap((field) => field.selectionSet?.selections ?? []),
   });
-  assertLimit('introspectionSelections', size.selections);
-  assertLimit('introspectionAliases', size.aliases);
-  assertLimit('introspectionLists', size.listDepth);
+  assertLimit('introspectionSelections', introspectionSize.selectionCount);
+  assertLimit('introspectionAliases', introspectionSize.aliasCount);
+  assertLimit('introspectionLists', introspectionSize.introspectionListDepth);
 }
 
 /**
@@ -146,17 +146,17 @@ class FieldPairCounter {
     const spreadNames = new Set<string>();
     const fields = selectionSets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);
     this.#addPairs(spreadNames.size);
-    for (const group of Map.groupBy(fields, ({ alias, name }) => (alias ?? name).value).values())
-      this.#addGroup(group);
+    for (const fieldGroup of Map.groupBy(fields, ({ alias, name }) => (alias ?? name).value).values())
+      this.#addGroup(fieldGroup);
   }
 
-  #addGroup(group: readonly FieldNode[]): void {
-    const selectionSets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
-    if (group.length === 1 && selectionSets.length === 0) return;
-    const groupKey = group.map((field) => this.#idOf(field)).join();
+  #addGroup(fieldGroup: readonly FieldNode[]): void {
+    const selectionSets = fieldGroup.flatMap(({ selectionSet }) => selectionSet ?? []);
+    if (fieldGroup.length === 1 && selectionSets.length === 0) return;
+    const groupKey = fieldGroup.map((field) => this.#idOf(field)).join();
     if (this.#countedGroupKeys.has(groupKey)) return;
     this.#countedGroupKeys.add(groupKey);
-    this.#addPairs(group.length);
+    this.#addPairs(fieldGroup.length);
     if (selectionSets.length > 0) this.countPairsIn(...selectionSets);
   }
 

@@ -23,12 +23,12 @@ const MAX_LOOKUPS = 500;
  * Maximum number of field values in the looked-up transactions of a response: selected fields times transactions.
  * Writing a larger response would block the event loop for too long.
  */
-const MAX_TRANSACTION_VALUES = 300_000;
+const MAX_TRANSACTION_FIELD_VALUES = 300_000;
 /**
  * Maximum number of values in pages of `attempts` and `changes` without lookups. Writing so many values takes 30 ms.
- * Lower than MAX_TRANSACTION_VALUES, because a page without lookups costs only one rate limit point.
+ * Lower than MAX_TRANSACTION_FIELD_VALUES, because a page without lookups costs only one rate limit point.
  */
-const MAX_PAGE_VALUES = 100_000;
+const MAX_PAGE_FIELD_VALUES = 100_000;
 /**
  * Rate limit points of a mutation. A mutation costs more than a lookup (1 point), because it may cause several requests
  * and journal writes.
@@ -36,20 +36,27 @@ const MAX_PAGE_VALUES = 100_000;
 const POINTS_PER_MUTATION = 5;
 
 interface OperationCost {
-  lookups: number;
+  lookupCount: number;
   /** Number of mutation fields, such as `createPayment`; 0 for a query. */
-  mutations: number;
+  mutationCount: number;
   /** Maximum number of values in the looked-up transactions of the response: selections times transactions. */
-  transactionValues: number;
+  transactionValueCount: number;
   /** Maximum number of values in pages of `attempts` and `changes` that cause no lookups: selections times rows. */
-  pageValues: number;
+  rowValueCount: number;
 }
 
+const NO_COST: OperationCost = {
+  lookupCount: 0,
+  mutationCount: 0,
+  transactionValueCount: 0,
+  rowValueCount: 0,
+};
+
 /** A function of the coerced variables of an operation, which include default values. */
-type FromVariables<T> = (variables: Record<string, unknown>) => T;
+type FromVariables<T> = (coercedVariables: Record<string, unknown>) => T;
 
 /** Page sizes of the root fields that list journal rows. In a row, only `payment` and `payout` cause a lookup. */
-const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
+const PAGE_SIZES_BY_FIELD: Readonly<Record<string, { default: number; max: number }>> = {
   attempts: ATTEMPTS_PAGE_SIZE,
   changes: CHANGES_PAGE_SIZE,
 };
@@ -57,17 +64,17 @@ const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
 /** Upper bounds of what a root field reads. */
 interface RootFieldReads {
   /** Number of lookups. A page without lookups counts as 1, because it queries the journal. */
-  lookups: number;
+  lookupCount: number;
   /** Number of looked-up transactions. */
-  transactions: number;
+  transactionCount: number;
   /** Number of attempts or changes in a page without lookups. */
-  pageRows: number;
+  rowCount: number;
 }
 
-const readsOfLookups = (lookups: number): RootFieldReads => ({
-  lookups,
-  transactions: lookups,
-  pageRows: 0,
+const readsOfLookups = (lookupCount: number): RootFieldReads => ({
+  lookupCount,
+  transactionCount: lookupCount,
+  rowCount: 0,
 });
 
 /**
@@ -81,20 +88,20 @@ function createReadCounter(
 ): FromVariables<RootFieldReads> {
   const fieldDefinition = rootType.getFields()[field.name.value];
   if (!fieldDefinition) return () => readsOfLookups(0);
-  const pageSize = PAGE_SIZES[fieldDefinition.name];
+  const pageSizes = PAGE_SIZES_BY_FIELD[fieldDefinition.name];
   const hasListArgument = fieldDefinition.args.some(({ type }) => isListType(getNullableType(type)));
-  if (!pageSize && !hasListArgument) return () => readsOfLookups(1);
+  if (!pageSizes && !hasListArgument) return () => readsOfLookups(1);
   const selectedFields = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
-  const rowsHaveLookups = [...selectedFields].some(
+  const hasRowLookups = [...selectedFields].some(
     ({ name }) => name.value === 'payment' || name.value === 'payout',
   );
-  return (variables) => {
+  return (coercedVariables) => {
     try {
-      const args = getArgumentValues(fieldDefinition, field, variables);
-      if (pageSize) {
-        const first = typeof args['first'] === 'number' ? args['first'] : pageSize.default;
-        const pageRows = Math.min(Math.max(first, 1), pageSize.max);
-        return rowsHaveLookups ? readsOfLookups(pageRows) : { lookups: 1, transactions: 0, pageRows };
+      const args = getArgumentValues(fieldDefinition, field, coercedVariables);
+      if (pageSizes) {
+        const first = typeof args['first'] === 'number' ? args['first'] : pageSizes.default;
+        const rowCount = Math.min(Math.max(first, 1), pageSizes.max);
+        return hasRowLookups ? readsOfLookups(rowCount) : { lookupCount: 1, transactionCount: 0, rowCount };
       }
       const listArguments = Object.values(args).filter(Array.isArray);
       return readsOfLookups(listArguments.length === 0 ? 1 : listArguments.flat().length);
@@ -117,19 +124,19 @@ export function createCostCalculator(
     ({ name }) => !name.value.startsWith('__'),
   );
   if (operation.operation === 'mutation' || !rootType)
-    return () => ({ lookups: 0, mutations: fields.length, transactionValues: 0, pageValues: 0 });
+    return () => ({ ...NO_COST, mutationCount: fields.length });
   const sizeCalculator = new SelectionSizeCalculator(fragments);
-  const fieldCounters = fields.map((field) => ({
+  const rootFieldCounters = fields.map((field) => ({
     countReads: createReadCounter(field, rootType, fragments),
-    selections: field.selectionSet ? sizeCalculator.sizeOf(field.selectionSet).selections : 1,
+    selectionCount: field.selectionSet ? sizeCalculator.sizeOf(field.selectionSet).selectionCount : 1,
   }));
-  return (variables) => {
-    const cost = { lookups: 0, mutations: 0, transactionValues: 0, pageValues: 0 };
-    for (const { countReads, selections } of fieldCounters) {
-      const { lookups, transactions, pageRows } = countReads(variables);
-      cost.lookups += lookups;
-      cost.transactionValues += transactions * selections;
-      cost.pageValues += pageRows * selections;
+  return (coercedVariables) => {
+    const cost = { ...NO_COST };
+    for (const { countReads, selectionCount } of rootFieldCounters) {
+      const { lookupCount, transactionCount, rowCount } = countReads(coercedVariables);
+      cost.lookupCount += lookupCount;
+      cost.transactionValueCount += transactionCount * selectionCount;
+      cost.rowValueCount += rowCount * selectionCount;
     }
     return cost;
   };
@@ -142,15 +149,15 @@ export function createCostCalculator(
 export const pointsIfWithinLimits = (cost: OperationCost): number | null =>
   exceededLimitMessage(cost) === null ? pointsStillToConsume(cost) : null;
 
-const pointsStillToConsume = ({ lookups, mutations }: OperationCost): number =>
-  Math.max(0, lookups + mutations * POINTS_PER_MUTATION - 1);
+const pointsStillToConsume = ({ lookupCount, mutationCount }: OperationCost): number =>
+  Math.max(0, lookupCount + mutationCount * POINTS_PER_MUTATION - 1);
 
-function exceededLimitMessage({ lookups, transactionValues, pageValues }: OperationCost): string | null {
-  if (lookups > MAX_LOOKUPS) return `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
-  if (transactionValues > MAX_TRANSACTION_VALUES)
-    return `The response could have more than ${MAX_TRANSACTION_VALUES} values (selected fields times transactions).`;
-  if (pageValues <= MAX_PAGE_VALUES) return null;
-  return `The pages could have more than ${MAX_PAGE_VALUES} values (selected fields times rows). Select fewer fields or request fewer rows.`;
+function exceededLimitMessage(cost: OperationCost): string | null {
+  if (cost.lookupCount > MAX_LOOKUPS) return `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
+  if (cost.transactionValueCount > MAX_TRANSACTION_FIELD_VALUES)
+    return `The response could have more than ${MAX_TRANSACTION_FIELD_VALUES} values (selected fields times transactions).`;
+  if (cost.rowValueCount <= MAX_PAGE_FIELD_VALUES) return null;
+  return `The pages could have more than ${MAX_PAGE_FIELD_VALUES} values (selected fields times rows). Select fewer fields or request fewer rows.`;
 }
 
 /**
@@ -176,8 +183,8 @@ export const costLimitPlugin = (rateLimit: RateLimit): ApolloServerPlugin<Operat
       const cost = createCostCalculator(schema, document, operation)(coerced);
       const message = exceededLimitMessage(cost);
       if (message !== null) throw new RequestError(400, 'OPERATION_TOO_LARGE', message);
-      const points = pointsStillToConsume(cost);
-      if (points > 0) await rateLimit.consume(contextValue.caller, points);
+      const pointsToConsume = pointsStillToConsume(cost);
+      if (pointsToConsume > 0) await rateLimit.consume(contextValue.caller, pointsToConsume);
     },
   }),
 });

@@ -29,23 +29,23 @@ export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
 
 /**
  * Yields the fields of a selection set and of its fragments. If `isDeep` is true, also yields nested fields. Yields the
- * fields of each named fragment only once: adds its name to `visited`, and skips fragments whose names are already in
- * `visited`.
+ * fields of each named fragment only once: adds its name to `visitedNames`, and skips fragments whose names are
+ * already there.
  */
 export function* fieldsIn(
   { selections }: SelectionSetNode,
   fragments: Fragments,
-  visited = new Set<string>(),
+  visitedNames = new Set<string>(),
   isDeep = false,
 ): Generator<FieldNode> {
   for (const selection of selections) {
     if (selection.kind === Kind.FIELD) yield selection;
     if (selection.kind === Kind.INLINE_FRAGMENT || (isDeep && selection.kind === Kind.FIELD)) {
-      if (selection.selectionSet) yield* fieldsIn(selection.selectionSet, fragments, visited, isDeep);
-    } else if (selection.kind === Kind.FRAGMENT_SPREAD && !visited.has(selection.name.value)) {
-      visited.add(selection.name.value);
+      if (selection.selectionSet) yield* fieldsIn(selection.selectionSet, fragments, visitedNames, isDeep);
+    } else if (selection.kind === Kind.FRAGMENT_SPREAD && !visitedNames.has(selection.name.value)) {
+      visitedNames.add(selection.name.value);
       const fragment = fragments.get(selection.name.value);
-      if (fragment) yield* fieldsIn(fragment.selectionSet, fragments, visited, isDeep);
+      if (fragment) yield* fieldsIn(fragment.selectionSet, fragments, visitedNames, isDeep);
     }
   }
 }
@@ -53,26 +53,26 @@ export function* fieldsIn(
 /** The size of a selection set. A fragment counts as often as it is spread. */
 interface SelectionSize {
   /** Number of fields, inline fragments and fragment spreads, including nested ones. */
-  selections: number;
-  aliases: number;
+  selectionCount: number;
+  aliasCount: number;
   /** Number of nesting levels of introspection fields that return lists (INTROSPECTION_LIST_FIELDS). */
-  listDepth: number;
+  introspectionListDepth: number;
   /** Number of levels, including the selection set itself. A fragment counts as one level. */
   depth: number;
 }
 
-const EMPTY_SIZE: SelectionSize = { selections: 0, aliases: 0, listDepth: 0, depth: 0 };
+const EMPTY_SIZE: SelectionSize = { selectionCount: 0, aliasCount: 0, introspectionListDepth: 0, depth: 0 };
 
 const INTROSPECTION_LIST_FIELDS: ReadonlySet<string> = new Set(
   [__Schema, __Type, __Field, __Directive]
-    .flatMap((type) => Object.values(type.getFields()))
+    .flatMap((introspectionType) => Object.values(introspectionType.getFields()))
     .filter(({ type }) => isListType(getNullableType(type)))
     .map(({ name }) => name),
 );
 
 /** Computes the sizes of selection sets. Caches the sizes of fragments. */
 export class SelectionSizeCalculator {
-  readonly #fragmentSizes = new Map<string, SelectionSize>();
+  readonly #sizeByFragmentName = new Map<string, SelectionSize>();
 
   constructor(private readonly fragments: Fragments) {}
 
@@ -84,28 +84,28 @@ export class SelectionSizeCalculator {
     assertLimit('nesting', level);
     const size: SelectionSize = { ...EMPTY_SIZE, depth: 1 };
     for (const selection of selectionSet.selections) {
-      const inner = this.#sizeWithin(selection, level);
+      const nestedSize = this.#nestedSizeOf(selection, level);
       const { alias, name } = selection.kind === Kind.FIELD ? selection : {};
-      size.selections += 1 + inner.selections;
-      size.aliases += inner.aliases + (alias ? 1 : 0);
-      size.listDepth = Math.max(
-        size.listDepth,
-        inner.listDepth + (name && INTROSPECTION_LIST_FIELDS.has(name.value) ? 1 : 0),
+      size.selectionCount += 1 + nestedSize.selectionCount;
+      size.aliasCount += nestedSize.aliasCount + (alias ? 1 : 0);
+      size.introspectionListDepth = Math.max(
+        size.introspectionListDepth,
+        nestedSize.introspectionListDepth + (name && INTROSPECTION_LIST_FIELDS.has(name.value) ? 1 : 0),
       );
-      size.depth = Math.max(size.depth, inner.depth + 1);
+      size.depth = Math.max(size.depth, nestedSize.depth + 1);
     }
     return size;
   }
 
-  #sizeWithin(selection: SelectionNode, level: number): SelectionSize {
+  #nestedSizeOf(selection: SelectionNode, level: number): SelectionSize {
     if (selection.kind !== Kind.FRAGMENT_SPREAD)
       return selection.selectionSet ? this.sizeOf(selection.selectionSet, level + 1) : EMPTY_SIZE;
     const name = selection.name.value;
     const fragment = this.fragments.get(name);
     if (!fragment) return EMPTY_SIZE;
-    const size = this.#fragmentSizes.get(name) ?? this.sizeOf(fragment.selectionSet, level + 1);
-    this.#fragmentSizes.set(name, size);
-    assertLimit('nesting', level + size.depth);
-    return size;
+    const fragmentSize = this.#sizeByFragmentName.get(name) ?? this.sizeOf(fragment.selectionSet, level + 1);
+    this.#sizeByFragmentName.set(name, fragmentSize);
+    assertLimit('nesting', level + fragmentSize.depth);
+    return fragmentSize;
   }
 }

@@ -44,8 +44,8 @@ function parseCodegenManifest(manifest: Record<string, unknown>): ManifestOperat
 }
 
 /** Parses a manifest of Apollo or graphql-codegen. Throws an Error with the reason; a SyntaxError for invalid JSON. */
-export function parseManifest(text: string): ManifestOperation[] {
-  const manifest = parseJson(text);
+export function parseManifest(manifestText: string): ManifestOperation[] {
+  const manifest = parseJson(manifestText);
   if (!isObject(manifest)) throw new Error(FORMAT_ERROR_MESSAGE);
   const operations = 'format' in manifest ? parseApolloManifest(manifest) : parseCodegenManifest(manifest);
   if (operations.length === 0) throw new Error('the manifest is empty: it contains no operations');
@@ -72,16 +72,16 @@ export function validateDocument(
 
 /** Validates an operation of a manifest. Returns error messages; none if the operation is valid. */
 export function validateOperation(schema: GraphQLSchema, { id, name, body }: ManifestOperation): string[] {
-  const subject = name === null ? `operation ${id}` : `operation ${name} (${id})`;
+  const operationLabel = name === null ? `operation ${id}` : `operation ${name} (${id})`;
   try {
     const document = parse(body);
     if (!document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION))
-      return [`${subject}: the document has no operation`];
+      return [`${operationLabel}: the document has no operation`];
     return validateDocument(schema, document).map(
-      ({ rule, message }) => `${subject}: ${rule.name}: ${message}`,
+      ({ rule, message }) => `${operationLabel}: ${rule.name}: ${message}`,
     );
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    return [`${subject}: ${redactGraphqlMessage(error.message) ?? 'Syntax Error.'}`];
+    return [`${operationLabel}: ${redactGraphqlMessage(error.message) ?? 'Syntax Error.'}`];
   }
 }

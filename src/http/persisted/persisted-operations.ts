@@ -4,7 +4,7 @@ import type { PersistedMode } from '../../config/types';
 import { readTextFile } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 import { badRequest, RequestError } from '../graphql/http-error';
-import { loggableName } from '../graphql/operation-log';
+import { nameIfLoggable } from '../graphql/operation-log';
 import type { GraphQLRequestParams } from '../graphql/request-params';
 import { tokensOf } from '../limits/document-limits';
 import { parseManifest, validateOperation, type ManifestOperation } from './manifest';
@@ -26,9 +26,9 @@ interface PersistedOptions {
 
 /** Operations of a manifest, which callers may send by id. Mode `require` rejects other operations. */
 export class PersistedOperations {
-  readonly #byId = new Map<string, ManifestOperation>();
-  readonly #byText = new Map<string, ManifestOperation>();
-  readonly #byNormalizedText = new Map<string, ManifestOperation>();
+  readonly #operationById = new Map<string, ManifestOperation>();
+  readonly #operationByText = new Map<string, ManifestOperation>();
+  readonly #operationByNormalizedText = new Map<string, ManifestOperation>();
 
   /** Reads and validates the manifest. Throws an Error if the manifest cannot be read or has invalid operations. */
   constructor(private readonly options: PersistedOptions) {
@@ -71,7 +71,7 @@ export class PersistedOperations {
   #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
-    const [byId, ...others] = ids.map((id) => this.#byId.get(removeHashPrefix(id)));
+    const [byId, ...others] = ids.map((id) => this.#operationById.get(removeHashPrefix(id)));
     if (others.some((other) => other !== byId)) throw CONTRADICTING_IDS_ERROR;
     if ((query ?? '') === '') return byId ?? throwUnlessApolloMayHandle(params, mode);
     if (byId) {
@@ -82,36 +82,36 @@ export class PersistedOperations {
     const byText = this.#findByText(query);
     if (byText) return byText;
     if (mode === 'require') throw NOT_IN_MANIFEST_ERROR;
-    this.options.onUnlisted(loggableName(params.operationName) ?? null);
+    this.options.onUnlisted(nameIfLoggable(params.operationName) ?? null);
     return undefined;
   }
 
   #findByText(query: unknown): ManifestOperation | undefined {
     if (typeof query !== 'string') return undefined;
-    return this.#byText.get(query) ?? this.#byNormalizedText.get(normalizeDocument(query));
+    return this.#operationByText.get(query) ?? this.#operationByNormalizedText.get(normalizeDocument(query));
   }
 
   /** Adds an operation. Returns error messages: one if a different document has the same id, otherwise none. */
   #add(operation: ManifestOperation): string[] {
     const { body } = operation;
     const id = removeHashPrefix(operation.id);
-    const existingOperation = this.#byId.get(id);
+    const existingOperation = this.#operationById.get(id);
     if (existingOperation)
       return existingOperation.body === body ? [] : [`operation ${id}: two different documents have this id`];
     const normalizedText = normalizeDocument(body);
     // If a document has several ids, all of them lead to the same operation.
-    const canonicalOperation = this.#byNormalizedText.get(normalizedText) ?? operation;
-    this.#byId.set(id, canonicalOperation);
-    this.#byText.set(body, canonicalOperation);
-    this.#byNormalizedText.set(normalizedText, canonicalOperation);
+    const canonicalOperation = this.#operationByNormalizedText.get(normalizedText) ?? operation;
+    this.#operationById.set(id, canonicalOperation);
+    this.#operationByText.set(body, canonicalOperation);
+    this.#operationByNormalizedText.set(normalizedText, canonicalOperation);
     return [];
   }
 }
 
 /** Returns the hash of an Apollo persisted query in the extensions of a request; undefined if there is none. */
 export function persistedQueryHash(extensions: unknown): unknown {
-  const persistedQuery = isObject(extensions) ? extensions['persistedQuery'] : undefined;
-  return isObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
+  const persistedQueryExtension = isObject(extensions) ? extensions['persistedQuery'] : undefined;
+  return isObject(persistedQueryExtension) ? persistedQueryExtension['sha256Hash'] : undefined;
 }
 
 /** Removes the prefix "sha256:" from an id. GraphQL over HTTP and graphql-codegen use the prefix, Apollo does not. */
@@ -122,21 +122,21 @@ const removeHashPrefix = (id: string): string =>
  * Normalises a document: removes insignificant characters and sorts definitions. If the document has an invalid token,
  * returns it unchanged. Uses the lexer, because print() of graphql-js takes seconds for deep nesting.
  */
-function normalizeDocument(text: string): string {
-  const definitions: string[] = [];
-  let tokens: string[] = [];
+function normalizeDocument(documentText: string): string {
+  const definitionTexts: string[] = [];
+  let tokenTexts: string[] = [];
   try {
-    for (const { token, depth } of tokensOf(text)) {
-      tokens.push(text.slice(token.start, token.end));
-      if (depth > 0 || token.kind !== TokenKind.BRACE_R) continue;
-      definitions.push(tokens.join(' '));
-      tokens = [];
+    for (const { token, bracketDepth } of tokensOf(documentText)) {
+      tokenTexts.push(documentText.slice(token.start, token.end));
+      if (bracketDepth > 0 || token.kind !== TokenKind.BRACE_R) continue;
+      definitionTexts.push(tokenTexts.join(' '));
+      tokenTexts = [];
     }
   } catch (error) {
-    if (error instanceof GraphQLError) return text;
+    if (error instanceof GraphQLError) return documentText;
     throw error;
   }
-  return [...definitions.sort(), ...tokens].join('\n');
+  return [...definitionTexts.sort(), ...tokenTexts].join('\n');
 }
 
 /**

@@ -99,15 +99,15 @@ const allowsUtf8 = (type = ''): boolean =>
  * (RFC 8259, 8.1).
  */
 function addJsonBodyParser(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
+  const parseJsonBody = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (!allowsUtf8(request.headers['content-type'])) return done(NOT_UTF8_ERROR);
     if (!isUtf8(body)) return done(badRequest('The body is not valid UTF-8.'));
-    const text = decodeUtf8(body);
-    void parse(request, text, (error, value: unknown) => {
-      if (!error && hasDuplicateFields(text, value))
+    const bodyText = decodeUtf8(body);
+    void parseJsonBody(request, bodyText, (error, parsedBody: unknown) => {
+      if (!error && hasDuplicateFields(bodyText, parsedBody))
         return done(badRequest('The body has a JSON object with a duplicate name.'));
-      done(error, value);
+      done(error, parsedBody);
     });
   });
 }
@@ -123,12 +123,12 @@ const sendError = (request: FastifyRequest, reply: FastifyReply, error: RequestE
     .code(error.status)
     .headers(error.headers)
     .type(errorContentType(request.headers.accept))
-    .send(error.body(request.id));
+    .send(error.responseBody(request.id));
 
-const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
+const GRAPHQL_RESPONSE_MEDIA_TYPE = 'application/graphql-response+json';
 
-const errorContentType = (accept = ''): string =>
-  `${accept.includes(GRAPHQL_RESPONSE_TYPE) ? GRAPHQL_RESPONSE_TYPE : 'application/json'}; charset=utf-8`;
+const errorContentType = (acceptHeader = ''): string =>
+  `${acceptHeader.includes(GRAPHQL_RESPONSE_MEDIA_TYPE) ? GRAPHQL_RESPONSE_MEDIA_TYPE : 'application/json'}; charset=utf-8`;
 
 const setDefaultHeaders = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.headers(DEFAULT_HEADERS).header('x-request-id', request.id).header('cache-control', 'no-store');

@@ -16,13 +16,13 @@ export function clientNetwork(address: string): string {
 
 /** Returns a function that tests whether an address is in one of `networks`, such as 10.0.0.0/8 or ::1. */
 export function addressMatcher(networks: readonly string[]): (address: string) => boolean {
-  const networkList = new BlockList();
+  const networkBlockList = new BlockList();
   for (const network of networks) {
     const [address = '', prefix] = network.split('/');
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) networkList.addAddress(address, family);
-    else networkList.addSubnet(address, Number(prefix), family);
+    if (prefix === undefined) networkBlockList.addAddress(address, family);
+    else networkBlockList.addSubnet(address, Number(prefix), family);
   }
   // BlockList also matches an IPv4-mapped IPv6 address with an IPv4 network.
-  return (address) => isIP(address) > 0 && networkList.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return (address) => isIP(address) > 0 && networkBlockList.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

@@ -13,24 +13,24 @@ export function loggingConnectionObserver(
   clock: Clock,
   metricsObserver: ConnectionObserver,
 ): ConnectionObserver {
-  const countByReason = new Map<string, number>();
-  const count = (reason: string): void => {
-    if (countByReason.size === 0) clock.after(LOG_INTERVAL_MS, logCounts);
-    countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1);
+  const countByLogField = new Map<string, number>();
+  const incrementCount = (logField: string): void => {
+    if (countByLogField.size === 0) clock.after(LOG_INTERVAL_MS, logCounts);
+    countByLogField.set(logField, (countByLogField.get(logField) ?? 0) + 1);
   };
   const logCounts = (): void => {
-    const logFields = { event: 'connections_refused_or_closed', ...Object.fromEntries(countByReason) };
+    const logFields = { event: 'connections_refused_or_closed', ...Object.fromEntries(countByLogField) };
     log.warn(logFields, 'the gateway refused or closed client connections');
-    countByReason.clear();
+    countByLogField.clear();
   };
   return {
     onConnectionRefused(reason) {
       metricsObserver.onConnectionRefused(reason);
-      count(`refused_${reason}`);
+      incrementCount(`refused_${reason}`);
     },
     onConnectionClosed(reason) {
       metricsObserver.onConnectionClosed(reason);
-      count(`closed_${reason}`);
+      incrementCount(`closed_${reason}`);
     },
   };
 }

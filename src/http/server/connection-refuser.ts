@@ -13,7 +13,7 @@ const TOO_MANY_CONNECTIONS_ERROR = repeatLaterError('The gateway has too many co
 /** Returns the HTTP response to a refused client. Does not depend on the request, which is discarded. */
 function refusalResponse(): string {
   const requestId = randomUUID();
-  const body = JSON.stringify(TOO_MANY_CONNECTIONS_ERROR.body(requestId));
+  const body = JSON.stringify(TOO_MANY_CONNECTIONS_ERROR.responseBody(requestId));
   const headers = {
     ...DEFAULT_HEADERS,
     ...TOO_MANY_CONNECTIONS_ERROR.headers,
@@ -29,21 +29,21 @@ function refusalResponse(): string {
 
 /** Refuses connections above the limits with a 503 response. */
 export class ConnectionRefuser {
-  #openCount = 0;
+  #openRefusedCount = 0;
 
   /**
    * Sends a 503 response and returns true. If too many refused sockets are open, resets the socket and returns false.
    */
   refuse(socket: Socket): boolean {
     socket.on('error', () => undefined);
-    if (this.#openCount >= MAX_OPEN_REFUSED_CONNECTIONS) {
+    if (this.#openRefusedCount >= MAX_OPEN_REFUSED_CONNECTIONS) {
       socket.resetAndDestroy();
       return false;
     }
-    this.#openCount += 1;
+    this.#openRefusedCount += 1;
     const lingerTimer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.once('close', () => {
-      this.#openCount -= 1;
+      this.#openRefusedCount -= 1;
       clearTimeout(lingerTimer);
     });
     // Read and discard the request. Closing a connection with unread data resets it: the client may lose the response.

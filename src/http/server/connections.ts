@@ -66,14 +66,14 @@ const MAX_WAITING_REQUESTS = 16;
 
 /** Limits the number of client connections, and serves one request at a time on each connection. */
 export class Connections {
-  readonly #isProxy: (address: string) => boolean;
+  readonly #isTrustedProxy: (address: string) => boolean;
   readonly #openConnections = new Map<Socket, ClientConnection>();
   /** Connections on which no complete request header has arrived yet, oldest first. */
   readonly #awaitingFirstRequest = new Set<ClientConnection>();
   /** The open connections by network. The limit per address does not apply to those of trusted proxies (null). */
-  readonly #byNetwork = new Map<
+  readonly #stateByNetwork = new Map<
     string | null,
-    { count: number; readonly awaitingFirstRequest: Set<ClientConnection> }
+    { openCount: number; readonly awaitingFirstRequest: Set<ClientConnection> }
   >();
   readonly #refuser = new ConnectionRefuser();
 
@@ -81,7 +81,7 @@ export class Connections {
     readonly limits: ConnectionLimits,
     private readonly observer: ConnectionObserver,
   ) {
-    this.#isProxy = addressMatcher(limits.trustedProxies);
+    this.#isTrustedProxy = addressMatcher(limits.trustedProxies);
   }
 
   get size(): number {
@@ -114,14 +114,14 @@ export class Connections {
     if (request.socket.destroyed) return;
     const connection = this.#openConnections.get(request.socket);
     if (!connection) return void handler(request, response);
-    const previous = connection.latestResponse;
+    const previousResponse = connection.latestResponse;
     connection.latestResponse = response;
-    if (!previous) this.#stopAwaitingFirstRequest(connection);
-    if (!previous || previous.writableFinished) return void handler(request, response);
+    if (!previousResponse) this.#stopAwaitingFirstRequest(connection);
+    if (!previousResponse || previousResponse.writableFinished) return void handler(request, response);
     connection.waitingRequestCount += 1;
     if (connection.waitingRequestCount > MAX_WAITING_REQUESTS)
       return this.reset(connection, 'pipeline_limit');
-    previous.once('close', () => {
+    previousResponse.once('close', () => {
       connection.waitingRequestCount -= 1;
       if (!request.socket.destroyed) void handler(request, response);
     });
@@ -158,7 +158,7 @@ export class Connections {
       socket.destroy();
       return false;
     }
-    const network = this.#isProxy(remoteAddress) ? null : clientNetwork(remoteAddress);
+    const network = this.#isTrustedProxy(remoteAddress) ? null : clientNetwork(remoteAddress);
     const refusalReason = this.#enforceLimits(network);
     if (refusalReason) {
       this.observer.onConnectionRefused(this.#refuser.refuse(socket) ? refusalReason : 'dropped');
@@ -171,11 +171,11 @@ export class Connections {
   /** Returns why to refuse a new connection; undefined to accept it. At a limit, tries to evict an older connection. */
   #enforceLimits(network: string | null): RefusalReason | undefined {
     const { maxConnections, maxConnectionsPerAddress } = this.limits;
-    const networkState = network === null ? undefined : this.#byNetwork.get(network);
-    if (networkState && maxConnectionsPerAddress > 0 && networkState.count >= maxConnectionsPerAddress)
+    const networkState = network === null ? undefined : this.#stateByNetwork.get(network);
+    if (networkState && maxConnectionsPerAddress > 0 && networkState.openCount >= maxConnectionsPerAddress)
       return this.#evict(firstOf(networkState.awaitingFirstRequest)) ? undefined : 'address_limit';
     if (this.#openConnections.size < maxConnections) return undefined;
-    return this.#evict(firstOf(this.#awaitingFirstRequest) ?? this.#takeEvictable()) ? undefined : 'limit';
+    return this.#evict(firstOf(this.#awaitingFirstRequest) ?? this.#findEvictable()) ? undefined : 'limit';
   }
 
   #evict(connection: ClientConnection | undefined): boolean {
@@ -189,7 +189,7 @@ export class Connections {
   }
 
   /** Searches the first connections for an idle one. Moves busy ones to the end: the next search begins with others. */
-  #takeEvictable(): ClientConnection | undefined {
+  #findEvictable(): ClientConnection | undefined {
     let examinedCount = 0;
     for (const connection of this.#openConnections.values()) {
       if (mayBeEvicted(connection)) return connection;
@@ -204,22 +204,23 @@ export class Connections {
     connection.socket.once('close', () => this.#remove(connection));
     this.#openConnections.set(connection.socket, connection);
     this.#awaitingFirstRequest.add(connection);
-    const state = this.#byNetwork.get(connection.network) ?? { count: 0, awaitingFirstRequest: new Set() };
-    state.count += 1;
+    const { network } = connection;
+    const state = this.#stateByNetwork.get(network) ?? { openCount: 0, awaitingFirstRequest: new Set() };
+    state.openCount += 1;
     state.awaitingFirstRequest.add(connection);
-    this.#byNetwork.set(connection.network, state);
+    this.#stateByNetwork.set(network, state);
   }
 
   #stopAwaitingFirstRequest(connection: ClientConnection): void {
     this.#awaitingFirstRequest.delete(connection);
-    this.#byNetwork.get(connection.network)?.awaitingFirstRequest.delete(connection);
+    this.#stateByNetwork.get(connection.network)?.awaitingFirstRequest.delete(connection);
   }
 
   #remove(connection: ClientConnection): void {
     if (!this.#openConnections.delete(connection.socket)) return;
     this.#stopAwaitingFirstRequest(connection);
-    const state = this.#byNetwork.get(connection.network);
-    if (state && (state.count -= 1) === 0) this.#byNetwork.delete(connection.network);
+    const state = this.#stateByNetwork.get(connection.network);
+    if (state && (state.openCount -= 1) === 0) this.#stateByNetwork.delete(connection.network);
   }
 }
 

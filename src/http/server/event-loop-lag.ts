@@ -6,7 +6,7 @@ const SAMPLE_INTERVAL_MS = 1000;
 
 /** Rejects requests while the mean event loop delay of the last second is too high. */
 export class EventLoopLagGuard {
-  readonly #histogram = monitorEventLoopDelay({ resolution: HISTOGRAM_RESOLUTION_MS });
+  readonly #delayHistogram = monitorEventLoopDelay({ resolution: HISTOGRAM_RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout | undefined;
   #meanDelayMs = 0;
 
@@ -19,8 +19,8 @@ export class EventLoopLagGuard {
     private readonly onRejected: () => void,
   ) {
     if (maxMeanDelayMs === 0) return;
-    this.#histogram.enable();
-    this.#timer = setInterval(() => this.#sample(), SAMPLE_INTERVAL_MS).unref();
+    this.#delayHistogram.enable();
+    this.#timer = setInterval(() => this.#updateMeanDelay(), SAMPLE_INTERVAL_MS).unref();
   }
 
   /** Throws a RequestError if the mean delay is too high. */
@@ -32,13 +32,13 @@ export class EventLoopLagGuard {
 
   stop(): void {
     clearInterval(this.#timer);
-    this.#histogram.disable();
+    this.#delayHistogram.disable();
   }
 
-  #sample(): void {
-    const { mean } = this.#histogram;
+  #updateMeanDelay(): void {
+    const { mean } = this.#delayHistogram;
     // The mean is NaN if there was no sample: the event loop was blocked for the whole second.
     this.#meanDelayMs = Number.isNaN(mean) ? Infinity : Math.max(0, mean / 1e6 - HISTOGRAM_RESOLUTION_MS);
-    this.#histogram.reset();
+    this.#delayHistogram.reset();
   }
 }

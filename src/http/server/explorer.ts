@@ -8,7 +8,7 @@ import { EXPLORER_HEADERS } from './security-headers';
 /** Folder of the built explorer. The relative path is the same from src and from dist. */
 const EXPLORER_FOLDER = path.resolve(__dirname, '../../../dist/explorer');
 
-const HASHED_FILE_NAME = /-[A-Z0-9]{8}\./;
+const HASHED_FILE_NAME_PATTERN = /-[A-Z0-9]{8}\./;
 
 /** Maximum number of concurrent downloads. Each holds a file descriptor, and downloads need no authentication. */
 const MAX_CONCURRENT_DOWNLOADS = 128;
@@ -22,25 +22,25 @@ interface ExplorerOptions {
 
 /** Adds /explorer (a GraphQL IDE for browsers) with its assets, and a page of links at /. */
 export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentials }: ExplorerOptions): void {
-  const startPage = renderStartPage(
-    isSandbox ? LINKED_GRAPHQL_ENTRY : '/graphql: the GraphQL endpoint (POST).',
+  const startPageHtml = renderStartPage(
+    isSandbox ? LINKED_GRAPHQL_ENTRY_HTML : '/graphql: the GraphQL endpoint (POST).',
   );
   app.get('/', ({ headers }, reply) => {
     if (!/^text\/html\b/.test(headers.accept ?? '')) throw NOT_FOUND_ERROR;
-    return reply.type('text/html; charset=utf-8').send(startPage);
+    return reply.type('text/html; charset=utf-8').send(startPageHtml);
   });
   app.get('/explorer', async (_request, reply) => {
     const html = await readFile(path.join(EXPLORER_FOLDER, 'index.html'), 'utf8').catch(() => undefined);
     // Respond with 404 if the explorer has not been built.
     if (html === undefined) return reply.callNotFound();
-    const page = html
+    const pageHtml = html
       .replace('{service}', isSandbox ? 'sandbox' : 'real')
       .replace('{callers}', requiresCredentials ? 'known' : 'anybody');
     return reply
       .headers(EXPLORER_HEADERS)
       .header('cache-control', 'no-cache')
       .type('text/html; charset=utf-8')
-      .send(page);
+      .send(pageHtml);
   });
   void app.register(addAssets);
 }
@@ -62,17 +62,17 @@ async function addAssets(scope: FastifyInstance): Promise<void> {
     index: false,
     preCompressed: true,
     cacheControl: false,
-    setHeaders: (reply, file) => {
-      const isHashed = HASHED_FILE_NAME.test(file);
-      void reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+    setHeaders: (reply, filePath) => {
+      const hasHashedName = HASHED_FILE_NAME_PATTERN.test(filePath);
+      void reply.header('cache-control', hasHashedName ? 'public, max-age=31536000, immutable' : 'no-cache');
     },
   });
 }
 
-const LINKED_GRAPHQL_ENTRY =
+const LINKED_GRAPHQL_ENTRY_HTML =
   '<a href="graphql">/graphql</a>: the GraphQL endpoint; in a browser it opens Apollo Sandbox, which is loaded from the internet.';
 
-const renderStartPage = (graphqlEntry: string): string => `<!doctype html>
+const renderStartPage = (graphqlEntryHtml: string): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -83,7 +83,7 @@ const renderStartPage = (graphqlEntry: string): string => `<!doctype html>
     <h1>paygraph</h1>
     <ul>
       <li><a href="explorer">/explorer</a>: a GraphQL IDE with example operations for every flow; it loads nothing from the internet.</li>
-      <li>${graphqlEntry}</li>
+      <li>${graphqlEntryHtml}</li>
     </ul>
   </body>
 </html>

@@ -7,7 +7,7 @@ import { repeatLaterError } from '../graphql/http-error';
 import type { ClientConnection, Connections } from './connections';
 
 /** Maximum duration, in ms, of a quiet iteration of the event loop, which also accepts no connection. */
-const MAX_QUIET_ITERATION_MS = 0.1;
+const MAX_QUIET_TURN_MS = 0.1;
 /** How long open connections may take to send their requests after the listener was closed, in milliseconds. */
 const MAX_REQUEST_WAIT_MS = 1000;
 const POLL_INTERVAL_MS = 10;
@@ -19,7 +19,7 @@ export const SHUTTING_DOWN_ERROR = repeatLaterError('The gateway is shutting dow
  * repeat them elsewhere. The caller limits the total time.
  */
 export class GracefulShutdown {
-  #acceptedCount = 0;
+  #acceptedConnectionCount = 0;
   /** Whether startDraining() was called. Responses then carry `connection: close`. */
   isDraining = false;
   #isClosing = false;
@@ -30,7 +30,7 @@ export class GracefulShutdown {
     private readonly connections: Connections,
   ) {
     app.server.on('connection', (socket: Socket) => {
-      this.#acceptedCount += 1;
+      this.#acceptedConnectionCount += 1;
       if (this.#isClosing) socket.destroy();
     });
     // Prepend the listener: Fastify's own listener may respond synchronously.
@@ -57,7 +57,7 @@ export class GracefulShutdown {
   async stopAccepting(maxWaitMs: number): Promise<void> {
     const quietDeadline = performance.now() + maxWaitMs;
     // Wait until hardly any connections are waiting to be accepted, because closing the listener resets them.
-    while (performance.now() < quietDeadline && !(await this.#isNextIterationQuiet()));
+    while (performance.now() < quietDeadline && !(await this.#isNextTurnQuiet()));
     // Close the listener before the idle connections. http.Server.close() does the reverse, and connections that arrive
     // in between are reset.
     Server.prototype.close.call(this.app.server);
@@ -75,17 +75,17 @@ export class GracefulShutdown {
 
   #onRequest(socket: Socket, response: ServerResponse): void {
     if (!this.isDraining) return;
-    const previous = this.connections.find(socket)?.latestResponse;
+    const previousResponse = this.connections.find(socket)?.latestResponse;
     // Send `connection: close` only with the last of pipelined responses, because the header ends the connection.
-    if (previous && !previous.headersSent) previous.removeHeader('connection');
+    if (previousResponse && !previousResponse.headersSent) previousResponse.removeHeader('connection');
     closeConnectionAfter(response);
   }
 
-  async #isNextIterationQuiet(): Promise<boolean> {
-    const acceptedBefore = this.#acceptedCount;
+  async #isNextTurnQuiet(): Promise<boolean> {
+    const countBefore = this.#acceptedConnectionCount;
     const startedAt = performance.now();
     await setImmediate();
-    return acceptedBefore === this.#acceptedCount && performance.now() - startedAt < MAX_QUIET_ITERATION_MS;
+    return countBefore === this.#acceptedConnectionCount && performance.now() - startedAt < MAX_QUIET_TURN_MS;
   }
 
   /** Destroys connections without a complete request in progress. Closes the others after their latest response. */

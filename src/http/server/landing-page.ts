@@ -24,13 +24,13 @@ export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOp
   return {
     ...apolloSandbox,
     serverWillStart: async (serverContext) => {
-      const listener = await apolloSandbox.serverWillStart?.(serverContext);
-      const page = await listener?.renderLandingPage?.();
-      if (!listener || !page)
+      const serverListener = await apolloSandbox.serverWillStart?.(serverContext);
+      const landingPage = await serverListener?.renderLandingPage?.();
+      if (!serverListener || !landingPage)
         throw new TypeError('The landing page plugin of this version of Apollo Server returns no page.');
-      const { html } = page;
+      const { html } = landingPage;
       const renderHtmlWithLink = async () => addExplorerLink(typeof html === 'string' ? html : await html());
-      return { ...listener, renderLandingPage: async () => ({ html: renderHtmlWithLink }) };
+      return { ...serverListener, renderLandingPage: async () => ({ html: renderHtmlWithLink }) };
     },
   };
 }
@@ -41,8 +41,8 @@ export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOp
  */
 function addExplorerLink(html: string): string {
   const [, nonce = ''] = /<style nonce="?([0-9a-f]+)/.exec(html) ?? [];
-  const style = `<style nonce="${nonce}">#embeddableSandbox:empty { display: none; }</style>`;
-  const link =
+  const styleElement = `<style nonce="${nonce}">#embeddableSandbox:empty { display: none; }</style>`;
+  const linkParagraph =
     '<p>This gateway has its own explorer, which loads nothing from other hosts: <a href="explorer">open the explorer</a>.</p>';
-  return html.replace(/(<div class="fallback">.*?)(<\/div>)/s, `$1${link}$2${style}`);
+  return html.replace(/(<div class="fallback">.*?)(<\/div>)/s, `$1${linkParagraph}$2${styleElement}`);
 }

@@ -27,14 +27,14 @@ const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 const hasToken = (expectedDigest: Buffer, { headers }: FastifyRequest): boolean =>
   timingSafeEqual(expectedDigest, sha256(headers.authorization ?? ''));
 
-const PROXY_HEADER =
+const PROXY_HEADER_PATTERN =
   /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
 
 function isDirectLocalRequest({ raw, headers }: FastifyRequest): boolean {
   const remoteAddress = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
-  const [host = '', ...otherHosts] = raw.headersDistinct['host'] ?? [];
-  if (!isLoopback(remoteAddress) || !isLoopbackHost(host) || otherHosts.length > 0) return false;
+  const [hostHeader = '', ...otherHosts] = raw.headersDistinct['host'] ?? [];
+  if (!isLoopback(remoteAddress) || !isLoopbackHost(hostHeader) || otherHosts.length > 0) return false;
   // Detect proxies that add no header, but use HTTP/1.0 or unusual URLs.
-  if (raw.httpVersion === '1.0' || !raw.url?.startsWith('/') || /[@/?#\\]/.test(host)) return false;
-  return !Object.keys(headers).some((name) => PROXY_HEADER.test(name));
+  if (raw.httpVersion === '1.0' || !raw.url?.startsWith('/') || /[@/?#\\]/.test(hostHeader)) return false;
+  return !Object.keys(headers).some((headerName) => PROXY_HEADER_PATTERN.test(headerName));
 }

@@ -4,15 +4,15 @@ import { isLoopback } from '../../shared/loopback';
  * Whether a Host header names a loopback host. Guards against DNS rebinding where callers are not authenticated: the
  * requests of an attacking page have the host name of the page.
  */
-export const isLoopbackHost = (host: string | undefined): boolean =>
-  isLoopback(URL.parse(`http://${host ?? ''}`)?.hostname ?? '');
+export const isLoopbackHost = (hostHeader: string | undefined): boolean =>
+  isLoopback(URL.parse(`http://${hostHeader ?? ''}`)?.hostname ?? '');
 
 /**
  * Whether an Origin header names the host and port in the Host header of the request, so that a browser treats the
  * request as same-origin. Does not guard against DNS rebinding; isLoopbackHost() does.
  */
-export function isOwnOrigin(origin: string, host: string | undefined): boolean {
-  const originUrl = URL.parse(origin);
-  if (host === undefined || !originUrl?.host) return false;
-  return URL.parse(`${originUrl.protocol}//${host}`)?.host === originUrl.host;
+export function isOwnOrigin(originHeader: string, hostHeader: string | undefined): boolean {
+  const originUrl = URL.parse(originHeader);
+  if (hostHeader === undefined || !originUrl?.host) return false;
+  return URL.parse(`${originUrl.protocol}//${hostHeader}`)?.host === originUrl.host;
 }

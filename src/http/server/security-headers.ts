@@ -2,17 +2,17 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet, { type HelmetOptions } from 'helmet';
 
-type Directives = NonNullable<Exclude<HelmetOptions['contentSecurityPolicy'], boolean>>['directives'];
+type PolicyDirectives = NonNullable<Exclude<HelmetOptions['contentSecurityPolicy'], boolean>>['directives'];
 
 /**
  * Returns the headers that helmet sets with a content security policy. Called only when this module is loaded, so that
  * no request has to run helmet.
  */
-function helmetHeaders(directives: Directives, options: object = {}): Record<string, string> {
+function helmetHeaders(directives: PolicyDirectives, helmetOptions: object = {}): Record<string, string> {
   const none = ["'none'"];
   const commonDirectives = { baseUri: none, formAction: none, frameAncestors: none, objectSrc: none };
   const setHeaders = helmet({
-    ...options,
+    ...helmetOptions,
     referrerPolicy: { policy: 'no-referrer' },
     xFrameOptions: { action: 'deny' },
     contentSecurityPolicy: { useDefaults: false, directives: { ...directives, ...commonDirectives } },

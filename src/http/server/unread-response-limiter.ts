@@ -26,8 +26,8 @@ interface FlushMark {
 /** Closes connections whose clients do not read responses. Limits how much data is buffered, and for how long. */
 export class UnreadResponseLimiter {
   /** Marks of the connections that had buffered data at the last check. */
-  #marks = new Map<ClientConnection, FlushMark>();
-  readonly #timer = setInterval(() => this.#check(), CHECK_INTERVAL_MS).unref();
+  #markByConnection = new Map<ClientConnection, FlushMark>();
+  readonly #timer = setInterval(() => this.#checkConnections(), CHECK_INTERVAL_MS).unref();
 
   constructor(
     private readonly connections: Connections,
@@ -45,23 +45,23 @@ export class UnreadResponseLimiter {
     clearInterval(this.#timer);
   }
 
-  #check(): void {
+  #checkConnections(): void {
     // Measure the timeout in checks, because the wall clock can jump.
-    const maxChecks = Math.ceil(this.limits.clientTimeoutMs / CHECK_INTERVAL_MS);
-    const marks = new Map<ClientConnection, FlushMark>();
+    const maxCheckCount = Math.ceil(this.limits.clientTimeoutMs / CHECK_INTERVAL_MS);
+    const markByConnection = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {
       if (connection.socket.writableLength === 0) continue;
       const mark = this.#updatedMark(connection);
-      if (mark.checkCount > maxChecks) this.connections.reset(connection, 'write_timeout');
-      else marks.set(connection, mark);
+      if (mark.checkCount > maxCheckCount) this.connections.reset(connection, 'write_timeout');
+      else markByConnection.set(connection, mark);
     }
-    this.#marks = marks;
-    if (marks.size > 0) this.#enforceByteLimits([...marks.keys()]);
+    this.#markByConnection = markByConnection;
+    if (markByConnection.size > 0) this.#enforceByteLimits([...markByConnection.keys()]);
   }
 
   #updatedMark(connection: ClientConnection): FlushMark {
     const { bytesWritten, writableLength } = connection.socket;
-    const mark = this.#marks.get(connection);
+    const mark = this.#markByConnection.get(connection);
     const isUnflushed = mark !== undefined && bytesWritten - writableLength < mark.bytesWrittenBefore;
     return isUnflushed
       ? { ...mark, checkCount: mark.checkCount + 1 }
@@ -77,20 +77,20 @@ export class UnreadResponseLimiter {
     const bytesByCaller = new Map<string, number>();
     let totalBytes = this.unreadBytes;
     for (const connection of connections) {
-      const callerKey = callerOrAddress(connection);
+      const callerKey = callerIdOrAddress(connection);
       bytesByCaller.set(callerKey, (bytesByCaller.get(callerKey) ?? 0) + connection.socket.writableLength);
     }
     for (const connection of connections.sort((a, b) => b.socket.writableLength - a.socket.writableLength)) {
-      const callerKey = callerOrAddress(connection);
-      const bytes = connection.socket.writableLength;
+      const callerKey = callerIdOrAddress(connection);
+      const connectionBytes = connection.socket.writableLength;
       const callerBytes = bytesByCaller.get(callerKey) ?? 0;
       if (callerBytes <= maxUnreadBytesPerCaller && totalBytes <= maxUnreadBytes) continue;
       this.connections.reset(connection, 'unread_limit');
-      bytesByCaller.set(callerKey, callerBytes - bytes);
-      totalBytes -= bytes;
+      bytesByCaller.set(callerKey, callerBytes - connectionBytes);
+      totalBytes -= connectionBytes;
     }
   }
 }
 
-const callerOrAddress = ({ callerId, network, socket }: ClientConnection): string =>
+const callerIdOrAddress = ({ callerId, network, socket }: ClientConnection): string =>
   callerId ?? network ?? socket.remoteAddress ?? '';

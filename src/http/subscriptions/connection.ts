@@ -44,27 +44,27 @@ export class WebSocketConnection implements Transport {
   }
 
   /** Sends a message. Resolves when the write has ended or failed; graphql-ws then requests the next result. */
-  send(text: string): Promise<void> {
-    return new Promise((resolve) => this.webSocket.send(text, () => resolve()));
+  send(messageText: string): Promise<void> {
+    return new Promise((resolve) => this.webSocket.send(messageText, () => resolve()));
   }
 
-  close(code: number, reason: string): void {
-    this.webSocket.close(code, reason);
+  close(closeCode: number, closeReason: string): void {
+    this.webSocket.close(closeCode, closeReason);
   }
 
-  onMessage(handleMessage: (text: string) => Promise<void>): void {
+  onMessage(handleMessage: (messageText: string) => Promise<void>): void {
     this.webSocket.on('message', (data: RawData) => {
       if (!this.#enforceBackpressure()) return;
       this.#isAlive = true;
-      let text: string;
+      let messageText: string;
       try {
         // Check UTF-8 and duplicate names: ws checks UTF-8 in text frames only, and graphql-ws checks neither.
-        text = decodeUtf8(data as Buffer);
-        parseJson(text);
+        messageText = decodeUtf8(data as Buffer);
+        parseJson(messageText);
       } catch {
         return this.close(CloseCode.BadRequest, 'Invalid message received');
       }
-      handleMessage(text).catch(() => this.close(CloseCode.InternalServerError, 'Internal error'));
+      handleMessage(messageText).catch(() => this.close(CloseCode.InternalServerError, 'Internal error'));
     });
   }
 

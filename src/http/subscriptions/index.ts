@@ -16,10 +16,11 @@ export function startSubscriptions(
   },
 ) {
   const heartbeatInterval = new SharedInterval(options.clock, options.heartbeatMs);
-  const service = new SubscriptionService(dependencies, options);
-  const sse = new SseHandler(service, heartbeatInterval);
-  const connectionQuota = new QuotaLimiter(options.limits);
-  const webSockets = new WebSocketHandler(dependencies, { service, heartbeatInterval, connectionQuota });
-  app.server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
-  return { service, sse, webSockets };
+  const subscriptionService = new SubscriptionService(dependencies, options);
+  const sseHandler = new SseHandler(subscriptionService, heartbeatInterval);
+  const connectionQuota = new QuotaLimiter(options.quotaLimits);
+  const webSocketOptions = { subscriptionService, heartbeatInterval, connectionQuota };
+  const webSocketHandler = new WebSocketHandler(dependencies, webSocketOptions);
+  app.server.on('upgrade', (request, socket, head) => webSocketHandler.upgrade(request, socket, head));
+  return { subscriptionService, sseHandler, webSocketHandler };
 }

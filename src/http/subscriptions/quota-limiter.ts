@@ -22,15 +22,15 @@ export class QuotaLimiter {
    */
   acquire(callerId: string): () => void {
     const { maxTotal, maxPerCaller } = this.limits;
-    const callerOpenCount = this.#openCountByCaller.get(callerId) ?? 0;
-    if (callerOpenCount >= maxPerCaller) throw this.#reject('The caller', maxPerCaller);
+    const openCountOfCaller = this.#openCountByCaller.get(callerId) ?? 0;
+    if (openCountOfCaller >= maxPerCaller) throw this.#reject('The caller', maxPerCaller);
     if (this.openCount >= maxTotal) throw this.#reject('The gateway instance', maxTotal);
-    this.#openCountByCaller.set(callerId, callerOpenCount + 1);
+    this.#openCountByCaller.set(callerId, openCountOfCaller + 1);
     this.openCount += 1;
     return () => {
       this.openCount -= 1;
-      const remaining = (this.#openCountByCaller.get(callerId) ?? 1) - 1;
-      if (remaining > 0) this.#openCountByCaller.set(callerId, remaining);
+      const remainingOpenCount = (this.#openCountByCaller.get(callerId) ?? 1) - 1;
+      if (remainingOpenCount > 0) this.#openCountByCaller.set(callerId, remainingOpenCount);
       else this.#openCountByCaller.delete(callerId);
     };
   }

@@ -30,7 +30,7 @@ const DONE_STEP: IteratorStep = { done: true, value: undefined };
  * next() starts the subscription. return() ends it immediately, even while next() waits for a result.
  */
 export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
-  #source: AsyncIterator<ExecutionResult> | undefined;
+  #sourceIterator: AsyncIterator<ExecutionResult> | undefined;
   #latestResultDigest = '';
   #unreportedErrors: readonly GraphQLError[] = [];
   #isDone = false;
@@ -44,17 +44,17 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   async next(): Promise<IteratorStep> {
     if (this.#isDone) return this.#finish();
     try {
-      this.#source ??= await this.#subscribe();
+      this.#sourceIterator ??= await this.#subscribe();
       // The stream may have been closed during #subscribe(): close the new subscription, too.
-      if (this.#isDone) void this.#source.return?.();
+      if (this.#isDone) void this.#sourceIterator.return?.();
       for (;;) {
-        const step = await this.#source.next();
+        const step = await this.#sourceIterator.next();
         if (step.done || this.#isDone) break;
         const result = this.options.toPublicResult(step.value);
         const eventId = this.options.latestEventId();
-        const digest = hash('sha1', JSON.stringify([eventId, result]), 'base64');
-        if (digest === this.#latestResultDigest) continue;
-        this.#latestResultDigest = digest;
+        const resultDigest = hash('sha1', JSON.stringify([eventId, result]), 'base64');
+        if (resultDigest === this.#latestResultDigest) continue;
+        this.#latestResultDigest = resultDigest;
         this.eventId = eventId;
         this.resultCount += 1;
         return { done: false, value: result };
@@ -78,7 +78,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
     if (this.#isDone) return;
     this.#isDone = true;
     if (cause !== undefined) this.#unreportedErrors = this.options.toPublicErrors(cause);
-    void this.#source?.return?.();
+    void this.#sourceIterator?.return?.();
     this.options.onClosed(this.#unreportedErrors);
   }
 

@@ -20,7 +20,7 @@ export class SseHandler {
   #isClosing = false;
 
   constructor(
-    private readonly service: SubscriptionService,
+    private readonly subscriptionService: SubscriptionService,
     private readonly heartbeatInterval: SharedInterval,
   ) {}
 
@@ -38,19 +38,20 @@ export class SseHandler {
         // Validate now, for a response with status 400: errors of prepare() are sent in the stream, with status 200.
         validateParams(params);
         const lastEventId = headers['last-event-id'];
-        const identity = { caller, ip, requestId: id, lastEventId: lastEventId?.toString() };
-        const prepared = await this.service.prepare(params, identity);
+        const requestIdentity = { caller, ip, requestId: id, lastEventId: lastEventId?.toString() };
+        const prepared = await this.subscriptionService.prepare(params, requestIdentity);
         reply.hijack();
-        const { raw } = reply;
+        const response = reply.raw;
         // During the checks, the client may have disconnected, or the shutdown may have begun.
-        if (raw.destroyed || this.#isClosing) return void raw.destroy();
-        const results = 'schema' in prepared ? this.service.start(prepared) : yieldErrors(prepared);
-        raw.writeHead(200, { ...reply.getHeaders(), ...SSE_HEADERS } as OutgoingHttpHeaders);
+        if (response.destroyed || this.#isClosing) return void response.destroy();
+        const results =
+          'schema' in prepared ? this.subscriptionService.start(prepared) : yieldErrors(prepared);
+        response.writeHead(200, { ...reply.getHeaders(), ...SSE_HEADERS } as OutgoingHttpHeaders);
         // Send the headers in a separate write, to save memory. The response keeps their text as long as the stream
         // lasts: after a separate write as one string, otherwise as a concatenation of many strings.
-        raw.flushHeaders();
+        response.flushHeaders();
         // Do not await the stream: the handler would keep the request in memory as long as the stream lasts.
-        this.#sendResults(raw, results).catch(() => raw.destroy());
+        this.#sendResults(response, results).catch(() => response.destroy());
       },
     });
   }
@@ -62,40 +63,40 @@ export class SseHandler {
   /** Ends every stream without sending the event `complete`, so that clients reconnect. */
   close(): void {
     this.#isClosing = true;
-    for (const raw of this.#openResponses) raw.end();
+    for (const response of this.#openResponses) response.end();
   }
 
-  async #sendResults(raw: FastifyReply['raw'], results: SseResults): Promise<void> {
-    this.#openResponses.add(raw);
-    let isAlive = true;
+  async #sendResults(response: FastifyReply['raw'], results: SseResults): Promise<void> {
+    this.#openResponses.add(response);
+    let isPreviousPingWritten = true;
     const stopPinging = this.heartbeatInterval.addCallback(() => {
-      if (raw.writableEnded) return;
+      if (response.writableEnded) return;
       // Disconnect a client that does not read: the previous ping is still buffered.
-      if (!isAlive) return void raw.destroy();
-      isAlive = false;
-      raw.write(':\n\n', () => (isAlive = true));
+      if (!isPreviousPingWritten) return void response.destroy();
+      isPreviousPingWritten = false;
+      response.write(':\n\n', () => (isPreviousPingWritten = true));
     });
     // Ignore errors of writes after the client has disconnected.
-    raw.on('error', () => undefined);
-    raw.once('close', () => {
+    response.on('error', () => undefined);
+    response.once('close', () => {
       stopPinging();
-      this.#openResponses.delete(raw);
+      this.#openResponses.delete(response);
       void results.return?.();
     });
     // Some browsers treat the stream as open only after the first bytes have arrived.
-    await writeAndDrain(raw, ':\n\n');
+    await writeAndDrain(response, ':\n\n');
     try {
       for await (const result of results) {
         // When clients reconnect, they send the id of the last event (Last-Event-ID).
         const idLine = results.eventId ? `id: ${results.eventId}\n` : '';
-        await writeAndDrain(raw, idLine + formatEvent('next', result));
+        await writeAndDrain(response, idLine + formatSseEvent('next', result));
       }
     } catch (error) {
       const errors = error instanceof SubscriptionError ? error.errors : [error];
-      await writeAndDrain(raw, formatEvent('next', { errors }));
+      await writeAndDrain(response, formatSseEvent('next', { errors }));
     }
-    await writeAndDrain(raw, formatEvent('complete'));
-    raw.end();
+    await writeAndDrain(response, formatSseEvent('complete'));
+    response.end();
   }
 }
 
@@ -106,13 +107,13 @@ async function* yieldErrors(errors: readonly Error[]) {
   yield { errors };
 }
 
-const formatEvent = (event: string, data?: object): string =>
-  `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;
+const formatSseEvent = (eventName: string, data?: object): string =>
+  `event: ${eventName}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;
 
 /** Writes a text. Resolves when the write has ended or failed; only then is the next result computed (backpressure). */
-const writeAndDrain = (raw: FastifyReply['raw'], text: string): Promise<void> =>
+const writeAndDrain = (response: FastifyReply['raw'], sseText: string): Promise<void> =>
   new Promise((resolve) => {
-    if (!raw.destroyed && !raw.writableEnded) raw.write(text, () => resolve());
+    if (!response.destroyed && !response.writableEnded) response.write(sseText, () => resolve());
     else resolve();
   });
 

@@ -21,40 +21,40 @@ import { badRequest } from '../graphql/http-error';
 const MAX_CACHED_DOCUMENT_CHARACTERS = 2_000_000;
 const MAX_VALIDATION_ERRORS = 20;
 
-function setErrorCode(error: GraphQLError, code: PublicErrorCode): GraphQLError {
-  error.extensions['code'] = code;
+function setErrorCode(error: GraphQLError, errorCode: PublicErrorCode): GraphQLError {
+  error.extensions['code'] = errorCode;
   return error;
 }
 
 /** Forbids @skip and @include at the root of a subscription (GraphQL specification, edition of September 2025). */
-const noConditionalRootFieldRule: ValidationRule = (context) => ({
+const noConditionalRootFieldRule: ValidationRule = (validationContext) => ({
   OperationDefinition({ operation, selectionSet }) {
     if (operation !== OperationTypeNode.SUBSCRIPTION) return;
-    const visited = new Set<string>();
-    const visit = ({ selections }: SelectionSetNode): void => {
+    const visitedNames = new Set<string>();
+    const visitSelections = ({ selections }: SelectionSetNode): void => {
       for (const selection of selections) {
         const directive = selection.directives?.find(({ name }) => /^(skip|include)$/.test(name.value));
         if (directive)
-          context.reportError(
+          validationContext.reportError(
             new GraphQLError('The root field of a subscription cannot be conditional.', { nodes: directive }),
           );
-        if (selection.kind === Kind.INLINE_FRAGMENT) visit(selection.selectionSet);
-        if (selection.kind !== Kind.FRAGMENT_SPREAD || visited.has(selection.name.value)) continue;
-        visited.add(selection.name.value);
-        const fragment = context.getFragment(selection.name.value);
-        if (fragment) visit(fragment.selectionSet);
+        if (selection.kind === Kind.INLINE_FRAGMENT) visitSelections(selection.selectionSet);
+        if (selection.kind !== Kind.FRAGMENT_SPREAD || visitedNames.has(selection.name.value)) continue;
+        visitedNames.add(selection.name.value);
+        const fragment = validationContext.getFragment(selection.name.value);
+        if (fragment) visitSelections(fragment.selectionSet);
       }
     };
-    visit(selectionSet);
+    visitSelections(selectionSet);
   },
 });
 
 /** Parses and validates the documents of subscriptions. Caches valid ones. */
 export class SubscriptionDocuments {
-  readonly #rules: readonly ValidationRule[];
-  readonly #cache = new LRUCache<string, DocumentNode>({
+  readonly #validationRules: readonly ValidationRule[];
+  readonly #documentByText = new LRUCache<string, DocumentNode>({
     maxSize: MAX_CACHED_DOCUMENT_CHARACTERS,
-    sizeCalculation: (_document, text) => text.length,
+    sizeCalculation: (_document, documentText) => documentText.length,
   });
 
   constructor(
@@ -62,15 +62,15 @@ export class SubscriptionDocuments {
     private readonly introspection: boolean,
   ) {
     const introspectionRules = introspection ? [] : [NoSchemaIntrospectionCustomRule];
-    this.#rules = [...specifiedRules, noConditionalRootFieldRule, ...introspectionRules];
+    this.#validationRules = [...specifiedRules, noConditionalRootFieldRule, ...introspectionRules];
   }
 
   /**
    * Parses and validates a document. Throws an AggregateError if it is invalid, or if its operation is missing,
    * ambiguous or no subscription.
    */
-  parseAndValidate(text: string, operationName: string | undefined): DocumentNode {
-    const document = this.#cache.get(text) ?? this.#parseAndValidateUncached(text);
+  parseAndValidate(documentText: string, operationName: string | undefined): DocumentNode {
+    const document = this.#documentByText.get(documentText) ?? this.#parseAndValidateUncached(documentText);
     const operation = getOperationAST(document, operationName);
     if (!operation) throw new AggregateError([missingOperationError(operationName)]);
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION)
@@ -78,14 +78,14 @@ export class SubscriptionDocuments {
     return document;
   }
 
-  #parseAndValidateUncached(text: string): DocumentNode {
+  #parseAndValidateUncached(documentText: string): DocumentNode {
     try {
-      const document = parse(text, { maxTokens: MAX_TOKENS });
-      const options = { maxErrors: MAX_VALIDATION_ERRORS, hideSuggestions: !this.introspection };
-      const errors = validate(this.schema, document, this.#rules, options);
+      const document = parse(documentText, { maxTokens: MAX_TOKENS });
+      const validationOptions = { maxErrors: MAX_VALIDATION_ERRORS, hideSuggestions: !this.introspection };
+      const errors = validate(this.schema, document, this.#validationRules, validationOptions);
       if (errors.length > 0)
         throw new AggregateError(errors.map((error) => setErrorCode(error, 'GRAPHQL_VALIDATION_FAILED')));
-      this.#cache.set(text, document);
+      this.#documentByText.set(documentText, document);
       return document;
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
@@ -95,11 +95,11 @@ export class SubscriptionDocuments {
 }
 
 /** Returns the error for a request whose operation is ambiguous or missing, with the message of Apollo Server. */
-const missingOperationError = (name: string | undefined): GraphQLError =>
+const missingOperationError = (operationName: string | undefined): GraphQLError =>
   new GraphQLError(
-    name === undefined
+    operationName === undefined
       ? 'Must provide operation name if query contains multiple operations.'
-      : `Unknown operation named "${name}".`,
+      : `Unknown operation named "${operationName}".`,
     { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } },
   );
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/clock';
 import type { GraphqlDependencies } from '../graphql/dependencies';
 import { errorNameAndFrames, toPublicError } from '../graphql/graphql-errors';
 import { RequestError } from '../graphql/http-error';
-import { errorCodesOf, loggableName, logEndedOperation } from '../graphql/operation-log';
+import { errorCodesOf, nameIfLoggable, logEndedOperation } from '../graphql/operation-log';
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
 import { persistedQueryHash, UNKNOWN_PERSISTED_ID_ERROR } from '../persisted/persisted-operations';
 import { requestContext } from '../server/request-context';
@@ -26,7 +26,7 @@ const NO_TRACE: SubscriptionTrace = { runInSpan: (work) => work(), end: () => un
 export interface SubscriptionOptions {
   introspection: boolean;
   /** Limits of open subscriptions and, separately, of WebSocket connections. */
-  limits: QuotaLimits;
+  quotaLimits: QuotaLimits;
   /** Counts an ended subscription in the metrics. `code`: the first error code; undefined if there is no error. */
   countOperation(type: 'subscription' | undefined, name: string | undefined, code: string | undefined): void;
   clock: Clock;
@@ -52,7 +52,7 @@ export class SubscriptionService {
     private readonly dependencies: GraphqlDependencies,
     private readonly options: SubscriptionOptions,
   ) {
-    this.subscriptionQuota = new QuotaLimiter(options.limits);
+    this.subscriptionQuota = new QuotaLimiter(options.quotaLimits);
     this.#documents = new SubscriptionDocuments(dependencies.schema, options.introspection);
     this.#credentialsCheckInterval = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
@@ -60,9 +60,9 @@ export class SubscriptionService {
   /** Checks a request. Returns a subscription that start() can start, or errors for the caller if a check fails. */
   async prepare(
     params: GraphQLRequestParams,
-    identity: RequestIdentity,
+    requestIdentity: RequestIdentity,
   ): Promise<PreparedSubscription | readonly GraphQLError[]> {
-    const { caller, requestId } = identity;
+    const { caller, requestId } = requestIdentity;
     const { schema, admission, contextFor, eventLoopLagGuard, log } = this.dependencies;
     const trace = this.options.startTrace?.() ?? NO_TRACE;
     try {
@@ -75,7 +75,7 @@ export class SubscriptionService {
         throw UNKNOWN_PERSISTED_ID_ERROR;
       if (typeof query !== 'string' || query === '') throw NO_QUERY_ERROR;
       const name = typeof operationName === 'string' ? operationName : undefined;
-      const contextValue = contextFor(identity);
+      const contextValue = contextFor(requestIdentity);
       contextValue.consumeLookupPoint = () => admission.rateLimit.consume(caller, 1);
       return {
         schema,
@@ -86,17 +86,17 @@ export class SubscriptionService {
         trace,
       };
     } catch (error) {
-      const errors = this.#toPublicErrors(error, requestId);
-      const errorCodes = errorCodesOf(errors);
-      const name = loggableName(params.operationName);
+      const publicErrors = this.#toPublicErrors(error, requestId);
+      const errorCodes = errorCodesOf(publicErrors);
+      const name = nameIfLoggable(params.operationName);
       // Do not log or count a RequestError, such as RATE_LIMITED, because there may be many.
       if (!(error instanceof RequestError)) {
         this.options.countOperation(undefined, undefined, errorCodes[0]);
         const ended = { type: 'subscription', name, durationMs: 0, resultCount: 0, errorCodes };
-        trace.runInSpan(() => logEndedOperation(log, identity, ended));
+        trace.runInSpan(() => logEndedOperation(log, requestIdentity, ended));
       }
       trace.end(name, errorCodes);
-      return errors;
+      return publicErrors;
     }
   }
 
@@ -104,10 +104,10 @@ export class SubscriptionService {
    * Returns the stream of a subscription. The stream throws a SubscriptionError if the subscription ends with errors.
    * Calls `onEnd` once when the stream has ended.
    */
-  start(prepared: PreparedSubscription, onEnd?: () => unknown): ResultStream {
-    const { contextValue, trace } = prepared;
+  start(preparedSubscription: PreparedSubscription, onEnd?: () => unknown): ResultStream {
+    const { contextValue, trace } = preparedSubscription;
     const { caller, requestId } = contextValue;
-    const name = loggableName(prepared.operationName);
+    const name = nameIfLoggable(preparedSubscription.operationName);
     const startedAt = performance.now();
     let releaseQuota = (): void => undefined;
     let stopCredentialsChecks = (): void => undefined;
@@ -119,7 +119,7 @@ export class SubscriptionService {
             if (!this.dependencies.authenticator.areCredentialsStillValid(caller))
               stream.close(invalidCredentialsError());
           });
-          return trace.runInSpan(() => subscribe(prepared));
+          return trace.runInSpan(() => subscribe(preparedSubscription));
         }),
       toPublicErrors: (cause) => this.#toPublicErrors(cause, requestId),
       toPublicResult: ({ data, errors }) => {

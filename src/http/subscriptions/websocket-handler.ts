@@ -20,7 +20,7 @@ import {
 } from './subscription-service';
 
 interface WebSocketOptions {
-  service: SubscriptionService;
+  subscriptionService: SubscriptionService;
   /** Limits the number of authenticated connections, with and without subscriptions. */
   connectionQuota: QuotaLimiter;
   /** Interval at which pings are sent. */
@@ -63,19 +63,19 @@ export class WebSocketHandler {
     private readonly dependencies: GraphqlDependencies,
     private readonly options: WebSocketOptions,
   ) {
-    const { service } = options;
+    const { subscriptionService } = options;
     this.#graphqlServer = makeServer<Record<string, unknown>, WebSocketConnection>({
       connectionInitWaitTimeout: CONNECTION_INIT_TIMEOUT_MS,
       onConnect: (context) => this.#authenticate(context),
-      onSubscribe: async ({ extra }, id, payload) => {
+      onSubscribe: async ({ extra }, subscriptionId, payload) => {
         const { caller, ip, webSocket } = extra;
         if (!caller) return webSocket.close(CloseCode.Unauthorized, 'Unauthorized');
         const idTooLongReason = `The id of the subscribe message has more than ${MAX_SUBSCRIPTION_ID_LENGTH} characters.`;
-        if (id.length > MAX_SUBSCRIPTION_ID_LENGTH)
+        if (subscriptionId.length > MAX_SUBSCRIPTION_ID_LENGTH)
           return webSocket.close(CloseCode.BadRequest, idTooLongReason);
         if (!dependencies.authenticator.areCredentialsStillValid(caller))
           closeForInvalidCredentials(webSocket);
-        const prepared = await service.prepare(payload, { caller, ip, requestId: randomUUID() });
+        const prepared = await subscriptionService.prepare(payload, { caller, ip, requestId: randomUUID() });
         // Free the document: graphql-ws keeps the payload in memory as long as the subscription lasts.
         Reflect.set(payload, 'query', '');
         return 'schema' in prepared ? { ...prepared, connection: extra } : prepared;
@@ -84,7 +84,7 @@ export class WebSocketHandler {
         const { connection, ...prepared } = args as PreparedSubscription & {
           connection: WebSocketConnection;
         };
-        const stream = service.start(prepared, () => connection.streams.delete(stream));
+        const stream = subscriptionService.start(prepared, () => connection.streams.delete(stream));
         connection.streams.add(stream);
         return stream;
       },
@@ -100,11 +100,11 @@ export class WebSocketHandler {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    const rejectionStatus = this.#rejectionStatus(request);
-    if (rejectionStatus !== undefined) {
+    const rejectionStatusLine = this.#rejectionStatusLine(request);
+    if (rejectionStatusLine !== undefined) {
       // Destroy the socket of the rejected upgrade: the client may never close it.
       socket.once('finish', () => socket.destroy());
-      socket.end(`HTTP/1.1 ${rejectionStatus}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      socket.end(`HTTP/1.1 ${rejectionStatusLine}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
     this.#webSocketServer.handleUpgrade(request, socket, head, (ws) => this.#serve(ws, request));
@@ -118,20 +118,20 @@ export class WebSocketHandler {
   async close(): Promise<void> {
     this.#isClosing = true;
     const closePromises = [...this.#webSocketServer.clients].map(
-      (socket) => new Promise((resolve) => socket.once('close', resolve)),
+      (webSocket) => new Promise((resolve) => webSocket.once('close', resolve)),
     );
-    for (const socket of this.#webSocketServer.clients)
-      socket.close(GOING_AWAY_CLOSE_CODE, 'The gateway is shutting down.');
+    for (const webSocket of this.#webSocketServer.clients)
+      webSocket.close(GOING_AWAY_CLOSE_CODE, 'The gateway is shutting down.');
     await Promise.all(closePromises);
   }
 
   /** Terminates all connections without a close frame. */
   terminateAll(): void {
-    for (const socket of this.#webSocketServer.clients) socket.terminate();
+    for (const webSocket of this.#webSocketServer.clients) webSocket.terminate();
   }
 
   /** Returns the HTTP status with which an upgrade request is rejected; undefined if it is accepted. */
-  #rejectionStatus({ headers, headersDistinct }: IncomingMessage): string | undefined {
+  #rejectionStatusLine({ headers, headersDistinct }: IncomingMessage): string | undefined {
     if (this.#isClosing) return '503 Service Unavailable';
     if ((headersDistinct['authorization'] ?? []).length > 1) return '400 Bad Request';
     const { origin, host } = headers;
@@ -141,19 +141,19 @@ export class WebSocketHandler {
     return isForeignOrigin && !this.dependencies.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
   }
 
-  #serve(socket: WebSocket, request: IncomingMessage): void {
+  #serve(webSocket: WebSocket, request: IncomingMessage): void {
     const { authenticator } = this.dependencies;
-    const connection = new WebSocketConnection(socket, request);
+    const connection = new WebSocketConnection(webSocket, request);
     const stopPinging = this.options.heartbeatInterval.addCallback(() => {
       const { caller } = connection;
-      if (caller && !authenticator.areCredentialsStillValid(caller)) closeForInvalidCredentials(socket);
+      if (caller && !authenticator.areCredentialsStillValid(caller)) closeForInvalidCredentials(webSocket);
       connection.ping();
     });
     const notifyClosed = this.#graphqlServer.opened(connection, connection);
-    socket.once('close', (code, reason) => {
+    webSocket.once('close', (closeCode, closeReason) => {
       stopPinging();
       connection.releaseResources();
-      void notifyClosed(code, reason.toString());
+      void notifyClosed(closeCode, closeReason.toString());
     });
   }
 
@@ -190,14 +190,14 @@ export class WebSocketHandler {
 }
 
 /** Closes a connection whose credentials are no longer valid, so that the client reconnects with new ones. */
-const closeForInvalidCredentials = (socket: WebSocket): void =>
-  socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${INVALID_CREDENTIALS_MESSAGE}`);
+const closeForInvalidCredentials = (webSocket: WebSocket): void =>
+  webSocket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${INVALID_CREDENTIALS_MESSAGE}`);
 
 /** Returns the credentials in the payload of connection_init, if any. Throws an AccessError if there are several. */
 function authorizationOf(connectionParams: Readonly<Record<string, unknown>> = {}): string | undefined {
   const entries = Object.entries(connectionParams).filter(([name]) => name.toLowerCase() === 'authorization');
   if (entries.length > 1)
     throw new AccessError('BAD_CREDENTIALS', 'connection_init has several credentials.');
-  const [[, text] = []] = entries;
-  return typeof text === 'string' ? text : undefined;
+  const [[, authorization] = []] = entries;
+  return typeof authorization === 'string' ? authorization : undefined;
 }
