@@ -153,7 +153,7 @@ interface ServerGaugeSources {
 
 /** Registers the gauges of the HTTP server. */
 export function registerHttpGauges({ registerScraped }: Metrics, sources: ServerGaugeSources): void {
-  const { subscriptionService: service, sseHandler: sse, webSocketHandler: webSockets } = sources.subscriptionServers;
+  const { subscriptionService: service, sseHandler, webSocketHandler } = sources.subscriptionServers;
   registerScraped({
     paygraph_subscriptions: { help: 'Open subscriptions.', read: () => service.subscriptionQuota.openCount },
     paygraph_subscriptions_max: {
@@ -164,8 +164,8 @@ export function registerHttpGauges({ registerScraped }: Metrics, sources: Server
       help: 'Open connections for subscriptions, by transport.',
       labelNames: ['transport'],
       read: () => [
-        [{ transport: 'websocket' }, webSockets.openCount],
-        [{ transport: 'sse' }, sse.openCount],
+        [{ transport: 'websocket' }, webSocketHandler.openCount],
+        [{ transport: 'sse' }, sseHandler.openCount],
       ],
     },
     paygraph_connections: { help: 'All open client connections.', read: () => sources.connections.size },

@@ -164,8 +164,8 @@ async function addGraphqlRoutes(
   const subscriptionServers = startSubscriptions(app, graphqlDependencies, {
     introspection: config.introspection,
     quotaLimits: {
-      maxTotal: maxSubscriptions,
-      maxPerCaller: maxSubscriptionsPerClient,
+      maxOpenTotal: maxSubscriptions,
+      maxOpenPerCaller: maxSubscriptionsPerClient,
       onRejected: () => metrics.server.onRequestRejected('subscription_limit'),
     },
     heartbeatMs,

@@ -36,8 +36,8 @@ export const bugs = [
     id: 'live-one-too-many',
     promise: 'A caller has no more subscriptions open than MAX_SUBSCRIPTIONS_PER_CLIENT.',
     file: 'src/http/subscriptions/quota-limiter.ts',
-    find: 'if (openCountOfCaller >= maxPerCaller) throw',
-    replace: 'if (openCountOfCaller > maxPerCaller) throw',
+    find: 'if (openCountOfCaller >= maxOpenPerCaller) throw',
+    replace: 'if (openCountOfCaller > maxOpenPerCaller) throw',
     tests: ['test/subscriptions/limits.slow.test.ts'],
   },
   {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { getIntrospectionQuery, parse, print, validate } from 'graphql';
-import { checkDocument as check, MAX_TOKENS } from '../../src/http/limits/document-limits';
+import { checkDocument as check, MAX_DOCUMENT_TOKENS } from '../../src/http/limits/document-limits';
 import { DOCUMENT_LIMITS, type DocumentLimitName } from '../../src/http/limits/limits';
 import { STARTER_DOCUMENT } from '../../src/http/server/starter-document';
 import {
@@ -176,8 +176,12 @@ test('The token limit counts tokens as the parser of graphql-js does', () => {
   for (const [, document] of REAL_DOCUMENTS) {
     const { tokenCount = 0 } = parse(document);
     const filler = (count: number) => `{ a(b: [${'1 '.repeat(count)}]) } #`.replace('1 1', '1,1');
-    expect(check(document + filler(MAX_TOKENS - tokenCount - 9))).not.toMatchObject({ limitName: 'tokens' });
-    expect(check(document + filler(MAX_TOKENS - tokenCount - 8))).toMatchObject({ limitName: 'tokens' });
+    expect(check(document + filler(MAX_DOCUMENT_TOKENS - tokenCount - 9))).not.toMatchObject({
+      limitName: 'tokens',
+    });
+    expect(check(document + filler(MAX_DOCUMENT_TOKENS - tokenCount - 8))).toMatchObject({
+      limitName: 'tokens',
+    });
   }
 });
 

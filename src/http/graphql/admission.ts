@@ -6,7 +6,7 @@ import type { PersistedOperations } from '../persisted/persisted-operations';
 import { RequestError } from './http-error';
 import type { GraphQLRequestParams } from './request-params';
 
-const MAX_CACHED_DOCUMENT_CHECKS = 2000;
+const MAX_CACHED_CHECK_RESULTS = 2000;
 
 /** A request that Admission has accepted, with its document in place of a persisted id. */
 export interface AdmittedRequest {
@@ -17,7 +17,7 @@ export interface AdmittedRequest {
 
 /** Applies rate limit, persisted operations and document limits to GraphQL requests over HTTP and WebSocket. */
 export class Admission {
-  readonly #resultByDigest = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_DOCUMENT_CHECKS });
+  readonly #resultByDigest = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_CHECK_RESULTS });
 
   constructor(
     readonly rateLimit: RateLimit,

@@ -8,7 +8,7 @@ import {
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../../resolvers/context';
-import { MAX_TOKENS } from '../limits/document-limits';
+import { MAX_DOCUMENT_TOKENS } from '../limits/document-limits';
 import { errorNameAndFrames, toPublicError } from './graphql-errors';
 import { operationLogPlugin, type LogOperation } from './operation-log';
 import { costLimitPlugin } from '../limits/operation-cost';
@@ -48,7 +48,7 @@ export function createApolloServer(options: ApolloOptions) {
     introspection,
     // Remove suggestions of schema names ("Did you mean …?") from errors if introspection is off.
     hideSchemaDetailsFromClientErrors: !introspection,
-    parseOptions: { maxTokens: MAX_TOKENS },
+    parseOptions: { maxTokens: MAX_DOCUMENT_TOKENS },
     // Limit the number of errors: graphql-js reads the document from its start to locate each error.
     validationOptions: { maxErrors: 20 },
     // Never send stack traces, which may contain secrets. Apollo's default depends on NODE_ENV.

@@ -1,6 +1,6 @@
 import { GraphQLError, Kind, parse, visit, type Source, type ValueNode } from 'graphql';
 import type { InvalidValue, ValueRule } from '../../schema/value-rules';
-import { MAX_TOKENS } from '../limits/document-limits';
+import { MAX_DOCUMENT_TOKENS } from '../limits/document-limits';
 import { redactGraphqlName } from '../../redaction/graphql-message';
 
 /** Maps error messages of graphql-js to violated rules. Errors of custom scalars have `extensions.rule` instead. */
@@ -59,7 +59,7 @@ function locationsOf(source: Source): readonly ValueLocation[] {
       addLocations(value, fieldPath);
     }
   };
-  visit(parse(source, { maxTokens: MAX_TOKENS }), {
+  visit(parse(source, { maxTokens: MAX_DOCUMENT_TOKENS }), {
     Argument: ({ name, value }) => addLocations(value, [name.value]),
     VariableDefinition: ({ variable, defaultValue }) =>
       defaultValue && addLocations(defaultValue, [variable.name.value]),

@@ -21,7 +21,7 @@ import { fieldsIn, fragmentsOf, SelectionSizeCalculator, type Fragments } from '
 export type DocumentCheckResult = { ok: true } | { ok: false; limitName: DocumentLimitName; message: string };
 
 /** Maximum number of tokens of a document. Also passed to graphql-js for every later parse of the document. */
-export const MAX_TOKENS: number = DOCUMENT_LIMITS.tokens.maxCount;
+export const MAX_DOCUMENT_TOKENS: number = DOCUMENT_LIMITS.tokens.maxCount;
 
 /** Returns the SHA-256 of a document: a cache key that, unlike the document, contains no secrets. */
 export const digestOf = (documentText: string): string => hash('sha256', documentText, 'base64');

@@ -20,14 +20,14 @@ export interface ManifestOperation {
   body: string;
 }
 
-const APOLLO_FORMAT = 'apollo-persisted-query-manifest';
-const FORMAT_ERROR_MESSAGE = `expected Apollo's manifest ("format": "${APOLLO_FORMAT}", "version": 1) or graphql-codegen's persisted-documents.json (an object of ids and documents)`;
+const APOLLO_MANIFEST_FORMAT = 'apollo-persisted-query-manifest';
+const MANIFEST_FORMAT_ERROR_MESSAGE = `expected Apollo's manifest ("format": "${APOLLO_MANIFEST_FORMAT}", "version": 1) or graphql-codegen's persisted-documents.json (an object of ids and documents)`;
 
 const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 function parseApolloManifest({ format, version, operations }: Record<string, unknown>): ManifestOperation[] {
-  if (format !== APOLLO_FORMAT || version !== 1 || !Array.isArray(operations))
-    throw new Error(FORMAT_ERROR_MESSAGE);
+  if (format !== APOLLO_MANIFEST_FORMAT || version !== 1 || !Array.isArray(operations))
+    throw new Error(MANIFEST_FORMAT_ERROR_MESSAGE);
   return operations.map((entry: unknown, index) => {
     const { id, name, body } = isObject(entry) ? entry : {};
     if (!isNonEmptyString(id) || !isNonEmptyString(name) || !isNonEmptyString(body))
@@ -38,7 +38,7 @@ function parseApolloManifest({ format, version, operations }: Record<string, unk
 
 function parseCodegenManifest(manifest: Record<string, unknown>): ManifestOperation[] {
   return Object.entries(manifest).map(([id, body]) => {
-    if (!isNonEmptyString(body)) throw new Error(FORMAT_ERROR_MESSAGE);
+    if (!isNonEmptyString(body)) throw new Error(MANIFEST_FORMAT_ERROR_MESSAGE);
     return { id, name: null, body };
   });
 }
@@ -46,7 +46,7 @@ function parseCodegenManifest(manifest: Record<string, unknown>): ManifestOperat
 /** Parses a manifest of Apollo or graphql-codegen. Throws an Error with the reason; a SyntaxError for invalid JSON. */
 export function parseManifest(manifestText: string): ManifestOperation[] {
   const manifest = parseJson(manifestText);
-  if (!isObject(manifest)) throw new Error(FORMAT_ERROR_MESSAGE);
+  if (!isObject(manifest)) throw new Error(MANIFEST_FORMAT_ERROR_MESSAGE);
   const operations = 'format' in manifest ? parseApolloManifest(manifest) : parseCodegenManifest(manifest);
   if (operations.length === 0) throw new Error('the manifest is empty: it contains no operations');
   return operations;

@@ -17,9 +17,9 @@ import type { Connections } from './connections';
 import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
 
-const BODY_LIMIT_BYTES = 100 * 1024;
+const MAX_REQUEST_BODY_BYTES = 100 * 1024;
 /** How long an idle connection stays open, in ms. Longer than in common proxies, so that the proxy closes it first. */
-const KEEP_ALIVE_MS = 72_000;
+const IDLE_CONNECTION_TIMEOUT_MS = 72_000;
 
 interface AppOptions {
   log: Logger;
@@ -39,7 +39,7 @@ function createHttpServer(handler: RequestListener, { clientTimeoutMs, connectio
       requestTimeout: clientTimeoutMs,
       headersTimeout: clientTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: IDLE_CONNECTION_TIMEOUT_MS,
       // Upgrade only to a WebSocket at /graphql. Ignore other offers: some clients offer HTTP/2 in every request.
       shouldUpgradeCallback: (request) => {
         const isUpgrade = server.listenerCount('upgrade') > 0 && wantsWebSocket(request);
@@ -60,7 +60,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     // Fastify would log URLs, which contain the variables of GET requests.
     logger: false,
     schemaController: noJsonSchemas,
-    bodyLimit: BODY_LIMIT_BYTES,
+    bodyLimit: MAX_REQUEST_BODY_BYTES,
     genReqId: () => randomUUID(),
     serverFactory: (handler) => createHttpServer(handler, options),
     // Handle URLs that Fastify cannot route. Fastify's own response would quote the URL.
@@ -137,7 +137,7 @@ const setDefaultHeaders = (request: FastifyRequest, reply: FastifyReply): Fastif
 const MESSAGE_BY_STATUS: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
   404: 'Not found. The GraphQL endpoint is /graphql.',
-  413: `The body is too large: at most ${BODY_LIMIT_BYTES} bytes.`,
+  413: `The body is too large: at most ${MAX_REQUEST_BODY_BYTES} bytes.`,
   415: 'The body must be JSON: content-type application/json.',
   500: INTERNAL_ERROR_MESSAGE,
 };

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../shared/clock';
 import type { ConnectionObserver } from './connections';
 
-const LOG_INTERVAL_MS = 10_000;
+const CONNECTION_LOG_INTERVAL_MS = 10_000;
 
 /**
  * Returns an observer of refused and closed connections. It counts them in `metricsObserver`, and logs their number at most
@@ -15,7 +15,7 @@ export function loggingConnectionObserver(
 ): ConnectionObserver {
   const countByLogField = new Map<string, number>();
   const incrementCount = (logField: string): void => {
-    if (countByLogField.size === 0) clock.after(LOG_INTERVAL_MS, logCounts);
+    if (countByLogField.size === 0) clock.after(CONNECTION_LOG_INTERVAL_MS, logCounts);
     countByLogField.set(logField, (countByLogField.get(logField) ?? 0) + 1);
   };
   const logCounts = (): void => {

@@ -6,7 +6,7 @@ import { DEFAULT_HEADERS } from './security-headers';
 /** Maximum number of refused connections that are still open. Each holds a file descriptor. */
 const MAX_OPEN_REFUSED_CONNECTIONS = 32;
 /** How long a refused client may take to read the response and disconnect, in milliseconds. */
-const LINGER_MS = 1000;
+const REFUSED_LINGER_MS = 1000;
 
 const TOO_MANY_CONNECTIONS_ERROR = repeatLaterError('The gateway has too many connections');
 
@@ -41,7 +41,7 @@ export class ConnectionRefuser {
       return false;
     }
     this.#openRefusedCount += 1;
-    const lingerTimer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    const lingerTimer = setTimeout(() => socket.destroy(), REFUSED_LINGER_MS).unref();
     socket.once('close', () => {
       this.#openRefusedCount -= 1;
       clearTimeout(lingerTimer);

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { OVERLOADED_ERROR } from '../graphql/http-error';
 
 const HISTOGRAM_RESOLUTION_MS = 10;
-const SAMPLE_INTERVAL_MS = 1000;
+const LAG_SAMPLE_INTERVAL_MS = 1000;
 
 /** Rejects requests while the mean event loop delay of the last second is too high. */
 export class EventLoopLagGuard {
@@ -20,7 +20,7 @@ export class EventLoopLagGuard {
   ) {
     if (maxMeanDelayMs === 0) return;
     this.#delayHistogram.enable();
-    this.#timer = setInterval(() => this.#updateMeanDelay(), SAMPLE_INTERVAL_MS).unref();
+    this.#timer = setInterval(() => this.#updateMeanDelay(), LAG_SAMPLE_INTERVAL_MS).unref();
   }
 
   /** Throws a RequestError if the mean delay is too high. */

@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isLoopback } from '../../shared/loopback';
 import { isLoopbackHost } from './origin-check';
 
-const LOCAL_ONLY_MESSAGE =
+const METRICS_LOCAL_ONLY_MESSAGE =
   'METRICS_TOKEN is not set, so metrics are served only to this machine and not through a proxy. Set METRICS_TOKEN to read them from elsewhere.\n';
-const TOKEN_REQUIRED_MESSAGE = 'Metrics require the header Authorization: Bearer <METRICS_TOKEN>.\n';
+const METRICS_TOKEN_REQUIRED_MESSAGE = 'Metrics require the header Authorization: Bearer <METRICS_TOKEN>.\n';
 
 /** Adds /metrics. Requests need the bearer token. If `token` is null, they must come directly from this machine. */
 export function addMetricsRoute(
@@ -15,7 +15,7 @@ export function addMetricsRoute(
   const expectedDigest = token === null ? null : sha256(`Bearer ${token}`);
   app.get('/metrics', async (request, reply) => {
     const mayRead = expectedDigest ? hasToken(expectedDigest, request) : isDirectLocalRequest(request);
-    const refusalMessage = expectedDigest ? TOKEN_REQUIRED_MESSAGE : LOCAL_ONLY_MESSAGE;
+    const refusalMessage = expectedDigest ? METRICS_TOKEN_REQUIRED_MESSAGE : METRICS_LOCAL_ONLY_MESSAGE;
     if (!mayRead) return reply.code(403).type('text/plain; charset=utf-8').send(refusalMessage);
     const { contentType, text } = await render();
     return reply.type(contentType).send(text);

@@ -10,7 +10,7 @@ export interface UnreadLimits {
 }
 
 /** Interval of the checks, in ms. Until the next check, unread data may exceed the limits by tens of megabytes. */
-const CHECK_INTERVAL_MS = 250;
+const UNREAD_CHECK_INTERVAL_MS = 250;
 
 /**
  * A position in the data written to a connection. The client must read the data before this position within the
@@ -27,7 +27,7 @@ interface FlushMark {
 export class UnreadResponseLimiter {
   /** Marks of the connections that had buffered data at the last check. */
   #markByConnection = new Map<ClientConnection, FlushMark>();
-  readonly #timer = setInterval(() => this.#checkConnections(), CHECK_INTERVAL_MS).unref();
+  readonly #timer = setInterval(() => this.#checkConnections(), UNREAD_CHECK_INTERVAL_MS).unref();
 
   constructor(
     private readonly connections: Connections,
@@ -47,7 +47,7 @@ export class UnreadResponseLimiter {
 
   #checkConnections(): void {
     // Measure the timeout in checks, because the wall clock can jump.
-    const maxCheckCount = Math.ceil(this.limits.clientTimeoutMs / CHECK_INTERVAL_MS);
+    const maxCheckCount = Math.ceil(this.limits.clientTimeoutMs / UNREAD_CHECK_INTERVAL_MS);
     const markByConnection = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {
       if (connection.socket.writableLength === 0) continue;

@@ -23,7 +23,7 @@ export class WebSocketConnection implements Transport {
    * The open subscriptions. releaseResources() ends them, because graphql-ws can miss a subscription whose id was
    * reused.
    */
-  readonly streams = new Set<ResultStream>();
+  readonly resultStreams = new Set<ResultStream>();
   #isAlive = true;
 
   constructor(
@@ -78,7 +78,7 @@ export class WebSocketConnection implements Transport {
   /** Releases the quota and ends all subscriptions. Must be called once, after the connection was closed. */
   releaseResources(): void {
     this.releaseQuota?.();
-    for (const stream of this.streams) void stream.return();
+    for (const stream of this.resultStreams) void stream.return();
   }
 
   /** Terminates the connection if too many bytes are unread. Returns whether the connection is still open. */

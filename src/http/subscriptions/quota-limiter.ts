@@ -2,9 +2,9 @@ import { RequestError } from '../graphql/http-error';
 
 export interface QuotaLimits {
   /** Maximum for all callers together. */
-  maxTotal: number;
+  maxOpenTotal: number;
   /** Maximum for each caller. */
-  maxPerCaller: number;
+  maxOpenPerCaller: number;
   /** Called for each subscription or connection that is rejected because of a limit. */
   onRejected(): void;
 }
@@ -21,10 +21,10 @@ export class QuotaLimiter {
    * Returns a function that releases the quota; call it once, when the subscription or connection ends.
    */
   acquire(callerId: string): () => void {
-    const { maxTotal, maxPerCaller } = this.limits;
+    const { maxOpenTotal, maxOpenPerCaller } = this.limits;
     const openCountOfCaller = this.#openCountByCaller.get(callerId) ?? 0;
-    if (openCountOfCaller >= maxPerCaller) throw this.#reject('The caller', maxPerCaller);
-    if (this.openCount >= maxTotal) throw this.#reject('The gateway instance', maxTotal);
+    if (openCountOfCaller >= maxOpenPerCaller) throw this.#reject('The caller', maxOpenPerCaller);
+    if (this.openCount >= maxOpenTotal) throw this.#reject('The gateway instance', maxOpenTotal);
     this.#openCountByCaller.set(callerId, openCountOfCaller + 1);
     this.openCount += 1;
     return () => {

@@ -8,7 +8,7 @@ export class SubscriptionError extends Error {
   }
 }
 
-interface StreamOptions {
+interface ResultStreamOptions {
   /** Starts the subscription. Rejects, or returns a result that has only errors, if the start fails. */
   subscribe(): Promise<AsyncIterator<ExecutionResult> | ExecutionResult>;
   /** Formats an error for the caller. Returns several errors for an AggregateError. */
@@ -37,9 +37,9 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   /** Number of results returned by next(). */
   resultCount = 0;
   /** Id of the event that caused the latest result; null if the event has no id. */
-  eventId: string | null = null;
+  latestEventId: string | null = null;
 
-  constructor(private readonly options: StreamOptions) {}
+  constructor(private readonly options: ResultStreamOptions) {}
 
   async next(): Promise<IteratorStep> {
     if (this.#isDone) return this.#finish();
@@ -55,7 +55,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
         const resultDigest = hash('sha1', JSON.stringify([eventId, result]), 'base64');
         if (resultDigest === this.#latestResultDigest) continue;
         this.#latestResultDigest = resultDigest;
-        this.eventId = eventId;
+        this.latestEventId = eventId;
         this.resultCount += 1;
         return { done: false, value: result };
       }

@@ -88,7 +88,7 @@ export class SseHandler {
     try {
       for await (const result of results) {
         // When clients reconnect, they send the id of the last event (Last-Event-ID).
-        const idLine = results.eventId ? `id: ${results.eventId}\n` : '';
+        const idLine = results.latestEventId ? `id: ${results.latestEventId}\n` : '';
         await writeAndDrain(response, idLine + formatSseEvent('next', result));
       }
     } catch (error) {
@@ -100,7 +100,7 @@ export class SseHandler {
   }
 }
 
-type SseResults = AsyncIterableIterator<object> & Partial<Pick<ResultStream, 'eventId'>>;
+type SseResults = AsyncIterableIterator<object> & Partial<Pick<ResultStream, 'latestEventId'>>;
 
 /** Yields the errors of a subscription that could not be started, as its only result. */
 async function* yieldErrors(errors: readonly Error[]) {

@@ -13,7 +13,7 @@ import {
   type ValidationRule,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { MAX_TOKENS } from '../limits/document-limits';
+import { MAX_DOCUMENT_TOKENS } from '../limits/document-limits';
 import type { PublicErrorCode } from '../graphql/error-codes';
 import { badRequest } from '../graphql/http-error';
 
@@ -80,7 +80,7 @@ export class SubscriptionDocuments {
 
   #parseAndValidateUncached(documentText: string): DocumentNode {
     try {
-      const document = parse(documentText, { maxTokens: MAX_TOKENS });
+      const document = parse(documentText, { maxTokens: MAX_DOCUMENT_TOKENS });
       const validationOptions = { maxErrors: MAX_VALIDATION_ERRORS, hideSuggestions: !this.introspection };
       const errors = validate(this.schema, document, this.#validationRules, validationOptions);
       if (errors.length > 0)

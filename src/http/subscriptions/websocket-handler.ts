@@ -35,7 +35,7 @@ const MAX_SUBSCRIPTION_ID_LENGTH = 256;
 /** How long a client may take to send connection_init, in milliseconds. */
 const CONNECTION_INIT_TIMEOUT_MS = 5000;
 /** How long a client may take to respond to a close frame, in milliseconds. After that, ws destroys the connection. */
-const CLOSE_TIMEOUT_MS = 1000;
+const CLOSE_FRAME_TIMEOUT_MS = 1000;
 
 /** Standard WebSocket close codes that graphql-ws does not declare. */
 const TRY_AGAIN_LATER_CLOSE_CODE = 1013;
@@ -50,7 +50,7 @@ const WEBSOCKET_SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
   handleProtocols: (protocols) => handleProtocols(protocols),
   // Let the event loop serve other connections between two messages of one connection.
   allowSynchronousEvents: false,
-  closeTimeout: CLOSE_TIMEOUT_MS,
+  closeTimeout: CLOSE_FRAME_TIMEOUT_MS,
 };
 
 /** Serves subscriptions over WebSocket (graphql-transport-ws). Each connection belongs to one caller. */
@@ -84,8 +84,8 @@ export class WebSocketHandler {
         const { connection, ...prepared } = args as PreparedSubscription & {
           connection: WebSocketConnection;
         };
-        const stream = subscriptionService.start(prepared, () => connection.streams.delete(stream));
-        connection.streams.add(stream);
+        const stream = subscriptionService.start(prepared, () => connection.resultStreams.delete(stream));
+        connection.resultStreams.add(stream);
         return stream;
       },
       // Send all errors of a SubscriptionError. By default, graphql-ws would send only its message.
