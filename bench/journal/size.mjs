@@ -145,7 +145,7 @@ function startPurge(journal, expiredBefore) {
   const job = startRetentionJob({
     session: { journal, clock, runtime: systemRuntime, warn: () => {} },
     clockGuard: { isSteady: () => true },
-    config: { journal: { keepMs }, changes: { followMs: 0, keepMs } },
+    config: { journal: { keepMs }, changeSettings: { followAfterCreateMs: 0, keepMs } },
   });
   return () => job.stop();
 }

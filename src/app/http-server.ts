@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { Authenticator } from '../auth/authenticator';
 import type { AuditEntry, AuditLog } from '../observability/audit/audit-log';
-import { readSettingFile, type Config } from '../config';
+import { withSettingFileError, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, createErrorFormatter } from '../http/graphql/apollo-server';
 import type { GraphqlDependencies } from '../http/graphql/dependencies';
@@ -114,9 +114,9 @@ async function createServerWithoutRoutes(
   const { config, log, clock, metrics } = shared;
   const { limits } = config;
   const schema = config.subgraph ? buildSubgraphSchema() : buildGatewaySchema();
-  const authenticator = readSettingFile('CLIENT_KEYS_FILE', () => {
-    const { clientKeysFile, tokens } = config.access;
-    return new Authenticator({ clientKeysPath: clientKeysFile, jwtOptions: tokens, clock, log });
+  const authenticator = withSettingFileError('CLIENT_KEYS_FILE', () => {
+    const { clientKeysFile, jwtOptions } = config.access;
+    return new Authenticator({ clientKeysPath: clientKeysFile, jwtOptions, clock, log });
   });
   registerClientKeyGauges(metrics, authenticator);
   const rateLimit = new RateLimit(limits.ratePerMinute, () =>
@@ -127,7 +127,7 @@ async function createServerWithoutRoutes(
       { event: 'operation_not_persisted', name: operationName },
       'operation is not in the manifest (PERSISTED_OPERATIONS); allowed, because the mode for this caller is warn',
     );
-  const persistedOperations = readSettingFile('PERSISTED_OPERATIONS', () => {
+  const persistedOperations = withSettingFileError('PERSISTED_OPERATIONS', () => {
     return new PersistedOperations({ settings: limits.persisted, schema, onUnlisted });
   });
   const { apollo, compiledCache } = await startApollo(shared, schema, rateLimit);

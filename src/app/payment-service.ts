@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { readSettingFile, type Config } from '../config';
+import { withSettingFileError, type Config } from '../config';
 import { ServiceClient } from '../datasources/payment-service/client';
 import { Credentials } from '../datasources/payment-service/credentials';
 import { PaymentsApi } from '../datasources/payment-service/payments';
@@ -23,7 +23,7 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       'SERVICE_CREDENTIALS_FILE is ignored, because the gateway runs with the embedded sandbox',
     );
   const options = { credentialsFile: sandbox ? null : credentialsFile, defaultCredentials, log };
-  return readSettingFile('SERVICE_CREDENTIALS_FILE', () => new Credentials(options));
+  return withSettingFileError('SERVICE_CREDENTIALS_FILE', () => new Credentials(options));
 }
 
 /** Creates the client of the payment service. Throws a ConfigError if the credentials are invalid. */
@@ -53,7 +53,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   registerServiceGauges(metrics, transport);
   // pollAfterMs tells callers when to poll. It is the gateway's own first poll interval, but at least 2 s.
   const pollAfterMsOf = (phase: 'payer' | 'provider'): number =>
-    Math.max(MIN_CALLER_POLL_MS, config.polling.intervalsByPhase[phase][0]?.everyMs ?? 0);
+    Math.max(MIN_CALLER_POLL_MS, config.pollSettings.intervalsByPhase[phase][0]?.everyMs ?? 0);
   const pollAfterMsByPhase = { payer: pollAfterMsOf('payer'), provider: pollAfterMsOf('provider') };
   return {
     payments: new PaymentsApi(serviceClient, pollAfterMsByPhase),

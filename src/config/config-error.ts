@@ -13,13 +13,13 @@ export class ConfigError extends Error {
 }
 
 /**
- * Returns the result of `read`, which reads the file that a setting names. If `read` throws, throws a ConfigError with
+ * Returns the result of `readFile`, which reads the file that a setting names. If it throws, throws a ConfigError with
  * the name of the setting and the reason.
  */
-export function readSettingFile<T>(setting: string, read: () => T): T {
+export function withSettingFileError<T>(settingName: string, readFile: () => T): T {
   try {
-    return read();
+    return readFile();
   } catch (error) {
-    throw new ConfigError([`${setting}: ${describeFileError(error)}.`]);
+    throw new ConfigError([`${settingName}: ${describeFileError(error)}.`]);
   }
 }

@@ -19,23 +19,23 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export class EnvReader {
   readonly errors: string[] = [];
 
-  constructor(private readonly env: Environment) {}
+  constructor(private readonly envVars: Environment) {}
 
   /** Whether a setting is set: by its variable or, if the setting is a secret, by <NAME>_FILE. */
-  has(name: SettingName): boolean {
-    return !!this.env[name] || this.#secretFilePath(name) !== undefined;
+  has(settingName: SettingName): boolean {
+    return !!this.envVars[settingName] || this.#secretFilePath(settingName) !== undefined;
   }
 
   /**
    * Returns the value of a setting. If the setting is not set or invalid, returns its default; if it has no default,
    * returns null. Adds an error if the setting is invalid.
    */
-  get<N extends SettingName>(name: N): SettingValue<Settings[N]> {
-    const { parser, default: defaultText }: Setting<unknown> = SETTINGS[name];
-    const rawText = this.rawText(name);
+  get<N extends SettingName>(settingName: N): SettingValue<Settings[N]> {
+    const { parser, default: defaultText }: Setting<unknown> = SETTINGS[settingName];
+    const rawText = this.rawText(settingName);
     const value = rawText === undefined ? undefined : parser.parse(rawText);
     if (rawText !== undefined && value === undefined)
-      this.addError(name, parser.describeError?.(rawText) ?? `expected ${parser.expected}`);
+      this.addError(settingName, parser.describeError?.(rawText) ?? `expected ${parser.expectation}`);
     return (value ?? (defaultText ? parser.parse(defaultText) : null)) as SettingValue<Settings[N]>;
   }
 
@@ -44,30 +44,31 @@ export class EnvReader {
    * <NAME>_FILE names. Returns undefined if the setting is not set or the file cannot be read. Adds an error if the
    * file cannot be read, or if both the variable and <NAME>_FILE are set.
    */
-  rawText(name: SettingName): string | undefined {
-    const text = this.env[name] || undefined;
-    const file = this.#secretFilePath(name);
-    if (file === undefined) return text;
-    if (text !== undefined) this.addError(name, `${name}_FILE is also set: unset one of the two`);
+  rawText(settingName: SettingName): string | undefined {
+    const text = this.envVars[settingName] || undefined;
+    const secretPath = this.#secretFilePath(settingName);
+    if (secretPath === undefined) return text;
+    if (text !== undefined)
+      this.addError(settingName, `${settingName}_FILE is also set: unset one of the two`);
     try {
-      return text ?? readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      return text ?? readFileSync(secretPath, 'utf8').replace(/\r?\n$/, '');
     } catch (error) {
-      this.addError(`${name}_FILE`, `expected a readable file (${errorCode(error)})`);
+      this.addError(`${settingName}_FILE`, `expected a readable file (${errorCode(error)})`);
       return undefined;
     }
   }
 
   /** Adds an error about a variable. Ignores an error that was already added. `message` has no period at its end. */
-  addError(name: string, message: string): void {
-    const error = `${name}: ${message}.`;
+  addError(variableName: string, message: string): void {
+    const error = `${variableName}: ${message}.`;
     if (!this.errors.includes(error)) this.errors.push(error);
   }
 
   /** Returns a warning for each unknown variable that is probably a misspelt setting. */
   unknownNameWarnings(): string[] {
     const knownNames = Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]);
-    return Object.entries(this.env).flatMap(([name, value]) => {
-      if (knownNames.includes(name) || name === SYSTEMD_VARIABLE || isContainerVariable(name, value))
+    return Object.entries(this.envVars).flatMap(([name, value]) => {
+      if (knownNames.includes(name) || name === SYSTEMD_VARIABLE_NAME || isContainerVariable(name, value))
         return [];
       const similarName = findSimilarName(name, knownNames);
       if (!similarName && !SETTING_PREFIXES.some((prefix) => name.startsWith(prefix))) return [];
@@ -77,8 +78,8 @@ export class EnvReader {
   }
 
   /** Returns the path in <NAME>_FILE; undefined if <NAME>_FILE is unset or the setting is not a secret. */
-  #secretFilePath(name: SettingName): string | undefined {
-    return ('isSecret' in SETTINGS[name] && this.env[`${name}_FILE`]) || undefined;
+  #secretFilePath(settingName: SettingName): string | undefined {
+    return ('isSecret' in SETTINGS[settingName] && this.envVars[`${settingName}_FILE`]) || undefined;
   }
 }
 
@@ -91,29 +92,29 @@ const SETTING_PREFIXES = [
 ];
 
 /** A variable that systemd sets. It is not a setting, although it begins with JOURNAL_. */
-const SYSTEMD_VARIABLE = 'JOURNAL_STREAM';
+const SYSTEMD_VARIABLE_NAME = 'JOURNAL_STREAM';
 
 /** Whether Kubernetes or Docker sets this variable: MY_API_SERVICE_HOST, MY_API_PORT=tcp://… or MY_API_PORT_80_TCP. */
-const isContainerVariable = (name: string, value = ''): boolean =>
-  /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP)(_\w+)?$/.test(name) ||
-  (name.endsWith('_PORT') && /^(tcp|udp):/.test(value));
+const isContainerVariable = (variableName: string, value = ''): boolean =>
+  /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP)(_\w+)?$/.test(variableName) ||
+  (variableName.endsWith('_PORT') && /^(tcp|udp):/.test(value));
 
 /** Minimum length of a name for which a similar setting is suggested; shorter names resemble too many settings. */
-const MIN_LENGTH_FOR_SUGGESTION = 6;
+const MIN_NAME_LENGTH_FOR_SUGGESTION = 6;
 /**
  * Minimum length of a name for which a setting is suggested even if it differs by two edits. An edit adds, removes or
  * replaces one letter. The first letter must not differ.
  */
-const MIN_LENGTH_FOR_TWO_EDITS = 9;
+const MIN_NAME_LENGTH_FOR_TWO_EDITS = 9;
 
 /** Returns the setting that a misspelt or shortened name probably means; undefined if none is similar enough. */
 function findSimilarName(name: string, knownNames: readonly string[]): string | undefined {
-  if (name.length < MIN_LENGTH_FOR_SUGGESTION) return undefined;
+  if (name.length < MIN_NAME_LENGTH_FOR_SUGGESTION) return undefined;
   // The name may lack its last part, such as the unit: SERVICE_TIMEOUT instead of SERVICE_TIMEOUT_MS.
   const longerName = knownNames.find((knownName) => name.includes('_') && knownName.startsWith(`${name}_`));
   if (longerName !== undefined) return longerName;
   const candidate = closest(name, knownNames);
-  const isLongName = name.length >= MIN_LENGTH_FOR_TWO_EDITS;
+  const isLongName = name.length >= MIN_NAME_LENGTH_FOR_TWO_EDITS;
   // Also allow two edits if the names have the same letters, because a swap of two letters is two edits.
   const hasSameLetters = [...name].sort().join() === [...candidate].sort().join();
   const mayDifferByTwoEdits = (isLongName && name[0] === candidate[0]) || hasSameLetters;

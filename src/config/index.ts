@@ -7,7 +7,7 @@ import { EnvReader, type Environment } from './env-reader';
 import { SETTINGS } from './env-vars';
 import type { TracingSettings } from './types';
 
-export { ConfigError, readSettingFile } from './config-error';
+export { ConfigError, withSettingFileError } from './config-error';
 export type { Environment } from './env-reader';
 
 /** All settings of the gateway, validated; docs/configuration.md describes them. */
@@ -23,7 +23,7 @@ export const SANDBOX_CREDENTIALS = {
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const APOLLO_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com'];
+const APOLLO_WEB_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com'];
 
 /** Returns a reader that validates each setting alone. readConfig() also checks combinations of settings. */
 export const createEnvReader = (env: Environment = process.env): EnvReader => new EnvReader(env);
@@ -93,28 +93,28 @@ function readAccessSettings(reader: EnvReader) {
   const audience = reader.get('AUTH_AUDIENCE');
   const maxLifetimeSeconds = reader.get('AUTH_MAX_TOKEN_LIFETIME_SECONDS');
   const maxStaleKeysSeconds = reader.get('AUTH_MAX_STALE_KEYS_SECONDS');
-  const tokenSettings = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'] as const;
-  const presentTokenSettings = tokenSettings.filter((name) => reader.has(name));
-  for (const name of tokenSettings)
-    if (presentTokenSettings.length > 0 && !reader.has(name))
-      reader.addError(name, `required with ${presentTokenSettings.join(' and ')}`);
+  const tokenSettingNames = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'] as const;
+  const presentSettingNames = tokenSettingNames.filter((name) => reader.has(name));
+  for (const name of tokenSettingNames)
+    if (presentSettingNames.length > 0 && !reader.has(name))
+      reader.addError(name, `required with ${presentSettingNames.join(' and ')}`);
   if (issuer === DEV_ISSUER && !usesSandbox(reader))
     reader.addError('AUTH_ISSUER', `${DEV_ISSUER} is not allowed with SERVICE_BASE_URL: set your own issuer`);
-  if (!usesSandbox(reader) && !reader.has('CLIENT_KEYS_FILE') && presentTokenSettings.length === 0)
+  if (!usesSandbox(reader) && !reader.has('CLIENT_KEYS_FILE') && presentSettingNames.length === 0)
     reader.addError(
       'CLIENT_KEYS_FILE',
       'a gateway with SERVICE_BASE_URL must authenticate callers: set CLIENT_KEYS_FILE (npm run client-key -- new <id> creates a key), or set AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE',
     );
   /** Settings with which tokens of frontends are verified; null: tokens are not accepted. */
-  const tokens =
+  const jwtOptions =
     jwksUrl && issuer && audience
       ? { jwksUrl, issuer, audience, maxLifetimeSeconds, maxStaleKeysSeconds }
       : null;
-  return { clientKeysFile: reader.get('CLIENT_KEYS_FILE'), tokens };
+  return { clientKeysFile: reader.get('CLIENT_KEYS_FILE'), jwtOptions };
 }
 
 const readHttpSettings = (reader: EnvReader) => ({
-  corsOrigins: reader.get('CORS_ORIGINS') ?? (usesSandbox(reader) ? APOLLO_ORIGINS : []),
+  corsOrigins: reader.get('CORS_ORIGINS') ?? (usesSandbox(reader) ? APOLLO_WEB_ORIGINS : []),
   trustedProxies: reader.get('TRUSTED_PROXIES') ?? [],
   ratePerMinute:
     usesSandbox(reader) && !reader.has('RATE_LIMIT_PER_MINUTE') ? 0 : reader.get('RATE_LIMIT_PER_MINUTE'),
@@ -141,7 +141,7 @@ const readPollSettings = (reader: EnvReader) => ({
 });
 
 const readChangeSettings = (reader: EnvReader) => ({
-  followMs: reader.get('FOLLOW_DAYS') * DAY_MS,
+  followAfterCreateMs: reader.get('FOLLOW_DAYS') * DAY_MS,
   lookupsPerSecond: reader.get('FOLLOW_LOOKUPS_PER_SECOND'),
   keepMs: reader.get('CHANGES_RETENTION_DAYS') * DAY_MS,
 });
@@ -150,19 +150,19 @@ const readChangeSettings = (reader: EnvReader) => ({
 function readTracingSettings(reader: EnvReader): TracingSettings | null {
   // Validate the protocol, but do not use it: the only valid value is the one that the exporter supports.
   reader.get('OTEL_EXPORTER_OTLP_PROTOCOL');
-  const endpoint = reader.get('OTEL_EXPORTER_OTLP_ENDPOINT');
-  const defaultUrl = endpoint && `${endpoint.replace(/\/*$/, '/')}v1/traces`;
-  const url = reader.get('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? defaultUrl;
+  const collectorUrl = reader.get('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const defaultTracesUrl = collectorUrl && `${collectorUrl.replace(/\/*$/, '/')}v1/traces`;
+  const tracesUrl = reader.get('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? defaultTracesUrl;
   const attributes = reader.get('OTEL_RESOURCE_ATTRIBUTES') ?? {};
   const { 'service.name': defaultServiceName = 'paygraph', ...resourceAttributes } = attributes;
-  const otherSettings = {
+  const otherTracingSettings = {
     headers: reader.get('OTEL_EXPORTER_OTLP_HEADERS') ?? {},
     serviceName: reader.get('OTEL_SERVICE_NAME') ?? defaultServiceName,
     resourceAttributes,
     sampler: reader.get('OTEL_TRACES_SAMPLER'),
     samplingRatio: reader.get('OTEL_TRACES_SAMPLER_ARG'),
   };
-  return url === null ? null : { url, ...otherSettings };
+  return tracesUrl === null ? null : { tracesUrl, ...otherTracingSettings };
 }
 
 function configWarnings(reader: EnvReader): string[] {
@@ -178,7 +178,7 @@ function configWarnings(reader: EnvReader): string[] {
 
 /** Whether callers need no authentication, because neither client keys nor tokens are configured. */
 export const allowsUnauthenticatedCallers = (access: ReturnType<typeof readAccessSettings>): boolean =>
-  !access.clientKeysFile && !access.tokens;
+  !access.clientKeysFile && !access.jwtOptions;
 
 /** Reads and checks every setting. Throws one ConfigError with all errors if a setting is missing or invalid. */
 export function readConfig(env?: Environment) {
@@ -205,8 +205,8 @@ export function readConfig(env?: Environment) {
       maxSubscriptionsPerClient: reader.get('MAX_SUBSCRIPTIONS_PER_CLIENT'),
       heartbeatMs: reader.get('SUBSCRIPTION_PING_SECONDS') * 1000,
     },
-    polling: readPollSettings(reader),
-    changes: readChangeSettings(reader),
+    pollSettings: readPollSettings(reader),
+    changeSettings: readChangeSettings(reader),
     tracing: readTracingSettings(reader),
     publicUrl: reader.get('PUBLIC_URL'),
     auditFile: reader.get('AUDIT_LOG_FILE'),
@@ -234,36 +234,36 @@ export function readConfig(env?: Environment) {
   return Object.freeze({ ...config, warnings: configWarnings(reader) });
 }
 
-const STANDALONE_SANDBOX_SETTINGS = [
+const STANDALONE_SANDBOX_SETTING_NAMES = [
   ...['SANDBOX_PORT', 'SANDBOX_CONTROL', 'LOG_LEVEL'],
   ...['SERVICE_API_KEY', 'SERVICE_API_KEY_FILE', 'SERVICE_SECRET_KEY', 'SERVICE_SECRET_KEY_FILE'],
 ];
 
 /** Reads the settings of the standalone sandbox; ignores all others. Throws a ConfigError if one is invalid. */
 export const readStandaloneSandboxConfig = (env: Environment = process.env): Config =>
-  readConfig(Object.fromEntries(STANDALONE_SANDBOX_SETTINGS.map((name) => [name, env[name]])));
+  readConfig(Object.fromEntries(STANDALONE_SANDBOX_SETTING_NAMES.map((name) => [name, env[name]])));
 
 /**
- * Returns the <NAME>_FILE variables that are set, but only those of secret settings. `setting`: name of the variable.
- * `path`: value of the variable.
+ * Returns the <NAME>_FILE variables that are set, but only those of secret settings. `filePath`: value of the
+ * variable.
  */
-export const secretFiles = (env: Environment = process.env): { setting: string; path: string }[] =>
+export const secretFiles = (env: Environment = process.env): { variableName: string; filePath: string }[] =>
   Object.entries(SETTINGS).flatMap(([name, setting]) => {
-    const path = env[`${name}_FILE`];
-    return 'isSecret' in setting && path ? [{ setting: `${name}_FILE`, path }] : [];
+    const filePath = env[`${name}_FILE`];
+    return 'isSecret' in setting && filePath ? [{ variableName: `${name}_FILE`, filePath }] : [];
   });
 
-/** Returns the settings that `read` reads. Throws a ConfigError if one of them is missing or invalid. */
-function readSubset<T>(env: Environment, read: (reader: EnvReader) => T): T {
+/** Returns the settings that `readSettings` reads. Throws a ConfigError if one of them is missing or invalid. */
+function readSettingsSubset<T>(env: Environment, readSettings: (reader: EnvReader) => T): T {
   const reader = createEnvReader(env);
-  const config = read(reader);
+  const config = readSettings(reader);
   if (reader.errors.length > 0) throw new ConfigError(reader.errors);
   return config;
 }
 
 /** Reads the settings that operator commands use. Throws a ConfigError if one is invalid. */
 export const readCommandConfig = (env: Environment = process.env) =>
-  readSubset(env, (reader) => ({
+  readSettingsSubset(env, (reader) => ({
     journalUrl: reader.get('DATABASE_URL'),
     fenceMs: reader.get('FENCE_SECONDS') * 1000,
     serviceBaseUrl: reader.get('SERVICE_BASE_URL'),
@@ -277,7 +277,7 @@ export const readCommandConfig = (env: Environment = process.env) =>
 
 /** Reads the settings of commands that look transactions up. Throws a ConfigError if one is missing or invalid. */
 export const readLookupConfig = (env: Environment = process.env) =>
-  readSubset(env, (reader) => ({
+  readSettingsSubset(env, (reader) => ({
     journalUrl: reader.get('DATABASE_URL'),
     service: readServiceSettings(reader),
     followsTransactions: reader.get('FOLLOW_DAYS') > 0,

@@ -28,11 +28,11 @@ export interface PollSettings {
 
 /**
  * Settings of the record of changes, and of the background lookups that find changes. The gateway repeatedly looks up
- * each created transaction until it is COMPLETED or FAILED, for at most `followMs` (docs/changes.md).
+ * each created transaction until it is COMPLETED or FAILED, for at most `followAfterCreateMs` (docs/changes.md).
  */
 export interface ChangeSettings {
   /** Maximum time in ms after a create in which background lookups are sent; 0: there are no background lookups. */
-  followMs: number;
+  followAfterCreateMs: number;
   /** Maximum number of background lookups per second at one instance. */
   lookupsPerSecond: number;
   /** Retention period of recorded changes, in ms. */
@@ -51,7 +51,7 @@ export const TRACE_SAMPLERS = [
 
 export interface TracingSettings {
   /** The full URL to which traces are posted. */
-  url: string;
+  tracesUrl: string;
   headers: Readonly<Record<string, Secret>>;
   serviceName: string;
   resourceAttributes: Readonly<Record<string, string>>;

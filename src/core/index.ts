@@ -34,8 +34,8 @@ interface OperationsConfig {
     fingerprintKey: { reveal(): string };
   };
   urlPolicy: UrlPolicy;
-  polling: PollSettings;
-  changes: ChangeSettings;
+  pollSettings: PollSettings;
+  changeSettings: ChangeSettings;
   publicUrl: string | null;
 }
 
@@ -108,7 +108,7 @@ export function startOperations(options: OperationsOptions) {
       else if (outcome === 'unknown') await recovery.claimAndRecover<Transaction>(attempt, matchers[kind]);
     });
   const callbacks = new CallbackHandler({ publicUrl, callbackTokens, session, lookUp });
-  const pollingOptions = { settings: config.polling, session, notifier, runInSpan, observer, recorder };
+  const pollingOptions = { settings: config.pollSettings, session, notifier, runInSpan, observer, recorder };
   const common = { session, recovery, hashes, timeoutMs, urlPolicy, callbacks, pollingOptions };
   const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
   const payoutOperations = new PayoutOperations({ ...common, payouts, hasPreflight });

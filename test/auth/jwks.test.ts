@@ -45,7 +45,7 @@ class Harness {
     const log = logTo(this.logLines);
     this.#authenticator = new Authenticator({
       clientKeysPath: access.clientKeysFile,
-      jwtOptions: access.tokens,
+      jwtOptions: access.jwtOptions,
       clock: this.clock,
       log,
     });

@@ -141,8 +141,8 @@ export const bugs = [
     id: 'access-forged-callback',
     promise: 'A forged callback token causes nothing.',
     file: 'src/core/callbacks/callback-tokens.ts',
-    find: 'return isAuthentic && bytes',
-    replace: 'return bytes',
+    find: 'return isAuthentic && tokenBytes',
+    replace: 'return tokenBytes',
     tests: ['test/callbacks/callback-urls.test.ts'],
   },
   {

@@ -44,7 +44,7 @@ export const bugs = [
     id: 'follower-never-stops',
     promise: 'Transactions are not looked up after FOLLOW_DAYS.',
     file: 'src/core/changes/transaction-follower.ts',
-    find: 'clock.now() - succeededAt >= config.changes.followMs',
+    find: 'clock.now() - succeededAt >= config.changeSettings.followAfterCreateMs',
     replace: 'clock.now() < succeededAt',
     tests: ['test/changes/following.slow.test.ts'],
   },

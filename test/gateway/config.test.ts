@@ -44,7 +44,7 @@ test('A gateway without settings listens on loopback, starts the sandbox and all
     service: { baseUrl: '', timeoutMs: 10_000, notFoundStatus: 404 },
     journal: { settleMs: 900_000, payoutPreflight: true, keepMs: 30 * DAY_MS },
     subscriptions: { maxSubscriptions: 10_000, maxSubscriptionsPerClient: 1000, heartbeatMs: 15_000 },
-    polling: {
+    pollSettings: {
       intervalsByPhase: { payer: { length: 4 }, provider: { length: 5 }, mispaid: { length: 2 } },
       maxOutageMs: 300_000,
     },
@@ -63,7 +63,7 @@ test('With SERVICE_BASE_URL set no sandbox is started, and introspection is off 
 });
 
 const TRACING = {
-  url: 'https://collector/otlp/v1/traces',
+  tracesUrl: 'https://collector/otlp/v1/traces',
   headers: {},
   serviceName: 'paygraph',
   resourceAttributes: {},
@@ -95,7 +95,7 @@ const TAKEN: [env: Record<string, string>, property: string, value: unknown][] =
   [{ PUBLIC_URL: 'http://127.0.0.1:4000/' }, 'publicUrl', 'http://127.0.0.1:4000'],
   [
     { POLL_INTERVALS_PAYER: '100ms/1s 5s', POLL_INTERVALS_PROVIDER: '1h', POLL_INTERVALS_MISPAID: '2m' },
-    'polling.intervalsByPhase',
+    'pollSettings.intervalsByPhase',
     {
       payer: [
         { everyMs: 100, untilMs: 1000 },
@@ -105,7 +105,7 @@ const TAKEN: [env: Record<string, string>, property: string, value: unknown][] =
       mispaid: [{ everyMs: 120_000, untilMs: Infinity }],
     },
   ],
-  [{ SUBSCRIPTION_OUTAGE_SECONDS: '86400' }, 'polling.maxOutageMs', DAY_MS],
+  [{ SUBSCRIPTION_OUTAGE_SECONDS: '86400' }, 'pollSettings.maxOutageMs', DAY_MS],
   [{ SUBSCRIPTION_PING_SECONDS: '3600' }, 'subscriptions.heartbeatMs', 3_600_000],
   [{}, 'limits.maxConnections', null],
   [{ MAX_CONNECTIONS: '500' }, 'limits.maxConnections', 500],

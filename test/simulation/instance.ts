@@ -12,7 +12,7 @@ import type { Environment } from './environment';
 import type { Machine } from './machine';
 import { API_KEY, SECRET_KEY } from './service';
 
-const { polling } = readConfig({});
+const { pollSettings } = readConfig({});
 
 export const SERVICE_NAME = 'simulated';
 
@@ -70,9 +70,9 @@ export function startInstance(
         fingerprintKey: new Secret('fingerprints'),
       },
       urlPolicy: { allowsLoopback: false, allowedHosts: null },
-      polling,
+      pollSettings,
       publicUrl: null,
-      changes: { followMs: 0, keepMs, lookupsPerSecond: 1 },
+      changeSettings: { followAfterCreateMs: 0, keepMs, lookupsPerSecond: 1 },
     },
     service: SERVICE_NAME,
     warn: none,

@@ -41,10 +41,10 @@ function checkKeyExpiry(clientKeys: readonly ClientKey[], now: number): Finding[
 
 /** Checks that the public keys of the token issuer can be loaded and that the gateway can use at least one of them. */
 export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[]> {
-  const { tokens } = config.access;
-  if (tokens === null) return [findingOf.skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
+  const { jwtOptions } = config.access;
+  if (jwtOptions === null) return [findingOf.skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
   try {
-    const { keys } = await fetchJwks(tokens.jwksUrl, AbortSignal.timeout(JWKS_TIMEOUT_MS));
+    const { keys } = await fetchJwks(jwtOptions.jwksUrl, AbortSignal.timeout(JWKS_TIMEOUT_MS));
     const usableKeyCount = (await Promise.all(keys.map(isUsableKey))).filter(Boolean).length;
     if (usableKeyCount > 0)
       return [findingOf.ok(`AUTH_JWKS_URL: ${usableKeyCount} of ${keys.length} keys are usable.`)];

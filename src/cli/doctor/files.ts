@@ -58,7 +58,7 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [label: string
     ['the journal (DATABASE_URL)', sqlitePathOf(config.journal.url.reveal()) ?? ''],
     ['AUDIT_LOG_FILE', config.auditFile],
   ];
-  for (const { setting, path: filePath } of secretFiles) labelledPaths.push([setting, filePath]);
+  for (const { variableName, filePath } of secretFiles) labelledPaths.push([variableName, filePath]);
   for (const filePath of readCredentialsFile(credentialsFile).keyPaths)
     labelledPaths.push([`${filePath} (SERVICE_CREDENTIALS_FILE)`, filePath]);
   return labelledPaths;

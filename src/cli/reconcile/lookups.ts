@@ -1,4 +1,4 @@
-import { readSettingFile, type Config } from '../../config';
+import { withSettingFileError, type Config } from '../../config';
 import type { Attempt } from '../../datasources/journal/journal';
 import { ServiceClient } from '../../datasources/payment-service/client';
 import { Credentials } from '../../datasources/payment-service/credentials';
@@ -47,7 +47,7 @@ export class LookupClient implements AsyncDisposable {
   constructor(serviceSettings: Config['service'], requestsPerSecond: number) {
     const { baseUrl, timeoutMs, credentialsFile, defaultCredentials } = serviceSettings;
     const openCredentials = () => new Credentials({ credentialsFile, defaultCredentials });
-    const credentials = readSettingFile('SERVICE_CREDENTIALS_FILE', openCredentials);
+    const credentials = withSettingFileError('SERVICE_CREDENTIALS_FILE', openCredentials);
     this.#credentials = credentials;
     this.#transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
     const getSecrets = () => ({ credentials: credentials.allSecrets });

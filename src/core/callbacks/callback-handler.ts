@@ -42,7 +42,7 @@ const MAX_CONCURRENT_LOOKUPS = 16;
 export class CallbackHandler {
   readonly #clock: Clock;
   readonly #lookupBulkhead = bulkhead(MAX_CONCURRENT_LOOKUPS, MAX_TOKEN_BUCKETS);
-  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #bucketsByAttemptId = new Map<string, TokenBucket>();
 
   constructor(private readonly options: CallbackHandlerOptions) {
     this.#clock = options.session.clock;
@@ -65,12 +65,12 @@ export class CallbackHandler {
   onCallback(token: string): void {
     const attemptId = this.options.callbackTokens.decode(token);
     if (attemptId === null) return;
-    const bucket = this.#buckets.get(attemptId);
+    const bucket = this.#bucketsByAttemptId.get(attemptId);
     if (bucket?.isLookupPending) bucket.mustLookUpAgain = true;
     else if (bucket) this.#scheduleLookup(attemptId, bucket);
-    else if (this.#buckets.size < MAX_TOKEN_BUCKETS) {
+    else if (this.#bucketsByAttemptId.size < MAX_TOKEN_BUCKETS) {
       const newBucket = { isLookupPending: false, mustLookUpAgain: false, fullAt: 0 };
-      this.#buckets.set(attemptId, newBucket);
+      this.#bucketsByAttemptId.set(attemptId, newBucket);
       this.#scheduleLookup(attemptId, newBucket);
     }
   }
@@ -106,7 +106,7 @@ export class CallbackHandler {
     this.#clock.after(Math.max(0, bucket.fullAt - this.#clock.monotonic()), () => {
       if (bucket.isLookupPending) return;
       if (bucket.fullAt > this.#clock.monotonic()) this.#deleteBucketOnceRefilled(attemptId, bucket);
-      else if (this.#buckets.get(attemptId) === bucket) this.#buckets.delete(attemptId);
+      else if (this.#bucketsByAttemptId.get(attemptId) === bucket) this.#bucketsByAttemptId.delete(attemptId);
     });
   }
 }

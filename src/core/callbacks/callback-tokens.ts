@@ -4,7 +4,7 @@ import { bytesToUuid, isUuid, uuidToBytes } from '../../shared/uuid';
 /** Length in bytes of an attempt id. The authentication code in a callback token has the same length. */
 const ATTEMPT_ID_BYTES = 16;
 
-const TOKEN_FORMAT = /^[\w-]{43}$/;
+const TOKEN_PATTERN = /^[\w-]{43}$/;
 
 /**
  * Encodes and decodes the tokens of callback URLs. A token identifies an attempt. It has 43 characters of base64url: an
@@ -26,27 +26,27 @@ export class CallbackTokens {
   encode(attemptId: string): string {
     if (!isUuid(attemptId) || attemptId !== attemptId.toLowerCase())
       throw new TypeError('An attempt id must be a lower-case UUID.');
-    const id = uuidToBytes(attemptId);
-    const mac = hmac(this.#macKey, id);
-    return Buffer.concat([mac, this.#applyMask(id, mac)]).toString('base64url');
+    const idBytes = uuidToBytes(attemptId);
+    const mac = truncatedHmac(this.#macKey, idBytes);
+    return Buffer.concat([mac, this.#applyMask(idBytes, mac)]).toString('base64url');
   }
 
   /** Returns the attempt id in a token; null if the token is invalid. Compares in constant time. */
   decode(token: string): string | null {
-    if (!TOKEN_FORMAT.test(token)) return null;
-    const bytes = Buffer.from(token, 'base64url');
-    const mac = bytes.subarray(0, ATTEMPT_ID_BYTES);
-    const id = this.#applyMask(bytes.subarray(ATTEMPT_ID_BYTES), mac);
-    const isAuthentic = timingSafeEqual(hmac(this.#macKey, id), mac);
+    if (!TOKEN_PATTERN.test(token)) return null;
+    const tokenBytes = Buffer.from(token, 'base64url');
+    const mac = tokenBytes.subarray(0, ATTEMPT_ID_BYTES);
+    const idBytes = this.#applyMask(tokenBytes.subarray(ATTEMPT_ID_BYTES), mac);
+    const isAuthentic = timingSafeEqual(truncatedHmac(this.#macKey, idBytes), mac);
     // The last character has two unused bits, so four spellings decode alike. Only the canonical spelling is valid.
-    return isAuthentic && bytes.toString('base64url') === token ? bytesToUuid(id) : null;
+    return isAuthentic && tokenBytes.toString('base64url') === token ? bytesToUuid(idBytes) : null;
   }
 
-  #applyMask(id: Buffer, mac: Buffer): Buffer {
-    const mask = hmac(this.#maskKey, mac);
-    return Buffer.from(id.map((byte, index) => byte ^ (mask[index] ?? 0)));
+  #applyMask(idBytes: Buffer, mac: Buffer): Buffer {
+    const mask = truncatedHmac(this.#maskKey, mac);
+    return Buffer.from(idBytes.map((byte, index) => byte ^ (mask[index] ?? 0)));
   }
 }
 
-const hmac = (key: KeyObject, bytes: Buffer): Buffer =>
-  createHmac('sha256', key).update(bytes).digest().subarray(0, ATTEMPT_ID_BYTES);
+const truncatedHmac = (hmacKey: KeyObject, message: Buffer): Buffer =>
+  createHmac('sha256', hmacKey).update(message).digest().subarray(0, ATTEMPT_ID_BYTES);

@@ -37,7 +37,7 @@ export class ChangeRecorder {
    */
   constructor(
     private readonly session: JournalSession,
-    private readonly config: { changes: ChangeSettings; polling: PollSettings },
+    private readonly config: { changeSettings: ChangeSettings; pollSettings: PollSettings },
     private readonly onChange: (
       change: Pick<Observation, 'kind' | 'status' | 'channel'>,
       isRecorded: boolean,
@@ -173,10 +173,10 @@ export class ChangeRecorder {
 
   /** Returns the due time of the first lookup after a change; null after a final status, and if FOLLOW_DAYS is 0. */
   #nextLookupAt(phase: PollPhase): number | null {
-    const { changes, polling } = this.config;
-    if (phase === 'done' || changes.followMs === 0) return null;
+    const { changeSettings, pollSettings } = this.config;
+    if (phase === 'done' || changeSettings.followAfterCreateMs === 0) return null;
     const { clock, runtime } = this.session;
-    return clock.now() + nextFollowDelayMs(polling.intervalsByPhase[phase], 0, 0, runtime.random());
+    return clock.now() + nextFollowDelayMs(pollSettings.intervalsByPhase[phase], 0, 0, runtime.random());
   }
 }
 

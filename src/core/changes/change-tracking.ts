@@ -18,7 +18,7 @@ const FLUSH_TIMEOUT_MS = 2000;
 interface ChangeTrackingOptions {
   session: JournalSession;
   notifier: ChangeNotifier | null;
-  config: { changes: ChangeSettings; polling: PollSettings };
+  config: { changeSettings: ChangeSettings; pollSettings: PollSettings };
   observer: Pick<BackgroundObserver, 'onChange' | 'onFollowLookup' | 'onChangeDelivered'>;
 }
 
@@ -54,7 +54,7 @@ export class ChangeTracking {
       if (this.#signals.onRemoteChange(notification)) return;
       for (const feed of Object.values(feeds)) feed.onRemoteChange(notification);
     });
-    if (config.changes.followMs === 0) return;
+    if (config.changeSettings.followAfterCreateMs === 0) return;
     this.#follower = new TransactionFollower({
       session,
       config,

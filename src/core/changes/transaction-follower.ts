@@ -40,7 +40,7 @@ export interface ServiceLoad {
 
 interface FollowerOptions {
   session: JournalSession;
-  config: { changes: ChangeSettings; polling: PollSettings };
+  config: { changeSettings: ChangeSettings; pollSettings: PollSettings };
   lookupTimeoutMs: number;
   recorder: ChangeRecorder;
   serviceLoad: ServiceLoad;
@@ -89,13 +89,13 @@ export class TransactionFollower {
     const claimed = limit === 0 ? [] : await this.#claimDueLookups(limit).catch(() => []);
     for (const transaction of claimed) this.#handleClaimed(transaction);
     const mayMoreBeDue = claimed.length > 0 && claimed.length === limit;
-    const refillMs = (MAX_LOOKUPS_IN_FLIGHT / config.changes.lookupsPerSecond) * 1000;
+    const refillMs = (MAX_LOOKUPS_IN_FLIGHT / config.changeSettings.lookupsPerSecond) * 1000;
     return mayMoreBeDue ? Math.min(RUN_DELAY_MS, refillMs) : RUN_DELAY_MS;
   }
 
   #updateLookupLimit(): number {
     const { session, config, serviceLoad } = this.options;
-    const { lookupsPerSecond } = config.changes;
+    const { lookupsPerSecond } = config.changeSettings;
     const now = session.clock.monotonic();
     this.#lookupTokens = Math.min(
       lookupsPerSecond,
@@ -130,7 +130,7 @@ export class TransactionFollower {
     const { session, config, observer, recorder, runInSpan } = this.options;
     const { clock } = session;
     const { followedId, kind, succeededAt } = transaction;
-    if (clock.now() - succeededAt >= config.changes.followMs) {
+    if (clock.now() - succeededAt >= config.changeSettings.followAfterCreateMs) {
       this.#scheduleLookup({ followedId, nextLookupAt: null, failures: 0 });
       return observer.onFollowLookup(kind, 'expired');
     }
@@ -191,7 +191,7 @@ export class TransactionFollower {
   #nextLookupDelayMs(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
     const { session, config } = this.options;
     const sinceChangeMs = session.clock.now() - changedAt;
-    const intervals = config.polling.intervalsByPhase[phase];
+    const intervals = config.pollSettings.intervalsByPhase[phase];
     return nextFollowDelayMs(intervals, sinceChangeMs, failures, session.runtime.random());
   }
 

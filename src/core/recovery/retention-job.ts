@@ -12,7 +12,7 @@ interface RetentionJobOptions {
   config: {
     /** `keepMs`: retention period in ms of settled attempts, and of the input hashes of successful confirms. */
     journal: { keepMs: number };
-    changes: ChangeSettings;
+    changeSettings: ChangeSettings;
   };
 }
 
@@ -82,9 +82,11 @@ class Purger {
   }
 
   #keepMs(target: PurgeTarget): number {
-    const { journal, changes } = this.options.config;
-    if (target === 'changes') return changes.keepMs;
-    return target === 'followed' ? Math.max(changes.followMs, changes.keepMs) : journal.keepMs;
+    const { journal, changeSettings } = this.options.config;
+    if (target === 'changes') return changeSettings.keepMs;
+    return target === 'followed'
+      ? Math.max(changeSettings.followAfterCreateMs, changeSettings.keepMs)
+      : journal.keepMs;
   }
 
   /** Prepares the next step after a step with the result `progress`. Returns the delay before the next step in ms. */

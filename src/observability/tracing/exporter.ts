@@ -45,16 +45,16 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
    *   were lost since its previous call.
    */
   constructor(
-    { url, headers }: TracingSettings,
+    { tracesUrl, headers }: TracingSettings,
     private readonly monotonic: () => number,
     private readonly onExportFailure: (exportFailure: ExportFailure) => void,
   ) {
-    const httpAgent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
+    const httpAgent = new (tracesUrl.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
     const revealedHeaders = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
     // Do not use OTLPTraceExporter, because it reads headers and compression from the environment.
     const exportDelegate = createOtlpHttpExportDelegate(
       {
-        url,
+        url: tracesUrl,
         headers: async () => ({
           ...Object.fromEntries(revealedHeaders),
           'content-type': 'application/x-protobuf',
