@@ -134,11 +134,11 @@ export function registerChangeGauges({ registerScraped }: Metrics, operations: O
     },
     paygraph_observation_oldest_age_seconds: {
       help: 'Age of the oldest response that is queued to be checked for a new status or state; 0 if there is none.',
-      read: () => backlog().oldestQueuedMs / 1000,
+      read: () => backlog().oldestQueuedAgeMs / 1000,
     },
     paygraph_changes_behind_seconds: {
       help: 'Time for which a long database transaction has hidden the newest changes from their readers; 0 if none are hidden, or nobody reads.',
-      read: () => backlog().behindMs / 1000,
+      read: () => backlog().stalledMs / 1000,
     },
   });
 }

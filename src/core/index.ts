@@ -108,7 +108,8 @@ export function startOperations(options: OperationsOptions) {
       else if (outcome === 'unknown') await recovery.claimAndRecover<Transaction>(attempt, matchers[kind]);
     });
   const callbacks = new CallbackHandler({ publicUrl, callbackTokens, session, lookUp });
-  const pollingOptions = { settings: config.pollSettings, session, notifier, runInSpan, observer, recorder };
+  const { pollSettings } = config;
+  const pollingOptions = { pollSettings, session, notifier, runInSpan, observer, recorder };
   const common = { session, recovery, hashes, timeoutMs, urlPolicy, callbacks, pollingOptions };
   const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
   const payoutOperations = new PayoutOperations({ ...common, payouts, hasPreflight });
@@ -119,7 +120,7 @@ export function startOperations(options: OperationsOptions) {
     payouts: payoutOperations,
     attempts: new AttemptOperations(session),
     callbacks,
-    changes: changes.feed,
+    changes: changes.changeFeed,
     changeMetrics: changes.metrics,
     /** Returns false for UNKNOWN_SETTLE_SECONDS after a step of the system clock or of the journal's clock. */
     isClockSteady: () => clockGuard.isSteady(),

@@ -33,7 +33,7 @@ const GRAPHQL_OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
   unknown: AttemptOutcome.UNKNOWN,
 };
 
-const GRAPHQL_OPERATIONS: Record<TransactionKind, AttemptOperation> = {
+const GRAPHQL_OPERATION_BY_KIND: Record<TransactionKind, AttemptOperation> = {
   payment: AttemptOperation.CREATE_PAYMENT,
   payout: AttemptOperation.CREATE_PAYOUT,
 };
@@ -85,12 +85,12 @@ const SUB_MILLISECOND_PATTERN = /\.\d{3}\d*[1-9]/;
  * That changes no comparison with `startedAt`, which has whole milliseconds. Throws BAD_USER_INPUT if the time does not
  * exist.
  */
-function parseTimestamp(argument: string, time: string | null | undefined): number | null {
-  if (typeof time !== 'string') return null;
-  const ms = parseCalendarTime(time);
+function parseTimestamp(argument: string, timeText: string | null | undefined): number | null {
+  if (typeof timeText !== 'string') return null;
+  const ms = parseCalendarTime(timeText);
   if (Number.isNaN(ms))
     throw badArgumentError(argument, 'timestamp', `${argument} must be a time that exists in the calendar.`);
-  return SUB_MILLISECOND_PATTERN.test(time) ? ms + 1 : ms;
+  return SUB_MILLISECOND_PATTERN.test(timeText) ? ms + 1 : ms;
 }
 
 const isEarlierPosition = (first: AttemptPosition, second: AttemptPosition): boolean =>
@@ -106,8 +106,9 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly TransactionKi
   const cursor = typeof after === 'string' ? decodeAttemptCursor(after) : null;
   const rangeEnd = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
   return {
-    kinds: visibleKinds.filter((kind) => !operation || GRAPHQL_OPERATIONS[kind] === operation),
-    outcome: ATTEMPT_OUTCOMES.find((recorded) => GRAPHQL_OUTCOMES[recorded] === outcome) ?? null,
+    kinds: visibleKinds.filter((kind) => !operation || GRAPHQL_OPERATION_BY_KIND[kind] === operation),
+    outcome:
+      ATTEMPT_OUTCOMES.find((recordedOutcome) => GRAPHQL_OUTCOMES[recordedOutcome] === outcome) ?? null,
     externalId: typeof externalId === 'string' ? checkedExternalId(externalId) : null,
     startedFrom,
     beforePosition:
@@ -120,17 +121,17 @@ const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 const visibleKinds = (caller: Caller): TransactionKind[] =>
   kindsWithRight(caller, 'read', 'read:own', 'create');
 
-function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attempt {
-  const { kind, channel, transactionId, settledAt, method, currency, value } = recorded;
+function toAttempt(recordedAttempt: RecordedAttempt, context: OperationContext): Attempt {
+  const { kind, channel, transactionId, settledAt, method, currency, value } = recordedAttempt;
   const lookUp =
     transactionId === null ? null : () => context.visibleTransactions(kind).load({ channel, transactionId });
   return Object.assign(new Attempt(), {
-    idempotencyKey: recorded.key,
-    operation: GRAPHQL_OPERATIONS[kind],
+    idempotencyKey: recordedAttempt.key,
+    operation: GRAPHQL_OPERATION_BY_KIND[kind],
     channel,
-    externalId: recorded.externalId,
-    outcome: GRAPHQL_OUTCOMES[recorded.outcome],
-    startedAt: toIsoTime(recorded.startedAt),
+    externalId: recordedAttempt.externalId,
+    outcome: GRAPHQL_OUTCOMES[recordedAttempt.outcome],
+    startedAt: toIsoTime(recordedAttempt.startedAt),
     settledAt: settledAt === null ? null : toIsoTime(settledAt),
     transactionId,
     amount: Object.assign(new Amount(), { currency, value }),

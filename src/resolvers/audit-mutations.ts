@@ -29,7 +29,7 @@ interface AuditedResult {
   fields?: { path: string[] }[];
 }
 
-function auditOutcome(result: AuditedResult, input: AuditedInput) {
+function resultFields(result: AuditedResult, input: AuditedInput) {
   const { replayed, payment, payout, transactionId } = result;
   return {
     outcome: result.constructor.name,
@@ -52,7 +52,7 @@ const isKeyRejected = ({ fields }: AuditedResult): boolean =>
 /** Returns a function that runs a mutation and passes an audit entry to `recordEntry`, even if the mutation throws. */
 export function createAuditedRunner(
   recordEntry: (entry: AuditEntry) => void,
-  caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,
+  callerFields: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,
 ) {
   return async (
     operation: AuditEntry['operation'],
@@ -60,7 +60,7 @@ export function createAuditedRunner(
     runMutation: () => Promise<unknown>,
   ): Promise<unknown> => {
     const common = {
-      ...caller,
+      ...callerFields,
       operation,
       key: input.idempotencyKey ?? null,
       channel: input.channel,
@@ -69,7 +69,7 @@ export function createAuditedRunner(
     };
     try {
       const result = (await runMutation()) as AuditedResult;
-      recordEntry({ ...common, ...(isKeyRejected(result) && { key: null }), ...auditOutcome(result, input) });
+      recordEntry({ ...common, ...(isKeyRejected(result) && { key: null }), ...resultFields(result, input) });
       return result;
     } catch (error) {
       // Do not record the key if access is denied, because the key has not been checked for secrets.

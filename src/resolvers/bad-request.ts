@@ -7,8 +7,8 @@ import { isPrintable } from '../shared/text';
 type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
 /** Creates a BAD_USER_INPUT error for arguments that violate a rule. `message` must not contain their values. */
-const badUserInputError = (message: string, fields: InvalidValue[]): GraphQLError =>
-  new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields } });
+const badUserInputError = (message: string, invalidValues: InvalidValue[]): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields: invalidValues } });
 
 /** Creates a BAD_USER_INPUT error for one argument. `path`: the argument's name, or the path to a value in it. */
 export const badArgumentError = (
@@ -20,20 +20,20 @@ export const badArgumentError = (
 /** Maximum number of transactions that one field `payments`, `payouts` or `_entities` looks up. */
 const MAX_BATCH_SIZE = 100;
 
-/** Throws BAD_USER_INPUT if a list argument, named `argument`, has more than MAX_BATCH_SIZE items. */
-export function checkBatchSize(items: readonly unknown[], argument = 'transactionIds'): void {
+/** Throws BAD_USER_INPUT if a list argument, named `listName`, has more than MAX_BATCH_SIZE items. */
+export function checkBatchSize(items: readonly unknown[], listName = 'transactionIds'): void {
   if (items.length > MAX_BATCH_SIZE)
-    throw badArgumentError(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH_SIZE} items.`);
+    throw badArgumentError(listName, 'maxItems', `${listName} must have at most ${MAX_BATCH_SIZE} items.`);
 }
 
-/** Returns `first`, by default `limits.default`. Throws BAD_USER_INPUT if it is not between 1 and `limits.max`. */
+/** Returns `first`, by default `sizes.default`. Throws BAD_USER_INPUT if it is not between 1 and `sizes.max`. */
 export function checkedPageSize(
   first: number | null | undefined,
-  limits: { default: number; max: number },
+  sizes: { default: number; max: number },
 ): number {
-  const size = first ?? limits.default;
-  if (size < 1 || size > limits.max)
-    throw badArgumentError('first', 'range', `first must be from 1 to ${limits.max}.`);
+  const size = first ?? sizes.default;
+  if (size < 1 || size > sizes.max)
+    throw badArgumentError('first', 'range', `first must be from 1 to ${sizes.max}.`);
   return size;
 }
 
@@ -43,15 +43,15 @@ export function checkedLookupKey(
   transactionId?: string | null,
   externalId?: string | null,
 ): LookupKey {
-  const key: LookupKey = { channel };
-  if (transactionId) key.transactionId = transactionId;
-  if (typeof externalId === 'string') key.externalId = checkedExternalId(externalId);
-  if (!key.transactionId && key.externalId === undefined)
+  const lookupKey: LookupKey = { channel };
+  if (transactionId) lookupKey.transactionId = transactionId;
+  if (typeof externalId === 'string') lookupKey.externalId = checkedExternalId(externalId);
+  if (!lookupKey.transactionId && lookupKey.externalId === undefined)
     throw badUserInputError('At least one of transactionId and externalId is required.', [
       { path: ['transactionId'], rule: 'atLeastOne' },
       { path: ['externalId'], rule: 'atLeastOne' },
     ]);
-  return key;
+  return lookupKey;
 }
 
 /** Returns the external id. Throws BAD_USER_INPUT if it is empty, too long, not printable or contains a card number. */

@@ -10,36 +10,36 @@ import type { OperationContext } from './context';
 import { ALL_READ_SCOPES } from './node-resolver';
 import { RequiresScope, type SubscribeData } from './root-fields';
 
-function toChange(recorded: RecordedChange, context: OperationContext): Change {
-  const { kind, channel, transactionId, currency, value, received } = recorded;
+function toChange(recordedChange: RecordedChange, context: OperationContext): Change {
+  const { kind, channel, transactionId, currency, value, received } = recordedChange;
   const lookUp = async () => {
     // An event of a subscription first consumes a rate limit point of the caller.
     await context.consumeLookupPoint?.();
     return context.visibleTransactions(kind).load({ channel, transactionId });
   };
-  const fields = {
-    cursor: encodeCursor(recorded.position),
-    recordedAt: new Date(recorded.recordedAt).toISOString(),
+  const commonFields = {
+    cursor: encodeCursor(recordedChange.position),
+    recordedAt: new Date(recordedChange.recordedAt).toISOString(),
     channel,
     transactionId,
-    externalId: recorded.externalId,
-    previousStatus: recorded.previousStatus,
-    status: recorded.status,
+    externalId: recordedChange.externalId,
+    previousStatus: recordedChange.previousStatus,
+    status: recordedChange.status,
     amount: Object.assign(new Amount(), { currency, value, received }),
   };
   if (kind === 'payout')
-    return Object.assign(new PayoutChange(), fields as Partial<PayoutChange>, {
-      method: payoutMethodByType(recorded.method).name,
+    return Object.assign(new PayoutChange(), commonFields as Partial<PayoutChange>, {
+      method: payoutMethodByType(recordedChange.method).name,
       payout: lookUp,
     });
-  return Object.assign(new PaymentChange(), fields as Partial<PaymentChange>, {
-    method: paymentMethodByType(recorded.method).name,
-    state: recorded.state as PaymentChange['state'],
+  return Object.assign(new PaymentChange(), commonFields as Partial<PaymentChange>, {
+    method: paymentMethodByType(recordedChange.method).name,
+    state: recordedChange.state as PaymentChange['state'],
     payment: lookUp,
   });
 }
 
-const Channel = () => Arg('channel', () => UUID, { description: 'The merchant channel.' });
+const ChannelArg = () => Arg('channel', () => UUID, { description: 'The merchant channel.' });
 
 @Resolver()
 export class ChangeResolver {
@@ -50,7 +50,7 @@ export class ChangeResolver {
   })
   async changes(
     @Ctx() context: OperationContext,
-    @Channel() channel: string,
+    @ChannelArg() channel: string,
     @Arg('after', () => String, {
       nullable: true,
       description: 'The cursor of a change or page; without it the page begins at the oldest stored change.',
@@ -63,8 +63,8 @@ export class ChangeResolver {
     })
     first?: number | null,
   ): Promise<ChangePage> {
-    const limit = checkedPageSize(first, CHANGES_PAGE_SIZE);
-    const { changes, endPosition, hasMore } = await context.changes.read(channel, after ?? null, limit);
+    const pageSize = checkedPageSize(first, CHANGES_PAGE_SIZE);
+    const { changes, endPosition, hasMore } = await context.changes.read(channel, after ?? null, pageSize);
     return Object.assign(new ChangePage(), {
       changes: changes.map((change) => toChange(change, context)),
       endCursor: encodeCursor(endPosition),
@@ -82,17 +82,17 @@ export class ChangeResolver {
   })
   changed(
     @Ctx() context: OperationContext,
-    @Channel() _channel: string,
+    @ChannelArg() _channel: string,
     @Arg('after', () => String, {
       nullable: true,
       description: 'The cursor of a change or page; without it only new changes are sent.',
     })
     _after: string | undefined,
-    @Root() recorded: RecordedChange,
+    @Root() recordedChange: RecordedChange,
   ): Change {
     // Discard the cached results of lookups, because they may be older than this change.
     context.discardCachedLookups();
-    const change = toChange(recorded, context);
+    const change = toChange(recordedChange, context);
     context.eventId = change.cursor;
     return change;
   }

@@ -53,13 +53,13 @@ export class OperationContext {
   get payments() {
     const { caller } = this;
     const { payments } = this.operations;
-    const rights = {
+    const confirmRights = {
       hasEveryChannel: caller.channels === '*',
       createdBy: creatorRestriction(caller, 'payments:confirm'),
     };
     return {
       create: (input: CreatePaymentInput) => payments.create(input, caller.id),
-      confirm: (input: ConfirmPaymentInput) => payments.confirm(input, rights),
+      confirm: (input: ConfirmPaymentInput) => payments.confirm(input, confirmRights),
     };
   }
 
@@ -90,8 +90,8 @@ export class OperationContext {
     return (this.transactionsByKind[kind] ??= new VisibleTransactions({
       kind,
       caller,
-      feed,
-      attempts,
+      transactionFeed: feed,
+      attemptOperations: attempts,
       getLookupBulkhead,
     }));
   }

@@ -10,8 +10,8 @@ import { asSubgraph } from './subgraph';
 import { createTransactionResolver } from './transaction-resolver';
 
 const RESOLVERS = [
-  createTransactionResolver({ kind: 'payment', type: () => Payment, specSection: '4.3' }),
-  createTransactionResolver({ kind: 'payout', type: () => Payout, specSection: '4.1' }),
+  createTransactionResolver({ kind: 'payment', getType: () => Payment, specSection: '4.3' }),
+  createTransactionResolver({ kind: 'payout', getType: () => Payout, specSection: '4.1' }),
   MutationResolver,
   NodeResolver,
   AttemptResolver,

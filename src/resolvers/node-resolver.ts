@@ -16,15 +16,15 @@ export const ALL_READ_SCOPES = [
 /**
  * Looks up the payment or payout with a global id; null if it is not found. Throws BAD_USER_INPUT if the id is invalid,
  * and an AccessError if the caller may not read this kind of transaction or use the channel.
- * @param path the path of the id in the arguments, for the error
+ * @param idPath the path of the id in the arguments, for the error
  */
 export function lookUpNode(
   id: string,
   context: OperationContext,
-  path: readonly string[] = ['id'],
+  idPath: readonly string[] = ['id'],
 ): Promise<Node | null> {
   const ref = decodeNodeId(id);
-  if (!ref) throw badArgumentError(path, 'nodeId', 'id was not issued by this gateway.');
+  if (!ref) throw badArgumentError(idPath, 'nodeId', 'id was not issued by this gateway.');
   const { kind, ...key } = ref;
   requireScope(context.caller, `${kind}s:read`, `${kind}s:read:own`);
   return context.visibleTransactions(kind).load(key);

@@ -21,7 +21,7 @@ const OWN_SCOPE_NOTE =
   ' A caller that has only the :own scope gets transactions of other callers as not found.';
 
 type RootField = GraphQLField<unknown, OperationContext>;
-type Resolver = GraphQLFieldResolver<unknown, OperationContext>;
+type FieldResolver = GraphQLFieldResolver<unknown, OperationContext>;
 
 function channelOf(args: Record<string, unknown>): string | undefined {
   const channel = args['channel'] ?? (args['input'] as { channel?: unknown } | undefined)?.channel;
@@ -50,7 +50,7 @@ export function guardRootField(field: RootField): void {
   field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${ownScopeNote}`;
   const { resolve = defaultFieldResolver, subscribe } = field;
   const withAccessCheck =
-    (resolver: Resolver): Resolver =>
+    (resolver: FieldResolver): FieldResolver =>
     (source, args, context, info) => {
       checkAccess(scopes, args, context);
       return resolver(source, args, context, info);

@@ -57,12 +57,12 @@ function createEntityLookup(schema: GraphQLSchema) {
       badArgumentError([...path, '__typename'], 'entityType', message);
     const objectTypeNames = objectTypeNamesByEntity.get(typename);
     if (!objectTypeNames) throw typenameError('__typename is not an entity type of this subgraph.');
-    const entity = await lookUpNode(id, context, [...path, 'id']);
-    if (entity && !objectTypeNames.includes(entity.constructor.name))
+    const node = await lookUpNode(id, context, [...path, 'id']);
+    if (node && !objectTypeNames.includes(node.constructor.name))
       throw typenameError(
         '__typename is not the type of the entity. Use PaymentResource or PayoutResource if it is unknown.',
       );
-    return entity;
+    return node;
   };
 }
 
@@ -115,7 +115,7 @@ function federationEntitiesField(schema: GraphQLSchema): RootFieldConfig {
  * the built schema instead of building a new one from SDL, because SDL contains neither resolvers nor extensions.
  */
 export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
-  const config = schema.toConfig();
+  const schemaConfig = schema.toConfig();
   const query = schema.getQueryType()?.toConfig();
   if (!query) throw new Error('Bug in the gateway: the GraphQL schema has no query type.');
   const federationFields = {
@@ -127,8 +127,8 @@ export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
     .filter(({ name }) => name in federationFields)
     .forEach(guardRootField);
   return new GraphQLSchema({
-    ...config,
+    ...schemaConfig,
     query: Query,
-    types: config.types.filter(({ name }) => name !== Query.name),
+    types: schemaConfig.types.filter(({ name }) => name !== Query.name),
   });
 }

@@ -9,15 +9,15 @@ import { RequiresScope, type SubscribeData } from './root-fields';
 
 interface ResolverOptions {
   kind: 'payment' | 'payout';
-  type: () => typeof Payment | typeof Payout;
+  getType: () => typeof Payment | typeof Payout;
   /** Section of the payment service's specification that defines the lookup, such as 4.3. */
   specSection: string;
 }
 
-type LookupResult = Promise<PaymentResource | PayoutResource | null>;
+type LookupPromise = Promise<PaymentResource | PayoutResource | null>;
 
 /** Returns the resolver of `payment`, `payments` and `paymentUpdated`, or of the same fields for payouts. */
-export function createTransactionResolver({ kind, type, specSection }: ResolverOptions): new () => object {
+export function createTransactionResolver({ kind, getType, specSection }: ResolverOptions): new () => object {
   const CanRead = () => RequiresScope(`${kind}s:read`, `${kind}s:read:own`);
   const Channel = () => Arg('channel', () => UUID, { description: `The merchant channel of the ${kind}.` });
   const idDescription = `The id of the ${kind} at the service.`;
@@ -25,7 +25,7 @@ export function createTransactionResolver({ kind, type, specSection }: ResolverO
   @Resolver()
   class TransactionResolver {
     @CanRead()
-    @Query(type, {
+    @Query(getType, {
       name: kind,
       nullable: true,
       description: `A ${kind} by transactionId, externalId or both, which must then belong together. Null if the service finds none (spec ${specSection}); it may find a new ${kind} only after a delay.`,
@@ -40,12 +40,12 @@ export function createTransactionResolver({ kind, type, specSection }: ResolverO
         description: "The identifier in the client's system.",
       })
       externalId?: string,
-    ): LookupResult {
+    ): LookupPromise {
       return context.visibleTransactions(kind).load(checkedLookupKey(channel, transactionId, externalId));
     }
 
     @CanRead()
-    @Query(() => [type()], {
+    @Query(() => [getType()], {
       name: `${kind}s`,
       nullable: 'items',
       description: `Up to 100 ${kind}s in the order of transactionIds. An item is null if its ${kind} is not found. If its lookup fails, the item is null, with one error at its path.`,
@@ -57,14 +57,14 @@ export function createTransactionResolver({ kind, type, specSection }: ResolverO
         description: `The ids of the ${kind}s at the service, at most 100.`,
       })
       transactionIds: string[],
-    ): LookupResult[] {
+    ): LookupPromise[] {
       checkBatchSize(transactionIds);
-      const transactions = context.visibleTransactions(kind);
-      return transactionIds.map((transactionId) => transactions.load({ channel, transactionId }));
+      const visibleTransactions = context.visibleTransactions(kind);
+      return transactionIds.map((transactionId) => visibleTransactions.load({ channel, transactionId }));
     }
 
     @CanRead()
-    @Subscription(type, {
+    @Subscription(getType, {
       name: `${kind}Updated`,
       subscribe: ({ args, context }: SubscribeData<{ channel: string; transactionId: string }>) =>
         context.visibleTransactions(kind).watch(args.channel, args.transactionId),

@@ -6,7 +6,7 @@ import { badArgumentError } from './bad-request';
 import { kindsWithRight } from './visible-transactions';
 
 /** Returns the position of a cursor; null if the cursor is null. Throws BAD_USER_INPUT if it is malformed. */
-function parseCursor(cursor: string | null): ChangePosition | null {
+function positionOfCursor(cursor: string | null): ChangePosition | null {
   const position = cursor === null ? null : decodeCursor(cursor);
   if (position === undefined)
     throw badArgumentError('after', 'cursor', 'The argument `after` is not a cursor of this gateway.');
@@ -21,35 +21,35 @@ function parseCursor(cursor: string | null): ChangePosition | null {
 export class VisibleChanges {
   constructor(
     private readonly caller: Caller,
-    private readonly feed: ChangeFeed,
+    private readonly changeFeed: ChangeFeed,
   ) {}
 
   /**
-   * Returns at most `limit` changes after a cursor, oldest first. If `after` is null, begins with the oldest stored
-   * change.
+   * Returns at most `limit` changes after a cursor, oldest first. If `afterCursor` is null, begins with the oldest
+   * stored change.
    * @throws AccessError if the caller may not use the channel; BAD_USER_INPUT if the cursor is malformed;
    * PositionExpired if changes after the cursor were deleted; UNAVAILABLE if the journal cannot be read
    */
-  async read(channel: string, after: string | null, limit: number): ReturnType<ChangeFeed['read']> {
-    return this.feed.read(this.#filterFor(channel), parseCursor(after), limit);
+  async read(channel: string, afterCursor: string | null, limit: number): ReturnType<ChangeFeed['read']> {
+    return this.changeFeed.read(this.#filterFor(channel), positionOfCursor(afterCursor), limit);
   }
 
   /**
-   * Yields every change after a cursor, then new changes as they are recorded. If `after` is null, yields only new
-   * changes. The iterator throws PositionExpired if changes after its position were deleted.
+   * Yields every change after a cursor, then new changes as they are recorded. If `afterCursor` is null, yields only
+   * new changes. The iterator throws PositionExpired if changes after its position were deleted.
    * @throws AccessError if the caller may not use the channel; BAD_USER_INPUT if the cursor is malformed
    */
-  watch(channel: string, after: string | null): AsyncIterableIterator<RecordedChange, undefined> {
-    return this.feed.watch(this.#filterFor(channel), parseCursor(after));
+  watch(channel: string, afterCursor: string | null): AsyncIterableIterator<RecordedChange, undefined> {
+    return this.changeFeed.watch(this.#filterFor(channel), positionOfCursor(afterCursor));
   }
 
   /** Returns the filter for changes that the caller may read. Throws an AccessError if the channel is forbidden. */
   #filterFor(channel: string): ChangeFilter {
     const { caller } = this;
     requireChannel(caller, channel);
-    const clientByKind = kindsWithRight(caller, 'read', 'read:own').map(
+    const clientEntries = kindsWithRight(caller, 'read', 'read:own').map(
       (kind) => [kind, creatorRestriction(caller, `${kind}s:read`)] as const,
     );
-    return { channel, clientByKind: Object.fromEntries(clientByKind) };
+    return { channel, clientByKind: Object.fromEntries(clientEntries) };
   }
 }

@@ -14,8 +14,8 @@ import type { PayoutResource } from '../schema/payout';
 interface VisibleTransactionsOptions {
   kind: TransactionKind;
   caller: Caller;
-  feed: TransactionFeed<PaymentResource> | TransactionFeed<PayoutResource>;
-  attempts: AttemptOperations;
+  transactionFeed: TransactionFeed<PaymentResource> | TransactionFeed<PayoutResource>;
+  attemptOperations: AttemptOperations;
   getLookupBulkhead: ReturnType<typeof createLookupBulkheadGetter>;
 }
 
@@ -47,16 +47,16 @@ export class VisibleTransactions {
    * Loads from the journal the transaction id for a lookup key; null if the caller did not create this transaction. The
    * property is undefined if the caller may read the transactions of all callers.
    */
-  readonly #createdIdLoader: DataLoader<LookupKey, string | null, string> | undefined;
+  readonly #ownIdLoader: DataLoader<LookupKey, string | null, string> | undefined;
 
   constructor(options: VisibleTransactionsOptions) {
-    const { kind, caller, attempts } = options;
+    const { kind, caller, attemptOperations } = options;
     this.#options = options;
     const creator = creatorRestriction(caller, `${kind}s:read`);
     if (creator === null) return;
-    this.#createdIdLoader = new DataLoader(
-      async (keys) => {
-        const ownAttempts = await attempts.findCreated(creator, kind, keys);
+    this.#ownIdLoader = new DataLoader(
+      async (lookupKeys) => {
+        const ownAttempts = await attemptOperations.findCreated(creator, kind, lookupKeys);
         return ownAttempts.map((attempt) => attempt?.transactionId ?? null);
       },
       { cacheKeyFn: lookupCacheKey },
@@ -67,9 +67,11 @@ export class VisibleTransactions {
    * Looks a transaction up. Returns null if the service does not find it, or if the caller has only the `:own` scope
    * and did not create the transaction. Throws an AccessError if the caller may not use the channel.
    */
-  load(key: LookupKey): Promise<Transaction | null> {
-    requireChannel(this.#options.caller, key.channel);
-    return this.#createdIdLoader ? this.#loadOwn(key, this.#createdIdLoader.load(key)) : this.#lookUp(key);
+  load(lookupKey: LookupKey): Promise<Transaction | null> {
+    requireChannel(this.#options.caller, lookupKey.channel);
+    return this.#ownIdLoader
+      ? this.#loadOwn(lookupKey, this.#ownIdLoader.load(lookupKey))
+      : this.#lookUp(lookupKey);
   }
 
   /**
@@ -79,36 +81,38 @@ export class VisibleTransactions {
    * transaction.
    */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<Transaction>> {
-    const { caller, kind, feed } = this.#options;
+    const { caller, kind, transactionFeed } = this.#options;
     requireChannel(caller, channel);
-    if (this.#createdIdLoader && (await this.#createdIdLoader.load({ channel, transactionId })) === null)
+    if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === null)
       throw transactionNotFoundError(kind);
-    return feed.watch(channel, transactionId);
+    return transactionFeed.watch(channel, transactionId);
   }
 
-  async #loadOwn({ channel, externalId }: LookupKey, ownTransactionId: Promise<string | null>) {
-    const transactionId = await ownTransactionId;
+  async #loadOwn({ channel, externalId }: LookupKey, ownIdPromise: Promise<string | null>) {
+    const transactionId = await ownIdPromise;
     if (transactionId === null) return null;
     // Look up by the transaction id from the journal, because other callers may have used the same external id.
     const transaction = await this.#lookUp({ channel, transactionId });
     return transaction && externalId !== undefined ? withExternalId(transaction, externalId) : transaction;
   }
 
-  #lookUp(key: LookupKey): Promise<Transaction | null> {
-    this.#lookupLoader ??= new DataLoader((keys) => Promise.all(this.#lookUpAll(keys)), {
+  #lookUp(lookupKey: LookupKey): Promise<Transaction | null> {
+    this.#lookupLoader ??= new DataLoader((lookupKeys) => Promise.all(this.#lookUpAll(lookupKeys)), {
       cacheKeyFn: lookupCacheKey,
     });
-    return this.#lookupLoader.load(key);
+    return this.#lookupLoader.load(lookupKey);
   }
 
   /** Looks each key up separately, because the service cannot look up several transactions in one request. */
-  #lookUpAll(keys: readonly LookupKey[]): Promise<Transaction | null | Error>[] {
-    const { feed, getLookupBulkhead } = this.#options;
-    const lookUp = (key: LookupKey): Promise<Transaction | null> => feed.lookUp(key);
+  #lookUpAll(lookupKeys: readonly LookupKey[]): Promise<Transaction | null | Error>[] {
+    const { transactionFeed, getLookupBulkhead } = this.#options;
+    const lookUp = (lookupKey: LookupKey): Promise<Transaction | null> => transactionFeed.lookUp(lookupKey);
     // Most operations look up only one transaction, which needs no limit.
     const lookUpWithLimit =
-      keys.length === 1 ? lookUp : (key: LookupKey) => getLookupBulkhead().execute(() => lookUp(key));
-    return keys.map((key) => lookUpWithLimit(key).catch((error: Error) => error));
+      lookupKeys.length === 1
+        ? lookUp
+        : (lookupKey: LookupKey) => getLookupBulkhead().execute(() => lookUp(lookupKey));
+    return lookupKeys.map((lookupKey) => lookUpWithLimit(lookupKey).catch((error: Error) => error));
   }
 }
 

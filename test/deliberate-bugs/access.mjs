@@ -12,7 +12,7 @@ export const bugs = [
     id: 'access-channel-of-node',
     promise: 'A global id of another channel finds nothing.',
     file: 'src/resolvers/visible-transactions.ts',
-    find: 'requireChannel(this.#options.caller, key.channel);',
+    find: 'requireChannel(this.#options.caller, lookupKey.channel);',
     replace: '',
     tests: ['test/auth/tenant-isolation.test.ts', 'test/auth/auth-bypass.test.ts'],
   },
@@ -28,7 +28,7 @@ export const bugs = [
     id: 'access-own-watch',
     promise: 'A caller with read:own watches only what it created.',
     file: 'src/resolvers/visible-transactions.ts',
-    find: 'if (this.#createdIdLoader && (await this.#createdIdLoader.load({ channel, transactionId })) === null)',
+    find: 'if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === null)',
     replace:
       'if (this.#createdIdLoader && (await this.#createdIdLoader.load({ channel, transactionId })) === undefined)',
     tests: ['test/auth/tenant-isolation.test.ts'],

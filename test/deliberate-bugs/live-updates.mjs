@@ -12,8 +12,9 @@ export const bugs = [
     id: 'live-older-answer-shown',
     promise: 'A subscriber never sees an older state after a newer one.',
     file: 'src/core/polling/transaction-poller.ts',
-    find: 'if (!before || requestedAt >= before.receivedAt) this.#acceptResponse(snapshot);',
-    replace: 'if (!before || requestedAt <= before.receivedAt) this.#acceptResponse(snapshot);',
+    find: 'if (!before || requestedAtMonotonic >= before.receivedAtMonotonic) this.#acceptResponse(snapshot);',
+    replace:
+      'if (!before || requestedAtMonotonic <= before.receivedAtMonotonic) this.#acceptResponse(snapshot);',
     tests: ['test/subscriptions/result-order.test.ts'],
   },
   {
@@ -60,8 +61,8 @@ export const bugs = [
     id: 'live-outage-untold',
     promise: 'Subscribers are told of a lasting outage.',
     file: 'src/core/polling/transaction-poller.ts',
-    find: 'this.#outage.since + settings.maxOutageMs - clock.monotonic()',
-    replace: 'settings.maxOutageMs',
+    find: 'this.#outage.since + pollSettings.maxOutageMs - clock.monotonic()',
+    replace: 'pollSettings.maxOutageMs',
     tests: ['test/subscriptions/poll-schedule.slow.test.ts'],
   },
   {

@@ -16,20 +16,20 @@ import type { ChangeSignals, Watcher } from './change-signals';
 
 const READ_TIMEOUT_MS = 2000;
 /** Maximum number of changes that a watcher gets from one read, and so keeps in memory. */
-const PAGE_SIZE = 100;
+const WATCHER_PAGE_SIZE = 100;
 /**
  * While an open database transaction hides newer changes, a watcher waits at most this long (in ms) for a wake-up before
- * it reads again. The wait doubles with each such read, up to MAX_BEHIND_WAIT_MS.
+ * it reads again. The wait doubles with each such read, up to MAX_REREAD_WAIT_MS.
  */
-const FIRST_BEHIND_WAIT_MS = 20;
-const MAX_BEHIND_WAIT_MS = 250;
-const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
+const FIRST_REREAD_WAIT_MS = 20;
+const MAX_REREAD_WAIT_MS = 250;
+const READ_RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
 /**
- * Time in ms after the latest stalled read (see #stalledReads) for which `behindMs` is valid. Later, `behindMs` is 0,
+ * Time in ms after the latest stalled read (see #stallTimes) for which `stalledMs` is valid. Later, `stalledMs` is 0,
  * because it is out of date.
  */
-const BEHIND_EXPIRY_MS = 60_000;
+const STALL_EXPIRY_MS = 60_000;
 
 /** Selects the changes that one reader may see. */
 export type ChangeFilter = Pick<ChangeRange, 'clientByKind'> & { channel: string };
@@ -47,7 +47,7 @@ export class ChangeFeed {
    * Monotonic times of the first and the latest of consecutive stalled reads. A read is stalled while an open database
    * transaction keeps newer changes unreadable. Undefined if the latest read was not stalled.
    */
-  #stalledReads: { firstAt: number; lastAt: number } | undefined;
+  #stallTimes: { firstAt: number; lastAt: number } | undefined;
 
   constructor(
     private readonly journalSession: FeedSession,
@@ -56,9 +56,9 @@ export class ChangeFeed {
   ) {}
 
   /** Duration in ms of the current series of stalled reads; 0 if there is none, or if the latest is out of date. */
-  get behindMs(): number {
-    const { firstAt, lastAt } = this.#stalledReads ?? { firstAt: 0, lastAt: 0 };
-    return this.journalSession.clock.monotonic() - lastAt < BEHIND_EXPIRY_MS ? lastAt - firstAt : 0;
+  get stalledMs(): number {
+    const { firstAt, lastAt } = this.#stallTimes ?? { firstAt: 0, lastAt: 0 };
+    return this.journalSession.clock.monotonic() - lastAt < STALL_EXPIRY_MS ? lastAt - firstAt : 0;
   }
 
   /**
@@ -105,8 +105,8 @@ export class ChangeFeed {
     after: ChangePosition | null,
   ): AsyncIterableIterator<RecordedChange, undefined> {
     const watcher = this.signals.watch(filter.channel);
-    const startPosition = after ? Promise.resolve(after) : this.#readNewestPosition(filter, watcher);
-    const changes = this.#yieldChanges(filter, startPosition, watcher);
+    const startPromise = after ? Promise.resolve(after) : this.#readNewestPosition(filter, watcher);
+    const changes = this.#yieldChanges(filter, startPromise, watcher);
     const iterator: AsyncIterableIterator<RecordedChange, undefined> = {
       next: () => runOutsideRequests(() => changes.next()),
       return: () => {
@@ -121,12 +121,12 @@ export class ChangeFeed {
 
   async *#yieldChanges(
     filter: ChangeFilter,
-    startPosition: Promise<ChangePosition>,
+    startPromise: Promise<ChangePosition>,
     watcher: Watcher,
   ): AsyncGenerator<RecordedChange, undefined> {
     try {
-      let position = await startPosition;
-      let behindWaitMs = FIRST_BEHIND_WAIT_MS;
+      let position = await startPromise;
+      let rereadWaitMs = FIRST_REREAD_WAIT_MS;
       let hasCaughtUp = false;
       while (!watcher.isStopped) {
         const seenWakeCount = watcher.wakeCount;
@@ -138,12 +138,12 @@ export class ChangeFeed {
           yield change;
         }
         position = page.endPosition;
-        if (page.changes.length > 0 || page.hasMore) behindWaitMs = FIRST_BEHIND_WAIT_MS;
+        if (page.changes.length > 0 || page.hasMore) rereadWaitMs = FIRST_REREAD_WAIT_MS;
         if (page.hasMore) continue;
         hasCaughtUp = true;
         const isBehind = page.hasUnreadableChanges;
-        await watcher.waitForWake(seenWakeCount, isBehind ? behindWaitMs : Infinity);
-        behindWaitMs = isBehind ? Math.min(MAX_BEHIND_WAIT_MS, behindWaitMs * 2) : FIRST_BEHIND_WAIT_MS;
+        await watcher.waitForWake(seenWakeCount, isBehind ? rereadWaitMs : Infinity);
+        rereadWaitMs = isBehind ? Math.min(MAX_REREAD_WAIT_MS, rereadWaitMs * 2) : FIRST_REREAD_WAIT_MS;
       }
       return undefined;
     } finally {
@@ -151,14 +151,16 @@ export class ChangeFeed {
     }
   }
 
-  /** Reads a page of changes, and retries failures as #retry() does. Undefined if the watcher was stopped. */
+  /** Reads a page of changes, and retries failures as #retryRead() does. Undefined if the watcher was stopped. */
   #readForWatcher(filter: ChangeFilter, after: ChangePosition, watcher: Watcher) {
     // Watchers share only reads that began after the last wake-up: an earlier read may lack the newest change.
     const key = JSON.stringify([watcher.wakeCount, after, filter]);
-    return this.#retry(watcher, () => {
+    return this.#retryRead(watcher, () => {
       let reading = this.#readsInFlight.get(key);
       if (!reading) {
-        reading = this.#readPage(filter, after, PAGE_SIZE).finally(() => this.#readsInFlight.delete(key));
+        reading = this.#readPage(filter, after, WATCHER_PAGE_SIZE).finally(() =>
+          this.#readsInFlight.delete(key),
+        );
         this.#readsInFlight.set(key, reading);
       }
       return reading;
@@ -172,7 +174,7 @@ export class ChangeFeed {
   async #readNewestPosition({ channel }: ChangeFilter, watcher: Watcher): Promise<ChangePosition> {
     const { journal, service } = this.journalSession;
     const read = () => runOutsideRequests(() => journal.newestChange(service, channel));
-    return (await this.#retry(watcher, read)) ?? BEFORE_FIRST_CHANGE;
+    return (await this.#retryRead(watcher, read)) ?? BEFORE_FIRST_CHANGE;
   }
 
   async #readPage(filter: ChangeFilter, after: ChangePosition | null, limit: number): Promise<ChangeBatch> {
@@ -183,7 +185,7 @@ export class ChangeFeed {
     // A busy journal always has an open database transaction, so `hasUnreadableChanges` alone does not mean that the
     // read is stalled. A read that returns the newest readable changes is not stalled.
     const isStalled = page.hasUnreadableChanges && (page.changes.length === 0 || page.hasMore);
-    this.#stalledReads = isStalled ? { firstAt: this.#stalledReads?.firstAt ?? now, lastAt: now } : undefined;
+    this.#stallTimes = isStalled ? { firstAt: this.#stallTimes?.firstAt ?? now, lastAt: now } : undefined;
     return page;
   }
 
@@ -191,14 +193,14 @@ export class ChangeFeed {
    * Retries a read until it succeeds. Returns undefined if the watcher was stopped. Throws PositionExpired without a
    * retry.
    */
-  async #retry<T>(watcher: Watcher, read: () => Promise<T>): Promise<T | undefined> {
+  async #retryRead<T>(watcher: Watcher, read: () => Promise<T>): Promise<T | undefined> {
     for (let failureCount = 0; !watcher.isStopped; failureCount += 1) {
       try {
         return await read();
       } catch (error) {
         if (error instanceof PositionExpired) throw error;
       }
-      await watcher.pause(backoffMs(RETRY_BACKOFF, failureCount, this.journalSession.runtime.random()));
+      await watcher.pause(backoffMs(READ_RETRY_BACKOFF, failureCount, this.journalSession.runtime.random()));
     }
     return undefined;
   }

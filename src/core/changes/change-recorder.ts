@@ -12,9 +12,9 @@ import { ObservationQueue } from './observation-queue';
 /** State of a transaction in the latest response that this instance received. */
 export interface KnownState extends Pick<ObservationWithPhase, 'status' | 'state' | 'phase'> {
   /** When a response last showed the transaction, by the monotonic clock. */
-  seenAt: number;
+  seenAtMonotonic: number;
   /** When the journal last reported that it has recorded this state, in journal time; undefined until then. */
-  verifiedAt: number | undefined;
+  confirmedAt: number | undefined;
 }
 
 const MAX_KNOWN_STATES = 20_000;
@@ -24,7 +24,7 @@ const MAX_KNOWN_STATES = 20_000;
  * and delays no response: the writes to the journal are queued.
  */
 export class ChangeRecorder {
-  readonly #knownStates: Record<TransactionKind, LRUCache<string, KnownState>> = {
+  readonly #knownStatesByKind: Record<TransactionKind, LRUCache<string, KnownState>> = {
     payment: lazyLruCache(MAX_KNOWN_STATES),
     payout: lazyLruCache(MAX_KNOWN_STATES),
   };
@@ -39,7 +39,7 @@ export class ChangeRecorder {
     private readonly session: JournalSession,
     private readonly config: { changeSettings: ChangeSettings; pollSettings: PollSettings },
     private readonly onChange: (
-      change: Pick<Observation, 'kind' | 'status' | 'channel'>,
+      observedChange: Pick<Observation, 'kind' | 'status' | 'channel'>,
       isRecorded: boolean,
     ) => void,
   ) {
@@ -53,14 +53,14 @@ export class ChangeRecorder {
 
   /**
    * Returns the number of observed states that the journal has not yet checked or recorded (`queuedCount`), and the age of
-   * the oldest of them in ms (`oldestQueuedMs`; 0 if there is none).
+   * the oldest of them in ms (`oldestQueuedAgeMs`; 0 if there is none).
    */
-  backlog(): { queuedCount: number; oldestQueuedMs: number } {
+  backlog(): { queuedCount: number; oldestQueuedAgeMs: number } {
     const now = this.session.clock.now();
     const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followedFilter.oldestAt ?? now);
     return {
-      queuedCount: this.#queue.size + this.#followedFilter.size,
-      oldestQueuedMs: Math.max(0, now - oldestAt),
+      queuedCount: this.#queue.queuedCount + this.#followedFilter.queuedCount,
+      oldestQueuedAgeMs: Math.max(0, now - oldestAt),
     };
   }
 
@@ -73,15 +73,16 @@ export class ChangeRecorder {
   /**
    * Queues the state in a response for recording, unless this instance already knows this state or knows that the
    * transaction is not followed. If no state of a payment is known yet, ignores a response that lacks `state`.
-   * @param requestedAt start of the request, by `Runtime.monotonic()`
+   * @param requestedAtMonotonic start of the request, by `Runtime.monotonic()`
    */
-  onSnapshot(snapshot: Snapshot, requestedAt: number): void {
-    const lastState = this.#knownStates[snapshot.kind].get(snapshot.transactionId);
+  onSnapshot(snapshot: Snapshot, requestedAtMonotonic: number): void {
+    const lastState = this.#knownStatesByKind[snapshot.kind].get(snapshot.transactionId);
     if (lastState) {
-      lastState.seenAt = this.session.clock.monotonic();
-      if (!isSameState(lastState, snapshot)) this.#enqueue(this.#toObservation(snapshot, requestedAt));
+      lastState.seenAtMonotonic = this.session.clock.monotonic();
+      if (!isSameState(lastState, snapshot))
+        this.#enqueue(this.#toObservation(snapshot, requestedAtMonotonic));
     } else if (!isStateMissing(snapshot) && !this.#followedFilter.isNotFollowed(snapshot.transactionId)) {
-      this.#followedFilter.add(this.#toObservation(snapshot, requestedAt));
+      this.#followedFilter.add(this.#toObservation(snapshot, requestedAtMonotonic));
     }
   }
 
@@ -100,38 +101,38 @@ export class ChangeRecorder {
    * Returns the known state if the row has the same status and no later change. Otherwise, forgets the known state and
    * returns undefined.
    */
-  revalidateKnownState(followed: FollowedTransaction): KnownState | undefined {
-    const { kind, transactionId, status, changedAt } = followed;
-    const lastState = this.#knownStates[kind].peek(transactionId);
-    const isCurrent = lastState?.status === status && changedAt <= (lastState.verifiedAt ?? -Infinity);
+  revalidateKnownState(followedTransaction: FollowedTransaction): KnownState | undefined {
+    const { kind, transactionId, status, changedAt } = followedTransaction;
+    const lastState = this.#knownStatesByKind[kind].peek(transactionId);
+    const isCurrent = lastState?.status === status && changedAt <= (lastState.confirmedAt ?? -Infinity);
     if (isCurrent) return lastState;
-    this.#knownStates[kind].delete(transactionId);
+    this.#knownStatesByKind[kind].delete(transactionId);
     this.#followedFilter.forgetNotFollowed(transactionId);
     return undefined;
   }
 
   /** Returns the last known state of a transaction; undefined if this instance knows none. */
   lastKnownState(kind: TransactionKind, transactionId: string): KnownState | undefined {
-    return this.#knownStates[kind].peek(transactionId);
+    return this.#knownStatesByKind[kind].peek(transactionId);
   }
 
   /** Must be called when the journal has recorded the outcome of a create and, with it, the first change. */
   onCreateRecorded(snapshot: Snapshot): void {
-    const lastState = this.#knownStates[snapshot.kind].peek(snapshot.transactionId);
-    if (lastState?.status === snapshot.status) lastState.verifiedAt ??= this.session.clock.now();
+    const lastState = this.#knownStatesByKind[snapshot.kind].peek(snapshot.transactionId);
+    if (lastState?.status === snapshot.status) lastState.confirmedAt ??= this.session.clock.now();
     this.onChange(snapshot, true);
   }
 
   #enqueueIfNew(observation: ObservationWithPhase): void {
-    const lastState = this.#knownStates[observation.kind].get(observation.transactionId);
+    const lastState = this.#knownStatesByKind[observation.kind].get(observation.transactionId);
     if (lastState?.status !== observation.status || lastState.state !== observation.state)
       this.#enqueue(observation);
   }
 
-  #toObservation(snapshot: Snapshot, requestedAt: number): ObservationWithPhase {
+  #toObservation(snapshot: Snapshot, requestedAtMonotonic: number): ObservationWithPhase {
     const { clock, runtime, service } = this.session;
     const observedAt = clock.now();
-    const sinceRequestMs = Math.max(0, runtime.monotonic() - requestedAt);
+    const sinceRequestMs = Math.max(0, runtime.monotonic() - requestedAtMonotonic);
     const { kind, channel, transactionId, status } = snapshot;
     const phase = pollPhase(snapshot);
     return {
@@ -144,7 +145,7 @@ export class ChangeRecorder {
       received: status === 'MISPAID' ? receivedAmountOf(snapshot) : null,
       phase,
       isFinal: phase === 'done',
-      nextLookupAt: this.#nextLookupAt(phase),
+      nextLookupAt: this.#firstFollowLookupAt(phase),
       requestedAt: Math.floor(observedAt - sinceRequestMs),
       observedAt,
     };
@@ -155,24 +156,24 @@ export class ChangeRecorder {
     const knownState = this.#rememberState(observation);
     this.#queue.add(observation, (result) => {
       if (result === 'recorded' || result === 'dropped') this.onChange(observation, result === 'recorded');
-      const isLatest = this.#knownStates[kind].peek(transactionId) === knownState;
+      const isLatest = this.#knownStatesByKind[kind].peek(transactionId) === knownState;
       if (!isLatest) return;
-      if (result === 'recorded' || result === 'unchanged') knownState.verifiedAt = this.session.clock.now();
+      if (result === 'recorded' || result === 'unchanged') knownState.confirmedAt = this.session.clock.now();
       // Forgets the state, so that the next response is compared with the journal again.
-      else this.#knownStates[kind].delete(transactionId);
+      else this.#knownStatesByKind[kind].delete(transactionId);
       if (result === 'not_followed') this.#followedFilter.cacheNotFollowed(transactionId);
     });
   }
 
   #rememberState({ kind, transactionId, status, state, phase }: ObservationWithPhase): KnownState {
-    const seenAt = this.session.clock.monotonic();
-    const knownState: KnownState = { status, state, phase, seenAt, verifiedAt: undefined };
-    this.#knownStates[kind].set(transactionId, knownState);
+    const seenAtMonotonic = this.session.clock.monotonic();
+    const knownState: KnownState = { status, state, phase, seenAtMonotonic, confirmedAt: undefined };
+    this.#knownStatesByKind[kind].set(transactionId, knownState);
     return knownState;
   }
 
   /** Returns the due time of the first lookup after a change; null after a final status, and if FOLLOW_DAYS is 0. */
-  #nextLookupAt(phase: PollPhase): number | null {
+  #firstFollowLookupAt(phase: PollPhase): number | null {
     const { changeSettings, pollSettings } = this.config;
     if (phase === 'done' || changeSettings.followAfterCreateMs === 0) return null;
     const { clock, runtime } = this.session;
@@ -184,6 +185,6 @@ export class ChangeRecorder {
 const isStateMissing = (snapshot: Snapshot): boolean =>
   isIncomplete(snapshot) && Object.getOwnPropertyDescriptor(snapshot, 'state')?.get !== undefined;
 
-const isSameState = (known: KnownState, snapshot: Snapshot): boolean =>
-  known.status === snapshot.status &&
-  (snapshot.kind === 'payout' || known.state === stateOf(snapshot) || isStateMissing(snapshot));
+const isSameState = (knownState: KnownState, snapshot: Snapshot): boolean =>
+  knownState.status === snapshot.status &&
+  (snapshot.kind === 'payout' || knownState.state === stateOf(snapshot) || isStateMissing(snapshot));

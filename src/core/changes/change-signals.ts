@@ -7,7 +7,7 @@ import { channelHash } from '../polling/snapshot';
  * Value of `stateHash` in messages that tell other instances of a change on a channel. It is constant, so that the notifier
  * merges queued messages about the same channel.
  */
-const CHANGE_SIGNAL = 'changes_';
+const CHANGE_SIGNAL_STATE_HASH = 'changes_';
 /** Minimum time in ms between two wake-ups of a channel, so that one read returns many changes of a burst. */
 const MIN_WAKE_GAP_MS = 20;
 /** Time in ms after which watchers wake without a signal, because signals can be lost. Jitter at most doubles it. */
@@ -18,7 +18,7 @@ class WatchedChannel {
   /** Number of wake-ups so far. A watcher that has read the journal waits until this number has changed. */
   wakeCount = 0;
   #lastWakeAt = -Infinity;
-  #timer: Timer | undefined;
+  #wakeTimer: Timer | undefined;
 
   constructor(readonly journalSession: Pick<JournalSession, 'clock' | 'runtime'>) {
     this.#scheduleFallbackWake();
@@ -32,7 +32,7 @@ class WatchedChannel {
   }
 
   stop(): void {
-    this.#timer?.cancel();
+    this.#wakeTimer?.cancel();
   }
 
   #wake(): void {
@@ -46,9 +46,9 @@ class WatchedChannel {
     this.#scheduleWake(FALLBACK_WAKE_MS * (1 + this.journalSession.runtime.random()));
   }
 
-  #scheduleWake(ms: number): void {
-    this.#timer?.cancel();
-    this.#timer = this.journalSession.clock.after(ms, () => this.#wake());
+  #scheduleWake(delayMs: number): void {
+    this.#wakeTimer?.cancel();
+    this.#wakeTimer = this.journalSession.clock.after(delayMs, () => this.#wake());
   }
 }
 
@@ -62,7 +62,7 @@ export class Watcher {
 
   /** @param onStop called when the watcher is stopped for the first time */
   constructor(
-    private readonly channel: WatchedChannel,
+    private readonly watchedChannel: WatchedChannel,
     private readonly onStop: (watcher: Watcher) => void,
   ) {}
 
@@ -71,12 +71,12 @@ export class Watcher {
   }
 
   get wakeCount(): number {
-    return this.channel.wakeCount;
+    return this.watchedChannel.wakeCount;
   }
 
-  /** Resolves when `wakeCount` differs from `seenWakeCount`, after `maxMs`, or when the watcher is stopped. */
-  async waitForWake(seenWakeCount: number, maxMs: number): Promise<void> {
-    if (this.wakeCount === seenWakeCount) await this.#wait(maxMs);
+  /** Resolves when `wakeCount` differs from `seenWakeCount`, after `maxWaitMs`, or when the watcher is stopped. */
+  async waitForWake(seenWakeCount: number, maxWaitMs: number): Promise<void> {
+    if (this.wakeCount === seenWakeCount) await this.#wait(maxWaitMs);
   }
 
   /** Resolves after `ms`, or when the watcher is stopped. */
@@ -101,7 +101,8 @@ export class Watcher {
     if (this.#isStopped) return;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#resume = () => resolve(undefined);
-    const timer = ms === Infinity ? undefined : this.channel.journalSession.clock.after(ms, this.#resume);
+    const timer =
+      ms === Infinity ? undefined : this.watchedChannel.journalSession.clock.after(ms, this.#resume);
     await promise;
     this.#resume = undefined;
     timer?.cancel();
@@ -111,7 +112,7 @@ export class Watcher {
 /** Wakes the watchers of a channel, on this and all other instances, when a change on the channel was recorded. */
 export class ChangeSignals {
   /** The watched channels by channel hash. */
-  readonly #channels = new Map<string, WatchedChannel>();
+  readonly #channelsByHash = new Map<string, WatchedChannel>();
 
   constructor(
     private readonly session: Pick<JournalSession, 'clock' | 'runtime' | 'service'>,
@@ -121,28 +122,29 @@ export class ChangeSignals {
   /** Wakes the channel's watchers, here and on other instances, after this instance has recorded a change. */
   signalChange(channel: string): void {
     const subjectHash = channelHash(this.session.service, channel);
-    this.#channels.get(subjectHash)?.signal();
-    this.notifier?.publish({ subjectHash, stateHash: CHANGE_SIGNAL });
+    this.#channelsByHash.get(subjectHash)?.signal();
+    this.notifier?.publish({ subjectHash, stateHash: CHANGE_SIGNAL_STATE_HASH });
   }
 
   /**
-   * Handles a message from another instance. Returns false if the message is not a change signal (see CHANGE_SIGNAL).
+   * Handles a message from another instance. Returns false if the message is not a change signal
+   * (see CHANGE_SIGNAL_STATE_HASH).
    */
   onRemoteChange({ subjectHash, stateHash }: ChangeNotification): boolean {
-    if (stateHash === CHANGE_SIGNAL) this.#channels.get(subjectHash)?.signal();
-    return stateHash === CHANGE_SIGNAL;
+    if (stateHash === CHANGE_SIGNAL_STATE_HASH) this.#channelsByHash.get(subjectHash)?.signal();
+    return stateHash === CHANGE_SIGNAL_STATE_HASH;
   }
 
   /** Adds a watcher of a channel. The caller must stop it. */
   watch(channel: string): Watcher {
     const subjectHash = channelHash(this.session.service, channel);
-    const watchedChannel = this.#channels.get(subjectHash) ?? new WatchedChannel(this.session);
-    this.#channels.set(subjectHash, watchedChannel);
+    const watchedChannel = this.#channelsByHash.get(subjectHash) ?? new WatchedChannel(this.session);
+    this.#channelsByHash.set(subjectHash, watchedChannel);
     const watcher = new Watcher(watchedChannel, (stoppedWatcher) => {
       watchedChannel.watchers.delete(stoppedWatcher);
       if (watchedChannel.watchers.size > 0) return;
       watchedChannel.stop();
-      this.#channels.delete(subjectHash);
+      this.#channelsByHash.delete(subjectHash);
     });
     watchedChannel.watchers.add(watcher);
     return watcher;

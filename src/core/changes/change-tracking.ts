@@ -22,8 +22,10 @@ interface ChangeTrackingOptions {
   observer: Pick<BackgroundObserver, 'onChange' | 'onFollowLookup' | 'onChangeDelivered'>;
 }
 
-interface StartOptions {
-  feeds: Readonly<Record<TransactionKind, Pick<TransactionFeed<Snapshot>, 'poll' | 'onRemoteChange'>>>;
+interface TrackingStartOptions {
+  feeds: Readonly<
+    Record<TransactionKind, Pick<TransactionFeed<Snapshot>, 'lookUpAsPoll' | 'onRemoteChange'>>
+  >;
   lookupTimeoutMs: number;
   serviceLoad: ServiceLoad;
   runInSpan: RunInBackgroundSpan;
@@ -32,7 +34,7 @@ interface StartOptions {
 /** Connects the parts of the record of changes (docs/changes.md): recorder, feed for readers, signals and follower. */
 export class ChangeTracking {
   readonly recorder: ChangeRecorder;
-  readonly feed: ChangeFeed;
+  readonly changeFeed: ChangeFeed;
   readonly #signals: ChangeSignals;
   #follower: TransactionFollower | undefined;
 
@@ -44,11 +46,11 @@ export class ChangeTracking {
       observer.onChange(kind, status, isRecorded);
       if (isRecorded) signals.signalChange(channel);
     });
-    this.feed = new ChangeFeed(session, signals, observer);
+    this.changeFeed = new ChangeFeed(session, signals, observer);
   }
 
   /** Subscribes to other instances' messages. Starts the lookups of followed transactions, unless FOLLOW_DAYS is 0. */
-  start({ feeds, ...options }: StartOptions): void {
+  start({ feeds, ...options }: TrackingStartOptions): void {
     const { session, notifier, config, observer } = this.options;
     notifier?.setListener((notification) => {
       if (this.#signals.onRemoteChange(notification)) return;
@@ -61,7 +63,7 @@ export class ChangeTracking {
       observer,
       ...options,
       recorder: this.recorder,
-      lookUp: (kind, channel, transactionId) => feeds[kind].poll(channel, transactionId),
+      lookUp: (kind, channel, transactionId) => feeds[kind].lookUpAsPoll(channel, transactionId),
     });
   }
 
@@ -70,7 +72,7 @@ export class ChangeTracking {
     /** Counts the followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
     followed: async (): Promise<FollowedCounts | null> =>
       this.#follower ? this.options.session.journal.countFollowed(this.options.session.service) : null,
-    backlog: () => ({ ...this.recorder.backlog(), behindMs: this.feed.behindMs }),
+    backlog: () => ({ ...this.recorder.backlog(), stalledMs: this.changeFeed.stalledMs }),
     now: (): number => this.options.session.clock.now(),
   };
 

@@ -15,50 +15,50 @@ export interface ObservationWithPhase extends Observation {
  * each of them would wake the thread of a SQLite journal too often.
  */
 const MIN_CHECK_GAP_MS = 100;
-const MAX_QUEUED = 10_000;
-const MAX_NOT_FOLLOWED = 20_000;
+const MAX_QUEUED_OBSERVATIONS = 10_000;
+const MAX_NOT_FOLLOWED_IDS = 20_000;
 /** Time in ms after which a transaction that was not followed is checked again. Its create may be recorded by then. */
 const NOT_FOLLOWED_TTL_MS = 5 * 60_000;
 
 /** Discards states of transactions that are not followed (docs/changes.md). Asks the journal about them in batches. */
 export class FollowedFilter {
-  #queued: ObservationWithPhase[] = [];
-  #timer: Timer | undefined;
+  #queuedObservations: ObservationWithPhase[] = [];
+  #checkTimer: Timer | undefined;
   #checkInFlight: Promise<void> | undefined;
-  #checkedAt = -Infinity;
+  #lastCheckAtMonotonic = -Infinity;
   /** When the journal reported transactions as not followed, by transaction id. Times are by the monotonic clock. */
-  readonly #notFollowedAtById = lazyLruCache<string, number>(MAX_NOT_FOLLOWED);
+  readonly #notFollowedAtById = lazyLruCache<string, number>(MAX_NOT_FOLLOWED_IDS);
 
   /**
    * @param onPassed called with each state whose transaction may be followed; if the journal fails, with every
    * state
-   * @param onDropped called with a state that is dropped because the queue is full; a later lookup shows it again
+   * @param onOverflow called with a state that is dropped because the queue is full; a later lookup shows it again
    */
   constructor(
     private readonly session: JournalSession,
     private readonly onPassed: (observation: ObservationWithPhase) => void,
-    private readonly onDropped: (observation: ObservationWithPhase) => void,
+    private readonly onOverflow: (observation: ObservationWithPhase) => void,
   ) {}
 
-  get size(): number {
-    return this.#queued.length;
+  get queuedCount(): number {
+    return this.#queuedObservations.length;
   }
 
   /** Journal time at which the oldest queued state was received; undefined if none is queued. */
   get oldestAt(): number | undefined {
-    return this.#queued[0]?.observedAt;
+    return this.#queuedObservations[0]?.observedAt;
   }
 
   /** Whether the journal has reported, within the last NOT_FOLLOWED_TTL_MS, that a transaction is not followed. */
   isNotFollowed(transactionId: string): boolean {
-    const reportedAt = this.#notFollowedAtById.peek(transactionId) ?? -Infinity;
-    return this.session.clock.monotonic() - reportedAt <= NOT_FOLLOWED_TTL_MS;
+    const notFollowedAt = this.#notFollowedAtById.peek(transactionId) ?? -Infinity;
+    return this.session.clock.monotonic() - notFollowedAt <= NOT_FOLLOWED_TTL_MS;
   }
 
   /** Queues a state, or drops it if too many are queued. */
   add(observation: ObservationWithPhase): void {
-    if (this.#queued.length >= MAX_QUEUED) return this.onDropped(observation);
-    this.#queued.push(observation);
+    if (this.#queuedObservations.length >= MAX_QUEUED_OBSERVATIONS) return this.onOverflow(observation);
+    this.#queuedObservations.push(observation);
     this.#scheduleCheck();
   }
 
@@ -73,19 +73,19 @@ export class FollowedFilter {
 
   /** Checks the queued states immediately. Resolves when all are checked. */
   async flush(): Promise<void> {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#checkTimer?.cancel();
+    this.#checkTimer = undefined;
     await this.#checkInFlight;
     await this.#check();
   }
 
   #scheduleCheck(): void {
-    if (this.#timer || this.#checkInFlight) return;
+    if (this.#checkTimer || this.#checkInFlight) return;
     const { clock } = this.session;
-    const delayMs = this.#checkedAt + MIN_CHECK_GAP_MS - clock.monotonic();
+    const delayMs = this.#lastCheckAtMonotonic + MIN_CHECK_GAP_MS - clock.monotonic();
     if (delayMs <= 0) return this.#startCheck();
-    this.#timer = clock.after(Math.min(delayMs, MIN_CHECK_GAP_MS), () => {
-      this.#timer = undefined;
+    this.#checkTimer = clock.after(Math.min(delayMs, MIN_CHECK_GAP_MS), () => {
+      this.#checkTimer = undefined;
       this.#startCheck();
     });
   }
@@ -95,21 +95,21 @@ export class FollowedFilter {
     const check = (): Promise<void> => this.session.runtime.nextTurn().then(() => this.#check());
     this.#checkInFlight = runOutsideRequests(check).finally(() => {
       this.#checkInFlight = undefined;
-      if (this.#queued.length > 0) this.#scheduleCheck();
+      if (this.#queuedObservations.length > 0) this.#scheduleCheck();
     });
   }
 
   async #check(): Promise<void> {
-    const batch = this.#queued;
+    const batch = this.#queuedObservations;
     if (batch.length === 0) return;
-    this.#queued = [];
+    this.#queuedObservations = [];
     const { journal, clock } = this.session;
-    this.#checkedAt = clock.monotonic();
-    const ids = batch.map(({ transactionId }) => transactionId);
+    this.#lastCheckAtMonotonic = clock.monotonic();
+    const transactionIds = batch.map(({ transactionId }) => transactionId);
     // If the journal fails, every transaction of the batch is treated as possibly followed.
-    const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
+    const mayBeFollowedByIndex = await journal.mayBeFollowed(transactionIds).catch(() => undefined);
     batch.forEach((observation, index) => {
-      if (mayBeFollowed?.[index] === false) this.cacheNotFollowed(observation.transactionId);
+      if (mayBeFollowedByIndex?.[index] === false) this.cacheNotFollowed(observation.transactionId);
       else this.onPassed(observation);
     });
   }

@@ -6,42 +6,42 @@ import { runOutsideRequests } from '../../shared/outside-requests';
 import type { JournalSession } from '../journal-session';
 
 /** `dropped`: not recorded in time, or removed because the queue is full. A later lookup shows the state again. */
-type QueuedResult = ObservationResult | 'dropped';
+type RecordingResult = ObservationResult | 'dropped';
 
 interface QueuedObservation {
   observation: Observation;
-  onEnd(result: QueuedResult): void;
+  onEnd(result: RecordingResult): void;
 }
 
-const MAX_QUEUED = 10_000;
+const MAX_QUEUED_OBSERVATIONS = 10_000;
 /** Maximum number of concurrent writes of observations. The journal combines them into batches. */
 const MAX_WRITES_IN_FLIGHT = 64;
 /** Age in ms up to which an observation is written again if its write fails. An older one is dropped. */
-const RETRY_FOR_MS = 10 * 60_000;
+const MAX_RETRY_AGE_MS = 10 * 60_000;
 const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
 /** Bounded queue that writes observations to the journal, in order per transaction. Retries failed writes. */
 export class ObservationQueue {
   /** Observations of transactions without a write in flight, by transaction. */
-  readonly #waiting = new Map<string, QueuedObservation[]>();
+  readonly #waitingByTransaction = new Map<string, QueuedObservation[]>();
   /** Observations of transactions with a write in flight, by transaction. The first of each list is being written. */
-  readonly #inFlight = new Map<string, QueuedObservation[]>();
-  readonly #writesInFlight = new InFlightCounter();
-  #size = 0;
-  #failureCount = 0;
+  readonly #inFlightByTransaction = new Map<string, QueuedObservation[]>();
+  readonly #writeCounter = new InFlightCounter();
+  #queuedCount = 0;
+  #failedWriteCount = 0;
   #retryTimer: Timer | undefined;
 
   constructor(private readonly session: JournalSession) {}
 
   /** Number of observations that are not recorded yet. */
-  get size(): number {
-    return this.#size;
+  get queuedCount(): number {
+    return this.#queuedCount;
   }
 
   /** `observedAt` of the first queued observation, usually the oldest, in journal time; undefined if none is queued. */
   get oldestAt(): number | undefined {
-    const [first] = this.#inFlight.values();
-    const [next] = this.#waiting.values();
+    const [first] = this.#inFlightByTransaction.values();
+    const [next] = this.#waitingByTransaction.values();
     return (first?.[0] ?? next?.[0])?.observation.observedAt;
   }
 
@@ -50,12 +50,13 @@ export class ObservationQueue {
    * @param onEnd called once with the result; must not throw
    */
   add(observation: Observation, onEnd: QueuedObservation['onEnd']): void {
-    this.#size += 1;
-    if (this.#size > MAX_QUEUED) this.#dropOldest();
+    this.#queuedCount += 1;
+    if (this.#queuedCount > MAX_QUEUED_OBSERVATIONS) this.#dropOldest();
     const transactionKey = `${observation.kind} ${observation.transactionId}`;
-    const observations = this.#inFlight.get(transactionKey) ?? this.#waiting.get(transactionKey);
+    const observations =
+      this.#inFlightByTransaction.get(transactionKey) ?? this.#waitingByTransaction.get(transactionKey);
     if (observations) observations.push({ observation, onEnd });
-    else this.#waiting.set(transactionKey, [{ observation, onEnd }]);
+    else this.#waitingByTransaction.set(transactionKey, [{ observation, onEnd }]);
     this.#startWrites();
   }
 
@@ -66,18 +67,18 @@ export class ObservationQueue {
   async flush(): Promise<void> {
     this.#retryTimer?.cancel();
     this.#retryTimer = undefined;
-    this.#failureCount = 0;
+    this.#failedWriteCount = 0;
     this.#startWrites();
-    await this.#writesInFlight.waitUntilIdle();
+    await this.#writeCounter.waitUntilIdle();
   }
 
   #startWrites(): void {
     if (this.#retryTimer) return;
-    for (const [transactionKey, observations] of this.#waiting) {
-      if (this.#inFlight.size >= MAX_WRITES_IN_FLIGHT) return;
-      this.#waiting.delete(transactionKey);
-      this.#inFlight.set(transactionKey, observations);
-      void this.#writesInFlight.track(runOutsideRequests(() => this.#record(transactionKey, observations)));
+    for (const [transactionKey, observations] of this.#waitingByTransaction) {
+      if (this.#inFlightByTransaction.size >= MAX_WRITES_IN_FLIGHT) return;
+      this.#waitingByTransaction.delete(transactionKey);
+      this.#inFlightByTransaction.set(transactionKey, observations);
+      void this.#writeCounter.track(runOutsideRequests(() => this.#record(transactionKey, observations)));
     }
   }
 
@@ -87,26 +88,26 @@ export class ObservationQueue {
     const result = await this.session.journal
       .recordObservation(first.observation)
       .catch(() => (this.#isTooOld(first) ? 'dropped' : undefined));
-    this.#inFlight.delete(transactionKey);
+    this.#inFlightByTransaction.delete(transactionKey);
     if (result === undefined) this.#retryLater();
     else {
       observations.shift();
-      this.#failureCount = 0;
+      this.#failedWriteCount = 0;
       this.#finishObservation(first, result);
     }
-    if (observations.length > 0) this.#waiting.set(transactionKey, observations);
+    if (observations.length > 0) this.#waitingByTransaction.set(transactionKey, observations);
     this.#startWrites();
   }
 
   #isTooOld({ observation }: QueuedObservation): boolean {
-    return this.session.clock.now() - observation.observedAt > RETRY_FOR_MS;
+    return this.session.clock.now() - observation.observedAt > MAX_RETRY_AGE_MS;
   }
 
   #retryLater(): void {
     if (this.#retryTimer) return;
     const { clock, runtime } = this.session;
-    const delayMs = backoffMs(RETRY_BACKOFF, this.#failureCount, runtime.random());
-    this.#failureCount += 1;
+    const delayMs = backoffMs(RETRY_BACKOFF, this.#failedWriteCount, runtime.random());
+    this.#failedWriteCount += 1;
     this.#retryTimer = clock.after(delayMs, () => {
       this.#retryTimer = undefined;
       this.#startWrites();
@@ -114,15 +115,15 @@ export class ObservationQueue {
   }
 
   #dropOldest(): void {
-    for (const [transactionKey, observations] of this.#waiting) {
+    for (const [transactionKey, observations] of this.#waitingByTransaction) {
       const oldest = observations.shift();
-      if (observations.length === 0) this.#waiting.delete(transactionKey);
+      if (observations.length === 0) this.#waitingByTransaction.delete(transactionKey);
       if (oldest) return this.#finishObservation(oldest, 'dropped');
     }
   }
 
-  #finishObservation({ onEnd }: QueuedObservation, result: QueuedResult): void {
-    this.#size -= 1;
+  #finishObservation({ onEnd }: QueuedObservation, result: RecordingResult): void {
+    this.#queuedCount -= 1;
     onEnd(result);
   }
 }

@@ -20,7 +20,7 @@ const RECENTLY_CHANGED_MS = 15 * 60_000;
  */
 const YOUNG_LOOKUP_FRACTION = 0.8;
 /** Interval in ms at which one lookup probes the payment service while a circuit breaker is open. */
-const PROBE_EVERY_MS = 5000;
+const PROBE_INTERVAL_MS = 5000;
 /** Time in ms by which the lease of a claimed transaction outlasts the time limit of its lookup. */
 const LEASE_MARGIN_MS = 15_000;
 /**
@@ -28,7 +28,7 @@ const LEASE_MARGIN_MS = 15_000;
  * The fraction is less than 0.85 / 1.15, the ratio of the extreme jitter factors. With a larger fraction, the job's own
  * previous lookup could postpone the next one.
  */
-const FRESHNESS_FRACTION = 0.7;
+const POSTPONE_MAX_AGE_FRACTION = 0.7;
 
 /** Load and availability of the payment service, according to its client. */
 export interface ServiceLoad {
@@ -55,19 +55,19 @@ interface FollowerOptions {
  * passed since the create was recorded. Needs no subscribers (docs/changes.md).
  */
 export class TransactionFollower {
-  readonly #job: RepeatedJob;
-  readonly #lookupsInFlight = new InFlightCounter();
+  readonly #claimJob: RepeatedJob;
+  readonly #inFlightLookupCounter = new InFlightCounter();
   /** Next lookups not yet written to the journal, by row id. Leases keep other instances from claiming the rows. */
-  readonly #unwrittenNextLookups = new Map<number, NextLookup>();
+  readonly #unwrittenNextLookupsByRow = new Map<number, NextLookup>();
   /** Token bucket: number of lookups that may be sent now. */
-  #lookupTokens = 0;
+  #lookupTokenCount = 0;
   #refilledAt: number;
   #nextProbeAt = -Infinity;
 
   constructor(private readonly options: FollowerOptions) {
     const { clock } = options.session;
     this.#refilledAt = clock.monotonic();
-    this.#job = new RepeatedJob(clock, RUN_DELAY_MS, () => this.#run());
+    this.#claimJob = new RepeatedJob(clock, RUN_DELAY_MS, () => this.#run());
   }
 
   /**
@@ -75,8 +75,8 @@ export class TransactionFollower {
    * the journal. Never rejects.
    */
   async stop(): Promise<void> {
-    await this.#job.stop();
-    await this.#lookupsInFlight.waitUntilIdle();
+    await this.#claimJob.stop();
+    await this.#inFlightLookupCounter.waitUntilIdle();
     await this.#writeNextLookups();
   }
 
@@ -84,11 +84,11 @@ export class TransactionFollower {
     const { session, config } = this.options;
     await this.#writeNextLookups();
     if (!session.clock.isSynchronized) return RUN_DELAY_MS;
-    const limit = this.#updateLookupLimit();
+    const lookupLimit = this.#updateLookupLimit();
     // JournalMonitor logs why a claim failed.
-    const claimed = limit === 0 ? [] : await this.#claimDueLookups(limit).catch(() => []);
+    const claimed = lookupLimit === 0 ? [] : await this.#claimDueLookups(lookupLimit).catch(() => []);
     for (const transaction of claimed) this.#handleClaimed(transaction);
-    const mayMoreBeDue = claimed.length > 0 && claimed.length === limit;
+    const mayMoreBeDue = claimed.length > 0 && claimed.length === lookupLimit;
     const refillMs = (MAX_LOOKUPS_IN_FLIGHT / config.changeSettings.lookupsPerSecond) * 1000;
     return mayMoreBeDue ? Math.min(RUN_DELAY_MS, refillMs) : RUN_DELAY_MS;
   }
@@ -97,21 +97,21 @@ export class TransactionFollower {
     const { session, config, serviceLoad } = this.options;
     const { lookupsPerSecond } = config.changeSettings;
     const now = session.clock.monotonic();
-    this.#lookupTokens = Math.min(
+    this.#lookupTokenCount = Math.min(
       lookupsPerSecond,
-      this.#lookupTokens + (Math.max(0, now - this.#refilledAt) / 1000) * lookupsPerSecond,
+      this.#lookupTokenCount + (Math.max(0, now - this.#refilledAt) / 1000) * lookupsPerSecond,
     );
     this.#refilledAt = now;
-    const freeSlots = MAX_LOOKUPS_IN_FLIGHT - this.#lookupsInFlight.count;
-    const limit = Math.max(0, Math.min(Math.floor(this.#lookupTokens), freeSlots));
+    const freeSlotCount = MAX_LOOKUPS_IN_FLIGHT - this.#inFlightLookupCounter.count;
+    const lookupLimit = Math.max(0, Math.min(Math.floor(this.#lookupTokenCount), freeSlotCount));
     if (serviceLoad.isBusy()) return 0;
-    if (!serviceLoad.isDown()) return limit;
+    if (!serviceLoad.isDown()) return lookupLimit;
     if (now < this.#nextProbeAt) return 0;
-    this.#nextProbeAt = now + PROBE_EVERY_MS;
-    return Math.min(1, limit);
+    this.#nextProbeAt = now + PROBE_INTERVAL_MS;
+    return Math.min(1, lookupLimit);
   }
 
-  #claimDueLookups(limit: number): Promise<FollowedTransaction[]> {
+  #claimDueLookups(lookupLimit: number): Promise<FollowedTransaction[]> {
     const { session, lookupTimeoutMs } = this.options;
     const { journal, clock, runtime, service } = session;
     const now = clock.now();
@@ -120,9 +120,9 @@ export class TransactionFollower {
       now,
       leaseUntil: now + lookupTimeoutMs + LEASE_MARGIN_MS,
       youngIfChangedAfter: now - RECENTLY_CHANGED_MS,
-      limit,
-      // Rounds up or down at random, so that the average fraction is YOUNG_LOOKUP_FRACTION even if `limit` is small.
-      youngLimit: Math.floor(limit * YOUNG_LOOKUP_FRACTION + runtime.random()),
+      limit: lookupLimit,
+      // Rounds up or down at random, so that the average fraction is YOUNG_LOOKUP_FRACTION even if the limit is small.
+      youngLimit: Math.floor(lookupLimit * YOUNG_LOOKUP_FRACTION + runtime.random()),
     });
   }
 
@@ -140,9 +140,9 @@ export class TransactionFollower {
       this.#scheduleLookup({ followedId, nextLookupAt: postponedUntil, failures: 0 });
       return observer.onFollowLookup(kind, 'postponed');
     }
-    this.#lookupTokens -= 1;
+    this.#lookupTokenCount -= 1;
     const lookUp = () => this.#lookUp(transaction, lastState);
-    void this.#lookupsInFlight.track(runInSpan({ name: `follow ${kind}` }, lookUp));
+    void this.#inFlightLookupCounter.track(runInSpan({ name: `follow ${kind}` }, lookUp));
   }
 
   /** Returns the new due time if another response has just shown a state that is not final; otherwise undefined. */
@@ -150,8 +150,8 @@ export class TransactionFollower {
     const { clock } = this.options.session;
     if (lastState.phase === 'done') return undefined;
     const delayMs = this.#nextLookupDelayMs(lastState.phase, changedAt, 0);
-    const sinceSeenMs = clock.monotonic() - lastState.seenAt;
-    if (sinceSeenMs >= delayMs * FRESHNESS_FRACTION) return undefined;
+    const sinceSeenMs = clock.monotonic() - lastState.seenAtMonotonic;
+    if (sinceSeenMs >= delayMs * POSTPONE_MAX_AGE_FRACTION) return undefined;
     return Math.floor(clock.now() + delayMs - sinceSeenMs);
   }
 
@@ -191,16 +191,16 @@ export class TransactionFollower {
   #nextLookupDelayMs(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
     const { session, config } = this.options;
     const sinceChangeMs = session.clock.now() - changedAt;
-    const intervals = config.pollSettings.intervalsByPhase[phase];
-    return nextFollowDelayMs(intervals, sinceChangeMs, failures, session.runtime.random());
+    const pollIntervals = config.pollSettings.intervalsByPhase[phase];
+    return nextFollowDelayMs(pollIntervals, sinceChangeMs, failures, session.runtime.random());
   }
 
   #scheduleLookup(nextLookup: NextLookup): void {
-    this.#unwrittenNextLookups.set(nextLookup.followedId, nextLookup);
+    this.#unwrittenNextLookupsByRow.set(nextLookup.followedId, nextLookup);
   }
 
   async #writeNextLookups(): Promise<void> {
-    const nextLookups = [...this.#unwrittenNextLookups.values()];
+    const nextLookups = [...this.#unwrittenNextLookupsByRow.values()];
     if (nextLookups.length === 0) return;
     try {
       await this.options.session.journal.scheduleFollowed(nextLookups);
@@ -209,7 +209,7 @@ export class TransactionFollower {
       return;
     }
     for (const nextLookup of nextLookups)
-      if (this.#unwrittenNextLookups.get(nextLookup.followedId) === nextLookup)
-        this.#unwrittenNextLookups.delete(nextLookup.followedId);
+      if (this.#unwrittenNextLookupsByRow.get(nextLookup.followedId) === nextLookup)
+        this.#unwrittenNextLookupsByRow.delete(nextLookup.followedId);
   }
 }

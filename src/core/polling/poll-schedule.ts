@@ -16,19 +16,19 @@ const MIN_FOLLOW_DELAY_FRACTION = 1 / 60;
 /**
  * Returns the delay before the next poll in milliseconds, with jitter.
  * @param sinceChangeMs time since the last change of the transaction
- * @param failures number of consecutive failed polls. The first makes the delay at least 1 s before jitter; each
+ * @param failureCount number of consecutive failed polls. The first makes the delay at least 1 s before jitter; each
  * further one doubles this minimum, up to MAX_BACKOFF_MS.
  * @param random number from 0 (inclusive) to 1 (exclusive), for the jitter
  */
 export function nextPollDelayMs(
-  intervals: PollIntervals,
+  pollIntervals: PollIntervals,
   sinceChangeMs: number,
-  failures: number,
+  failureCount: number,
   random: number,
 ): number {
-  const step = intervals.find(({ untilMs }) => sinceChangeMs < untilMs);
+  const step = pollIntervals.find(({ untilMs }) => sinceChangeMs < untilMs);
   const everyMs = step?.everyMs ?? MAX_BACKOFF_MS;
-  const failureDelayMs = failures === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** (failures - 1));
+  const failureDelayMs = failureCount === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** (failureCount - 1));
   // Jitter of ±15 %, so that polls that began at the same time spread out.
   return Math.round(Math.max(everyMs, failureDelayMs) * (0.85 + random * 0.3));
 }
@@ -38,14 +38,14 @@ export function nextPollDelayMs(
  * returns for the same parameters, but at least MIN_FOLLOW_DELAY_FRACTION of the time since the last change.
  */
 export function nextFollowDelayMs(
-  intervals: PollIntervals,
+  pollIntervals: PollIntervals,
   sinceChangeMs: number,
-  failures: number,
+  failureCount: number,
   random: number,
 ): number {
   const elapsedMs = Math.max(0, sinceChangeMs);
   return Math.max(
-    nextPollDelayMs(intervals, elapsedMs, failures, random),
+    nextPollDelayMs(pollIntervals, elapsedMs, failureCount, random),
     Math.round(elapsedMs * MIN_FOLLOW_DELAY_FRACTION),
   );
 }

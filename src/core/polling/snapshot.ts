@@ -33,7 +33,7 @@ export const receivedAmountOf = (snapshot: Snapshot): string | null =>
   null;
 
 /** Returns status, raw status, state and received amount as text, for comparison. Never triggers a lookup. */
-export const stateText = (snapshot: Snapshot): string =>
+export const stateJson = (snapshot: Snapshot): string =>
   JSON.stringify([snapshot.status, snapshot.rawStatus, stateOf(snapshot), receivedAmountOf(snapshot)]);
 
 /** Fields of a snapshot that are not compared: they may come from the gateway, or differ in every response. */
@@ -44,24 +44,24 @@ const UNCOMPARED_FIELDS: ReadonlySet<string> = new Set([
   'mayLackCreateDetails',
 ]);
 
-const comparableText = (snapshot: Snapshot): string =>
+const comparableJson = (snapshot: Snapshot): string =>
   JSON.stringify(snapshot, (name, value: unknown) => (UNCOMPARED_FIELDS.has(name) ? undefined : value));
 
 /** Whether a subscriber that has received `before` must also receive `after`. */
 export function hasChanged(before: Snapshot, after: Snapshot): boolean {
-  if (stateText(before) !== stateText(after)) return true;
-  return !isIncomplete(after) && (isIncomplete(before) || comparableText(before) !== comparableText(after));
+  if (stateJson(before) !== stateJson(after)) return true;
+  return !isIncomplete(after) && (isIncomplete(before) || comparableJson(before) !== comparableJson(after));
 }
 
 /** Returns the creation time by the service's clock, in ms since 1970; NaN if it is not known (always for payouts). */
 export const creationTimeMs = (snapshot: Snapshot): number =>
   Date.parse(String(valueWithoutLookup(snapshot, 'createDate')));
 
-const hash = (text: string, byteCount: number): string =>
+const shortHash = (text: string, byteCount: number): string =>
   createHash('sha256').update(text).digest().subarray(0, byteCount).toString('base64url');
 
-/** Returns a hash of stateText(), for messages to other instances: 8 characters of base64url. */
-export const stateHash = (snapshot: Snapshot): string => hash(stateText(snapshot), 6);
+/** Returns a hash of stateJson(), for messages to other instances: 8 characters of base64url. */
+export const stateHash = (snapshot: Snapshot): string => shortHash(stateJson(snapshot), 6);
 
 /**
  * Returns a hash that identifies a transaction in messages to other instances, without revealing its id: 22 characters
@@ -69,14 +69,14 @@ export const stateHash = (snapshot: Snapshot): string => hash(stateText(snapshot
  * @param serviceAndKind payment service and kind of the transaction
  */
 export const transactionIdHash = (serviceAndKind: string, channel: string, transactionId: string): string =>
-  hash(`${serviceAndKind} ${channel} ${transactionId}`, 16);
+  shortHash(`${serviceAndKind} ${channel} ${transactionId}`, 16);
 
 /**
  * Returns a hash that identifies a channel in messages to other instances about new changes: 22 characters of
  * base64url.
  */
-export const channelHash = (service: string, channel: string): string =>
-  hash(`changes ${service} ${channel}`, 16);
+export const channelHash = (serviceName: string, channel: string): string =>
+  shortHash(`changes ${serviceName} ${channel}`, 16);
 
 /**
  * Completes `after` from the earlier snapshot `before`. If `after` is a payout with `mayLackCreateDetails`, returns a copy of
@@ -84,9 +84,9 @@ export const channelHash = (service: string, channel: string): string =>
  */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;
-  const empty = Object.create(Object.getPrototypeOf(before) as object) as T;
+  const emptySnapshot = Object.create(Object.getPrototypeOf(before) as object) as T;
   const mayLackDetails = after.kind === 'payout' && after.mayLackCreateDetails === true;
-  const merged = mayLackDetails ? Object.assign(empty, before, { status, rawStatus, error }) : after;
+  const merged = mayLackDetails ? Object.assign(emptySnapshot, before, { status, rawStatus, error }) : after;
   merged.externalId ??= valueWithoutLookup(before, 'externalId') as string | null | undefined;
   return merged;
 }

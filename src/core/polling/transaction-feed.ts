@@ -12,13 +12,13 @@ import { TransactionPoller } from './transaction-poller';
 import type { LatestValueIterator } from './latest-value-iterator';
 
 export interface TransactionFeedOptions {
-  settings: PollSettings;
+  pollSettings: PollSettings;
   session: Pick<JournalSession, 'service' | 'clock' | 'runtime'>;
   notifier: ChangeNotifier | null;
   runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onPoll'>;
-  /** Receives every snapshot. @param requestedAt start of the request, by `Runtime.monotonic()` */
-  recorder: { onSnapshot(snapshot: Snapshot, requestedAt: number): void };
+  /** Receives every snapshot. @param requestedAtMonotonic start of the request, by `Runtime.monotonic()` */
+  recorder: { onSnapshot(snapshot: Snapshot, requestedAtMonotonic: number): void };
 }
 
 /**
@@ -29,35 +29,35 @@ const MAX_CONCURRENT_POLLS = 32;
 const MAX_STORED_HASHES = 20_000;
 
 /**
- * Hashes of a transaction's last states. `own`: the last state in a response to this instance. `peer`: the last state
- * that another instance has published since then. A state that equals one of them is not published again.
+ * Hashes of a transaction's last states. `ownHash`: the last state in a response to this instance. `peerHash`: the
+ * last state that another instance has published since then. A state that equals one of them is not published again.
  */
 interface LastStateHashes {
-  own?: string | undefined;
-  peer?: string | undefined;
+  ownHash?: string | undefined;
+  peerHash?: string | undefined;
 }
 
 /** Looks up payments or payouts and serves subscriptions to them. Subscribers of a transaction share one poller. */
 export class TransactionFeed<T extends Snapshot> {
-  readonly #lookups: LookupCoalescer<T>;
-  readonly #pollers = new Map<string, TransactionPoller<T>>();
+  readonly #lookupCoalescer: LookupCoalescer<T>;
+  readonly #pollersByKey = new Map<string, TransactionPoller<T>>();
   /** The pollers by transaction hash, for messages of other instances. Empty if no other instances can exist. */
-  readonly #pollersByHash = new Map<string, TransactionPoller<T>>();
-  readonly #lastHashes = lazyLruCache<string, LastStateHashes>(MAX_STORED_HASHES);
+  readonly #pollersBySubjectHash = new Map<string, TransactionPoller<T>>();
+  readonly #lastHashesBySubject = lazyLruCache<string, LastStateHashes>(MAX_STORED_HASHES);
   readonly #pollBulkhead = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
 
   /** @param lookUp returns null if the service has no such transaction */
   constructor(
     private readonly options: TransactionFeedOptions,
     private readonly kind: T['kind'],
-    lookUp: (key: LookupKey) => Promise<T | null>,
+    lookUp: (lookupKey: LookupKey) => Promise<T | null>,
   ) {
-    this.#lookups = new LookupCoalescer(lookUp);
+    this.#lookupCoalescer = new LookupCoalescer(lookUp);
   }
 
   /** Looks a transaction up; null if the service does not have it. Concurrent lookups of one key share a request. */
-  lookUp(key: LookupKey): Promise<T | null> {
-    return this.#lookups.load(key);
+  lookUp(lookupKey: LookupKey): Promise<T | null> {
+    return this.#lookupCoalescer.load(lookupKey);
   }
 
   /**
@@ -69,7 +69,7 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   /** Looks a transaction up like lookUp(), but waits while MAX_CONCURRENT_POLLS polls are in flight. */
-  poll(channel: string, transactionId: string): Promise<T | null> {
+  lookUpAsPoll(channel: string, transactionId: string): Promise<T | null> {
     return this.#pollBulkhead.execute(() => this.lookUp({ channel, transactionId }));
   }
 
@@ -83,86 +83,89 @@ export class TransactionFeed<T extends Snapshot> {
 
   /** Must be called after a mutation: later lookups on the channel then do not share older requests in flight. */
   invalidateLookups(channel: string): void {
-    this.#lookups.invalidateChannel(channel);
+    this.#lookupCoalescer.invalidateChannel(channel);
   }
 
   /** Passes the result of a mutation to subscribers. A replayed result may be old, so it only triggers a poll. */
-  onMutationResult(result: { transaction: T; replayed: boolean }, requestedAt: number): void {
+  onMutationResult(result: { transaction: T; replayed: boolean }, requestedAtMonotonic: number): void {
     const { transaction, replayed } = result;
     this.invalidateLookups(transaction.channel);
     if (replayed) this.#pollSoon(transaction.channel, transaction.transactionId);
-    else this.onSnapshot(transaction, requestedAt);
+    else this.onSnapshot(transaction, requestedAtMonotonic);
   }
 
   /** Handles the hash of a state that another instance has seen. Polls soon if subscribers here lack this state. */
   onRemoteChange({ subjectHash, stateHash: remoteStateHash }: ChangeNotification): void {
-    this.#lastHashesOf(subjectHash).peer = remoteStateHash;
-    const poller = this.#pollersByHash.get(subjectHash);
-    if (poller && (!poller.latest || stateHash(poller.latest) !== remoteStateHash)) poller.pollSoon();
+    this.#lastHashesOf(subjectHash).peerHash = remoteStateHash;
+    const poller = this.#pollersBySubjectHash.get(subjectHash);
+    if (poller && (!poller.latestSnapshot || stateHash(poller.latestSnapshot) !== remoteStateHash))
+      poller.pollSoon();
   }
 
   /**
    * Passes a snapshot to the recorder and to subscribers here. Notifies other instances if its state is new.
-   * @param requestedAt start of the request, by `Runtime.monotonic()`
+   * @param requestedAtMonotonic start of the request, by `Runtime.monotonic()`
    */
-  onSnapshot(snapshot: T, requestedAt: number): void {
+  onSnapshot(snapshot: T, requestedAtMonotonic: number): void {
     const { channel, transactionId } = snapshot;
-    this.options.recorder.onSnapshot(snapshot, requestedAt);
-    const poller = this.#pollers.get(pollerKey(channel, transactionId));
-    if (poller) runOutsideRequests(() => poller.onSnapshot(snapshot, requestedAt));
+    this.options.recorder.onSnapshot(snapshot, requestedAtMonotonic);
+    const poller = this.#pollersByKey.get(pollerKey(channel, transactionId));
+    if (poller) runOutsideRequests(() => poller.onSnapshot(snapshot, requestedAtMonotonic));
     const { notifier } = this.options;
     if (!notifier) return;
     const subjectHash = this.#subjectHashOf(channel, transactionId);
     const newStateHash = stateHash(snapshot);
     const hashes = this.#lastHashesOf(subjectHash);
-    if (hashes.own === newStateHash) return;
-    hashes.own = newStateHash;
+    if (hashes.ownHash === newStateHash) return;
+    hashes.ownHash = newStateHash;
     // Does not publish a state that another instance has just published.
-    if (hashes.peer !== newStateHash) notifier.publish({ subjectHash, stateHash: newStateHash });
-    hashes.peer = undefined;
+    if (hashes.peerHash !== newStateHash) notifier.publish({ subjectHash, stateHash: newStateHash });
+    hashes.peerHash = undefined;
   }
 
   /** Schedules an early poll. Returns false if the transaction has no subscribers on this instance. */
   #pollSoon(channel: string, transactionId: string): boolean {
-    const poller = this.#pollers.get(pollerKey(channel, transactionId));
+    const poller = this.#pollersByKey.get(pollerKey(channel, transactionId));
     if (poller) runOutsideRequests(() => poller.pollSoon());
     return poller !== undefined;
   }
 
   #lastHashesOf(subjectHash: string): LastStateHashes {
-    const hashes = this.#lastHashes.get(subjectHash) ?? {};
-    this.#lastHashes.set(subjectHash, hashes);
+    const hashes = this.#lastHashesBySubject.get(subjectHash) ?? {};
+    this.#lastHashesBySubject.set(subjectHash, hashes);
     return hashes;
   }
 
   #pollerFor(channel: string, transactionId: string): TransactionPoller<T> {
     const key = pollerKey(channel, transactionId);
-    const existing = this.#pollers.get(key);
+    const existing = this.#pollersByKey.get(key);
     if (existing) return existing;
-    const { settings, session, notifier, runInSpan, observer } = this.options;
+    const { pollSettings, session, notifier, runInSpan, observer } = this.options;
     const { kind } = this;
     const subjectHash = notifier ? this.#subjectHashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
       clock: session.clock,
       runtime: session.runtime,
-      settings,
+      pollSettings,
       lookUp: () => {
         const poll = (): Promise<T | null> =>
           runInSpan({ name: `watch ${kind}` }, () => this.lookUp({ channel, transactionId }));
         // A lookup before the first state starts immediately. A later one may be queued, and is skipped if the poller
         // ends.
-        if (!poller.latest) return poll();
-        return this.#pollBulkhead.execute(async () => (this.#pollers.get(key) === poller ? poll() : null));
+        if (!poller.latestSnapshot) return poll();
+        return this.#pollBulkhead.execute(async () =>
+          this.#pollersByKey.get(key) === poller ? poll() : null,
+        );
       },
       kind,
       onPoll: (result) => observer.onPoll(kind, result),
       onEnd: () => {
-        this.#pollers.delete(key);
-        if (subjectHash !== undefined) this.#pollersByHash.delete(subjectHash);
+        this.#pollersByKey.delete(key);
+        if (subjectHash !== undefined) this.#pollersBySubjectHash.delete(subjectHash);
       },
     });
-    this.#pollers.set(key, poller);
-    if (subjectHash !== undefined) this.#pollersByHash.set(subjectHash, poller);
+    this.#pollersByKey.set(key, poller);
+    if (subjectHash !== undefined) this.#pollersBySubjectHash.set(subjectHash, poller);
     return poller;
   }
 

@@ -4,11 +4,11 @@ import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollResult } from '../background';
 import type { JournalSession } from '../journal-session';
 import { nextPollDelayMs, retryAfterMsOf } from './poll-schedule';
-import { creationTimeMs, hasChanged, mergeSnapshot, pollPhase, stateText, type Snapshot } from './snapshot';
+import { creationTimeMs, hasChanged, mergeSnapshot, pollPhase, stateJson, type Snapshot } from './snapshot';
 import { LatestValueIterator } from './latest-value-iterator';
 
 interface TransactionPollerOptions<T extends Snapshot> extends Pick<JournalSession, 'clock' | 'runtime'> {
-  settings: PollSettings;
+  pollSettings: PollSettings;
   /**
    * Looks the transaction up, and passes it to the poller's onSnapshot() before the promise resolves. Resolves to null
    * if the service does not have the transaction, or if the lookup was skipped because the poller had ended.
@@ -21,22 +21,22 @@ interface TransactionPollerOptions<T extends Snapshot> extends Pick<JournalSessi
 }
 
 /** Maximum age in ms of a state that a new subscriber receives without a poll. There is no limit during an outage. */
-const FRESH_MS = 2000;
+const MAX_FRESH_AGE_MS = 2000;
 /** Minimum time in ms from the start of a poll to the next poll by pollSoon(), for example after a callback. */
 const MIN_POLL_GAP_MS = 100;
 
 interface LatestState<T> {
   snapshot: T;
-  /** When the response was received, by `Runtime.monotonic()`. Comparable with `requestedAt`. */
-  receivedAt: number;
-  /** The same time by `Clock.monotonic()`, for the age of the state. In tests, the two clocks differ. */
+  /** When the response was received, by `Runtime.monotonic()`. Comparable with `requestedAtMonotonic`. */
   receivedAtMonotonic: number;
+  /** The same time by `Clock.monotonic()`, for the age of the state. In tests, the two clocks differ. */
+  receivedAtByClock: number;
 }
 
 /** A series of consecutive failed polls. Times are by the monotonic clock. */
 interface Outage {
   since: number;
-  failures: number;
+  failureCount: number;
   /** Error of the latest failed poll. */
   error: unknown;
   /** Earliest time of the next poll, according to retryAfterMsOf(). */
@@ -46,36 +46,36 @@ interface Outage {
 /** Polls one transaction for all its subscribers. */
 export class TransactionPoller<T extends Snapshot> {
   readonly #subscribers = new Set<LatestValueIterator<T>>();
-  readonly #startedAt: number;
-  #latest: LatestState<T> | undefined;
+  readonly #createdAtMonotonic: number;
+  #latestState: LatestState<T> | undefined;
   #changedAt: number | undefined;
   #outage: Outage | undefined;
-  #timer: Timer | undefined;
-  #isPollingSoon = false;
+  #pollTimer: Timer | undefined;
+  #isEarlyPollScheduled = false;
   #isPolling = false;
   #mustPollAgain = false;
-  #polledAt = -Infinity;
+  #lastPollStartedAt = -Infinity;
   #hasEnded = false;
 
   constructor(private readonly options: TransactionPollerOptions<T>) {
-    this.#startedAt = options.runtime.monotonic();
+    this.#createdAtMonotonic = options.runtime.monotonic();
   }
 
   /** The latest state; undefined before the first response. */
-  get latest(): T | undefined {
-    return this.#latest?.snapshot;
+  get latestSnapshot(): T | undefined {
+    return this.#latestState?.snapshot;
   }
 
   /**
-   * Adds a subscriber. If the latest state is younger than FRESH_MS, or during an outage, the subscriber receives it
-   * immediately. Otherwise, the subscriber receives a state after a poll.
+   * Adds a subscriber. If the latest state is younger than MAX_FRESH_AGE_MS, or during an outage, the subscriber receives
+   * it immediately. Otherwise, the subscriber receives a state after a poll.
    */
   subscribe(): LatestValueIterator<T> {
     const subscriber = new LatestValueIterator<T>((iterator) => this.#unsubscribe(iterator));
     this.#subscribers.add(subscriber);
-    const latest = this.#latest;
-    const ageMs = latest ? this.options.clock.monotonic() - latest.receivedAtMonotonic : Infinity;
-    const isFresh = ageMs >= 0 && ageMs < FRESH_MS;
+    const latest = this.#latestState;
+    const ageMs = latest ? this.options.clock.monotonic() - latest.receivedAtByClock : Infinity;
+    const isFresh = ageMs >= 0 && ageMs < MAX_FRESH_AGE_MS;
     if (latest && (isFresh || this.#outage)) subscriber.push(latest.snapshot);
     else void this.#poll();
     return subscriber;
@@ -87,10 +87,10 @@ export class TransactionPoller<T extends Snapshot> {
    */
   pollSoon(): void {
     if (this.#isPolling) this.#mustPollAgain = true;
-    else if (!this.#isPollingSoon && !this.#hasEnded) {
-      this.#isPollingSoon = true;
+    else if (!this.#isEarlyPollScheduled && !this.#hasEnded) {
+      this.#isEarlyPollScheduled = true;
       this.#schedulePollIn(
-        Math.min(MIN_POLL_GAP_MS, this.#polledAt + MIN_POLL_GAP_MS - this.options.clock.monotonic()),
+        Math.min(MIN_POLL_GAP_MS, this.#lastPollStartedAt + MIN_POLL_GAP_MS - this.options.clock.monotonic()),
       );
     }
   }
@@ -99,26 +99,30 @@ export class TransactionPoller<T extends Snapshot> {
    * Passes the state in a response to the subscribers. If the request began before the latest response was received,
    * the state may be older than the latest one. It is then not passed on, but if it differs from the latest one, a poll
    * is scheduled. Before the first state, ignores responses to requests that began before this poller existed.
-   * @param requestedAt start of the request, by `Runtime.monotonic()`
+   * @param requestedAtMonotonic start of the request, by `Runtime.monotonic()`
    */
-  onSnapshot(snapshot: T, requestedAt: number): void {
-    const before = this.#latest;
-    if (this.#hasEnded || (!before && requestedAt < this.#startedAt)) return;
-    if (!before || requestedAt >= before.receivedAt) this.#acceptResponse(snapshot);
+  onSnapshot(snapshot: T, requestedAtMonotonic: number): void {
+    const before = this.#latestState;
+    if (this.#hasEnded || (!before && requestedAtMonotonic < this.#createdAtMonotonic)) return;
+    if (!before || requestedAtMonotonic >= before.receivedAtMonotonic) this.#acceptResponse(snapshot);
     else if (hasChanged(before.snapshot, mergeSnapshot(before.snapshot, snapshot))) this.pollSoon();
   }
 
   #acceptResponse(response: T): void {
     const { clock, runtime } = this.options;
-    const before = this.latest;
+    const before = this.latestSnapshot;
     const snapshot = before ? mergeSnapshot(before, response) : response;
     const isChanged = !before || hasChanged(before, snapshot);
-    this.#latest = { snapshot, receivedAt: runtime.monotonic(), receivedAtMonotonic: clock.monotonic() };
+    this.#latestState = {
+      snapshot,
+      receivedAtMonotonic: runtime.monotonic(),
+      receivedAtByClock: clock.monotonic(),
+    };
     this.#outage = undefined;
     const transactionAgeMs = clock.now() - creationTimeMs(snapshot);
     if (!before) this.#changedAt = clock.monotonic() - (transactionAgeMs > 0 ? transactionAgeMs : 0);
     // Only a new state restarts the poll schedule. Other values, such as signed URLs, may differ in every response.
-    else if (stateText(before) !== stateText(snapshot)) this.#changedAt = clock.monotonic();
+    else if (stateJson(before) !== stateJson(snapshot)) this.#changedAt = clock.monotonic();
     for (const subscriber of this.#subscribers)
       if (isChanged || !subscriber.hasReceivedValue) subscriber.push(snapshot);
     if (pollPhase(snapshot) === 'done') this.#end();
@@ -127,22 +131,22 @@ export class TransactionPoller<T extends Snapshot> {
 
   async #poll(): Promise<void> {
     if (this.#hasEnded || this.#isPolling) return;
-    this.#timer?.cancel();
+    this.#pollTimer?.cancel();
     this.#isPolling = true;
     this.#mustPollAgain = false;
-    this.#isPollingSoon = false;
-    this.#polledAt = this.options.clock.monotonic();
+    this.#isEarlyPollScheduled = false;
+    this.#lastPollStartedAt = this.options.clock.monotonic();
     let result: PollResult | undefined;
     try {
-      const found = await this.options.lookUp();
-      // If the poller has ended meanwhile, its queued lookup may have been skipped: then `found` is null, although the
-      // transaction may exist.
+      const foundSnapshot = await this.options.lookUp();
+      // If the poller has ended meanwhile, its queued lookup may have been skipped: then `foundSnapshot` is null, although
+      // the transaction may exist.
       if (!this.#hasEnded) {
-        result = found ? 'found' : 'missing';
-        if (!found) throw transactionNotFoundError(this.options.kind);
+        result = foundSnapshot ? 'found' : 'missing';
+        if (!foundSnapshot) throw transactionNotFoundError(this.options.kind);
         // `onSnapshot` ignores a response to a shared lookup that began before this poller existed. This poll accepts
         // it.
-        if (!this.#latest) this.#acceptResponse(found);
+        if (!this.#latestState) this.#acceptResponse(foundSnapshot);
         this.#pushLatest();
       }
     } catch (error) {
@@ -157,52 +161,53 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   #pushLatest(): void {
-    const { latest } = this;
-    if (!latest) return;
-    for (const subscriber of this.#subscribers) if (!subscriber.hasReceivedValue) subscriber.push(latest);
+    const { latestSnapshot } = this;
+    if (!latestSnapshot) return;
+    for (const subscriber of this.#subscribers)
+      if (!subscriber.hasReceivedValue) subscriber.push(latestSnapshot);
   }
 
   /**
    * Handles a failed poll. If no state is known yet, ends the subscriptions immediately. Otherwise, ends them if the
-   * outage has lasted `settings.maxOutageMs` (0: never).
+   * outage has lasted `pollSettings.maxOutageMs` (0: never).
    */
   #onFailure(error: unknown): void {
-    if (!this.#latest) return this.#end(error);
+    if (!this.#latestState) return this.#end(error);
     const now = this.options.clock.monotonic();
-    const { since = now, failures = 0 } = this.#outage ?? {};
-    this.#outage = { since, failures: failures + 1, error, retryAt: now + retryAfterMsOf(error) };
+    const { since = now, failureCount = 0 } = this.#outage ?? {};
+    this.#outage = { since, failureCount: failureCount + 1, error, retryAt: now + retryAfterMsOf(error) };
     if (this.#msUntilOutageTimeout() > 0) this.#pushLatest();
     else this.#end(error);
   }
 
   /** Returns the time in ms until the outage ends the subscriptions; Infinity without an outage or a limit. */
   #msUntilOutageTimeout(): number {
-    const { clock, settings } = this.options;
-    if (!this.#outage || settings.maxOutageMs === 0) return Infinity;
-    return this.#outage.since + settings.maxOutageMs - clock.monotonic();
+    const { clock, pollSettings } = this.options;
+    if (!this.#outage || pollSettings.maxOutageMs === 0) return Infinity;
+    return this.#outage.since + pollSettings.maxOutageMs - clock.monotonic();
   }
 
   #schedulePoll(): void {
-    if (this.#isPollingSoon || !this.#latest) return;
-    const { clock, runtime, settings } = this.options;
-    const phase = pollPhase(this.#latest.snapshot);
+    if (this.#isEarlyPollScheduled || !this.#latestState) return;
+    const { clock, runtime, pollSettings } = this.options;
+    const phase = pollPhase(this.#latestState.snapshot);
     if (phase === 'done') return;
     const sinceChangeMs = clock.monotonic() - (this.#changedAt ?? clock.monotonic());
-    const failures = this.#outage?.failures ?? 0;
+    const failureCount = this.#outage?.failureCount ?? 0;
     this.#schedulePollIn(
-      nextPollDelayMs(settings.intervalsByPhase[phase], sinceChangeMs, failures, runtime.random()),
+      nextPollDelayMs(pollSettings.intervalsByPhase[phase], sinceChangeMs, failureCount, runtime.random()),
     );
   }
 
   /**
-   * Schedules a poll in `ms`, or at Outage.retryAt if that is later. If the outage would reach `settings.maxOutageMs`
-   * before the poll, ends the subscriptions at that time instead.
+   * Schedules a poll in `ms`, or at Outage.retryAt if that is later. If the outage would reach
+   * `pollSettings.maxOutageMs` before the poll, ends the subscriptions at that time instead.
    */
   #schedulePollIn(ms: number): void {
     const retryInMs = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
     const delayMs = Math.min(Math.max(0, ms, retryInMs), this.#msUntilOutageTimeout());
-    this.#timer?.cancel();
-    this.#timer = this.options.clock.after(delayMs, () => {
+    this.#pollTimer?.cancel();
+    this.#pollTimer = this.options.clock.after(delayMs, () => {
       if (this.#msUntilOutageTimeout() <= 0) this.#end(this.#outage?.error);
       else void this.#poll();
     });
@@ -216,7 +221,7 @@ export class TransactionPoller<T extends Snapshot> {
   #end(error?: unknown): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#timer?.cancel();
+    this.#pollTimer?.cancel();
     for (const subscriber of this.#subscribers) subscriber.end(error);
     this.#subscribers.clear();
     this.options.onEnd();
