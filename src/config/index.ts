@@ -154,10 +154,10 @@ function readTracingSettings(reader: EnvReader): TracingSettings | null {
   const defaultTracesUrl = collectorUrl && `${collectorUrl.replace(/\/*$/, '/')}v1/traces`;
   const tracesUrl = reader.get('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? defaultTracesUrl;
   const attributes = reader.get('OTEL_RESOURCE_ATTRIBUTES') ?? {};
-  const { 'service.name': defaultServiceName = 'paygraph', ...resourceAttributes } = attributes;
+  const { 'service.name': defaultOtelServiceName = 'paygraph', ...resourceAttributes } = attributes;
   const otherTracingSettings = {
     headers: reader.get('OTEL_EXPORTER_OTLP_HEADERS') ?? {},
-    serviceName: reader.get('OTEL_SERVICE_NAME') ?? defaultServiceName,
+    otelServiceName: reader.get('OTEL_SERVICE_NAME') ?? defaultOtelServiceName,
     resourceAttributes,
     sampler: reader.get('OTEL_TRACES_SAMPLER'),
     samplingRatio: reader.get('OTEL_TRACES_SAMPLER_ARG'),

@@ -53,7 +53,7 @@ export interface TracingSettings {
   /** The full URL to which traces are posted. */
   tracesUrl: string;
   headers: Readonly<Record<string, Secret>>;
-  serviceName: string;
+  otelServiceName: string;
   resourceAttributes: Readonly<Record<string, string>>;
   sampler: (typeof TRACE_SAMPLERS)[number];
   /** Fraction of traces that the samplers with `traceidratio` in their name keep, from 0 to 1. */

@@ -116,7 +116,7 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly TransactionKi
   };
 }
 
-const toIsoTime = (ms: number): string => new Date(ms).toISOString();
+const toIsoTime = (timeMs: number): string => new Date(timeMs).toISOString();
 
 const visibleKinds = (caller: Caller): TransactionKind[] =>
   kindsWithRight(caller, 'read', 'read:own', 'create');

@@ -93,7 +93,7 @@ export class ChangeResolver {
     // Discard the cached results of lookups, because they may be older than this change.
     context.discardCachedLookups();
     const change = toChange(recordedChange, context);
-    context.eventId = change.cursor;
+    context.latestEventId = change.cursor;
     return change;
   }
 }

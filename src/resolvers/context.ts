@@ -33,7 +33,7 @@ export class OperationContext {
   /**
    * Id of the subscription's latest event. Null before the first event, and in subscriptions whose events have no ids.
    */
-  eventId: string | null = null;
+  latestEventId: string | null = null;
   /** Returns the bulkhead that limits concurrent lookups of payments and payouts together. */
   private readonly getLookupBulkhead = createLookupBulkheadGetter();
   private transactionsByKind: Partial<Record<TransactionKind, VisibleTransactions>> = {};

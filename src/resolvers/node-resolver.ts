@@ -19,11 +19,11 @@ export const ALL_READ_SCOPES = [
  * @param idPath the path of the id in the arguments, for the error
  */
 export function lookUpNode(
-  id: string,
+  nodeId: string,
   context: OperationContext,
   idPath: readonly string[] = ['id'],
 ): Promise<Node | null> {
-  const ref = decodeNodeId(id);
+  const ref = decodeNodeId(nodeId);
   if (!ref) throw badArgumentError(idPath, 'nodeId', 'id was not issued by this gateway.');
   const { kind, ...key } = ref;
   requireScope(context.caller, `${kind}s:read`, `${kind}s:read:own`);

@@ -30,7 +30,7 @@ export const bugs = [
     file: 'src/resolvers/visible-transactions.ts',
     find: 'if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === null)',
     replace:
-      'if (this.#createdIdLoader && (await this.#createdIdLoader.load({ channel, transactionId })) === undefined)',
+      'if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === undefined)',
     tests: ['test/auth/tenant-isolation.test.ts'],
   },
   {

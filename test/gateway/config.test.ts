@@ -65,7 +65,7 @@ test('With SERVICE_BASE_URL set no sandbox is started, and introspection is off 
 const TRACING = {
   tracesUrl: 'https://collector/otlp/v1/traces',
   headers: {},
-  serviceName: 'paygraph',
+  otelServiceName: 'paygraph',
   resourceAttributes: {},
   sampler: 'parentbased_always_on',
   samplingRatio: 1,
@@ -125,7 +125,7 @@ const TAKEN: [env: Record<string, string>, property: string, value: unknown][] =
     'tracing',
     {
       ...TRACING,
-      serviceName: 'pay',
+      otelServiceName: 'pay',
       resourceAttributes: { region: 'eu,west', empty: '' },
       samplingRatio: 0.25,
     },

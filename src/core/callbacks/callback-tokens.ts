@@ -15,9 +15,9 @@ export class CallbackTokens {
   readonly #macKey: KeyObject;
   readonly #maskKey: KeyObject;
 
-  /** @param secret any secret that all instances share and that does not change; the keys are derived from it */
-  constructor(secret: string) {
-    const keys = Buffer.from(hkdfSync('sha256', secret, '', 'paygraph callback token', 64));
+  /** @param sharedSecret any secret that all instances share and that does not change; the keys are derived from it */
+  constructor(sharedSecret: string) {
+    const keys = Buffer.from(hkdfSync('sha256', sharedSecret, '', 'paygraph callback token', 64));
     this.#macKey = createSecretKey(keys.subarray(0, 32));
     this.#maskKey = createSecretKey(keys.subarray(32));
   }

@@ -128,7 +128,7 @@ export class SubscriptionService {
         trace.end(name, errorCodesOf(publicErrors));
         return { data, ...(publicErrors && { errors: publicErrors }) };
       },
-      latestEventId: () => contextValue.eventId,
+      latestEventId: () => contextValue.latestEventId,
       onClosed: (errors) => {
         releaseQuota();
         stopCredentialsChecks();

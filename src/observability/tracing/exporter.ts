@@ -118,7 +118,7 @@ export function createTracerProvider(settings: TracingSettings, exporter: SpanEx
     'process.runtime.name': 'nodejs',
     'process.runtime.version': process.versions.node,
     ...settings.resourceAttributes,
-    'service.name': settings.serviceName,
+    'service.name': settings.otelServiceName,
   };
   return new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(resourceAttributes)),
