@@ -143,7 +143,7 @@ function startPurge(journal, expiredBefore) {
   };
   const keepMs = Date.now() - expiredBefore;
   const job = startRetentionJob({
-    session: { journal, clock, runtime: systemRuntime, warn: () => {} },
+    journalSession: { journal, clock, runtime: systemRuntime, warn: () => {} },
     clockGuard: { isSteady: () => true },
     config: { journal: { keepMs }, changeSettings: { followAfterCreateMs: 0, keepMs } },
   });

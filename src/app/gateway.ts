@@ -52,7 +52,7 @@ export async function startGateway(
       notifier,
       clock,
       config,
-      service: serviceName,
+      serviceName: serviceName,
       warn: (logFields, message) => shared.log.warn(logFields, message),
       runInSpan: tracing?.runInBackgroundSpan,
       observer: createObserver(metrics, auditLog),

@@ -17,12 +17,12 @@ const READ_TIMEOUT_MS = 2000;
  * journal fails or does not respond within READ_TIMEOUT_MS.
  */
 export class AttemptOperations {
-  constructor(private readonly session: JournalSession) {}
+  constructor(private readonly journalSession: JournalSession) {}
 
   /** Returns the client's attempt with this idempotency key; null if there is none. */
-  find(client: string, key: string): Promise<Attempt | null> {
-    const { journal, service } = this.session;
-    return this.#awaitRead(journal.find({ service, client, key }));
+  find(client: string, idempotencyKey: string): Promise<Attempt | null> {
+    const { journal, serviceName } = this.journalSession;
+    return this.#awaitRead(journal.find({ service: serviceName, client, key: idempotencyKey }));
   }
 
   /**
@@ -33,10 +33,10 @@ export class AttemptOperations {
   findCreated(
     client: string,
     kind: TransactionKind,
-    refs: readonly TransactionRef[],
+    transactionRefs: readonly TransactionRef[],
   ): Promise<(Attempt | null)[]> {
-    const { journal, service } = this.session;
-    return this.#awaitRead(journal.findCreated({ service, client, kind }, refs));
+    const { journal, serviceName } = this.journalSession;
+    return this.#awaitRead(journal.findCreated({ service: serviceName, client, kind }, transactionRefs));
   }
 
   /**
@@ -44,12 +44,12 @@ export class AttemptOperations {
    * already waiting.
    */
   list(query: Omit<AttemptQuery, 'service'>): Promise<Attempt[]> {
-    const { journal, service } = this.session;
-    return this.#awaitRead(journal.list({ ...query, service }));
+    const { journal, serviceName } = this.journalSession;
+    return this.#awaitRead(journal.list({ ...query, service: serviceName }));
   }
 
   #awaitRead<T>(journalRead: Promise<T>): Promise<T> {
-    return withTimeout(READ_TIMEOUT_MS, journalRead, this.session.runtime).catch((error: unknown) => {
+    return withTimeout(READ_TIMEOUT_MS, journalRead, this.journalSession.runtime).catch((error: unknown) => {
       throw error instanceof JournalBusy ? notTriedError(error.message) : journalUnreadableError();
     });
   }

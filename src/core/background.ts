@@ -74,12 +74,12 @@ export class RepeatedJob {
 
   /**
    * @param firstDelayMs delay before the first run
-   * @param run must not reject
+   * @param runJob must not reject
    */
   constructor(
     private readonly clock: Pick<Clock, 'after'>,
     firstDelayMs: number,
-    private readonly run: () => Promise<number>,
+    private readonly runJob: () => Promise<number>,
   ) {
     this.#schedule(firstDelayMs);
   }
@@ -94,7 +94,7 @@ export class RepeatedJob {
   #schedule(delayMs: number): void {
     if (this.#isStopped) return;
     this.#timer = this.clock.after(delayMs, () => {
-      this.#currentRun = this.run().then((nextDelayMs) => this.#schedule(nextDelayMs));
+      this.#currentRun = this.runJob().then((nextDelayMs) => this.#schedule(nextDelayMs));
     });
   }
 }

@@ -15,7 +15,7 @@ const MIN_CLOCK_STEP_MS = 1000;
  * `unsteadyMs` after a step, lookups therefore release no idempotency key, and nothing is purged from the journal.
  */
 export class ClockGuard {
-  #wallMinusMonotonic: number;
+  #wallMinusMonotonicMs: number;
   #unsteadyUntil = -Infinity;
 
   /**
@@ -27,14 +27,14 @@ export class ClockGuard {
     private readonly unsteadyMs: number,
     private readonly onStep: (clockName: ClockName, stepMs: number) => void,
   ) {
-    this.#wallMinusMonotonic = clock.now() - clock.monotonic();
+    this.#wallMinusMonotonicMs = clock.now() - clock.monotonic();
   }
 
   /** Compares the wall clock with the monotonic clock. Calls `onStep` if the wall clock stepped since the last call. */
   check(): void {
-    const wallMinusMonotonic = this.clock.now() - this.clock.monotonic();
-    const driftMs = wallMinusMonotonic - this.#wallMinusMonotonic;
-    this.#wallMinusMonotonic = wallMinusMonotonic;
+    const wallMinusMonotonicMs = this.clock.now() - this.clock.monotonic();
+    const driftMs = wallMinusMonotonicMs - this.#wallMinusMonotonicMs;
+    this.#wallMinusMonotonicMs = wallMinusMonotonicMs;
     this.reportDrift('system', driftMs);
   }
 
@@ -67,7 +67,7 @@ const SYNCHRONIZE_EVERY_MS = 5000;
  */
 export class JournalClock implements Clock {
   /** Journal time minus monotonic time; undefined before the first synchronization. */
-  #offset: number | undefined;
+  #monotonicOffsetMs: number | undefined;
   #synchronizedAt = -Infinity;
   /** Journal time right after the last step of the journal's clock; -Infinity if it has not stepped. */
   #steppedAt = -Infinity;
@@ -80,25 +80,26 @@ export class JournalClock implements Clock {
 
   /** Returns the journal time in ms since 1970. Before the first synchronization, returns this machine's wall clock. */
   now(): number {
-    return Math.floor(this.#offset === undefined ? this.clock.now() : this.#offset + this.monotonic());
+    const offsetMs = this.#monotonicOffsetMs;
+    return Math.floor(offsetMs === undefined ? this.clock.now() : offsetMs + this.monotonic());
   }
 
   monotonic(): number {
     return this.clock.monotonic();
   }
 
-  after(ms: number, run: () => void): Timer {
-    return this.clock.after(ms, run);
+  after(delayMs: number, callback: () => void): Timer {
+    return this.clock.after(delayMs, callback);
   }
 
   get isSynchronized(): boolean {
-    return this.#offset !== undefined;
+    return this.#monotonicOffsetMs !== undefined;
   }
 
-  /** Returns the ms since `time`; undefined if `time` is in the future or before the journal clock's last step. */
-  elapsedSince(time: number): number | undefined {
+  /** Returns the ms since `journalTime`; undefined if it is in the future or before the journal clock's last step. */
+  elapsedSince(journalTime: number): number | undefined {
     const now = this.now();
-    return time >= this.#steppedAt && time <= now ? now - time : undefined;
+    return journalTime >= this.#steppedAt && journalTime <= now ? now - journalTime : undefined;
   }
 
   /**
@@ -111,12 +112,13 @@ export class JournalClock implements Clock {
     const journalTime = await this.journal.time();
     const readEndedAt = this.monotonic();
     const uncertaintyMs = (readEndedAt - readStartedAt) / 2;
-    const measuredOffset = journalTime - (readStartedAt + uncertaintyMs);
-    const differenceMs = measuredOffset - (this.#offset ?? measuredOffset);
+    const measuredOffsetMs = journalTime - (readStartedAt + uncertaintyMs);
+    const previousOffsetMs = this.#monotonicOffsetMs ?? measuredOffsetMs;
+    const differenceMs = measuredOffsetMs - previousOffsetMs;
     // The measurement error is at most half the round-trip time. Only a difference beyond this error is corrected.
     const correctionMs = Math.sign(differenceMs) * Math.max(0, Math.abs(differenceMs) - uncertaintyMs);
     this.#synchronizedAt = readEndedAt;
-    this.#offset = this.#offset === undefined ? measuredOffset : this.#offset + correctionMs;
+    this.#monotonicOffsetMs = previousOffsetMs + correctionMs;
     if (this.clockGuard.reportDrift('journal', correctionMs)) this.#steppedAt = this.now();
   }
 }

@@ -50,8 +50,8 @@ interface OperationsOptions {
   runtime?: Runtime;
   config: OperationsConfig;
   /** Name of this payment service in the journal: its base URL, or the id of the sandbox. */
-  service: string;
-  warn(facts: object, message: string): void;
+  serviceName: string;
+  warn(logFields: object, message: string): void;
   runInSpan?: RunInBackgroundSpan | undefined;
   observer: BackgroundObserver;
   serviceLoad: ServiceLoad;
@@ -69,12 +69,12 @@ const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions):
     );
   });
 
-/** Creates the journal session and its JournalFence, which reads the journal's fence every second. */
-function openSession(options: OperationsOptions, clockGuard: ClockGuard): JournalSession {
-  const { journal, clock, runtime = systemRuntime, service, config, warn } = options;
+/** Creates the JournalSession and its JournalFence, which reads the journal's fence every second. */
+function createJournalSession(options: OperationsOptions, clockGuard: ClockGuard): JournalSession {
+  const { journal, clock, runtime = systemRuntime, serviceName, config, warn } = options;
   const journalClock = new JournalClock(journal, clock, clockGuard);
   const fence = new JournalFence({ journal, clock: journalClock, fenceMs: config.journal.fenceMs, warn });
-  return new JournalSession({ journal, clock: journalClock, fence, service, runtime, warn });
+  return new JournalSession({ journal, clock: journalClock, fence, serviceName, runtime, warn });
 }
 
 /**
@@ -83,42 +83,43 @@ function openSession(options: OperationsOptions, clockGuard: ClockGuard): Journa
  */
 export function startOperations(options: OperationsOptions) {
   const { payments, payouts, notifier, config, observer, callbackTokens } = options;
-  const { publicUrl, urlPolicy } = config;
+  const { publicUrl, urlPolicy, pollSettings } = config;
   const runInSpan: RunInBackgroundSpan = options.runInSpan ?? ((_span, work) => work());
-  const { timeoutMs } = config.service;
+  const { timeoutMs: requestTimeoutMs } = config.service;
   const { settleMs, keepMs, payoutPreflight: hasPreflight, fingerprintKey } = config.journal;
   const clockGuard = createClockGuard(options);
-  const session = openSession(options, clockGuard);
-  const { fence } = session;
-  const changes = new ChangeTracking({ session, notifier, config, observer });
+  const journalSession = createJournalSession(options, clockGuard);
+  const { fence } = journalSession;
+  const changes = new ChangeTracking({ journalSession, notifier, config, observer });
   const { recorder } = changes;
-  const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer, recorder });
+  const recoveryOptions = { journalSession, clockGuard, observer, requestTimeoutMs, settleMs, recorder };
+  const recovery = new OutcomeRecovery(recoveryOptions);
   const hashes = new KeyedHashes(fingerprintKey.reveal());
-  const confirmService = new ConfirmService({ session, payments, hashes, timeoutMs });
+  const confirmService = new ConfirmService({ journalSession, payments, hashes, requestTimeoutMs });
   const matchers = {
-    payment: new PaymentMatcher(payments, session, keepMs),
-    payout: new PayoutMatcher(payouts, session),
+    payment: new PaymentMatcher(payments, journalSession, keepMs),
+    payout: new PayoutMatcher(payouts, journalSession),
   };
-  const recoveryJob = startRecoveryJob({ session, clockGuard, recovery, matchers, runInSpan, observer });
-  const retentionJob = startRetentionJob({ session, clockGuard, config });
+  const recoveryJobOptions = { journalSession, clockGuard, observer, recovery, matchers, runInSpan };
+  const recoveryJob = startRecoveryJob(recoveryJobOptions);
+  const retentionJob = startRetentionJob({ journalSession, clockGuard, config });
   const lookUp = (attempt: Attempt): Promise<void> =>
     runInSpan({ name: `callback ${attempt.kind}`, attemptId: attempt.id }, async () => {
       const { kind, channel, transactionId, outcome } = attempt;
       if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
       else if (outcome === 'unknown') await recovery.claimAndRecover<Transaction>(attempt, matchers[kind]);
     });
-  const callbacks = new CallbackHandler({ publicUrl, callbackTokens, session, lookUp });
-  const { pollSettings } = config;
-  const pollingOptions = { pollSettings, session, notifier, runInSpan, observer, recorder };
-  const common = { session, recovery, hashes, timeoutMs, urlPolicy, callbacks, pollingOptions };
+  const callbacks = new CallbackHandler({ publicUrl, callbackTokens, journalSession, lookUp });
+  const pollingOptions = { pollSettings, journalSession, notifier, runInSpan, observer, recorder };
+  const common = { journalSession, recovery, hashes, requestTimeoutMs, urlPolicy, callbacks, pollingOptions };
   const paymentOperations = new PaymentOperations({ ...common, payments, confirmService, keepMs });
   const payoutOperations = new PayoutOperations({ ...common, payouts, hasPreflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };
-  changes.start({ feeds, lookupTimeoutMs: timeoutMs, runInSpan, serviceLoad: options.serviceLoad });
+  changes.start({ feeds, lookupTimeoutMs: requestTimeoutMs, runInSpan, serviceLoad: options.serviceLoad });
   return {
     payments: paymentOperations,
     payouts: payoutOperations,
-    attempts: new AttemptOperations(session),
+    attempts: new AttemptOperations(journalSession),
     callbacks,
     changes: changes.changeFeed,
     changeMetrics: changes.metrics,
@@ -129,12 +130,12 @@ export function startOperations(options: OperationsOptions) {
     /** Stops background jobs. Resolves when the work in flight has ended, including that of disconnected callers. */
     stop: async (): Promise<void> => {
       const stoppedJobs = [recoveryJob.stop(), retentionJob.stop(), changes.stopFollowing()];
-      await Promise.all([session.drained(), ...stoppedJobs]);
+      await Promise.all([journalSession.drained(), ...stoppedJobs]);
       await confirmService.flushUnrecorded();
       void fence.stop();
       await changes.flush();
       // An attempt whose outcome is not recorded becomes unknown after this process ends, even if it was never sent.
-      await session.flushUnrecorded({ all: true });
+      await journalSession.flushUnrecorded({ all: true });
       await recovery.drained();
     },
   };

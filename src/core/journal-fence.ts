@@ -25,7 +25,7 @@ interface JournalFenceOptions {
   clock: JournalClock;
   /** Time in ms for which the fence stays up after it was raised. */
   fenceMs: number;
-  warn(facts: object, message: string): void;
+  warn(logFields: object, message: string): void;
 }
 
 /**
@@ -110,20 +110,20 @@ export class JournalFence {
 
   async #read(): Promise<void> {
     const { journal, clock } = this.options;
-    const earlier = this.#fenceState;
-    let state = await journal.readFenceState();
-    const isOlderCopy = earlier && state.lastAttemptSeq < earlier.lastAttemptSeq;
-    if (isOlderCopy && state.fence?.since === earlier.fence?.since) {
+    const earlierState = this.#fenceState;
+    let newState = await journal.readFenceState();
+    const isOlderCopy = earlierState && newState.lastAttemptSeq < earlierState.lastAttemptSeq;
+    if (isOlderCopy && newState.fence?.since === earlierState.fence?.since) {
       await journal.setFence('restored');
-      state = await journal.readFenceState();
+      newState = await journal.readFenceState();
     }
-    this.#fenceState = state;
-    if ((earlier?.fence?.since ?? 0) !== this.since) {
-      const isRecent = earlier !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
+    this.#fenceState = newState;
+    if ((earlierState?.fence?.since ?? 0) !== this.since) {
+      const isRecent = earlierState !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
       if (isRecent) this.#propagatingUntil = clock.monotonic() + FENCE_PROPAGATION_MS;
       this.#mustCallOnRaised = true;
       // Does not log a fence that had ended before this instance started.
-      if (earlier || this.active) this.#logChange();
+      if (earlierState || this.active) this.#logChange();
     }
     const { active } = this;
     if (!this.#mustCallOnRaised) return;

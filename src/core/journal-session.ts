@@ -33,7 +33,7 @@ export const journalUnreadableError = (): ServiceError =>
 
 type JournalSessionOptions = Pick<
   JournalSession,
-  'journal' | 'clock' | 'fence' | 'service' | 'runtime' | 'warn'
+  'journal' | 'clock' | 'fence' | 'serviceName' | 'runtime' | 'warn'
 >;
 
 /**
@@ -46,28 +46,29 @@ export class JournalSession {
   /** The journal's fence: a mark that the journal may have lost recent attempts. */
   readonly fence: JournalFence;
   /** Name of this payment service in the journal: its base URL, or the id of the sandbox. */
-  readonly service: string;
+  readonly serviceName: string;
   /** Id of this instance in leases. */
-  readonly owner: string;
+  readonly instanceId: string;
   readonly runtime: Runtime;
-  readonly warn: (facts: object, message: string) => void;
+  readonly warn: (logFields: object, message: string) => void;
   readonly #unrecordedOutcomes: UnrecordedOutcomes;
   /** Attempts that this instance has inserted, by id, until their first outcome is passed to recordOutcome(). */
-  readonly #attemptsInFlight = new Map<string, AttemptFields>();
-  readonly #mutationsInFlight = new InFlightCounter();
+  readonly #attemptsInFlightById = new Map<string, AttemptFields>();
+  readonly #inFlightMutationCounter = new InFlightCounter();
   #renewalTimer: Timer | undefined;
 
-  constructor({ journal, clock, fence, service, runtime, warn }: JournalSessionOptions) {
+  constructor({ journal, clock, fence, serviceName, runtime, warn }: JournalSessionOptions) {
     this.journal = journal;
     this.clock = clock;
     this.fence = fence;
-    this.service = service;
+    this.serviceName = serviceName;
     this.runtime = runtime;
-    this.owner = runtime.randomUUID();
+    this.instanceId = runtime.randomUUID();
     this.warn = warn;
     this.#unrecordedOutcomes = new UnrecordedOutcomes(clock, (queued) => this.#recordAndNotify(queued));
     fence.onRaised = async () => {
-      const attempts = [...this.#attemptsInFlight.values(), ...this.#unrecordedOutcomes.attemptsToReinsert];
+      const { attemptsToReinsert } = this.#unrecordedOutcomes;
+      const attempts = [...this.#attemptsInFlightById.values(), ...attemptsToReinsert];
       await Promise.all(attempts.map((attempt) => this.#reinsert(attempt)));
     };
   }
@@ -83,12 +84,12 @@ export class JournalSession {
   }
 
   /** Awaits journal work that must precede a request. On failure or timeout, throws a ServiceError (UNAVAILABLE). */
-  async failClosed<T>(work: Promise<T>): Promise<T> {
+  async failClosed<T>(journalCall: Promise<T>): Promise<T> {
     try {
-      return await withTimeout(this.journalTimeoutMs, work, this.runtime);
+      return await withTimeout(this.journalTimeoutMs, journalCall, this.runtime);
     } catch {
-      // JournalMonitor logs why the work failed.
-      work.catch(() => undefined);
+      // JournalMonitor logs why the call failed.
+      journalCall.catch(() => undefined);
       throw notTriedError(
         "The gateway's journal cannot be reached; this call sent nothing. Repeat it unchanged.",
       );
@@ -104,7 +105,7 @@ export class JournalSession {
     const pendingInsert = this.journal.insertAttempt(attempt);
     try {
       const result = await this.failClosed(pendingInsert);
-      if (result.kind === 'started') this.#attemptsInFlight.set(attempt.id, attempt);
+      if (result.kind === 'started') this.#attemptsInFlightById.set(attempt.id, attempt);
       return result;
     } catch (error) {
       const outcome = outcomeOnFailure ?? { outcome: 'not_sent', settledAt: this.clock.now() };
@@ -145,8 +146,9 @@ export class JournalSession {
    * the journal cannot be read.
    */
   async ownsInProgress(attemptId: string): Promise<boolean> {
-    const attempt = await this.failClosed(this.journal.findById(this.service, attemptId)).catch(() => null);
-    return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
+    const journalRead = this.journal.findById(this.serviceName, attemptId);
+    const attempt = await this.failClosed(journalRead).catch(() => null);
+    return attempt?.outcome === 'in_progress' && attempt.owner === this.instanceId;
   }
 
   /** Records up to 250 queued outcomes. If `all` is true, records all, until a whole batch fails. Never rejects. */
@@ -162,7 +164,7 @@ export class JournalSession {
    * @param onRecorded called once when the outcome is recorded, perhaps after the promise has resolved; must not throw
    */
   recordOutcome(attempt: AttemptFields, outcome: OutcomeDetails, onRecorded?: () => void): Promise<boolean> {
-    const isFirstOutcomeByInserter = this.#attemptsInFlight.delete(attempt.id);
+    const isFirstOutcomeByInserter = this.#attemptsInFlightById.delete(attempt.id);
     const unrecorded = { attempt, outcome, isFirstOutcomeByInserter, onRecorded };
     const recording = this.#recordAndNotify(unrecorded).catch(() => {
       this.#unrecordedOutcomes.add(unrecorded);
@@ -237,22 +239,22 @@ export class JournalSession {
   }
 
   /** Runs a create or confirm. While at least one is in flight, renews the leases of all of them every second. */
-  withLeaseRenewal<T>(work: () => Promise<T>): Promise<T> {
+  withLeaseRenewal<T>(runMutation: () => Promise<T>): Promise<T> {
     if (!this.#renewalTimer) this.#renewalTimer = this.#scheduleRenewal();
-    return this.#mutationsInFlight.track(work());
+    return this.#inFlightMutationCounter.track(runMutation());
   }
 
   /** Resolves when no create or confirm is in flight. */
   drained(): Promise<void> {
-    return this.#mutationsInFlight.waitUntilIdle();
+    return this.#inFlightMutationCounter.waitUntilIdle();
   }
 
   #scheduleRenewal(): Timer {
     return this.clock.after(LEASE_RENEWAL_EVERY_MS, () => {
       this.#renewalTimer = undefined;
-      if (this.#mutationsInFlight.count === 0) return;
+      if (this.#inFlightMutationCounter.count === 0) return;
       this.#renewalTimer = this.#scheduleRenewal();
-      this.journal.renew(this.owner, this.newLeaseEnd()).catch(() => undefined);
+      this.journal.renew(this.instanceId, this.newLeaseEnd()).catch(() => undefined);
     });
   }
 }

@@ -47,17 +47,17 @@ export class PaymentOperations {
   constructor(private readonly options: PaymentOperationsOptions) {
     const { payments, pollingOptions: feedOptions } = options;
     this.feed = new TransactionFeed(feedOptions, 'payment', (lookupKey) => payments.lookUp(lookupKey));
-    payments.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
+    payments.onFound = (payment, requestedAt) => this.feed.onSnapshot(payment, requestedAt);
   }
 
   /** Creates at most one payment per idempotency key. Never sends an invalid input. */
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
-    const { payments, session, keepMs, urlPolicy, callbacks } = this.options;
+    const { payments, journalSession, keepMs, urlPolicy, callbacks } = this.options;
     const method = selectedPaymentMethod(input.method);
-    const requestedAt = session.runtime.monotonic();
+    const requestedAt = journalSession.runtime.monotonic();
     const plan: CreatePlan<PaymentResource> = {
       client,
-      key: input.idempotencyKey,
+      idempotencyKey: input.idempotencyKey,
       methodType: method.type,
       input: {
         ...input,
@@ -67,7 +67,7 @@ export class PaymentOperations {
       },
       inputErrors: validateCreate(input, method, urlPolicy),
       publicDetails: {},
-      matcher: new PaymentMatcher(payments, session, keepMs, method.secrets),
+      matcher: new PaymentMatcher(payments, journalSession, keepMs, method.secrets),
       slots: payments.bulkheadSlots,
       send: ({ id, externalId }, options) => {
         const callbackUrl = callbacks.callbackUrlFor(id, input.callbackUrl);
@@ -91,7 +91,7 @@ export class PaymentOperations {
     if (errors.length > 0) return invalidInputError(errors);
 
     const { channel, transactionId } = input;
-    const requestedAt = this.options.session.runtime.monotonic();
+    const requestedAt = this.options.journalSession.runtime.monotonic();
     const result = await this.options.confirmService
       .confirm({ channel, transactionId, definition, bodyFields: fields })
       .finally(() => this.feed.invalidateLookups(channel));
@@ -110,9 +110,9 @@ export class PaymentOperations {
     definition: PaymentMethodDefinition,
     { hasEveryChannel, createdBy }: ConfirmRights,
   ) {
-    const { payments, session } = this.options;
-    const { journal, service } = session;
-    const attempt = await session.failClosed(
+    const { payments, journalSession } = this.options;
+    const { journal, serviceName: service } = journalSession;
+    const attempt = await journalSession.failClosed(
       createdBy === null
         ? journal.findByTransaction(service, 'payment', transactionId)
         : journal

@@ -40,7 +40,7 @@ export class PayoutOperations {
     this.feed = new TransactionFeed(feedOptions, 'payout', (lookupKey) =>
       payouts.lookUp(lookupKey, (transactionId) => this.#findKnownPayout(lookupKey, transactionId)),
     );
-    payouts.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
+    payouts.onFound = (payout, requestedAt) => this.feed.onSnapshot(payout, requestedAt);
   }
 
   /**
@@ -49,8 +49,8 @@ export class PayoutOperations {
    * returns `lookupKey` with `mayLackCreateDetails: true`.
    */
   async #findKnownPayout(lookupKey: LookupKey, transactionId: string): Promise<KnownPayout> {
-    const { journal, service, runtime } = this.options.session;
-    const journalRead = journal.findByTransaction(service, 'payout', transactionId);
+    const { journal, serviceName, runtime } = this.options.journalSession;
+    const journalRead = journal.findByTransaction(serviceName, 'payout', transactionId);
     const attempt = await withTimeout(KNOWN_PAYOUT_TIMEOUT_MS, journalRead, runtime).catch(() => undefined);
     if (attempt === undefined) return { ...lookupKey, mayLackCreateDetails: true };
     return attempt?.channel === lookupKey.channel ? knownPayoutFromJournal(attempt) : lookupKey;
@@ -73,18 +73,18 @@ export class PayoutOperations {
 
   /** Creates at most one payout per idempotency key. Never sends an invalid input. */
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
-    const { payouts, session, hasPreflight, urlPolicy, callbacks } = this.options;
+    const { payouts, journalSession, hasPreflight, urlPolicy, callbacks } = this.options;
     const method = selectedPayoutMethod(input.method);
     const { channel } = input;
-    const requestedAt = session.runtime.monotonic();
+    const requestedAt = journalSession.runtime.monotonic();
     const plan: CreatePlan<PayoutResource> = {
       client,
-      key: input.idempotencyKey,
+      idempotencyKey: input.idempotencyKey,
       methodType: method.type,
       input: { ...input, kind: 'payout', method: method.fingerprintFields },
       inputErrors: validateCreate(input, method, urlPolicy),
       publicDetails: method.publicDetails,
-      matcher: new PayoutMatcher(payouts, session, method.secrets),
+      matcher: new PayoutMatcher(payouts, journalSession, method.secrets),
       isExternalIdFree: hasPreflight ? (externalId) => this.#hasNoPayout({ channel, externalId }) : undefined,
       slots: payouts.bulkheadSlots,
       send: ({ id, externalId }, options) => {

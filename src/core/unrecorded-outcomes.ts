@@ -34,7 +34,7 @@ const mayHaveCreatedTransaction = ({ outcome: { outcome } }: UnrecordedOutcome):
 /** Queue of the outcomes that this instance has to record, at most 10,000. */
 export class UnrecordedOutcomes {
   /** By attempt id, in the order in which the attempts were queued or last tried. */
-  readonly #queue = new Map<string, QueuedOutcome>();
+  readonly #queuedById = new Map<string, QueuedOutcome>();
 
   /** @param recordOutcome writes one outcome to the journal; if it rejects, the outcome stays queued */
   constructor(
@@ -44,23 +44,23 @@ export class UnrecordedOutcomes {
 
   /** The attempts with a queued outcome `succeeded` or `unknown`: they may have created a transaction. */
   get attemptsToReinsert(): AttemptFields[] {
-    return [...this.#queue.values()].filter(mayHaveCreatedTransaction).map(({ attempt }) => attempt);
+    return [...this.#queuedById.values()].filter(mayHaveCreatedTransaction).map(({ attempt }) => attempt);
   }
 
   /** Queues an outcome. Replaces an earlier outcome of the attempt. If the queue is full, drops an outcome. */
   add(unrecorded: UnrecordedOutcome): void {
     const { id } = unrecorded.attempt;
-    this.#queue.set(id, { ...unrecorded, queuedAt: this.clock.monotonic() });
-    if (this.#queue.size <= MAX_UNRECORDED_OUTCOMES) return;
+    this.#queuedById.set(id, { ...unrecorded, queuedAt: this.clock.monotonic() });
+    if (this.#queuedById.size <= MAX_UNRECORDED_OUTCOMES) return;
     // Drops the first `not_sent` or `rejected` or, if there is none, the first outcome. If the journal has never
     // recorded the dropped outcome, the attempt later becomes `unknown`.
-    let [idToDrop = id] = this.#queue.keys();
-    for (const [queuedId, queued] of this.#queue) {
+    let [idToDrop = id] = this.#queuedById.keys();
+    for (const [queuedId, queued] of this.#queuedById) {
       if (mayHaveCreatedTransaction(queued)) continue;
       idToDrop = queuedId;
       break;
     }
-    this.#queue.delete(idToDrop);
+    this.#queuedById.delete(idToDrop);
   }
 
   /**
@@ -75,20 +75,20 @@ export class UnrecordedOutcomes {
         () => true,
         () => false,
       );
-      if (this.#queue.get(id) !== unrecorded) return isRecorded;
+      if (this.#queuedById.get(id) !== unrecorded) return isRecorded;
       // Removes the outcome, or moves it to the end of the queue if it must be recorded again.
-      this.#queue.delete(id);
+      this.#queuedById.delete(id);
       const mayInsertTakeEffect =
         !mayHaveCreatedTransaction(unrecorded) && now - unrecorded.queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS;
-      if (!isRecorded || mayInsertTakeEffect) this.#queue.set(id, unrecorded);
+      if (!isRecorded || mayInsertTakeEffect) this.#queuedById.set(id, unrecorded);
       return isRecorded;
     };
-    const byUrgency = [...this.#queue].sort(
+    const sortedEntries = [...this.#queuedById].sort(
       ([, a], [, b]) => Number(mayHaveCreatedTransaction(b)) - Number(mayHaveCreatedTransaction(a)),
     );
-    for (let batchStart = 0; batchStart < byUrgency.length; batchStart += FLUSH_BATCH_SIZE) {
+    for (let batchStart = 0; batchStart < sortedEntries.length; batchStart += FLUSH_BATCH_SIZE) {
       const results = await Promise.all(
-        byUrgency.slice(batchStart, batchStart + FLUSH_BATCH_SIZE).map(recordQueued),
+        sortedEntries.slice(batchStart, batchStart + FLUSH_BATCH_SIZE).map(recordQueued),
       );
       if (!all || !results.includes(true)) return;
     }

@@ -35,7 +35,7 @@ class Instance {
     const notifier = createNotifier(databaseUrl, systemClock);
     if (notifier) closeAfterTests(notifier);
     const journalClock = new JournalClock(journal, clock, new ClockGuard(clock, 0, () => undefined));
-    const session = { clock: journalClock, runtime: systemRuntime, service };
+    const session = { clock: journalClock, runtime: systemRuntime, serviceName: service };
     this.#signals = new ChangeSignals(session, notifier);
     notifier?.setListener((change) => {
       this.notified += 1;

@@ -20,8 +20,9 @@ export const bugs = [
     id: 'create-without-journal',
     promise: 'Nothing is sent while the journal cannot record it.',
     file: 'src/core/create/create-service.ts',
-    find: '      insertResult = await session.insertAttempt(attempt);',
-    replace: "      insertResult = await session.insertAttempt(attempt).catch(() => ({ kind: 'started' }));",
+    find: '      insertResult = await journalSession.insertAttempt(attempt);',
+    replace:
+      "      insertResult = await journalSession.insertAttempt(attempt).catch(() => ({ kind: 'started' }));",
     tests: ['test/exactly-once/journal.system.test.ts'],
   },
   {
@@ -36,8 +37,8 @@ export const bugs = [
     id: 'create-takes-others-transaction',
     promise: 'One transaction is the result of one create only.',
     file: 'src/core/create/create-service.ts',
-    find: '(await recovery.recordCreated(attempt, outcome.transaction))',
-    replace: '(await recovery.recordCreated(attempt, outcome.transaction)) !== undefined',
+    find: '(await this.options.recovery.recordCreated(attempt, outcome.transaction))',
+    replace: '(await this.options.recovery.recordCreated(attempt, outcome.transaction)) !== undefined',
     tests: ['test/exactly-once/lost-responses.slow.test.ts'],
     name: 'id of another transaction',
   },

@@ -18,8 +18,8 @@ export const bugs = [
     promise:
       'A payment that was found for a lost create is recorded, even if the response to its insert is lost.',
     file: 'src/core/create/create-service.ts',
-    find: 'session.insertAttempt(attempt, recovery.rememberAsSucceeded(lostCreate.found))',
-    replace: 'session.insertAttempt(attempt)',
+    find: 'attempt,\n      recovery.rememberAsSucceeded(transaction),',
+    replace: 'attempt,',
     tests: fence,
     name: 'records a payment that a lookup found',
   },
@@ -36,8 +36,8 @@ export const bugs = [
     id: 'fence-ignored',
     promise: 'While the fence is up, a create is looked up before it is sent.',
     file: 'src/core/create/create-service.ts',
-    find: 'if (session.fence.active) {',
-    replace: 'if (session.fence.active && this.plan.key === "") {',
+    find: 'if (journalSession.fence.active) {',
+    replace: 'if (journalSession.fence.active && this.plan.idempotencyKey === "") {',
     tests: fence,
   },
   {
@@ -60,9 +60,9 @@ export const bugs = [
     id: 'fence-untrusted-lookup-believed',
     promise: 'A lookup that proves nothing does not allow sending.',
     file: 'src/core/create/create-service.ts',
-    find: 'const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince);',
+    find: 'const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, journalSession.fence.lostSince);',
     replace:
-      "const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince).catch(() => 'none' as const);",
+      "const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, journalSession.fence.lostSince).catch(() => 'none' as const);",
     tests: fence,
   },
   {

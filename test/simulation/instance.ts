@@ -74,7 +74,7 @@ export function startInstance(
       publicUrl: null,
       changeSettings: { followAfterCreateMs: 0, keepMs, lookupsPerSecond: 1 },
     },
-    service: SERVICE_NAME,
+    serviceName: SERVICE_NAME,
     warn: none,
     serviceLoad: { isDown: () => false, isBusy: () => false },
     observer: { ...UNOBSERVED_RECOVERY, ...UNOBSERVED_CHANGES },

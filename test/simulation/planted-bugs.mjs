@@ -40,9 +40,9 @@ const own = [
     id: 'sent-before-the-journal',
     promise: 'A create is written to the journal before it is sent.',
     file: 'src/core/create/create-service.ts',
-    find: '      insertResult = await session.insertAttempt(attempt);',
+    find: '      insertResult = await journalSession.insertAttempt(attempt);',
     replace:
-      "      insertResult = { kind: 'started' };\n      void session.insertAttempt(attempt).catch(() => undefined);",
+      "      insertResult = { kind: 'started' };\n      void journalSession.insertAttempt(attempt).catch(() => undefined);",
   },
   {
     id: 'insert-not-synced',
@@ -119,7 +119,7 @@ const own = [
     id: 'confirm-by-wall-clock',
     promise: 'Leases of confirms are compared by the clock of the journal.',
     file: 'src/core/confirm/confirm-service.ts',
-    find: '    await session.ensureClockSync();\n',
+    find: '    await journalSession.ensureClockSync();\n',
     replace: '',
   },
   {

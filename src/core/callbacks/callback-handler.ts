@@ -8,7 +8,7 @@ interface CallbackHandlerOptions {
   /** Base URL at which the service reaches this gateway, without a trailing slash; null if PUBLIC_URL is not set. */
   publicUrl: string | null;
   callbackTokens: CallbackTokens;
-  session: JournalSession;
+  journalSession: JournalSession;
   /** Asks the payment service for the transaction that the attempt created or may have created. */
   lookUp(attempt: Attempt): Promise<unknown>;
 }
@@ -45,7 +45,7 @@ export class CallbackHandler {
   readonly #bucketsByAttemptId = new Map<string, TokenBucket>();
 
   constructor(private readonly options: CallbackHandlerOptions) {
-    this.#clock = options.session.clock;
+    this.#clock = options.journalSession.clock;
   }
 
   /**
@@ -86,12 +86,12 @@ export class CallbackHandler {
   }
 
   async #lookUp(attemptId: string, bucket: TokenBucket): Promise<void> {
-    const { session, lookUp } = this.options;
+    const { journalSession, lookUp } = this.options;
     bucket.mustLookUpAgain = false;
     bucket.fullAt = Math.max(bucket.fullAt, this.#clock.monotonic()) + LOOKUP_INTERVAL_MS;
     try {
       await this.#lookupBulkhead.execute(async () => {
-        const attempt = await session.journal.findById(session.service, attemptId);
+        const attempt = await journalSession.journal.findById(journalSession.serviceName, attemptId);
         if (attempt) await lookUp(attempt);
       });
     } catch {

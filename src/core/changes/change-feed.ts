@@ -35,7 +35,7 @@ const STALL_EXPIRY_MS = 60_000;
 export type ChangeFilter = Pick<ChangeRange, 'clientByKind'> & { channel: string };
 
 /** The parts of JournalSession that a ChangeFeed uses. */
-type FeedSession = Pick<JournalSession, 'clock' | 'runtime' | 'service'> & {
+type FeedSession = Pick<JournalSession, 'clock' | 'runtime' | 'serviceName'> & {
   journal: Pick<ChangeJournal, 'readChanges' | 'newestChange'>;
 };
 
@@ -172,15 +172,15 @@ export class ChangeFeed {
    * stopped.
    */
   async #readNewestPosition({ channel }: ChangeFilter, watcher: Watcher): Promise<ChangePosition> {
-    const { journal, service } = this.journalSession;
-    const read = () => runOutsideRequests(() => journal.newestChange(service, channel));
+    const { journal, serviceName } = this.journalSession;
+    const read = () => runOutsideRequests(() => journal.newestChange(serviceName, channel));
     return (await this.#retryRead(watcher, read)) ?? BEFORE_FIRST_CHANGE;
   }
 
   async #readPage(filter: ChangeFilter, after: ChangePosition | null, limit: number): Promise<ChangeBatch> {
-    const { journal, service, clock } = this.journalSession;
+    const { journal, serviceName, clock } = this.journalSession;
     const { channel, clientByKind } = filter;
-    const page = await journal.readChanges({ service, channel, clientByKind, after, limit });
+    const page = await journal.readChanges({ service: serviceName, channel, clientByKind, after, limit });
     const now = clock.monotonic();
     // A busy journal always has an open database transaction, so `hasUnreadableChanges` alone does not mean that the
     // read is stalled. A read that returns the newest readable changes is not stalled.

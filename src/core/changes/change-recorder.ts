@@ -36,16 +36,16 @@ export class ChangeRecorder {
    * state that may be new was dropped
    */
   constructor(
-    private readonly session: JournalSession,
+    private readonly journalSession: JournalSession,
     private readonly config: { changeSettings: ChangeSettings; pollSettings: PollSettings },
     private readonly onChange: (
       observedChange: Pick<Observation, 'kind' | 'status' | 'channel'>,
       isRecorded: boolean,
     ) => void,
   ) {
-    this.#queue = new ObservationQueue(session);
+    this.#queue = new ObservationQueue(journalSession);
     this.#followedFilter = new FollowedFilter(
-      session,
+      journalSession,
       (observation) => this.#enqueueIfNew(observation),
       (observation) => onChange(observation, false),
     );
@@ -56,7 +56,7 @@ export class ChangeRecorder {
    * the oldest of them in ms (`oldestQueuedAgeMs`; 0 if there is none).
    */
   backlog(): { queuedCount: number; oldestQueuedAgeMs: number } {
-    const now = this.session.clock.now();
+    const now = this.journalSession.clock.now();
     const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followedFilter.oldestAt ?? now);
     return {
       queuedCount: this.#queue.queuedCount + this.#followedFilter.queuedCount,
@@ -78,7 +78,7 @@ export class ChangeRecorder {
   onSnapshot(snapshot: Snapshot, requestedAtMonotonic: number): void {
     const lastState = this.#knownStatesByKind[snapshot.kind].get(snapshot.transactionId);
     if (lastState) {
-      lastState.seenAtMonotonic = this.session.clock.monotonic();
+      lastState.seenAtMonotonic = this.journalSession.clock.monotonic();
       if (!isSameState(lastState, snapshot))
         this.#enqueue(this.#toObservation(snapshot, requestedAtMonotonic));
     } else if (!isStateMissing(snapshot) && !this.#followedFilter.isNotFollowed(snapshot.transactionId)) {
@@ -91,7 +91,7 @@ export class ChangeRecorder {
    * record it in the journal, with the outcome of the create.
    */
   rememberCreatedState(snapshot: Snapshot): ObservedState {
-    const observation = this.#toObservation(snapshot, this.session.runtime.monotonic());
+    const observation = this.#toObservation(snapshot, this.journalSession.runtime.monotonic());
     this.#rememberState(observation);
     return observation;
   }
@@ -119,7 +119,7 @@ export class ChangeRecorder {
   /** Must be called when the journal has recorded the outcome of a create and, with it, the first change. */
   onCreateRecorded(snapshot: Snapshot): void {
     const lastState = this.#knownStatesByKind[snapshot.kind].peek(snapshot.transactionId);
-    if (lastState?.status === snapshot.status) lastState.confirmedAt ??= this.session.clock.now();
+    if (lastState?.status === snapshot.status) lastState.confirmedAt ??= this.journalSession.clock.now();
     this.onChange(snapshot, true);
   }
 
@@ -130,13 +130,13 @@ export class ChangeRecorder {
   }
 
   #toObservation(snapshot: Snapshot, requestedAtMonotonic: number): ObservationWithPhase {
-    const { clock, runtime, service } = this.session;
+    const { clock, runtime, serviceName } = this.journalSession;
     const observedAt = clock.now();
     const sinceRequestMs = Math.max(0, runtime.monotonic() - requestedAtMonotonic);
     const { kind, channel, transactionId, status } = snapshot;
     const phase = pollPhase(snapshot);
     return {
-      service,
+      service: serviceName,
       kind,
       channel,
       transactionId,
@@ -158,7 +158,8 @@ export class ChangeRecorder {
       if (result === 'recorded' || result === 'dropped') this.onChange(observation, result === 'recorded');
       const isLatest = this.#knownStatesByKind[kind].peek(transactionId) === knownState;
       if (!isLatest) return;
-      if (result === 'recorded' || result === 'unchanged') knownState.confirmedAt = this.session.clock.now();
+      if (result === 'recorded' || result === 'unchanged')
+        knownState.confirmedAt = this.journalSession.clock.now();
       // Forgets the state, so that the next response is compared with the journal again.
       else this.#knownStatesByKind[kind].delete(transactionId);
       if (result === 'not_followed') this.#followedFilter.cacheNotFollowed(transactionId);
@@ -166,7 +167,7 @@ export class ChangeRecorder {
   }
 
   #rememberState({ kind, transactionId, status, state, phase }: ObservationWithPhase): KnownState {
-    const seenAtMonotonic = this.session.clock.monotonic();
+    const seenAtMonotonic = this.journalSession.clock.monotonic();
     const knownState: KnownState = { status, state, phase, seenAtMonotonic, confirmedAt: undefined };
     this.#knownStatesByKind[kind].set(transactionId, knownState);
     return knownState;
@@ -176,7 +177,7 @@ export class ChangeRecorder {
   #firstFollowLookupAt(phase: PollPhase): number | null {
     const { changeSettings, pollSettings } = this.config;
     if (phase === 'done' || changeSettings.followAfterCreateMs === 0) return null;
-    const { clock, runtime } = this.session;
+    const { clock, runtime } = this.journalSession;
     return clock.now() + nextFollowDelayMs(pollSettings.intervalsByPhase[phase], 0, 0, runtime.random());
   }
 }

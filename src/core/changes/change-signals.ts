@@ -115,13 +115,13 @@ export class ChangeSignals {
   readonly #channelsByHash = new Map<string, WatchedChannel>();
 
   constructor(
-    private readonly session: Pick<JournalSession, 'clock' | 'runtime' | 'service'>,
+    private readonly journalSession: Pick<JournalSession, 'clock' | 'runtime' | 'serviceName'>,
     private readonly notifier: ChangeNotifier | null,
   ) {}
 
   /** Wakes the channel's watchers, here and on other instances, after this instance has recorded a change. */
   signalChange(channel: string): void {
-    const subjectHash = channelHash(this.session.service, channel);
+    const subjectHash = channelHash(this.journalSession.serviceName, channel);
     this.#channelsByHash.get(subjectHash)?.signal();
     this.notifier?.publish({ subjectHash, stateHash: CHANGE_SIGNAL_STATE_HASH });
   }
@@ -137,8 +137,8 @@ export class ChangeSignals {
 
   /** Adds a watcher of a channel. The caller must stop it. */
   watch(channel: string): Watcher {
-    const subjectHash = channelHash(this.session.service, channel);
-    const watchedChannel = this.#channelsByHash.get(subjectHash) ?? new WatchedChannel(this.session);
+    const subjectHash = channelHash(this.journalSession.serviceName, channel);
+    const watchedChannel = this.#channelsByHash.get(subjectHash) ?? new WatchedChannel(this.journalSession);
     this.#channelsByHash.set(subjectHash, watchedChannel);
     const watcher = new Watcher(watchedChannel, (stoppedWatcher) => {
       watchedChannel.watchers.delete(stoppedWatcher);

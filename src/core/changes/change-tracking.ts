@@ -16,7 +16,7 @@ import { TransactionFollower, type ServiceLoad } from './transaction-follower';
 const FLUSH_TIMEOUT_MS = 2000;
 
 interface ChangeTrackingOptions {
-  session: JournalSession;
+  journalSession: JournalSession;
   notifier: ChangeNotifier | null;
   config: { changeSettings: ChangeSettings; pollSettings: PollSettings };
   observer: Pick<BackgroundObserver, 'onChange' | 'onFollowLookup' | 'onChangeDelivered'>;
@@ -39,26 +39,26 @@ export class ChangeTracking {
   #follower: TransactionFollower | undefined;
 
   constructor(private readonly options: ChangeTrackingOptions) {
-    const { session, notifier, config, observer } = options;
-    const signals = new ChangeSignals(session, notifier);
+    const { journalSession, notifier, config, observer } = options;
+    const signals = new ChangeSignals(journalSession, notifier);
     this.#signals = signals;
-    this.recorder = new ChangeRecorder(session, config, ({ kind, status, channel }, isRecorded) => {
+    this.recorder = new ChangeRecorder(journalSession, config, ({ kind, status, channel }, isRecorded) => {
       observer.onChange(kind, status, isRecorded);
       if (isRecorded) signals.signalChange(channel);
     });
-    this.changeFeed = new ChangeFeed(session, signals, observer);
+    this.changeFeed = new ChangeFeed(journalSession, signals, observer);
   }
 
   /** Subscribes to other instances' messages. Starts the lookups of followed transactions, unless FOLLOW_DAYS is 0. */
   start({ feeds, ...options }: TrackingStartOptions): void {
-    const { session, notifier, config, observer } = this.options;
+    const { journalSession, notifier, config, observer } = this.options;
     notifier?.setListener((notification) => {
       if (this.#signals.onRemoteChange(notification)) return;
       for (const feed of Object.values(feeds)) feed.onRemoteChange(notification);
     });
     if (config.changeSettings.followAfterCreateMs === 0) return;
     this.#follower = new TransactionFollower({
-      session,
+      journalSession,
       config,
       observer,
       ...options,
@@ -71,9 +71,11 @@ export class ChangeTracking {
   readonly metrics = {
     /** Counts the followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
     followed: async (): Promise<FollowedCounts | null> =>
-      this.#follower ? this.options.session.journal.countFollowed(this.options.session.service) : null,
+      this.#follower
+        ? this.options.journalSession.journal.countFollowed(this.options.journalSession.serviceName)
+        : null,
     backlog: () => ({ ...this.recorder.backlog(), stalledMs: this.changeFeed.stalledMs }),
-    now: (): number => this.options.session.clock.now(),
+    now: (): number => this.options.journalSession.clock.now(),
   };
 
   /** Stops the lookups of followed transactions. Resolves when those in flight have ended. */

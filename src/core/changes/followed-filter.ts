@@ -35,7 +35,7 @@ export class FollowedFilter {
    * @param onOverflow called with a state that is dropped because the queue is full; a later lookup shows it again
    */
   constructor(
-    private readonly session: JournalSession,
+    private readonly journalSession: JournalSession,
     private readonly onPassed: (observation: ObservationWithPhase) => void,
     private readonly onOverflow: (observation: ObservationWithPhase) => void,
   ) {}
@@ -52,7 +52,7 @@ export class FollowedFilter {
   /** Whether the journal has reported, within the last NOT_FOLLOWED_TTL_MS, that a transaction is not followed. */
   isNotFollowed(transactionId: string): boolean {
     const notFollowedAt = this.#notFollowedAtById.peek(transactionId) ?? -Infinity;
-    return this.session.clock.monotonic() - notFollowedAt <= NOT_FOLLOWED_TTL_MS;
+    return this.journalSession.clock.monotonic() - notFollowedAt <= NOT_FOLLOWED_TTL_MS;
   }
 
   /** Queues a state, or drops it if too many are queued. */
@@ -63,7 +63,7 @@ export class FollowedFilter {
   }
 
   cacheNotFollowed(transactionId: string): void {
-    this.#notFollowedAtById.set(transactionId, this.session.clock.monotonic());
+    this.#notFollowedAtById.set(transactionId, this.journalSession.clock.monotonic());
   }
 
   /** Forgets that a transaction was not followed, so that its next response is checked again. */
@@ -81,7 +81,7 @@ export class FollowedFilter {
 
   #scheduleCheck(): void {
     if (this.#checkTimer || this.#checkInFlight) return;
-    const { clock } = this.session;
+    const { clock } = this.journalSession;
     const delayMs = this.#lastCheckAtMonotonic + MIN_CHECK_GAP_MS - clock.monotonic();
     if (delayMs <= 0) return this.#startCheck();
     this.#checkTimer = clock.after(Math.min(delayMs, MIN_CHECK_GAP_MS), () => {
@@ -92,7 +92,7 @@ export class FollowedFilter {
 
   #startCheck(): void {
     // Waits one turn of the event loop, so that all responses received in this turn share one query.
-    const check = (): Promise<void> => this.session.runtime.nextTurn().then(() => this.#check());
+    const check = (): Promise<void> => this.journalSession.runtime.nextTurn().then(() => this.#check());
     this.#checkInFlight = runOutsideRequests(check).finally(() => {
       this.#checkInFlight = undefined;
       if (this.#queuedObservations.length > 0) this.#scheduleCheck();
@@ -103,7 +103,7 @@ export class FollowedFilter {
     const batch = this.#queuedObservations;
     if (batch.length === 0) return;
     this.#queuedObservations = [];
-    const { journal, clock } = this.session;
+    const { journal, clock } = this.journalSession;
     this.#lastCheckAtMonotonic = clock.monotonic();
     const transactionIds = batch.map(({ transactionId }) => transactionId);
     // If the journal fails, every transaction of the batch is treated as possibly followed.

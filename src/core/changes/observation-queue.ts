@@ -31,7 +31,7 @@ export class ObservationQueue {
   #failedWriteCount = 0;
   #retryTimer: Timer | undefined;
 
-  constructor(private readonly session: JournalSession) {}
+  constructor(private readonly journalSession: JournalSession) {}
 
   /** Number of observations that are not recorded yet. */
   get queuedCount(): number {
@@ -85,7 +85,7 @@ export class ObservationQueue {
   async #record(transactionKey: string, observations: QueuedObservation[]): Promise<void> {
     const [first] = observations;
     if (!first) return;
-    const result = await this.session.journal
+    const result = await this.journalSession.journal
       .recordObservation(first.observation)
       .catch(() => (this.#isTooOld(first) ? 'dropped' : undefined));
     this.#inFlightByTransaction.delete(transactionKey);
@@ -100,12 +100,12 @@ export class ObservationQueue {
   }
 
   #isTooOld({ observation }: QueuedObservation): boolean {
-    return this.session.clock.now() - observation.observedAt > MAX_RETRY_AGE_MS;
+    return this.journalSession.clock.now() - observation.observedAt > MAX_RETRY_AGE_MS;
   }
 
   #retryLater(): void {
     if (this.#retryTimer) return;
-    const { clock, runtime } = this.session;
+    const { clock, runtime } = this.journalSession;
     const delayMs = backoffMs(RETRY_BACKOFF, this.#failedWriteCount, runtime.random());
     this.#failedWriteCount += 1;
     this.#retryTimer = clock.after(delayMs, () => {

@@ -39,7 +39,7 @@ export interface ServiceLoad {
 }
 
 interface FollowerOptions {
-  session: JournalSession;
+  journalSession: JournalSession;
   config: { changeSettings: ChangeSettings; pollSettings: PollSettings };
   lookupTimeoutMs: number;
   recorder: ChangeRecorder;
@@ -65,7 +65,7 @@ export class TransactionFollower {
   #nextProbeAt = -Infinity;
 
   constructor(private readonly options: FollowerOptions) {
-    const { clock } = options.session;
+    const { clock } = options.journalSession;
     this.#refilledAt = clock.monotonic();
     this.#claimJob = new RepeatedJob(clock, RUN_DELAY_MS, () => this.#run());
   }
@@ -81,9 +81,9 @@ export class TransactionFollower {
   }
 
   async #run(): Promise<number> {
-    const { session, config } = this.options;
+    const { journalSession, config } = this.options;
     await this.#writeNextLookups();
-    if (!session.clock.isSynchronized) return RUN_DELAY_MS;
+    if (!journalSession.clock.isSynchronized) return RUN_DELAY_MS;
     const lookupLimit = this.#updateLookupLimit();
     // JournalMonitor logs why a claim failed.
     const claimed = lookupLimit === 0 ? [] : await this.#claimDueLookups(lookupLimit).catch(() => []);
@@ -94,9 +94,9 @@ export class TransactionFollower {
   }
 
   #updateLookupLimit(): number {
-    const { session, config, serviceLoad } = this.options;
+    const { journalSession, config, serviceLoad } = this.options;
     const { lookupsPerSecond } = config.changeSettings;
-    const now = session.clock.monotonic();
+    const now = journalSession.clock.monotonic();
     this.#lookupTokenCount = Math.min(
       lookupsPerSecond,
       this.#lookupTokenCount + (Math.max(0, now - this.#refilledAt) / 1000) * lookupsPerSecond,
@@ -112,11 +112,11 @@ export class TransactionFollower {
   }
 
   #claimDueLookups(lookupLimit: number): Promise<FollowedTransaction[]> {
-    const { session, lookupTimeoutMs } = this.options;
-    const { journal, clock, runtime, service } = session;
+    const { journalSession, lookupTimeoutMs } = this.options;
+    const { journal, clock, runtime, serviceName } = journalSession;
     const now = clock.now();
     return journal.claimFollowed({
-      service,
+      service: serviceName,
       now,
       leaseUntil: now + lookupTimeoutMs + LEASE_MARGIN_MS,
       youngIfChangedAfter: now - RECENTLY_CHANGED_MS,
@@ -127,8 +127,8 @@ export class TransactionFollower {
   }
 
   #handleClaimed(transaction: FollowedTransaction): void {
-    const { session, config, observer, recorder, runInSpan } = this.options;
-    const { clock } = session;
+    const { journalSession, config, observer, recorder, runInSpan } = this.options;
+    const { clock } = journalSession;
     const { followedId, kind, succeededAt } = transaction;
     if (clock.now() - succeededAt >= config.changeSettings.followAfterCreateMs) {
       this.#scheduleLookup({ followedId, nextLookupAt: null, failures: 0 });
@@ -147,7 +147,7 @@ export class TransactionFollower {
 
   /** Returns the new due time if another response has just shown a state that is not final; otherwise undefined. */
   #postponedUntil({ changedAt }: FollowedTransaction, lastState: KnownState): number | undefined {
-    const { clock } = this.options.session;
+    const { clock } = this.options.journalSession;
     if (lastState.phase === 'done') return undefined;
     const delayMs = this.#nextLookupDelayMs(lastState.phase, changedAt, 0);
     const sinceSeenMs = clock.monotonic() - lastState.seenAtMonotonic;
@@ -157,8 +157,8 @@ export class TransactionFollower {
 
   /** Looks a transaction up. Schedules its next lookup, unless its status is final. Never rejects. */
   async #lookUp(transaction: FollowedTransaction, lastState: KnownState | undefined): Promise<void> {
-    const { session, lookUp, observer, recorder } = this.options;
-    const { clock } = session;
+    const { journalSession, lookUp, observer, recorder } = this.options;
+    const { clock } = journalSession;
     const { followedId, kind, channel, transactionId, changedAt, status } = transaction;
     try {
       const snapshot = await lookUp(kind, channel, transactionId);
@@ -179,20 +179,20 @@ export class TransactionFollower {
   }
 
   #retryLater(transaction: FollowedTransaction, minDelayMs: number): void {
-    const { session, recorder } = this.options;
+    const { journalSession, recorder } = this.options;
     const { followedId, kind, transactionId, changedAt } = transaction;
     const failures = transaction.failures + 1;
     const phase = recorder.lastKnownState(kind, transactionId)?.phase ?? 'payer';
     const delayMs = phase === 'done' ? 0 : this.#nextLookupDelayMs(phase, changedAt, failures);
-    const nextLookupAt = session.clock.now() + Math.max(delayMs, minDelayMs);
+    const nextLookupAt = journalSession.clock.now() + Math.max(delayMs, minDelayMs);
     this.#scheduleLookup({ followedId, nextLookupAt, failures });
   }
 
   #nextLookupDelayMs(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
-    const { session, config } = this.options;
-    const sinceChangeMs = session.clock.now() - changedAt;
+    const { journalSession, config } = this.options;
+    const sinceChangeMs = journalSession.clock.now() - changedAt;
     const pollIntervals = config.pollSettings.intervalsByPhase[phase];
-    return nextFollowDelayMs(pollIntervals, sinceChangeMs, failures, session.runtime.random());
+    return nextFollowDelayMs(pollIntervals, sinceChangeMs, failures, journalSession.runtime.random());
   }
 
   #scheduleLookup(nextLookup: NextLookup): void {
@@ -203,7 +203,7 @@ export class TransactionFollower {
     const nextLookups = [...this.#unwrittenNextLookupsByRow.values()];
     if (nextLookups.length === 0) return;
     try {
-      await this.options.session.journal.scheduleFollowed(nextLookups);
+      await this.options.journalSession.journal.scheduleFollowed(nextLookups);
     } catch {
       // The next run tries again. If this instance dies first, the lookups become due when the leases end.
       return;

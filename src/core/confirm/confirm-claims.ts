@@ -20,19 +20,19 @@ export const notCarriedOutResult = ({ isPreviousOutcomeUnknown }: ConfirmBeginRe
  */
 export class ConfirmClaims {
   /** Results that the journal may not have recorded, by claim id. */
-  readonly #unrecordedResults = new Map<string, ConfirmResult>();
+  readonly #unrecordedById = new Map<string, ConfirmResult>();
   #recordRetryTimer: Timer | undefined;
 
-  constructor(private readonly session: JournalSession) {}
+  constructor(private readonly journalSession: JournalSession) {}
 
   /**
    * Claims a payment for a confirm. Returns null if another confirm of the payment is in progress. Throws a
    * ServiceError (UNAVAILABLE) if the journal fails.
    */
   async begin(claim: ConfirmClaim): Promise<ConfirmBeginResult | null> {
-    const pendingBegin = this.session.journal.beginConfirm(claim);
+    const pendingBegin = this.journalSession.journal.beginConfirm(claim);
     try {
-      return await this.session.failClosed(pendingBegin);
+      return await this.journalSession.failClosed(pendingBegin);
     } catch (error) {
       // The journal may have recorded the claim despite the error, so the claim must be ended.
       void pendingBegin.then(
@@ -50,31 +50,33 @@ export class ConfirmClaims {
    */
   async end(claimId: string, result: ConfirmResult): Promise<void> {
     const recording = this.#record(claimId, result);
-    await withTimeout(RECORD_TIMEOUT_MS, recording, this.session.runtime).catch(() => undefined);
+    await withTimeout(RECORD_TIMEOUT_MS, recording, this.journalSession.runtime).catch(() => undefined);
   }
 
   /** Tries once more to record each unrecorded result in the journal. Never rejects. */
   async flushUnrecorded(): Promise<void> {
-    await Promise.all([...this.#unrecordedResults].map(([claimId, result]) => this.#record(claimId, result)));
+    await Promise.all([...this.#unrecordedById].map(([claimId, result]) => this.#record(claimId, result)));
   }
 
   async #record(claimId: string, result: ConfirmResult): Promise<void> {
     try {
-      await this.session.journal.endConfirm(claimId, result);
-      this.#unrecordedResults.delete(claimId);
+      await this.journalSession.journal.endConfirm(claimId, result);
+      this.#unrecordedById.delete(claimId);
     } catch {
-      if (!this.#unrecordedResults.has(claimId)) {
-        const facts = { event: 'confirm_not_recorded', confirm: claimId, outcome: result.outcome };
-        this.session.warn(facts, 'confirm result not recorded in the journal; retrying every second');
+      if (!this.#unrecordedById.has(claimId)) {
+        this.journalSession.warn(
+          { event: 'confirm_not_recorded', confirm: claimId, outcome: result.outcome },
+          'confirm result not recorded in the journal; retrying every second',
+        );
       }
       this.#recordLater(claimId, result);
     }
   }
 
   #recordLater(claimId: string, result: ConfirmResult): void {
-    this.#unrecordedResults.set(claimId, result);
+    this.#unrecordedById.set(claimId, result);
     if (this.#recordRetryTimer) return;
-    this.#recordRetryTimer = this.session.clock.after(RECORD_RETRY_EVERY_MS, () => {
+    this.#recordRetryTimer = this.journalSession.clock.after(RECORD_RETRY_EVERY_MS, () => {
       this.#recordRetryTimer = undefined;
       void this.flushUnrecorded();
     });

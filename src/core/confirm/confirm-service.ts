@@ -15,7 +15,7 @@ import {
   rejectedConfirmError,
 } from '../../schema/user-errors';
 import { ConfirmClaims, notCarriedOutResult } from './confirm-claims';
-import { compareWithHistory } from './confirm-history';
+import { compareWithEarlierInputs } from './confirm-history';
 import { withTimeout } from '../../shared/timeout';
 import type { KeyedHashes } from '../create/keyed-hashes';
 import type { JournalSession } from '../journal-session';
@@ -24,10 +24,10 @@ type ConfirmOutcome =
   { transaction: PaymentResource; replayed: boolean } | Exclude<ConfirmPaymentResult, PaymentSuccess>;
 
 interface ConfirmServiceOptions {
-  session: JournalSession;
+  journalSession: JournalSession;
   payments: PaymentsApi;
   hashes: KeyedHashes;
-  timeoutMs: number;
+  requestTimeoutMs: number;
 }
 
 const PAYMENT_NOT_FOUND_MESSAGE =
@@ -47,16 +47,16 @@ interface ConfirmCall {
   request: ConfirmRequest;
   claim: ConfirmClaim;
   beginResult: ConfirmBeginResult;
-  history: ReturnType<typeof compareWithHistory> & {
+  comparison: ReturnType<typeof compareWithEarlierInputs> & {
     /** Whether the fence is up (see JournalFence): the journal may have lost a confirm with this or another input. */
     mayLackConfirm: boolean;
   };
 }
 
-/** The result of a confirm: `outcome` for the caller, `toRecord` for the journal. */
+/** The result of a confirm: `outcome` for the caller, `journalResult` to record in the journal. */
 interface ConfirmCompletion {
   outcome: ConfirmOutcome;
-  toRecord: ConfirmResult;
+  journalResult: ConfirmResult;
 }
 
 const asReplay = (payment: PaymentResource): ConfirmOutcome => ({ transaction: payment, replayed: true });
@@ -66,12 +66,12 @@ export class ConfirmService {
   readonly #claims: ConfirmClaims;
 
   constructor(private readonly options: ConfirmServiceOptions) {
-    this.#claims = new ConfirmClaims(options.session);
+    this.#claims = new ConfirmClaims(options.journalSession);
   }
 
   /** Confirms a payment, or replays an earlier confirm with the same input. Continues if the caller disconnects. */
   confirm(request: ConfirmRequest): Promise<ConfirmOutcome> {
-    return this.options.session.withLeaseRenewal(() => this.#claimAndConfirm(request));
+    return this.options.journalSession.withLeaseRenewal(() => this.#claimAndConfirm(request));
   }
 
   /** Tries once more to record each unrecorded result. Never rejects. */
@@ -80,98 +80,99 @@ export class ConfirmService {
   }
 
   async #claimAndConfirm(request: ConfirmRequest): Promise<ConfirmOutcome> {
-    const { session, hashes } = this.options;
+    const { journalSession, hashes } = this.options;
     // With an unsynchronized clock, this instance could take over a confirm that another instance has in flight.
-    await session.ensureClockSync();
-    await session.ensureFenceRead();
-    session.requirePropagatedFence();
+    await journalSession.ensureClockSync();
+    await journalSession.ensureFenceRead();
+    journalSession.requirePropagatedFence();
     const claim = this.#newClaim(request);
     const { confirmId, inputHash } = claim;
     const beginResult = await this.#claims.begin(claim);
-    let resultToRecord = beginResult && notCarriedOutResult(beginResult);
+    let journalResult = beginResult && notCarriedOutResult(beginResult);
     let repeatedInput: ConfirmedInput | undefined;
     try {
-      const confirmedInputs = await session.failClosed(session.journal.confirmedInputs(claim));
-      repeatedInput = confirmedInputs.find((earlier) => earlier.inputHash === inputHash);
+      const confirmedInputs = await journalSession.failClosed(journalSession.journal.confirmedInputs(claim));
+      repeatedInput = confirmedInputs.find((earlierInput) => earlierInput.inputHash === inputHash);
       if (!repeatedInput) {
         if (!beginResult) return inProgressConfirmError();
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
         // A failover of the journal may have raised the fence (docs/exactly-once.md) since this instance last read it.
-        await session.refreshFence();
-        const comparison = compareWithHistory(inputHash, beginResult, confirmedInputs, isComparable);
-        const mayLackConfirm = session.fence.active !== null;
-        const isIncomparable = comparison.isIncomparable || mayLackConfirm;
-        const history = { ...comparison, isIncomparable, mayLackConfirm };
-        const completion = await this.#confirm({ request, claim, beginResult, history });
-        resultToRecord = completion.toRecord;
+        await journalSession.refreshFence();
+        const compared = compareWithEarlierInputs(inputHash, beginResult, confirmedInputs, isComparable);
+        const mayLackConfirm = journalSession.fence.active !== null;
+        const isIncomparable = compared.isIncomparable || mayLackConfirm;
+        const comparison = { ...compared, isIncomparable, mayLackConfirm };
+        const completion = await this.#confirm({ request, claim, beginResult, comparison });
+        journalResult = completion.journalResult;
         return completion.outcome;
       }
     } finally {
-      if (resultToRecord) await this.#claims.end(confirmId, resultToRecord);
+      if (journalResult) await this.#claims.end(confirmId, journalResult);
     }
     return asReplay(await this.#lookUpOrReadFromJournal(request, repeatedInput));
   }
 
   #newClaim(request: ConfirmRequest): ConfirmClaim {
     const { channel, transactionId, definition, bodyFields: fields } = request;
-    const { session, hashes } = this.options;
-    const { service } = session;
+    const { journalSession, hashes } = this.options;
+    const { serviceName: service } = journalSession;
     return {
-      confirmId: session.runtime.randomUUID(),
+      confirmId: journalSession.runtime.randomUUID(),
       service,
       channel,
       transactionId,
-      owner: session.owner,
-      now: session.clock.now(),
-      leaseUntil: session.newLeaseEnd(),
+      owner: journalSession.instanceId,
+      now: journalSession.clock.now(),
+      leaseUntil: journalSession.newLeaseEnd(),
       inputHash: hashes.ofConfirm({ service, channel, transactionId, method: definition.type, fields }),
     };
   }
 
   /** Sends the confirm, unless a lookup finds no payment, or one that a confirm with this input may have moved on. */
   async #confirm(call: ConfirmCall): Promise<ConfirmCompletion> {
-    const { request, claim, beginResult, history } = call;
+    const { request, claim, beginResult, comparison } = call;
     const { payments } = this.options;
-    const mayBeRepeat = history.wasSent || history.isIncomparable;
-    const mustLookUp = mayBeRepeat || history.otherUnresolved;
+    const mayBeRepeat = comparison.wasSent || comparison.isIncomparable;
+    const mustLookUp = mayBeRepeat || comparison.otherUnresolved;
     const paymentBefore = mustLookUp ? await payments.lookUp(request) : null;
     // Sends nothing: the 404 may be from a proxy, so it does not prove that the payment still waits for the confirm.
     if (mustLookUp && !paymentBefore) throw notTriedError(PAYMENT_NOT_FOUND_MESSAGE);
     const movedOnPayment = paymentBefore && hasMovedOn(paymentBefore, request) ? paymentBefore : null;
     if (movedOnPayment && mayBeRepeat) {
       // The payment may have moved on because of another input, so the outcome of this input stays unknown.
-      const mayBeEffectOfOtherInput = !history.wasSent && (history.otherUnresolved || history.mayLackConfirm);
-      if (history.otherConfirmed || mayBeEffectOfOtherInput) {
+      const mayBeEffectOfOtherInput =
+        !comparison.wasSent && (comparison.otherUnresolved || comparison.mayLackConfirm);
+      if (comparison.otherConfirmed || mayBeEffectOfOtherInput) {
         const outcome = unknownConfirmOutcomeError(request.transactionId);
-        return { outcome, toRecord: notCarriedOutResult(beginResult) };
+        return { outcome, journalResult: notCarriedOutResult(beginResult) };
       }
-      return { outcome: asReplay(movedOnPayment), toRecord: this.#movedOnResult(call, movedOnPayment) };
+      return { outcome: asReplay(movedOnPayment), journalResult: this.#movedOnResult(call, movedOnPayment) };
     }
     // Without `mayBeRepeat`, only unresolved earlier confirms with other inputs can have moved the payment on.
     const earlierInputs = movedOnPayment
       ? this.#toConfirmedInputs(call, beginResult.unresolvedInputHashes, movedOnPayment)
       : [];
-    const outcome = await payments.confirm(request);
-    if (outcome.kind === 'accepted') {
-      const transaction = outcome.transaction;
+    const sendOutcome = await payments.confirm(request);
+    if (sendOutcome.kind === 'accepted') {
+      const transaction = sendOutcome.transaction;
       const inputs = [...earlierInputs, ...this.#toConfirmedInputs(call, [claim.inputHash], transaction)];
       return {
         outcome: { transaction, replayed: false },
-        toRecord: { outcome: 'known', confirmedInputs: inputs },
+        journalResult: { outcome: 'known', confirmedInputs: inputs },
       };
     }
-    const failure =
-      outcome.kind === 'refused'
-        ? rejectedConfirmError(outcome.httpStatus, outcome.message)
+    const error =
+      sendOutcome.kind === 'refused'
+        ? rejectedConfirmError(sendOutcome.httpStatus, sendOutcome.message)
         : unknownConfirmOutcomeError(request.transactionId);
-    if (history.otherConfirmed || earlierInputs.length > 0) {
+    if (comparison.otherConfirmed || earlierInputs.length > 0) {
       // Another input may have caused the state of the payment, so a lookup would prove nothing about this input.
-      if (outcome.kind === 'unknown')
-        return { outcome: failure, toRecord: { outcome: 'unknown', confirmedInputs: earlierInputs } };
+      if (sendOutcome.kind === 'unknown')
+        return { outcome: error, journalResult: { outcome: 'unknown', confirmedInputs: earlierInputs } };
       const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(beginResult).outcome;
-      return { outcome: failure, toRecord: { outcome: recordedOutcome, confirmedInputs: earlierInputs } };
+      return { outcome: error, journalResult: { outcome: recordedOutcome, confirmedInputs: earlierInputs } };
     }
-    return outcome.kind === 'refused' ? this.#onRejected(call, failure) : this.#recoverUnknownOutcome(call);
+    return sendOutcome.kind === 'refused' ? this.#onRejected(call, error) : this.#recoverUnknownOutcome(call);
   }
 
   /**
@@ -180,14 +181,14 @@ export class ConfirmService {
    * inputs, one of them may have confirmed the payment, so the outcome is the rejection.
    */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
-    const { request, beginResult, history } = call;
-    const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);
-    if (!found || !hasMovedOn(found, request) || STATUSES_REACHABLE_WITHOUT_CONFIRM.has(found.status))
-      return { outcome: rejection, toRecord: notCarriedOutResult(beginResult) };
-    const mayBeEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
+    const { request, beginResult, comparison } = call;
+    const payment = await this.#lookUpWithin(this.options.requestTimeoutMs * 0.9, request);
+    if (!payment || !hasMovedOn(payment, request) || STATUSES_REACHABLE_WITHOUT_CONFIRM.has(payment.status))
+      return { outcome: rejection, journalResult: notCarriedOutResult(beginResult) };
+    const mayBeEffectOfOtherInput = comparison.otherUnresolved && !comparison.wasSent;
     return {
-      outcome: mayBeEffectOfOtherInput ? rejection : asReplay(found),
-      toRecord: this.#movedOnResult(call, found),
+      outcome: mayBeEffectOfOtherInput ? rejection : asReplay(payment),
+      journalResult: this.#movedOnResult(call, payment),
     };
   }
 
@@ -197,36 +198,36 @@ export class ConfirmService {
    * inputs: one of them may have moved the payment on.
    */
   async #recoverUnknownOutcome(call: ConfirmCall): Promise<ConfirmCompletion> {
-    const { request, claim, history } = call;
-    const mayBeEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
-    const { timeoutMs, session } = this.options;
-    const { runtime } = session;
-    const deadline = runtime.monotonic() + timeoutMs * 0.9;
+    const { request, claim, comparison } = call;
+    const mayBeEffectOfOtherInput = comparison.otherUnresolved && !comparison.wasSent;
+    const { requestTimeoutMs, journalSession } = this.options;
+    const { runtime } = journalSession;
+    const deadline = runtime.monotonic() + requestTimeoutMs * 0.9;
     for (const delayMs of mayBeEffectOfOtherInput ? [] : LOOKUP_DELAYS_MS) {
       if (runtime.monotonic() + delayMs >= deadline) break;
       await runtime.sleep(delayMs);
-      const found = await this.#lookUpWithin(deadline - runtime.monotonic(), request);
-      if (found && hasMovedOn(found, request)) {
-        const confirmedInputs = this.#toConfirmedInputs(call, [claim.inputHash], found);
-        return { outcome: asReplay(found), toRecord: { outcome: 'known', confirmedInputs } };
+      const payment = await this.#lookUpWithin(deadline - runtime.monotonic(), request);
+      if (payment && hasMovedOn(payment, request)) {
+        const confirmedInputs = this.#toConfirmedInputs(call, [claim.inputHash], payment);
+        return { outcome: asReplay(payment), journalResult: { outcome: 'known', confirmedInputs } };
       }
     }
     const outcome = unknownConfirmOutcomeError(request.transactionId);
-    return { outcome, toRecord: { outcome: 'unknown', confirmedInputs: [] } };
+    return { outcome, journalResult: { outcome: 'unknown', confirmedInputs: [] } };
   }
 
   /**
    * Returns the result to record if the payment has moved on without this confirm. Earlier confirms with unknown
-   * results are then recorded as carried out. Exception: if none of them had this input, and `history.isIncomparable`
+   * results are then recorded as carried out. Exception: if none of them had this input, and `comparison.isIncomparable`
    * is true, their results stay unknown.
    */
-  #movedOnResult(call: ConfirmCall, found: PaymentResource): ConfirmResult {
-    const { beginResult, history } = call;
-    if (!history.wasSent && (history.isIncomparable || !beginResult.isPreviousOutcomeUnknown))
+  #movedOnResult(call: ConfirmCall, payment: PaymentResource): ConfirmResult {
+    const { beginResult, comparison } = call;
+    if (!comparison.wasSent && (comparison.isIncomparable || !beginResult.isPreviousOutcomeUnknown))
       return notCarriedOutResult(beginResult);
     return {
       outcome: 'known',
-      confirmedInputs: this.#toConfirmedInputs(call, beginResult.unresolvedInputHashes, found),
+      confirmedInputs: this.#toConfirmedInputs(call, beginResult.unresolvedInputHashes, payment),
     };
   }
 
@@ -237,13 +238,13 @@ export class ConfirmService {
   ): ConfirmedInput[] {
     const { service, channel, transactionId } = claim;
     const paymentRef = { service, channel, transactionId };
-    const confirmedAt = this.options.session.clock.now();
+    const confirmedAt = this.options.journalSession.clock.now();
     return inputHashes.map((inputHash) => ({ ...paymentRef, inputHash, status: rawStatus, confirmedAt }));
   }
 
   #lookUpWithin(limitMs: number, request: ConfirmRequest): Promise<PaymentResource | null> {
-    const { payments, session } = this.options;
-    return withTimeout(limitMs, payments.lookUp(request), session.runtime).catch(() => null);
+    const { payments, journalSession } = this.options;
+    return withTimeout(limitMs, payments.lookUp(request), journalSession.runtime).catch(() => null);
   }
 
   /** Returns the payment of a replayed confirm from a lookup or, if that fails or finds none, from the journal. */

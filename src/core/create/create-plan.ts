@@ -11,7 +11,7 @@ import type { CanonicalInput } from './keyed-hashes';
 export interface CreatePlan<T extends Transaction> {
   client: string;
   /** The idempotency key. */
-  key: string;
+  idempotencyKey: string;
   /** Wire type of the payment or payout method. */
   methodType: string;
   input: CanonicalInput;

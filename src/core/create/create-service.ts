@@ -22,10 +22,10 @@ import type { JournalSession } from '../journal-session';
 
 /** Dependencies and settings of createOnce(). */
 export interface CreateOptions {
-  session: JournalSession;
+  journalSession: JournalSession;
   recovery: OutcomeRecovery;
   hashes: KeyedHashes;
-  timeoutMs: number;
+  requestTimeoutMs: number;
 }
 
 /** Maximum time in ms of the lookups after a lost response. If 90 % of `timeoutMs` is less, that is the maximum. */
@@ -44,7 +44,8 @@ const MAX_SEND_DELAY_MS = 550;
 export const createOnce = <T extends Transaction>(
   options: CreateOptions,
   plan: CreatePlan<T>,
-): Promise<CreateResult<T>> => options.session.withLeaseRenewal(() => new CreateCall(options, plan).run());
+): Promise<CreateResult<T>> =>
+  options.journalSession.withLeaseRenewal(() => new CreateCall(options, plan).run());
 
 /**
  * One call of createOnce(), with at most two tries. If #try() or a method that it calls returns undefined
@@ -53,7 +54,7 @@ export const createOnce = <T extends Transaction>(
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
   /** JournalFence.since at the start of the current try: when the fence was last raised; 0 if there was none. */
-  #fenceSince = 0;
+  #expectedFenceSince = 0;
 
   constructor(
     private readonly options: CreateOptions,
@@ -72,27 +73,27 @@ class CreateCall<T extends Transaction> {
   async #replayInvalid(): Promise<CreateResult<T> | undefined> {
     // The journal has no attempt with an invalid idempotency key.
     if (this.plan.inputErrors.some(({ path }) => path[0] === 'idempotencyKey')) return undefined;
-    const existing = await this.#findKeyHolder();
-    if (!existing) return undefined;
-    await this.options.session.ensureClockSync();
-    return this.#replay(existing);
+    const keyHolder = await this.#findKeyHolder();
+    if (!keyHolder) return undefined;
+    await this.options.journalSession.ensureClockSync();
+    return this.#replay(keyHolder);
   }
 
   async #try(): Promise<CreateResult<T> | undefined> {
-    const { session } = this.options;
+    const { journalSession } = this.options;
     const { slots, input } = this.plan;
-    await session.ensureClockSync();
-    await session.ensureFenceRead();
+    await journalSession.ensureClockSync();
+    await journalSession.ensureFenceRead();
     // If the fence is raised or lowered before the insert, the journal rejects the attempt (`fence_changed`).
-    this.#fenceSince = session.fence.since;
-    if (session.fence.active) {
-      const result = await this.#replayExistingOrLost();
+    this.#expectedFenceSince = journalSession.fence.since;
+    if (journalSession.fence.active) {
+      const result = await this.#replayKeyHolderOrLost();
       if (result !== null) return result;
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
     if (!slots.hasFreeSlot()) {
       // A replay needs no slot for sending, so it must not wait for one.
-      const existing = await this.#findKeyHolder();
-      if (existing) return this.#replay(existing);
+      const keyHolder = await this.#findKeyHolder();
+      if (keyHolder) return this.#replay(keyHolder);
     }
     // Reserves the slot before the insert: if the process died while a recorded attempt waited for a slot, the outcome
     // would be unknown.
@@ -102,7 +103,7 @@ class CreateCall<T extends Transaction> {
     let outcome: MutationOutcome<T> | undefined;
     try {
       attempt = this.#newAttempt();
-      insertResult = await session.insertAttempt(attempt);
+      insertResult = await journalSession.insertAttempt(attempt);
       if (insertResult.kind === 'started') outcome = await this.#send(attempt, slot);
     } finally {
       slot.release();
@@ -116,25 +117,28 @@ class CreateCall<T extends Transaction> {
    * up whether a lost attempt with this key created a transaction. If so, replays that create. If certainly not,
    * returns null: the create can be sent. Throws a ServiceError if the lookup fails or proves nothing.
    */
-  async #replayExistingOrLost(): Promise<CreateResult<T> | null | undefined> {
-    const { session, recovery } = this.options;
-    const existing = await this.#findKeyHolder();
-    if (existing) return this.#replay(existing);
-    session.requirePropagatedFence();
+  async #replayKeyHolderOrLost(): Promise<CreateResult<T> | null | undefined> {
+    const { journalSession, recovery } = this.options;
+    const keyHolder = await this.#findKeyHolder();
+    if (keyHolder) return this.#replay(keyHolder);
+    journalSession.requirePropagatedFence();
     const newAttempt = this.#newAttempt();
-    const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, session.fence.lostSince);
+    const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, journalSession.fence.lostSince);
     if (lostCreate === 'none') return null;
     if (lostCreate === 'conflict') return idempotencyConflictError(['method or amount']);
     if (lostCreate === 'external_id_taken') return this.#onExternalIdTaken();
     // If the transaction is a payment, its creation time becomes `serviceStartedAt`. With a later time, a recovery
     // after a crash would reject the payment as too old. The creation time of a payout is not known.
-    const createdAt = creationTimeMs(lostCreate.found);
+    const { transaction } = lostCreate;
+    const createdAt = creationTimeMs(transaction);
     const serviceStartedAt = Number.isNaN(createdAt) ? newAttempt.serviceStartedAt : createdAt;
     const attempt = { ...newAttempt, serviceStartedAt };
-    const insertResult = await session.insertAttempt(attempt, recovery.rememberAsSucceeded(lostCreate.found));
+    const insertResult = await journalSession.insertAttempt(
+      attempt,
+      recovery.rememberAsSucceeded(transaction),
+    );
     if (insertResult.kind !== 'started') return this.#onNotInserted(insertResult);
-    if (await recovery.recordCreated(attempt, lostCreate.found))
-      return { transaction: lostCreate.found, replayed: true };
+    if (await recovery.recordCreated(attempt, transaction)) return { transaction, replayed: true };
     // Meanwhile, another attempt was recorded as the creator of the transaction. This attempt sent nothing.
     await this.#recordNotCreated(attempt, 'not_sent');
     return undefined;
@@ -145,7 +149,7 @@ class CreateCall<T extends Transaction> {
   ): Promise<CreateResult<T> | undefined> {
     if (insertResult.kind === 'exists') return this.#replay(insertResult.attempt);
     if (insertResult.kind === 'reserved') return this.#onExternalIdTaken();
-    await this.options.session.refreshFence();
+    await this.options.journalSession.refreshFence();
     return undefined;
   }
 
@@ -157,16 +161,16 @@ class CreateCall<T extends Transaction> {
     if (attempt && !this.#isLastTry) return undefined;
     // If the fence was raised during this try, the external id may be held by an attempt with this key that the journal
     // has lost. The next try looks it up.
-    const { session } = this.options;
-    await session.refreshFence();
-    if (session.fence.since !== this.#fenceSince) return undefined;
+    const { journalSession } = this.options;
+    await journalSession.refreshFence();
+    if (journalSession.fence.since !== this.#expectedFenceSince) return undefined;
     return externalIdTakenError();
   }
 
   #findAttempt(): Promise<Attempt | null> {
-    const { session } = this.options;
-    const { client, key } = this.plan;
-    return session.failClosed(session.journal.find({ service: session.service, client, key }));
+    const { journal, serviceName: service } = this.options.journalSession;
+    const { client, idempotencyKey: key } = this.plan;
+    return this.options.journalSession.failClosed(journal.find({ service, client, key }));
   }
 
   /** Returns the attempt that uses the idempotency key; null if the key is free. */
@@ -176,12 +180,12 @@ class CreateCall<T extends Transaction> {
   }
 
   #newAttempt(): NewAttempt {
-    const { session, hashes, timeoutMs } = this.options;
-    const { service } = session;
-    const { client, key, input, ...plan } = this.plan;
-    const now = session.clock.now();
+    const { journalSession, hashes, requestTimeoutMs } = this.options;
+    const { serviceName: service } = journalSession;
+    const { client, idempotencyKey: key, input, ...plan } = this.plan;
+    const now = journalSession.clock.now();
     return {
-      id: newAttemptId({ service, client, key }, session.runtime),
+      id: newAttemptId({ service, client, key }, journalSession.runtime),
       service,
       client,
       key,
@@ -194,12 +198,12 @@ class CreateCall<T extends Transaction> {
       value: input.amount.value,
       publicDetails: JSON.stringify(plan.publicDetails),
       reservesExternalId: plan.isExternalIdFree !== undefined,
-      owner: session.owner,
-      leaseUntil: session.newLeaseEnd(),
+      owner: journalSession.instanceId,
+      leaseUntil: journalSession.newLeaseEnd(),
       startedAt: now,
       serviceStartedAt: plan.slots.serviceNow(),
-      sendUntil: now + session.journalTimeoutMs + MAX_SEND_DELAY_MS + timeoutMs,
-      fenceSince: this.#fenceSince,
+      sendUntil: now + journalSession.journalTimeoutMs + MAX_SEND_DELAY_MS + requestTimeoutMs,
+      fenceSince: this.#expectedFenceSince,
     };
   }
 
@@ -215,7 +219,7 @@ class CreateCall<T extends Transaction> {
   }
 
   #send(attempt: NewAttempt, slot: ReservedSlot): Promise<MutationOutcome<T>> {
-    const mayRetryAfter401 = (): Promise<boolean> => this.options.session.ownsInProgress(attempt.id);
+    const mayRetryAfter401 = (): Promise<boolean> => this.options.journalSession.ownsInProgress(attempt.id);
     return this.plan.send(attempt, { slot, mayRetryAfter401 }).catch(async (error: unknown) => {
       if (error instanceof ServiceError) await this.#recordNotCreated(attempt, 'not_sent');
       // Any other error is a bug, for example in reading the response. The service may have carried out the create.
@@ -225,8 +229,8 @@ class CreateCall<T extends Transaction> {
   }
 
   #recordNotCreated(attempt: NewAttempt, outcome: 'rejected' | 'not_sent'): Promise<boolean> {
-    const { session } = this.options;
-    return session.recordOutcome(attempt, { outcome, settledAt: session.clock.now() });
+    const { journalSession } = this.options;
+    return journalSession.recordOutcome(attempt, { outcome, settledAt: journalSession.clock.now() });
   }
 
   async #conclude(attempt: NewAttempt, outcome: MutationOutcome<T>): Promise<CreateResult<T>> {
@@ -234,9 +238,8 @@ class CreateCall<T extends Transaction> {
       await this.#recordNotCreated(attempt, 'rejected');
       return rejectedCreateError(outcome.httpStatus, outcome.message);
     }
-    const { recovery } = this.options;
     // recordCreated() returns false if another attempt created the transaction or holds the idempotency key.
-    if (outcome.kind === 'accepted' && (await recovery.recordCreated(attempt, outcome.transaction)))
+    if (outcome.kind === 'accepted' && (await this.options.recovery.recordCreated(attempt, outcome.transaction)))
       return { transaction: outcome.transaction, replayed: false };
     return this.#recoverUnknownOutcome(attempt);
   }
@@ -246,15 +249,15 @@ class CreateCall<T extends Transaction> {
    * for MAX_RECOVERY_MS at most. If it is not found, returns `unknown` and leaves the attempt to the recovery job.
    */
   async #recoverUnknownOutcome(attempt: NewAttempt): Promise<CreateResult<T>> {
-    const { recovery, timeoutMs, session } = this.options;
+    const { recovery, requestTimeoutMs, journalSession } = this.options;
     const { matcher } = this.plan;
-    const { runtime } = session;
-    const deadline = runtime.monotonic() + Math.min(MAX_RECOVERY_MS, timeoutMs * 0.9);
+    const { runtime } = journalSession;
+    const deadline = runtime.monotonic() + Math.min(MAX_RECOVERY_MS, requestTimeoutMs * 0.9);
     for (let delayMs = FIRST_LOOKUP_PAUSE_MS; ; delayMs *= 2) {
       const leftMs = deadline - runtime.monotonic();
       const match = await withTimeout(leftMs, matcher.find(attempt), runtime).catch(() => undefined);
-      if (match?.kind === 'found' && (await recovery.recordCreated(attempt, match.found)))
-        return { transaction: match.found, replayed: true };
+      if (match?.kind === 'found' && (await recovery.recordCreated(attempt, match.transaction)))
+        return { transaction: match.transaction, replayed: true };
       if (runtime.monotonic() + delayMs >= deadline) break;
       await runtime.sleep(delayMs);
     }
@@ -263,16 +266,16 @@ class CreateCall<T extends Transaction> {
   }
 
   async #replay(attempt: Attempt): Promise<CreateResult<T> | undefined> {
-    const { session, hashes, recovery } = this.options;
+    const { journalSession, hashes, recovery } = this.options;
     const { matcher, input, methodType } = this.plan;
     if (attempt.kind !== matcher.kind || !hashes.matches(attempt, input, methodType))
       return idempotencyConflictError(differingParts(attempt, input, methodType));
     if (attempt.outcome === 'succeeded')
       return { transaction: await matcher.lookUpOrReadFromJournal(attempt), replayed: true };
-    if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return inProgressCreateError();
+    if (attempt.outcome === 'in_progress' && journalSession.isLeased(attempt)) return inProgressCreateError();
     const result = await recovery.claimAndRecover(attempt, matcher);
     if (result === null) return inProgressCreateError();
-    if (result.kind === 'found') return { transaction: result.found, replayed: true };
+    if (result.kind === 'found') return { transaction: result.transaction, replayed: true };
     return result.kind === 'not_sent' ? undefined : unknownCreateOutcomeError(attempt);
   }
 }

@@ -23,12 +23,13 @@ type CanonicalConfirm = PaymentRef & { method: string; fields: Record<string, un
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
-  const fields: string[] = [];
-  for (const name of Object.keys(value).sort()) {
-    const inner = (value as Record<string, unknown>)[name];
-    if (inner !== null && inner !== undefined) fields.push(`${JSON.stringify(name)}:${canonicalJson(inner)}`);
+  const jsonMembers: string[] = [];
+  for (const fieldName of Object.keys(value).sort()) {
+    const fieldValue = (value as Record<string, unknown>)[fieldName];
+    if (fieldValue === null || fieldValue === undefined) continue;
+    jsonMembers.push(`${JSON.stringify(fieldName)}:${canonicalJson(fieldValue)}`);
   }
-  return `{${fields.join()}}`;
+  return `{${jsonMembers.join()}}`;
 }
 
 const deriveKey = (secret: string, purpose: string): Buffer =>
@@ -41,14 +42,15 @@ const deriveKey = (secret: string, purpose: string): Buffer =>
 export class KeyedHashes {
   readonly #fingerprintKey: KeyObject;
   /** Identifies the key of the fingerprints without revealing it: eight hexadecimal digits. */
-  readonly #keyId: string;
+  readonly #fingerprintKeyId: string;
   readonly #externalIdDerivationKey: KeyObject;
 
   /** @param secret any secret that all instances share and that does not change; the keys are derived from it */
   constructor(secret: string) {
     const hmacKey = deriveKey(secret, 'paygraph fingerprint');
     this.#fingerprintKey = createSecretKey(hmacKey);
-    this.#keyId = createHash('sha256').update('paygraph key id').update(hmacKey).digest('hex').slice(0, 8);
+    const keyHash = createHash('sha256').update('paygraph key id').update(hmacKey).digest('hex');
+    this.#fingerprintKeyId = keyHash.slice(0, 8);
     this.#externalIdDerivationKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
   }
 
@@ -57,18 +59,18 @@ export class KeyedHashes {
    * journal stores a UUID in only 16 bytes.
    */
   ofCreate(input: CanonicalInput): string {
-    return hexToUuid(this.#keyId + this.#hmac(canonicalJson(input)).slice(0, 24));
+    return hexToUuid(this.#fingerprintKeyId + this.#hmac(canonicalJson(input)).slice(0, 24));
   }
 
   /** Returns the fingerprint of a confirm: the key id, a dot, and a hash of the payment and the input. */
   ofConfirm(confirm: CanonicalConfirm): string {
     // The prefix "confirm" prevents collisions with creates: their hashed text begins with a brace.
-    return `${this.#keyId}.${this.#hmac(`confirm ${canonicalJson(confirm)}`)}`;
+    return `${this.#fingerprintKeyId}.${this.#hmac(`confirm ${canonicalJson(confirm)}`)}`;
   }
 
   /** Whether a fingerprint was made with the current key. Fingerprints made with different keys cannot be compared. */
   isComparable(fingerprint: string): boolean {
-    return fingerprint.startsWith(this.#keyId);
+    return fingerprint.startsWith(this.#fingerprintKeyId);
   }
 
   #hmac(text: string): string {

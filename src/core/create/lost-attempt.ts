@@ -28,11 +28,11 @@ export async function findCreateOfLostAttempt<T extends Transaction>(
   attempt: NewAttempt,
   { matcher, input, isExternalIdFree }: CreatePlan<T>,
   lostSince: number,
-): Promise<{ found: T } | 'none' | 'conflict' | 'external_id_taken'> {
+): Promise<{ transaction: T } | 'none' | 'conflict' | 'external_id_taken'> {
   // An external id derived from the idempotency key belongs to no other key, so its transaction is never too old.
   const minCreatedAt = input.externalId === null ? -Infinity : lostSince;
   const match = await matcher.find(attempt, minCreatedAt).catch(throwAbsenceNotProven);
-  if (match.kind === 'found') return { found: match.found };
+  if (match.kind === 'found') return { transaction: match.transaction };
   if (match.kind === 'nothing') {
     const isAbsenceProven =
       match.isFromService && (await matcher.canFindKnownTransaction(attempt).catch(throwAbsenceNotProven));

@@ -13,7 +13,7 @@ import type { LatestValueIterator } from './latest-value-iterator';
 
 export interface TransactionFeedOptions {
   pollSettings: PollSettings;
-  session: Pick<JournalSession, 'service' | 'clock' | 'runtime'>;
+  journalSession: Pick<JournalSession, 'serviceName' | 'clock' | 'runtime'>;
   notifier: ChangeNotifier | null;
   runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onPoll'>;
@@ -140,12 +140,12 @@ export class TransactionFeed<T extends Snapshot> {
     const key = pollerKey(channel, transactionId);
     const existing = this.#pollersByKey.get(key);
     if (existing) return existing;
-    const { pollSettings, session, notifier, runInSpan, observer } = this.options;
+    const { pollSettings, journalSession, notifier, runInSpan, observer } = this.options;
     const { kind } = this;
     const subjectHash = notifier ? this.#subjectHashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
-      clock: session.clock,
-      runtime: session.runtime,
+      clock: journalSession.clock,
+      runtime: journalSession.runtime,
       pollSettings,
       lookUp: () => {
         const poll = (): Promise<T | null> =>
@@ -170,7 +170,8 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   #subjectHashOf(channel: string, transactionId: string): string {
-    return transactionIdHash(`${this.options.session.service} ${this.kind}`, channel, transactionId);
+    const { serviceName } = this.options.journalSession;
+    return transactionIdHash(`${serviceName} ${this.kind}`, channel, transactionId);
   }
 }
 

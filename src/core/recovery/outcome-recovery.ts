@@ -17,12 +17,12 @@ import type { ChangeRecorder } from '../changes/change-recorder';
 import type { JournalSession } from '../journal-session';
 import type { BackgroundObserver } from '../background';
 
-type RecoveryResult<T> = { kind: 'found'; found: T } | { kind: 'not_sent' | 'missing' };
+type RecoveryResult<T> = { kind: 'found'; transaction: T } | { kind: 'not_sent' | 'missing' };
 
 interface OutcomeRecoveryOptions {
-  session: JournalSession;
+  journalSession: JournalSession;
   clockGuard: ClockGuard;
-  timeoutMs: number;
+  requestTimeoutMs: number;
   /**
    * Assumed maximum time in ms after a create until the service shows the payment (UNKNOWN_SETTLE_SECONDS). Only
    * lookups that are spread over this time prove that there is no payment.
@@ -49,10 +49,10 @@ const MAX_TRACKED_ATTEMPTS = 10_000;
 /** Recovers unknown outcomes of creates by lookups. See docs/exactly-once.md. */
 export class OutcomeRecovery {
   /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
-  readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
+  readonly #recoveryById = new Map<string, Promise<RecoveryResult<Transaction>>>();
   /** By attempt id: when this instance began its last lookup that is evidence of absence, by the monotonic clock. */
-  readonly #lastCountedLookupAt = lazyLruCache<string, number>(MAX_TRACKED_ATTEMPTS);
-  readonly #reportsInFlight = new InFlightCounter();
+  readonly #lastCountedAtById = lazyLruCache<string, number>(MAX_TRACKED_ATTEMPTS);
+  readonly #inFlightReportCounter = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
 
@@ -64,20 +64,21 @@ export class OutcomeRecovery {
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T> | null> {
-    const sharedRecovery = this.#inFlight.get(attempt.id);
+    const sharedRecovery = this.#recoveryById.get(attempt.id);
     // The kind of an attempt determines its matcher, and so the type of the shared result.
     if (sharedRecovery) return sharedRecovery as Promise<RecoveryResult<T>>;
-    const { session } = this.options;
-    const claimedAttempt = await session.failClosed(session.journal.claim(attempt.id, this.newClaim()));
+    const { journalSession } = this.options;
+    const pendingClaim = journalSession.journal.claim(attempt.id, this.newClaim());
+    const claimedAttempt = await journalSession.failClosed(pendingClaim);
     return claimedAttempt && this.recover(claimedAttempt, matcher);
   }
 
   /** Returns a claim with a lease that is longer than the two lookups of one recovery. */
   newClaim(): AttemptClaim {
-    const { session, timeoutMs } = this.options;
-    const { service, owner, clock } = session;
+    const { journalSession, requestTimeoutMs } = this.options;
+    const { serviceName, instanceId: owner, clock } = journalSession;
     const now = clock.now();
-    return { service, owner, now, leaseUntil: now + timeoutMs * 2 + 2000 };
+    return { service: serviceName, owner, now, leaseUntil: now + requestTimeoutMs * 2 + 2000 };
   }
 
   /** Looks up the transaction of a claimed attempt. Records the outcome, or the time of the next lookup. */
@@ -85,32 +86,33 @@ export class OutcomeRecovery {
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T>> {
-    const recovering = this.#tryRecover(attempt, matcher).finally(() => this.#inFlight.delete(attempt.id));
-    void recovering.then(
+    const recovery = this.#tryRecover(attempt, matcher).finally(() => this.#recoveryById.delete(attempt.id));
+    void recovery.then(
       ({ kind }) => {
-        if (kind !== 'missing') this.#lastCountedLookupAt.delete(attempt.id);
+        if (kind !== 'missing') this.#lastCountedAtById.delete(attempt.id);
         this.options.observer.onRecoveryResult(attempt.kind, kind);
       },
       () => undefined,
     );
-    this.#inFlight.set(attempt.id, recovering);
-    return recovering;
+    this.#recoveryById.set(attempt.id, recovery);
+    return recovery;
   }
 
   async #tryRecover<T extends Transaction>(
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T>> {
-    const { session, timeoutMs, settleMs } = this.options;
-    const lookupStartedAt = session.clock.monotonic();
+    const { requestTimeoutMs, settleMs } = this.options;
+    const { clock, runtime } = this.options.journalSession;
+    const lookupStartedAt = clock.monotonic();
     // A lookup is evidence of absence only if the request can no longer be in flight. Lookups of payouts are no
     // evidence: only an operator can release the key of a payout.
-    const mayCountAsAbsence = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
-    const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
-    if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
+    const mayCountAsAbsence = attempt.kind === 'payment' && clock.now() > attempt.sendUntil;
+    const match = await withTimeout(requestTimeoutMs, matcher.find(attempt), runtime).catch(() => undefined);
+    if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.transaction))) return match;
     const absence =
       match && mayCountAsAbsence
-        ? await this.#absenceEvidenceAfter(match, { attempt, matcher, lookupStartedAt })
+        ? await this.#absenceEvidenceAfter(match, attempt, matcher, lookupStartedAt)
         : attempt.absence;
     const isAbsenceProven = absence.lookupCount >= MIN_ABSENCE_LOOKUPS && absence.spanMs >= settleMs;
     if (match?.kind === 'nothing' && absence !== attempt.absence && isAbsenceProven) {
@@ -130,27 +132,29 @@ export class OutcomeRecovery {
    */
   async #absenceEvidenceAfter(
     match: LookupMatch<Transaction>,
-    lookup: { attempt: Attempt; matcher: TransactionMatcher<Transaction>; lookupStartedAt: number },
+    attempt: Attempt,
+    matcher: TransactionMatcher<Transaction>,
+    lookupStartedAt: number,
   ): Promise<AbsenceEvidence> {
-    const { session, clockGuard, timeoutMs, settleMs } = this.options;
-    const { attempt, matcher, lookupStartedAt } = lookup;
+    const { clockGuard, requestTimeoutMs, settleMs } = this.options;
+    const { runtime, instanceId } = this.options.journalSession;
     const { absence } = attempt;
     // The transaction found may hide another one of this attempt, with the same external id. The evidence starts again.
     if (match.kind !== 'nothing') return NO_ABSENCE_EVIDENCE;
     if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const knownLookup = matcher.canFindKnownTransaction(attempt);
-    const isKnownFound = await withTimeout(timeoutMs, knownLookup, session.runtime).catch(() => false);
+    const isKnownFound = await withTimeout(requestTimeoutMs, knownLookup, runtime).catch(() => false);
     if (!isKnownFound) return absence;
     // Only the instance that made the last counted lookup knows, by its monotonic clock, how long ago that was.
     const lastCountedAt =
-      absence.observer === session.owner ? this.#lastCountedLookupAt.get(attempt.id) : undefined;
-    const elapsedMs = lastCountedAt === undefined ? 0 : lookupStartedAt - lastCountedAt;
-    this.#lastCountedLookupAt.set(attempt.id, lookupStartedAt);
+      absence.observer === instanceId ? this.#lastCountedAtById.get(attempt.id) : undefined;
+    const sinceLastCountedMs = lastCountedAt === undefined ? 0 : lookupStartedAt - lastCountedAt;
+    this.#lastCountedAtById.set(attempt.id, lookupStartedAt);
     return {
       lookupCount: absence.lookupCount + 1,
       // Even after a long pause, one lookup adds no more than its share of `settleMs`.
-      spanMs: Math.round(absence.spanMs + Math.min(elapsedMs, settleMs / (MIN_ABSENCE_LOOKUPS - 1))),
-      observer: session.owner,
+      spanMs: Math.round(absence.spanMs + Math.min(sinceLastCountedMs, settleMs / (MIN_ABSENCE_LOOKUPS - 1))),
+      observer: instanceId,
     };
   }
 
@@ -159,9 +163,9 @@ export class OutcomeRecovery {
    * one. False if the next one is overdue: any instance may then make it.
    */
   #isObservedElsewhere({ absence, nextRecheckAt }: Attempt): boolean {
-    const { session } = this.options;
-    const isOtherObserver = absence.observer !== '' && absence.observer !== session.owner;
-    const dueInMs = (nextRecheckAt ?? 0) - session.clock.now();
+    const { journalSession } = this.options;
+    const isOtherObserver = absence.observer !== '' && absence.observer !== journalSession.instanceId;
+    const dueInMs = (nextRecheckAt ?? 0) - journalSession.clock.now();
     // A due time further ahead than any delay is void: the journal's clock was set back.
     return isOtherObserver && dueInMs > -OBSERVER_EXCLUSIVE_CLAIM_MS && dueInMs <= MAX_RECHECK_DELAY_MS * 2;
   }
@@ -171,15 +175,15 @@ export class OutcomeRecovery {
    * idempotency key (see JournalSession.recordOutcome()).
    */
   recordCreated(attempt: AttemptFields, transaction: Transaction): Promise<boolean> {
-    const { session, recorder } = this.options;
-    return session.recordOutcome(attempt, this.rememberAsSucceeded(transaction), () =>
+    const { journalSession, recorder } = this.options;
+    return journalSession.recordOutcome(attempt, this.rememberAsSucceeded(transaction), () =>
       recorder.onCreateRecorded(transaction),
     );
   }
 
   /** Resolves when every recovered outcome has been reported. */
   drained(): Promise<void> {
-    return this.#reportsInFlight.waitUntilIdle();
+    return this.#inFlightReportCounter.waitUntilIdle();
   }
 
   /**
@@ -187,46 +191,46 @@ export class OutcomeRecovery {
    * the ChangeRecorder already treats the state of `transaction` as known.
    */
   rememberAsSucceeded(transaction: Transaction): SucceededOutcome {
-    const { session, recorder } = this.options;
+    const { journalSession, recorder } = this.options;
     return {
       outcome: 'succeeded',
       transactionId: transaction.transactionId,
       wireStatus: transaction.rawStatus,
-      settledAt: session.clock.now(),
+      settledAt: journalSession.clock.now(),
       observedState: recorder.rememberCreatedState(transaction),
     };
   }
 
   /**
    * Records a recovered outcome, and reports it when it is recorded. Returns the result of recordOutcome().
-   * @param found the transaction that the attempt created; null if it certainly created none
+   * @param transaction the transaction that the attempt created; null if it certainly created none
    */
-  #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
-    const { session, recorder } = this.options;
-    const outcome: RecoveredOutcome = found
-      ? this.rememberAsSucceeded(found)
-      : { outcome: 'not_sent', settledAt: session.clock.now() };
-    return session.recordOutcome(attempt, outcome, () => {
-      if (found) recorder.onCreateRecorded(found);
-      void this.#reportsInFlight.track(this.#report(attempt, outcome));
+  #recordRecovered(attempt: Attempt, transaction: Transaction | null): Promise<boolean> {
+    const { journalSession, recorder } = this.options;
+    const outcome: RecoveredOutcome = transaction
+      ? this.rememberAsSucceeded(transaction)
+      : { outcome: 'not_sent', settledAt: journalSession.clock.now() };
+    return journalSession.recordOutcome(attempt, outcome, () => {
+      if (transaction) recorder.onCreateRecorded(transaction);
+      void this.#inFlightReportCounter.track(this.#report(attempt, outcome));
     });
   }
 
   /** Reports a recovered outcome, unless another instance or an operator recorded an outcome first. Never rejects. */
   async #report(attempt: Attempt, recoveredOutcome: RecoveredOutcome): Promise<void> {
-    const { session, observer } = this.options;
+    const { journal, serviceName, instanceId } = this.options.journalSession;
     const { outcome, settledAt } = recoveredOutcome;
     // If the attempt cannot be read, a duplicate report is better than none.
-    const stored = await session.journal.findById(session.service, attempt.id).catch(() => null);
-    if (stored && (stored.outcome !== outcome || stored.settledAt !== settledAt)) return;
+    const storedAttempt = await journal.findById(serviceName, attempt.id).catch(() => null);
+    if (storedAttempt && (storedAttempt.outcome !== outcome || storedAttempt.settledAt !== settledAt)) return;
     const transactionId = 'transactionId' in recoveredOutcome ? recoveredOutcome.transactionId : null;
-    observer.onOutcomeRecovered({ attempt, outcome, transactionId, instanceId: session.owner });
+    this.options.observer.onOutcomeRecovered({ attempt, outcome, transactionId, instanceId });
   }
 
   /** Records the outcome `unknown` of an attempt that this instance may have sent, and the time of the first recheck. */
   async recordUnknown(attempt: AttemptFields): Promise<void> {
     const nextRecheckAt = this.#recheckTime(0);
-    await this.options.session.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt });
+    await this.options.journalSession.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt });
   }
 
   async #scheduleRecheck(attempt: Attempt, absence: AbsenceEvidence): Promise<void> {
@@ -234,7 +238,7 @@ export class OutcomeRecovery {
     const nextRecheckAt = this.#isObservedElsewhere(attempt)
       ? (attempt.nextRecheckAt ?? 0)
       : this.#recheckTime(attempt.recheckCount);
-    await this.options.session.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt, absence });
+    await this.options.journalSession.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt, absence });
   }
 
   #recheckTime(recheckCount: number): number {
@@ -244,7 +248,7 @@ export class OutcomeRecovery {
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_ABSENCE_LOOKUPS)),
     );
-    const { runtime, clock } = this.options.session;
+    const { runtime, clock } = this.options.journalSession;
     const backoff = { firstMs: FIRST_RECHECK_DELAY_MS, maxMs };
     return Math.round(clock.now() + backoffMs(backoff, recheckCount, runtime.random()));
   }

@@ -6,7 +6,7 @@ import type { OutcomeRecovery } from './outcome-recovery';
 import type { JournalSession } from '../journal-session';
 
 interface RecoveryJobOptions {
-  session: JournalSession;
+  journalSession: JournalSession;
   clockGuard: ClockGuard;
   recovery: OutcomeRecovery;
   matchers: Readonly<Record<TransactionKind, TransactionMatcher<Transaction>>>;
@@ -24,17 +24,17 @@ const MAX_RECOVERIES_PER_RUN = 16;
  * also checks the clocks and records queued outcomes.
  */
 export function startRecoveryJob(options: RecoveryJobOptions): RepeatedJob {
-  const { session, clockGuard, recovery, matchers, runInSpan, observer } = options;
+  const { journalSession, clockGuard, recovery, matchers, runInSpan, observer } = options;
   const recover = (attempt: Attempt): Promise<unknown> =>
     runInSpan({ name: `reconcile ${attempt.kind}`, attemptId: attempt.id }, () =>
       recovery.recover(attempt, matchers[attempt.kind]),
     );
-  return new RepeatedJob(session.clock, RECOVERY_RUN_DELAY_MS, async () => {
+  return new RepeatedJob(journalSession.clock, RECOVERY_RUN_DELAY_MS, async () => {
     try {
       clockGuard.check();
-      await session.clock.synchronize();
-      await session.flushUnrecorded();
-      const dueAttempts = await session.journal.claimDue(recovery.newClaim(), MAX_RECOVERIES_PER_RUN);
+      await journalSession.clock.synchronize();
+      await journalSession.flushUnrecorded();
+      const dueAttempts = await journalSession.journal.claimDue(recovery.newClaim(), MAX_RECOVERIES_PER_RUN);
       await Promise.all(dueAttempts.map(recover));
       observer.onRecoveryJobRun(true);
       return dueAttempts.length < MAX_RECOVERIES_PER_RUN ? RECOVERY_RUN_DELAY_MS : RECOVERY_BACKLOG_DELAY_MS;

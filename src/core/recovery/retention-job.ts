@@ -7,7 +7,7 @@ import type { ClockGuard } from '../clocks';
 import type { JournalSession } from '../journal-session';
 
 interface RetentionJobOptions {
-  session: JournalSession;
+  journalSession: JournalSession;
   clockGuard: ClockGuard;
   config: {
     /** `keepMs`: retention period in ms of settled attempts, and of the input hashes of successful confirms. */
@@ -45,7 +45,7 @@ const MIN_PURGE_PAUSE_MS = 20;
 /** Starts the job that deletes expired rows of PURGE_TARGETS from the journal. Attempts of unknown outcome are kept. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
   const purger = new Purger(options);
-  return new RepeatedJob(options.session.clock, FIRST_PURGE_DELAY_MS, () => purger.runStep());
+  return new RepeatedJob(options.journalSession.clock, FIRST_PURGE_DELAY_MS, () => purger.runStep());
 }
 
 /** Deletes expired rows in steps. Only one instance purges at a time. */
@@ -60,23 +60,23 @@ class Purger {
 
   /** Runs one step. Never rejects; resolves with the delay before the next step, in milliseconds. */
   async runStep(): Promise<number> {
-    const { session, clockGuard } = this.options;
-    const { journal, clock, runtime } = session;
+    const { journalSession, clockGuard } = this.options;
+    const { journal, clock, runtime } = journalSession;
     if (!clock.isSynchronized || !clockGuard.isSteady()) return POSTPONED_PURGE_DELAY_MS;
     const target = PURGE_TARGETS[this.#targetIndex] ?? 'attempts';
     const expiredBefore = clock.now() - this.#keepMs(target);
     const startedAt = runtime.monotonic();
     try {
-      const step = { target, expiredBefore, limit: this.#rowsPerStep, after: this.#afterPosition };
-      const progress = await journal.purgeStep(step);
+      const stepOptions = { target, expiredBefore, limit: this.#rowsPerStep, after: this.#afterPosition };
+      const progress = await journal.purgeStep(stepOptions);
       this.#failureCount = 0;
       return this.#advance(progress, runtime.monotonic() - startedAt);
     } catch (error) {
       this.#rowsPerStep = MIN_PURGE_STEP_ROWS;
       this.#failureCount += 1;
       const { reason, code } = describeJournalError(error);
-      const facts = { event: 'purge_step_failed', target, failures: this.#failureCount, reason, code };
-      session.warn(facts, 'could not delete expired rows from the journal; retrying');
+      const logFields = { event: 'purge_step_failed', target, failures: this.#failureCount, reason, code };
+      journalSession.warn(logFields, 'could not delete expired rows from the journal; retrying');
       return backoffMs(PURGE_RETRY_BACKOFF, this.#failureCount - 1, runtime.random());
     }
   }

@@ -13,7 +13,7 @@ export type Transaction = PaymentResource | PayoutResource;
 
 /** Result of a lookup by the external id of an attempt. `found`: the transaction that the attempt created. */
 export type LookupMatch<T> =
-  | { kind: 'found'; found: T }
+  | { kind: 'found'; transaction: T }
   /**
    * It is certain or possible that the attempt did not create the transaction found. The attempt may have created
    * another one with the same external id, because a lookup shows only one.
@@ -61,9 +61,9 @@ const CLOCK_SKEW_TOLERANCE_MS = 5000;
 const foundUnlessRival = async <T>(
   journal: Pick<Journal, 'hasRival'>,
   attempt: AttemptFields,
-  found: T,
+  transaction: T,
 ): Promise<LookupMatch<T>> =>
-  (await journal.hasRival(attempt)) ? { kind: 'mismatch', reason: 'rival' } : { kind: 'found', found };
+  (await journal.hasRival(attempt)) ? { kind: 'mismatch', reason: 'rival' } : { kind: 'found', transaction };
 
 /** Finds payments by external id, creation time, method and amount. */
 export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
@@ -75,36 +75,38 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
    */
   constructor(
     private readonly payments: PaymentsApi,
-    private readonly session: JournalSession,
+    private readonly journalSession: JournalSession,
     private readonly keepMs: number,
     private readonly secrets: readonly string[] = [],
   ) {}
 
   async find(attempt: AttemptFields, minCreatedAt?: number): Promise<LookupMatch<PaymentResource>> {
     const { channel, externalId } = attempt;
-    const { journal, service } = this.session;
-    const { transaction: found, isFromService } = await this.payments.lookUpWithOrigin({
+    const { journal, serviceName } = this.journalSession;
+    const { transaction: payment, isFromService } = await this.payments.lookUpWithOrigin({
       channel,
       externalId,
       secrets: this.secrets,
     });
-    if (!found) return { kind: 'nothing', isFromService };
+    if (!payment) return { kind: 'nothing', isFromService };
     const isNewEnough =
       minCreatedAt === undefined
-        ? this.#isCreatedAfterStart(found, attempt)
-        : !(creationTimeMs(found) < minCreatedAt - CLOCK_SKEW_TOLERANCE_MS);
+        ? this.#isCreatedAfterStart(payment, attempt)
+        : !(creationTimeMs(payment) < minCreatedAt - CLOCK_SKEW_TOLERANCE_MS);
     if (!isNewEnough) return { kind: 'mismatch', reason: 'older' };
-    const creator = await journal.findByTransaction(service, 'payment', found.transactionId);
-    const isCreatedByAnother = creator ? creator.id !== attempt.id : this.#mayHavePurgedCreator(attempt);
+    const creatingAttempt = await journal.findByTransaction(serviceName, 'payment', payment.transactionId);
+    const isCreatedByAnother = creatingAttempt
+      ? creatingAttempt.id !== attempt.id
+      : this.#mayHavePurgedCreator(attempt);
     if (isCreatedByAnother) return { kind: 'mismatch', reason: 'created_by_another' };
-    if (!matchesAttempt(found, attempt)) return { kind: 'mismatch' };
-    if (creator) return { kind: 'found', found };
-    return foundUnlessRival(journal, attempt, found);
+    if (!matchesAttempt(payment, attempt)) return { kind: 'mismatch' };
+    if (creatingAttempt) return { kind: 'found', transaction: payment };
+    return foundUnlessRival(journal, attempt, payment);
   }
 
   async canFindKnownTransaction(attempt: AttemptFields): Promise<boolean> {
     const { channel } = attempt;
-    const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
+    const transactionId = await this.journalSession.journal.findSucceededOnChannel(attempt);
     return transactionId === null || (await this.payments.lookUp({ channel, transactionId })) !== null;
   }
 
@@ -126,7 +128,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
 
   /** Whether this attempt is so old that the journal may have purged a later attempt that created the payment. */
   #mayHavePurgedCreator({ startedAt }: AttemptFields): boolean {
-    return this.session.clock.now() - startedAt > this.keepMs;
+    return this.journalSession.clock.now() - startedAt > this.keepMs;
   }
 
   /**
@@ -137,7 +139,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     const { dateHeaderMs } = payment;
     const createdAt = creationTimeMs(payment);
     if (serviceStartedAt !== null) return createdAt >= serviceStartedAt - DATE_HEADER_TOLERANCE_MS;
-    const elapsedMs = this.session.clock.elapsedSince(startedAt);
+    const elapsedMs = this.journalSession.clock.elapsedSince(startedAt);
     if (elapsedMs === undefined) return false;
     if (dateHeaderMs === undefined) return createdAt >= startedAt - CLOCK_SKEW_TOLERANCE_MS;
     return createdAt >= dateHeaderMs - elapsedMs - DATE_HEADER_TOLERANCE_MS;
@@ -175,7 +177,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   /** @param secrets values of the request that are redacted in responses */
   constructor(
     private readonly payouts: PayoutsApi,
-    private readonly session: JournalSession,
+    private readonly journalSession: JournalSession,
     private readonly secrets: readonly string[] = [],
   ) {}
 
@@ -184,18 +186,18 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     const knownPayout = { ...knownPayoutFromJournal(attempt), isFromUnprovenAttempt: true };
     const lookupKey = { channel, externalId, amount: attempt, secrets: this.secrets };
     const lookup = await this.payouts.lookUpWithOrigin(lookupKey, () => knownPayout);
-    const { transaction: found, isFromService } = lookup;
-    if (!found) return { kind: 'nothing', isFromService };
-    if (found.wireType !== attempt.method) return { kind: 'mismatch' };
-    const { journal, service } = this.session;
-    const creator = await journal.findByTransaction(service, 'payout', found.transactionId);
-    if (creator) return creator.id === attempt.id ? { kind: 'found', found } : { kind: 'mismatch' };
-    return foundUnlessRival(journal, attempt, found);
+    const { transaction: payout, isFromService } = lookup;
+    if (!payout) return { kind: 'nothing', isFromService };
+    if (payout.wireType !== attempt.method) return { kind: 'mismatch' };
+    const { journal, serviceName } = this.journalSession;
+    const creatingAttempt = await journal.findByTransaction(serviceName, 'payout', payout.transactionId);
+    if (!creatingAttempt) return foundUnlessRival(journal, attempt, payout);
+    return creatingAttempt.id === attempt.id ? { kind: 'found', transaction: payout } : { kind: 'mismatch' };
   }
 
   async canFindKnownTransaction(attempt: AttemptFields): Promise<boolean> {
     const { channel } = attempt;
-    const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
+    const transactionId = await this.journalSession.journal.findSucceededOnChannel(attempt);
     if (transactionId === null) return true;
     const knownPayout = { channel, mayLackCreateDetails: true };
     return (await this.payouts.lookUp({ channel, transactionId }, () => knownPayout)) !== null;

@@ -50,7 +50,7 @@ function validateMethod(method: AnySelectedMethod, amount: { currency: string })
   return errors;
 }
 
-const SECRET_MESSAGE =
+const MISPLACED_SECRET_MESSAGE =
   'must not contain a card number, a security code, a key or a token, because it is stored and shown.';
 
 /** Fields of a create that the journal, the audit log or the payment service stores in clear text. */
@@ -66,9 +66,9 @@ interface ClearTextFields {
  */
 const containsSecret = (text: string, secret: string): boolean =>
   findInDecodings(text, (decoded) => {
-    const hasSecret =
+    const isFound =
       secret.length > 4 ? decoded.replace(/\D/g, '').includes(secret) : decoded.trim() === secret;
-    return hasSecret ? [[0, decoded.length]] : NO_SPANS;
+    return isFound ? [[0, decoded.length]] : NO_SPANS;
   }).length > 0;
 
 /**
@@ -82,22 +82,22 @@ export function findMisplacedSecrets(
   earlierErrors: readonly FieldError[] = [],
 ): FieldError[] {
   const rejectedPaths = new Set(earlierErrors.map(({ path }) => path.join('.')));
-  const hasSecret = (text: string): boolean => {
+  const containsAnySecret = (text: string): boolean => {
     if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
     // A UUID with a letter is not searched for card numbers or tokens: its digits may look like a card number.
     const isUuidWithLetter = isUuid(text.trim()) && /[a-f]/i.test(text);
     return !isUuidWithLetter && (containsKnownSchemePan(text) || containsToken(text));
   };
   const { inputField, type, publicDetails = {} } = method;
-  const details: [string, unknown][] = [['type', type], ...Object.entries(publicDetails)];
-  const texts: [path: string[], text: unknown][] = [
+  const detailEntries: [string, unknown][] = [['type', type], ...Object.entries(publicDetails)];
+  const textsByPath: [path: string[], text: unknown][] = [
     [['idempotencyKey'], idempotencyKey],
     [['externalId'], externalId],
     [['description'], description],
-    ...details.map(([name, text]): [string[], unknown] => [['method', inputField, name], text]),
+    ...detailEntries.map(([name, text]): [string[], unknown] => [['method', inputField, name], text]),
   ];
-  return texts
+  return textsByPath
     .filter(([path]) => !rejectedPaths.has(path.join('.')))
-    .filter(([, text]) => typeof text === 'string' && hasSecret(text))
-    .map(([path]) => fieldError(path, 'noSecret', SECRET_MESSAGE));
+    .filter(([, text]) => typeof text === 'string' && containsAnySecret(text))
+    .map(([path]) => fieldError(path, 'noSecret', MISPLACED_SECRET_MESSAGE));
 }

@@ -33,15 +33,15 @@ const NON_PUBLIC_IPV6_RANGES: readonly (readonly [string, number])[] = [
   ['3fff::', 20], // documentation
 ];
 
-const nonPublicRanges = new BlockList();
-NON_PUBLIC_IPV4_RANGES.forEach(([network, bits]) => nonPublicRanges.addSubnet(network, bits, 'ipv4'));
-NON_PUBLIC_IPV6_RANGES.forEach(([network, bits]) => nonPublicRanges.addSubnet(network, bits, 'ipv6'));
+const nonPublicBlockList = new BlockList();
+NON_PUBLIC_IPV4_RANGES.forEach(([network, bits]) => nonPublicBlockList.addSubnet(network, bits, 'ipv4'));
+NON_PUBLIC_IPV6_RANGES.forEach(([network, bits]) => nonPublicBlockList.addSubnet(network, bits, 'ipv6'));
 
-const globalUnicastRange = new BlockList();
-globalUnicastRange.addSubnet('2000::', 3, 'ipv6');
+const globalUnicastList = new BlockList();
+globalUnicastList.addSubnet('2000::', 3, 'ipv6');
 
 /** Matches host names that resolve only inside a network or on one machine, or never (onion, invalid). */
-const INTERNAL_NAME_PATTERN =
+const INTERNAL_HOST_NAME_PATTERN =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|onion|invalid)$/;
 
 /** Matches a host name, an IPv4 address (dotted decimal) or an IPv6 address (in brackets), with or without a port. */
@@ -52,8 +52,8 @@ const AUTHORITY_PATTERN =
 const URL_CHARACTERS_PATTERN = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})+$/i;
 
 /** Splits a URL into scheme and authority, both in lower case, and the rest from the first "/", "?" or "#" on. */
-function splitUrl(text: string) {
-  const [, scheme = '', authority = '', rest = ''] = /^([^:]*):\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
+function splitUrl(url: string) {
+  const [, scheme = '', authority = '', rest = ''] = /^([^:]*):\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
   return { scheme: scheme.toLowerCase(), authority: authority.toLowerCase(), rest };
 }
 
@@ -61,19 +61,19 @@ function splitUrl(text: string) {
  * Returns the host of a URL as browsers parse it, without IPv6 brackets and without a final dot; null for an invalid
  * URL.
  */
-function hostOf(text: string): string | null {
-  return URL.canParse(text) ? new URL(text).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') : null;
+function hostOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') : null;
 }
 
 function isPublicHost(host: string): boolean {
-  if (isIPv4(host)) return !nonPublicRanges.check(host, 'ipv4');
-  if (isIPv6(host)) return globalUnicastRange.check(host, 'ipv6') && !nonPublicRanges.check(host, 'ipv6');
-  return host.includes('.') && !INTERNAL_NAME_PATTERN.test(host);
+  if (isIPv4(host)) return !nonPublicBlockList.check(host, 'ipv4');
+  if (isIPv6(host)) return globalUnicastList.check(host, 'ipv6') && !nonPublicBlockList.check(host, 'ipv6');
+  return host.includes('.') && !INTERNAL_HOST_NAME_PATTERN.test(host);
 }
 
 /** Whether every URL parser finds `host` in the URL. The service gets the URL unchanged and may use another parser. */
 function isUnambiguousUrl(
-  text: string,
+  url: string,
   { authority, rest }: ReturnType<typeof splitUrl>,
   host: string,
 ): boolean {
@@ -81,14 +81,12 @@ function isUnambiguousUrl(
   const isSameHost = isIPv6(host) ? rawHost.startsWith('[') : rawHost === host;
   // Some parsers accept credentials anywhere before the first slash.
   const mayHaveCredentials = /^[?#][^/]*@/.test(rest);
-  return (
-    URL_CHARACTERS_PATTERN.test(text) && isSameHost && !mayHaveCredentials && rest.split('#').length <= 2
-  );
+  return URL_CHARACTERS_PATTERN.test(url) && isSameHost && !mayHaveCredentials && rest.split('#').length <= 2;
 }
 
 const isAllowedHost = (host: string, allowedHosts: readonly string[]): boolean =>
-  allowedHosts.some((allowed) =>
-    allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed,
+  allowedHosts.some((allowedPattern) =>
+    allowedPattern.startsWith('*.') ? host.endsWith(allowedPattern.slice(1)) : host === allowedPattern,
   );
 
 type UrlRule = readonly [name: InputRule, message: string];
@@ -112,30 +110,30 @@ const ALLOWED_HOST_RULE: UrlRule = [
   'must name a host that the configuration of this gateway allows.',
 ];
 
-function findBrokenRules(text: string, policy: UrlPolicy): UrlRule[] {
-  const parts = splitUrl(text);
-  const host = hostOf(text);
-  if (host === null || !/^https?$/.test(parts.scheme)) return [PLAIN_URL_RULE];
-  const isAllowedLoopback = policy.allowsLoopback && (isLoopback(host) || host.endsWith('.localhost'));
-  const rules: (UrlRule | false)[] = [
-    parts.scheme !== 'https' &&
+function findBrokenRules(url: string, urlPolicy: UrlPolicy): UrlRule[] {
+  const urlParts = splitUrl(url);
+  const host = hostOf(url);
+  if (host === null || !/^https?$/.test(urlParts.scheme)) return [PLAIN_URL_RULE];
+  const isAllowedLoopback = urlPolicy.allowsLoopback && (isLoopback(host) || host.endsWith('.localhost'));
+  const brokenRules: (UrlRule | false)[] = [
+    urlParts.scheme !== 'https' &&
       !isAllowedLoopback &&
-      (policy.allowsLoopback ? HTTPS_OR_LOOPBACK_RULE : HTTPS_RULE),
-    parts.authority.includes('@') && NO_CREDENTIALS_RULE,
-    !parts.authority.includes('@') && !isUnambiguousUrl(text, parts, host) && PLAIN_URL_RULE,
+      (urlPolicy.allowsLoopback ? HTTPS_OR_LOOPBACK_RULE : HTTPS_RULE),
+    urlParts.authority.includes('@') && NO_CREDENTIALS_RULE,
+    !urlParts.authority.includes('@') && !isUnambiguousUrl(url, urlParts, host) && PLAIN_URL_RULE,
     !isPublicHost(host) && !isAllowedLoopback && PUBLIC_HOST_RULE,
-    policy.allowedHosts !== null && !isAllowedHost(host, policy.allowedHosts) && ALLOWED_HOST_RULE,
+    urlPolicy.allowedHosts !== null && !isAllowedHost(host, urlPolicy.allowedHosts) && ALLOWED_HOST_RULE,
   ];
-  return rules.filter((rule) => rule !== false);
+  return brokenRules.filter((rule) => rule !== false);
 }
 
 export type UrlFields = Partial<Record<'returnUrl' | 'callbackUrl', string | null>>;
 
 /** Returns an error for every broken rule. Does not resolve host names, so public names of private addresses pass. */
-export function validateUrls(input: UrlFields, policy: UrlPolicy): FieldError[] {
-  return (['returnUrl', 'callbackUrl'] as const).flatMap((name) => {
-    const text = input[name];
-    if (text === null || text === undefined) return [];
-    return findBrokenRules(text, policy).map(([rule, message]) => fieldError([name], rule, message));
+export function validateUrls(input: UrlFields, urlPolicy: UrlPolicy): FieldError[] {
+  return (['returnUrl', 'callbackUrl'] as const).flatMap((fieldName) => {
+    const url = input[fieldName];
+    if (url === null || url === undefined) return [];
+    return findBrokenRules(url, urlPolicy).map(([rule, message]) => fieldError([fieldName], rule, message));
   });
 }
