@@ -44,7 +44,7 @@ export class ${pascal}PayoutInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by ${pascal}.' })
 export class ${pascal}Payment extends PaymentResource {
-  @ServiceField("The payer's account number; null in the redirect flow.", { read: readVerbatim })
+  @ServiceField("The payer's account number; null in the redirect flow.", { parse: readVerbatim })
   account?: string;
 }
 
@@ -63,7 +63,7 @@ export const ${camel} = defineMethod('${type}', {
     sandbox: {
       type: '${type}',
       redirectFields: [],
-      direct: { required: ['account'] },
+      directFlow: { required: ['account'] },
       echoedFields: ['account'],
     },
   },
@@ -71,7 +71,7 @@ export const ${camel} = defineMethod('${type}', {
     description: '${pascal}.',
     payoutClass: ${pascal}Payout,
     input: { inputType: ${pascal}PayoutInput, description: 'To an account at ${pascal}.' },
-    publicDetails: (input: ${pascal}PayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
+    publicDetailsOf: (input: ${pascal}PayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
     sandbox: { type: '${type}', required: ['account_number'] },
   },
 });

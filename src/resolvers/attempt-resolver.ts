@@ -16,7 +16,7 @@ import {
   AttemptOutcome,
 } from '../schema/attempt';
 import { parseCalendarTime } from '../shared/calendar-time';
-import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
+import { findPaymentMethod, findPayoutMethod } from '../schema/methods';
 import { NullableField } from '../schema/nullable-field';
 import { Timestamp, UUID } from '../schema/scalars';
 import { badArgumentError, checkedExternalId, checkedPageSize } from './bad-request';
@@ -135,8 +135,8 @@ function toAttempt(recordedAttempt: RecordedAttempt, context: OperationContext):
     settledAt: settledAt === null ? null : toIsoTime(settledAt),
     transactionId,
     amount: Object.assign(new Amount(), { currency, value }),
-    paymentMethod: kind === 'payment' ? paymentMethodByType(method).name : null,
-    payoutMethod: kind === 'payout' ? payoutMethodByType(method).name : null,
+    paymentMethod: kind === 'payment' ? findPaymentMethod(method).name : null,
+    payoutMethod: kind === 'payout' ? findPayoutMethod(method).name : null,
     payment: kind === 'payment' ? lookUp : null,
     payout: kind === 'payout' ? lookUp : null,
   });

@@ -3,7 +3,7 @@ import { encodeCursor } from '../core/changes/cursor';
 import type { RecordedChange } from '../datasources/journal/changes';
 import { Amount } from '../schema/amount';
 import { CHANGES_PAGE_SIZE, Change, ChangePage, PaymentChange, PayoutChange } from '../schema/change';
-import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
+import { findPaymentMethod, findPayoutMethod } from '../schema/methods';
 import { UUID } from '../schema/scalars';
 import { checkedPageSize } from './bad-request';
 import type { OperationContext } from './context';
@@ -29,11 +29,11 @@ function toChange(recordedChange: RecordedChange, context: OperationContext): Ch
   };
   if (kind === 'payout')
     return Object.assign(new PayoutChange(), commonFields as Partial<PayoutChange>, {
-      method: payoutMethodByType(recordedChange.method).name,
+      method: findPayoutMethod(recordedChange.method).name,
       payout: lookUp,
     });
   return Object.assign(new PaymentChange(), commonFields as Partial<PaymentChange>, {
-    method: paymentMethodByType(recordedChange.method).name,
+    method: findPaymentMethod(recordedChange.method).name,
     state: recordedChange.state as PaymentChange['state'],
     payment: lookUp,
   });

@@ -16,7 +16,7 @@ import { ObjectReader, readObject } from './object-reader';
  * Parses the body of a payment create. Masks the card number and drops the security code in the result. Throws a 400
  * error if the body is invalid.
  */
-export function readPaymentRequest(bodyFields: WireObject, methodByType: SandboxMethods['payments']) {
+export function readPaymentRequest(bodyFields: WireObject, methodByType: SandboxMethods['paymentMethodByType']) {
   const reader = new ObjectReader(bodyFields);
   const { methodReader, type, method, ...common } = readCommonFields(reader, 'payment_method', methodByType);
   const externalId = reader.optionalString('external_id');
@@ -28,7 +28,10 @@ export function readPaymentRequest(bodyFields: WireObject, methodByType: Sandbox
   }
   const rawFields = methodReader.unreadFields();
   const { flow, responseHasAddedFields } = selectFlow(method, Object.keys(rawFields));
-  checkMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirectFields });
+  checkMethodFields(
+    methodReader,
+    flow === 'direct' ? method.directFlow : { required: method.redirectFields },
+  );
   if (!method.acceptsAnyFields) methodReader.rejectUnread();
   reader.throwIfInvalid();
   const methodFields = method.acceptsAnyFields ? redactCardData(rawFields) : maskCardFields(rawFields);
@@ -39,7 +42,7 @@ export function readPaymentRequest(bodyFields: WireObject, methodByType: Sandbox
  * Parses the body of a payout create. If the method is unknown, accepts it with any fields (spec 2.8, "or others").
  * Masks card numbers and removes security codes in the result. Throws a 400 error if the body is invalid.
  */
-export function readPayoutRequest(bodyFields: WireObject, methodByType: SandboxMethods['payouts']) {
+export function readPayoutRequest(bodyFields: WireObject, methodByType: SandboxMethods['payoutMethodByType']) {
   const reader = new ObjectReader(bodyFields);
   const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methodByType);
   const externalId = reader.requiredString('external_id');
@@ -86,11 +89,11 @@ function readAmount(amountReader: ObjectReader, requiredCurrency: string | undef
  * `responseHasAddedFields`: whether the response contains the fields of the method's `addedFields()`. It is true in the
  * direct flow. In the redirect flow it is true only if both flows have the same request fields (spec 2.5, note 1).
  */
-function selectFlow({ redirectFields, direct }: SandboxPaymentMethod, fieldNames: readonly string[]) {
-  if (direct && (!redirectFields || fieldNames.some((fieldName) => !redirectFields.includes(fieldName)))) {
+function selectFlow({ redirectFields, directFlow }: SandboxPaymentMethod, fieldNames: readonly string[]) {
+  if (directFlow && (!redirectFields || fieldNames.some((fieldName) => !redirectFields.includes(fieldName)))) {
     return { flow: 'direct', responseHasAddedFields: true } as const;
   }
-  const directFieldNames = direct && [...direct.required, ...(direct.optional ?? [])];
+  const directFieldNames = directFlow && [...directFlow.required, ...(directFlow.optional ?? [])];
   const responseHasAddedFields =
     directFieldNames?.length === redirectFields?.length &&
     directFieldNames?.every((fieldName) => redirectFields?.includes(fieldName));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sandboxMethods } from '../schema/methods';
+import { listSandboxMethods } from '../schema/methods';
 import type { Clock } from '../shared/clock';
 import type { WireObject } from '../shared/wire-object';
 import { confirmResponseBody, paymentBody, payoutLookupBody, payoutCreatedBody } from './response-bodies';
@@ -25,19 +25,19 @@ interface SandboxServiceDependencies {
 
 /** Executes creates, lookups and confirms (spec section 4), without HTTP and authentication. */
 export class SandboxService {
-  private readonly methods = sandboxMethods();
+  private readonly methods = listSandboxMethods();
   private createCount = 0;
 
   constructor(private readonly dependencies: SandboxServiceDependencies) {}
 
   createPayment(bodyFields: WireObject): SandboxResponse {
-    const { responseHasAddedFields, ...request } = readPaymentRequest(bodyFields, this.methods.payments);
+    const { responseHasAddedFields, ...request } = readPaymentRequest(bodyFields, this.methods.paymentMethodByType);
     const { method, flow, amount } = request;
     const commonFields = this.createCommonFields(amount.value);
     const payment: Payment = {
       kind: 'payment',
       status: flow === 'direct' ? 'processing' : 'pending',
-      state: flow === 'direct' ? method.direct?.state : undefined,
+      state: flow === 'direct' ? method.directFlow?.state : undefined,
       redirectUrl: `${this.dependencies.baseUrl()}pay/${commonFields.id}`,
       addedFields: {},
       ...commonFields,
@@ -49,7 +49,7 @@ export class SandboxService {
   }
 
   createPayout(bodyFields: WireObject): SandboxResponse {
-    const request = readPayoutRequest(bodyFields, this.methods.payouts);
+    const request = readPayoutRequest(bodyFields, this.methods.payoutMethodByType);
     const commonFields = this.createCommonFields(request.amount.value);
     const payout: Payout = { kind: 'payout', status: 'processing', ...commonFields, ...request };
     return this.startAndRespond(payout, payoutCreatedBody(payout));

@@ -6,7 +6,7 @@ import type { PaymentResource } from './payment';
 import type { PayoutResource } from './payout';
 import { registerEnum, type EnumValue } from './register-enum';
 import { Timestamp, UUID } from './scalars';
-import type { LazyTransaction } from './lazy-transaction';
+import type { TransactionLoader } from './lazy-transaction';
 
 /** Default and maximum number of attempts per page (argument `first` of the query `attempts`). */
 export const ATTEMPTS_PAGE_SIZE = { default: 20, max: 100 };
@@ -77,13 +77,13 @@ export class Attempt {
     'The created payment in its current state, looked up when selected. Null unless outcome is SUCCEEDED.',
     () => Payment,
   )
-  payment!: LazyTransaction<PaymentResource>;
+  payment!: TransactionLoader<PaymentResource>;
 
   @NullableField(
     'The created payout in its current state, looked up when selected. Null unless outcome is SUCCEEDED.',
     () => Payout,
   )
-  payout!: LazyTransaction<PayoutResource>;
+  payout!: TransactionLoader<PayoutResource>;
 }
 
 @ObjectType({ description: 'One attempt of a page.' })

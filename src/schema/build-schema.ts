@@ -38,7 +38,7 @@ const UNUSED_PUB_SUB: PubSub = {
 
 /** Returns the types Query, Mutation and Subscription. */
 export const rootTypesOf = (schema: GraphQLSchema): GraphQLObjectType[] =>
-  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((root) => !!root);
+  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((type) => !!type);
 
 function describeRootTypes(schema: GraphQLSchema): void {
   const descriptions: Record<string, string> = {
@@ -47,20 +47,20 @@ function describeRootTypes(schema: GraphQLSchema): void {
     Subscription:
       'Live updates, over WebSocket (graphql-transport-ws) at /graphql or as server-sent events at /graphql/stream.',
   };
-  for (const root of rootTypesOf(schema)) root.description = descriptions[root.name];
+  for (const rootType of rootTypesOf(schema)) rootType.description = descriptions[rootType.name];
 }
 
 /** Removes type-graphql's field resolvers, because graphql-js's default resolver is faster. Root fields keep theirs. */
 function removeFieldResolvers(schema: GraphQLSchema): void {
-  const roots = rootTypesOf(schema);
-  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
-    if (roots.includes(type) || isIntrospectionType(type)) continue;
-    for (const field of Object.values(type.getFields())) field.resolve = undefined;
+  const rootTypes = rootTypesOf(schema);
+  for (const objectType of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+    if (rootTypes.includes(objectType) || isIntrospectionType(objectType)) continue;
+    for (const field of Object.values(objectType.getFields())) field.resolve = undefined;
   }
 }
 
 /** Resolves unions and interfaces to the class name of the value. type-graphql's resolver is slower: it is async. */
 function resolveTypesByClassName(schema: GraphQLSchema): void {
-  for (const type of Object.values(schema.getTypeMap()).filter(isAbstractType))
-    type.resolveType = ({ constructor }: object) => constructor.name;
+  for (const abstractType of Object.values(schema.getTypeMap()).filter(isAbstractType))
+    abstractType.resolveType = ({ constructor }: object) => constructor.name;
 }

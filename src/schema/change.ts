@@ -5,7 +5,7 @@ import { NullableField } from './nullable-field';
 import { PaymentState, PaymentStatus, type PaymentResource } from './payment';
 import { PayoutStatus, type PayoutResource } from './payout';
 import { Timestamp, UUID } from './scalars';
-import type { LazyTransaction } from './lazy-transaction';
+import type { TransactionLoader } from './lazy-transaction';
 
 /** Default and maximum number of changes per page (argument `first` of the query `changes`). */
 export const CHANGES_PAGE_SIZE = { default: 100, max: 500 };
@@ -52,7 +52,7 @@ export class PaymentChange extends BaseChange {
     'The payment in its current state, looked up when selected. It may have changed again since this change.',
     () => Payment,
   )
-  payment!: LazyTransaction<PaymentResource>;
+  payment!: TransactionLoader<PaymentResource>;
 }
 
 @ObjectType({ description: 'A new status of a payout, recorded when the gateway first saw it.' })
@@ -69,7 +69,7 @@ export class PayoutChange extends BaseChange {
     'The payout in its current state, looked up when selected. It may have changed again since this change.',
     () => Payout,
   )
-  payout!: LazyTransaction<PayoutResource>;
+  payout!: TransactionLoader<PayoutResource>;
 }
 
 export const Change = createUnionType({

@@ -32,7 +32,7 @@ export const DeclineReason = registerEnum(
 export type DeclineReason = EnumValue<typeof DeclineReason>;
 
 /** The pattern of each decline reason. The text to search is in lower case, with single spaces and no punctuation. */
-const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
+const PATTERN_BY_REASON: Readonly<Record<DeclineReason, RegExp>> = {
   DO_NOT_HONOR: /\bdo not hono(u)?r\b/,
   AUTHENTICATION_FAILED:
     /\b(3 ?ds|3 d secure)( authentication)? (error|failed|failure|declined)\b|\bauthentication (failed|failure)\b/,
@@ -53,14 +53,14 @@ const NEGATED_REASON_PATTERN =
  * Finds the decline reason in a provider's text. Returns null if the text has no reason, has several, or negates a
  * reason.
  */
-export function findDeclineReason(text: string): DeclineReason | null {
-  const normalizedText = text
+export function findDeclineReason(message: string): DeclineReason | null {
+  const normalizedText = message
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
   if (NEGATED_REASON_PATTERN.test(normalizedText)) return null;
-  const [reason = null, ...otherReasons] = Object.values(DeclineReason).filter((candidate) =>
-    REASON_PATTERNS[candidate].test(normalizedText),
+  const [reason = null, ...otherReasons] = Object.values(DeclineReason).filter((declineReason) =>
+    PATTERN_BY_REASON[declineReason].test(normalizedText),
   );
   return otherReasons.length > 0 ? null : reason;
 }
@@ -92,7 +92,7 @@ export class TransactionError {
 
 /** Creates the field `error` of a failed payment or payout. `rawCode` and `message` must already be redacted. */
 export function createTransactionError(rawCode: string, message: string): TransactionError {
-  const code = Object.values(DeclineCode).find((value) => value === rawCode) ?? DeclineCode.UNKNOWN;
+  const code = Object.values(DeclineCode).find((knownCode) => knownCode === rawCode) ?? DeclineCode.UNKNOWN;
   const reason = code === DeclineCode.PROVIDER_PROCESSING_FAILED ? findDeclineReason(message) : null;
   return Object.assign(new TransactionError(), { code, rawCode, message, reason });
 }

@@ -10,9 +10,9 @@ import { NullableField } from './nullable-field';
 export type Lazy<T> = T | null | undefined | Promise<T | null | undefined>;
 
 /** Applies `map` to a lazy value, after its lookup if it needs one. Null if the value is null or undefined. */
-export function mapLazy<T, R>(value: Lazy<T>, map: (present: T) => R | null): Lazy<R> {
-  if (value instanceof Promise) return value.then((resolved) => mapLazy(resolved, map));
-  return value === null || value === undefined ? null : map(value);
+export function mapLazy<T, R>(value: Lazy<T>, mapPresent: (presentValue: T) => R | null): Lazy<R> {
+  if (value instanceof Promise) return value.then((resolvedValue) => mapLazy(resolvedValue, mapPresent));
+  return value === null || value === undefined ? null : mapPresent(value);
 }
 
 interface ServiceFieldOptions {
@@ -22,36 +22,36 @@ interface ServiceFieldOptions {
    * Returns the raw value from `response`, or from `method`, the `payment_method` of the response. Default: the field
    * of `method` with the name of the GraphQL field in snake case.
    */
-  rawValueOf?(method: WireObject, response: WireObject): unknown;
+  rawValueOf?(wireMethod: WireObject, response: WireObject): unknown;
   /** Parses and redacts the raw value. Default: redactFreeText(), which redacts card numbers and tokens. */
-  read?(value: unknown): unknown;
+  parse?(rawValue: unknown): unknown;
 }
 
 interface ServiceFieldSpec {
-  name: string;
+  fieldName: string;
   wireName: string;
   /**
    * Returns the field's value in a response, parsed by `read`. Returns undefined if the value is absent or null, or if
    * `read` returns null.
    */
-  findValue(method: WireObject, response: WireObject): unknown;
+  findValue(wireMethod: WireObject, response: WireObject): unknown;
 }
 
 /** Fields declared with @ServiceField, by class prototype. Inherited fields come first. */
-const specsByPrototype = new Map<object, readonly ServiceFieldSpec[]>();
+const fieldSpecsByPrototype = new Map<object, readonly ServiceFieldSpec[]>();
 
 /** Declares a nullable GraphQL field with a value from the service's response, by default from `payment_method`. */
 export function ServiceField(description: string, options: ServiceFieldOptions = {}): PropertyDecorator {
-  return (prototype, key) => {
-    const name = String(key);
-    const wireName = snakeCase(name);
-    const { type, rawValueOf = (method) => method[wireName], read = redactFreeText } = options;
-    const findValue: ServiceFieldSpec['findValue'] = (method, response) => {
-      const value = rawValueOf(method, response);
-      return value === undefined || value === null ? undefined : (read(value) ?? undefined);
+  return (prototype, propertyKey) => {
+    const fieldName = String(propertyKey);
+    const wireName = snakeCase(fieldName);
+    const { type, rawValueOf = (wireMethod) => wireMethod[wireName], parse = redactFreeText } = options;
+    const findValue: ServiceFieldSpec['findValue'] = (wireMethod, response) => {
+      const rawValue = rawValueOf(wireMethod, response);
+      return rawValue === undefined || rawValue === null ? undefined : (parse(rawValue) ?? undefined);
     };
-    specsByPrototype.set(prototype, [...serviceFieldsOf(prototype), { name, wireName, findValue }]);
-    NullableField(description, type)(prototype, key);
+    fieldSpecsByPrototype.set(prototype, [...serviceFieldsOf(prototype), { fieldName, wireName, findValue }]);
+    NullableField(description, type)(prototype, propertyKey);
   };
 }
 
@@ -59,14 +59,14 @@ export function ServiceField(description: string, options: ServiceFieldOptions =
 export function serviceFieldsOf(prototype: object | null): readonly ServiceFieldSpec[] {
   if (prototype === null) return [];
   return (
-    specsByPrototype.get(prototype) ?? serviceFieldsOf(Object.getPrototypeOf(prototype) as object | null)
+    fieldSpecsByPrototype.get(prototype) ?? serviceFieldsOf(Object.getPrototypeOf(prototype) as object | null)
   );
 }
 
 /** Returns a field's value without starting a lookup. Returns undefined if the field is absent or needs a lookup. */
-export function valueWithoutLookup(object: object, name: string): unknown {
-  const property = Object.getOwnPropertyDescriptor(object, name);
-  return property && 'value' in property ? property.value : undefined;
+export function valueWithoutLookup(object: object, fieldName: string): unknown {
+  const descriptor = Object.getOwnPropertyDescriptor(object, fieldName);
+  return descriptor && 'value' in descriptor ? descriptor.value : undefined;
 }
 
 /** Returns a lazy value that needs no lookup. Null if it is missing or a promise, even one that has resolved. */

@@ -21,17 +21,17 @@ export function encodeNodeId({ kind, channel, transactionId }: NodeRef): string 
 }
 
 /** Parses a global id. Returns undefined for a text that encodeNodeId() cannot have returned. */
-export function decodeNodeId(id: string): NodeRef | undefined {
-  const bytes = Buffer.from(id, 'base64url');
+export function decodeNodeId(nodeId: string): NodeRef | undefined {
+  const bytes = Buffer.from(nodeId, 'base64url');
   const kind = TRANSACTION_KINDS[bytes[1] ?? TRANSACTION_KINDS.length];
   if (bytes.length !== NODE_ID_BYTES || bytes[0] !== NODE_ID_VERSION || !kind) return undefined;
-  const ref = {
+  const nodeRef = {
     kind,
     channel: bytesToUuid(bytes.subarray(2, 18)),
     transactionId: bytesToUuid(bytes.subarray(18)),
   };
   // Accept only the text that encodeNodeId() returns, because several base64 texts can encode the same bytes.
-  return isUuid(ref.channel) && encodeNodeId(ref) === id ? ref : undefined;
+  return isUuid(nodeRef.channel) && encodeNodeId(nodeRef) === nodeId ? nodeRef : undefined;
 }
 
 @InterfaceType({

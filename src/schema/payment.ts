@@ -38,7 +38,7 @@ export const StateField = (): PropertyDecorator =>
     'What the payment waits for; null in the redirect flow and when it no longer waits (spec 3.3).',
     {
       type: () => PaymentState,
-      read: (raw) => (typeof raw === 'string' ? toEnumValue(PaymentState, PaymentState.UNKNOWN, raw) : null),
+      parse: (raw) => (typeof raw === 'string' ? toEnumValue(PaymentState, PaymentState.UNKNOWN, raw) : null),
     },
   );
 
@@ -67,7 +67,7 @@ export interface ConfirmationDefinition {
   /** The state in which the payment waits for the confirmation (spec 3.3). */
   waitingState: PaymentState;
   /** Returns the next action of a payment that waits for the confirmation. PaymentResource adds `confirmWith` to it. */
-  action(payment: PaymentResource): ConfirmableAction;
+  nextAction(payment: PaymentResource): ConfirmableAction;
 }
 
 /** The part of a PaymentMethodDefinition that PaymentResource uses. */
@@ -164,7 +164,7 @@ export abstract class PaymentResource extends Node {
   get nextAction(): Lazy<NextAction> {
     const needsAction = !STATUSES_WITHOUT_NEXT_ACTION.has(this.status);
     return this.loadCompletePayment && needsAction && this.state !== PaymentState.WAITING_FOR_PROVIDER
-      ? this.loadCompletePayment().then((complete) => (complete ?? this).nextActionFromPresentFields)
+      ? this.loadCompletePayment().then((payment) => (payment ?? this).nextActionFromPresentFields)
       : this.nextActionFromPresentFields;
   }
 
@@ -172,14 +172,14 @@ export abstract class PaymentResource extends Node {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
     const { confirmation, inputField } = this.definition;
     if (confirmation && this.state === confirmation.waitingState)
-      return Object.assign(confirmation.action(this), { confirmWith: inputField });
+      return Object.assign(confirmation.nextAction(this), { confirmWith: inputField });
     const methodAction = this.definition.nextAction?.(this);
     if (methodAction) return methodAction;
     const mayRedirect = !this.state || this.state instanceof Promise;
-    const url = mayRedirect && typeof this.redirectUrl === 'string' ? this.redirectUrl : null;
+    const redirectUrl = mayRedirect && typeof this.redirectUrl === 'string' ? this.redirectUrl : null;
     const { payer, provider } = this.pollIntervals;
-    return url
-      ? Object.assign(new RedirectAction(), { url, pollAfterMs: payer })
+    return redirectUrl
+      ? Object.assign(new RedirectAction(), { url: redirectUrl, pollAfterMs: payer })
       : Object.assign(new AwaitProviderAction(), { pollAfterMs: provider });
   }
 }

@@ -7,9 +7,9 @@ export type EnumValue<E> = E[keyof E];
 export function registerEnum<V extends string>(
   name: string,
   description: string,
-  values: Readonly<Record<V, string>>,
+  descriptionByValue: Readonly<Record<V, string>>,
 ): { readonly [K in V]: K } {
-  const entries = Object.entries<string>(values);
+  const entries = Object.entries<string>(descriptionByValue);
   const enumObject: Record<string, string> = Object.fromEntries(entries.map(([value]) => [value, value]));
   const valuesConfig = Object.fromEntries(entries.map(([value, text]) => [value, { description: text }]));
   registerEnumType(enumObject, { name, description, valuesConfig });
@@ -21,7 +21,7 @@ export function registerEnum<V extends string>(
  * the enum has no such value.
  */
 export const toEnumValue = <V extends string>(
-  values: { readonly [K in V]: K },
+  enumObject: { readonly [K in V]: K },
   unknownValue: V,
-  raw: string,
-): V => Object.values<V>(values).find((value) => value === raw.toUpperCase()) ?? unknownValue;
+  rawValue: string,
+): V => Object.values<V>(enumObject).find((value) => value === rawValue.toUpperCase()) ?? unknownValue;

@@ -42,8 +42,8 @@ const ObjectRule = (name: InputRule, message: string, test: (object: object) => 
 
 const combineDecorators =
   (...decorators: PropertyDecorator[]): PropertyDecorator =>
-  (prototype, key) =>
-    decorators.forEach((decorate) => decorate(prototype, key));
+  (prototype, propertyKey) =>
+    decorators.forEach((decorate) => decorate(prototype, propertyKey));
 
 /** Requires printable text that is not blank. `maxLength` is in UTF-16 code units; the specification has no maximum. */
 export const IsText = (maxLength = 255): PropertyDecorator =>

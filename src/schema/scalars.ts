@@ -28,24 +28,24 @@ interface StringScalarDefinition {
   description: string;
   specifiedByURL?: string;
   /** The rule that an invalid value violates. */
-  rule: RuleWithMessage;
+  ruleWithMessage: RuleWithMessage;
   /** Returns the normalised value; undefined if the text is invalid. */
   parse(text: string): string | undefined;
   /** Returns the name of the rule that an invalid text violates. Default: the name in `rule`. */
-  violatedRule?(text: string): ValueRule;
+  findViolatedRule?(text: string): ValueRule;
 }
 
 /** Creates a scalar with string values. Checks and normalises only input; output is returned unchanged. */
 function createStringScalar({
-  rule,
+  ruleWithMessage: [ruleName, message],
   parse,
-  violatedRule,
+  findViolatedRule,
   ...definition
 }: StringScalarDefinition): GraphQLScalarType {
   const parseInput = (value: unknown, node?: ValueNode): string => {
-    if (typeof value !== 'string') throw invalidValueError(rule, node);
+    if (typeof value !== 'string') throw invalidValueError([ruleName, message], node);
     const parsed = parse(value);
-    if (parsed === undefined) throw invalidValueError([violatedRule?.(value) ?? rule[0], rule[1]], node);
+    if (parsed === undefined) throw invalidValueError([findViolatedRule?.(value) ?? ruleName, message], node);
     return parsed;
   };
   return new GraphQLScalarType<string, string>({
@@ -61,7 +61,7 @@ export const UUID = createStringScalar({
   description:
     'A universally unique identifier (RFC 9562): 32 hexadecimal digits in the form 8-4-4-4-12. Any case is accepted; output is in lower case.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc9562',
-  rule: ['uuid', 'must be a UUID: hexadecimal digits in the form 8-4-4-4-12.'],
+  ruleWithMessage: ['uuid', 'must be a UUID: hexadecimal digits in the form 8-4-4-4-12.'],
   parse: (text) => (isUuid(text) ? text.toLowerCase() : undefined),
 });
 
@@ -83,19 +83,22 @@ export const Decimal = createStringScalar({
   name: 'Decimal',
   description:
     'A decimal number as a string. Input: a number above zero, with up to 15 digits before the point and at most two after it. A JSON or GraphQL number is rejected. The gateway sends two decimals to the service, for example "5.50" for "5.5". Output: exactly as the service sent it.',
-  rule: [
+  ruleWithMessage: [
     'decimal',
     'must be a string with a decimal number above zero: up to 15 digits before the point and at most two after it, for example 10.00.',
   ],
   parse: normalizeDecimal,
-  violatedRule: findViolatedDecimalRule,
+  findViolatedRule: findViolatedDecimalRule,
 });
 
 export const CurrencyCode = createStringScalar({
   name: 'CurrencyCode',
   description: 'An ISO 4217 alphabetic currency code in upper case, for example "EUR".',
   specifiedByURL: 'https://www.iso.org/iso-4217-currency-codes.html',
-  rule: ['currencyCode', 'must be a currency code of three capital letters (ISO 4217), for example EUR.'],
+  ruleWithMessage: [
+    'currencyCode',
+    'must be a currency code of three capital letters (ISO 4217), for example EUR.',
+  ],
   parse: (text) => (/^[A-Z]{3}$/.test(text) ? text : undefined),
 });
 
@@ -106,7 +109,7 @@ export const Timestamp = createStringScalar({
   description:
     'A time in RFC 3339 form with a UTC offset. Times of the service are returned exactly as it sent them, with microseconds.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
-  rule: ['timestamp', 'must be a time in RFC 3339 form.'],
+  ruleWithMessage: ['timestamp', 'must be a time in RFC 3339 form.'],
   parse: (text) => (RFC3339_TIME_PATTERN.test(text) ? text : undefined),
 });
 
@@ -120,7 +123,7 @@ export const HttpUrl = createStringScalar({
   name: 'URL',
   description: 'An absolute http or https address of at most 2048 characters.',
   specifiedByURL: 'https://url.spec.whatwg.org/',
-  rule: ['url', 'must be an absolute http or https address of at most 2048 characters.'],
+  ruleWithMessage: ['url', 'must be an absolute http or https address of at most 2048 characters.'],
   parse: (text) => readHttpUrl(text),
 });
 

@@ -94,12 +94,12 @@ export class OutcomeUnknownError extends UserError {
   transactionId?: string;
 }
 
-export const invalidInputError = (fields: FieldError[]): InvalidInputError =>
+export const invalidInputError = (fieldErrors: FieldError[]): InvalidInputError =>
   Object.assign(new InvalidInputError(), {
-    message: `The input violates ${fields.length === 1 ? 'a rule' : `${fields.length} rules`}: ${fields
+    message: `The input violates ${fieldErrors.length === 1 ? 'a rule' : `${fieldErrors.length} rules`}: ${fieldErrors
       .map(({ path, message }) => `${path.join('.')} ${message}`)
       .join(' ')}`,
-    fields,
+    fields: fieldErrors,
   });
 
 /** Returns the error for a create that the service rejected with this HTTP status and message. */

@@ -1,13 +1,17 @@
 import { GraphQLInputObjectType } from 'graphql';
 import { paymentMethods, payoutMethods } from '../../src/schema/methods';
-import { registry } from '../../src/schema/methods/registry';
+import { methodDefinitions } from '../../src/schema/methods/registry';
 import { ECHOED_TYPES } from '../gateway/fixtures/echoing-service';
 import { goldenMethods, type GoldenCreate, type GoldenPayment } from './golden-bodies';
 import { schema } from './selection';
 
 test('Each method type of the service has a golden file with its kinds (payment, payout)', () => {
   const golden = [...goldenMethods].map(([type, { payment, payout }]) => [type, !!payment, !!payout]);
-  const registered = registry.map(({ payment, payout }) => [(payment ?? payout)?.type, !!payment, !!payout]);
+  const registered = methodDefinitions.map(({ payment, payout }) => [
+    (payment ?? payout)?.type,
+    !!payment,
+    !!payout,
+  ]);
   expect(golden.sort()).toEqual(registered.sort());
 });
 

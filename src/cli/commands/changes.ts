@@ -5,7 +5,7 @@ import {
   type ChangeRange,
   type RecordedChange,
 } from '../../datasources/journal/changes';
-import { paymentMethodByType, payoutMethodByType } from '../../schema/methods';
+import { findPaymentMethod, findPayoutMethod } from '../../schema/methods';
 import { readChangePages } from '../change-pages';
 import { openCliSession, type CliSession } from '../attempts/session';
 import { InputError, type CommandContext } from '../context';
@@ -88,7 +88,7 @@ function changeFields({ position, recordedAt, kind, method, ...change }: Recorde
     transactionId: change.transactionId,
     externalId: change.externalId,
     /** Value of the GraphQL enum PaymentMethod or PayoutMethod. */
-    method: (kind === 'payment' ? paymentMethodByType(method) : payoutMethodByType(method)).name,
+    method: (kind === 'payment' ? findPaymentMethod(method) : findPayoutMethod(method)).name,
     previousStatus: change.previousStatus,
     status: change.status,
     state: change.state,

@@ -28,7 +28,7 @@ export interface CreateOptions {
   requestTimeoutMs: number;
 }
 
-/** Maximum time in ms of the lookups after a lost response. If 90 % of `timeoutMs` is less, that is the maximum. */
+/** Maximum time in ms of the lookups after a lost response. If 90 % of `requestTimeoutMs` is less, that is the maximum. */
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 

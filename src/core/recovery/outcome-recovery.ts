@@ -43,7 +43,7 @@ const MAX_RECHECK_DELAY_MS = 60_000;
  */
 const MIN_ABSENCE_LOOKUPS = 4;
 
-/** Maximum number of entries in `#lastCountedLookupAt`. An eviction only delays the release of an idempotency key. */
+/** Maximum number of entries in `#lastCountedAtById`. An eviction only delays the release of an idempotency key. */
 const MAX_TRACKED_ATTEMPTS = 10_000;
 
 /** Recovers unknown outcomes of creates by lookups. See docs/exactly-once.md. */

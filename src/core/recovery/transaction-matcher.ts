@@ -2,7 +2,7 @@ import type { Attempt, TransactionKind, Journal, AttemptFields } from '../../dat
 import type { PaymentsApi } from '../../datasources/payment-service/payments';
 import type { KnownPayout, PayoutsApi } from '../../datasources/payment-service/payouts';
 import { presentOrNull } from '../../schema/lazy-field';
-import { paymentMethodByType, payoutMethodByType } from '../../schema/methods';
+import { findPaymentMethod, findPayoutMethod } from '../../schema/methods';
 import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
 import { normalizeDecimal } from '../../schema/scalars';
@@ -120,7 +120,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     return this.payments.resourceFromJournal(transactionId ?? '', attempt.wireStatus ?? '', {
       channel,
       externalId: attempt.externalId,
-      definition: paymentMethodByType(attempt.method),
+      definition: findPaymentMethod(attempt.method),
       amount: attempt,
       secrets,
     });
@@ -160,7 +160,7 @@ function matchesAttempt(payment: PaymentResource, attempt: AttemptFields): boole
 export const knownPayoutFromJournal = (attempt: AttemptFields): KnownPayout => ({
   channel: attempt.channel,
   externalId: attempt.externalId,
-  definition: payoutMethodByType(attempt.method),
+  definition: findPayoutMethod(attempt.method),
   wireType: attempt.method,
   amount: attempt,
   publicDetails: JSON.parse(attempt.publicDetails) as object,

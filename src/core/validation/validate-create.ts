@@ -2,7 +2,7 @@ import type { UrlPolicy } from '../../config/types';
 import { findInDecodings, NO_SPANS } from '../../redaction/decodings';
 import { containsKnownSchemePan } from '../../redaction/pan';
 import { containsToken } from '../../redaction/text';
-import { payoutMethodByType } from '../../schema/methods';
+import { findPayoutMethod } from '../../schema/methods';
 import type { PaymentMethodDefinition, PayoutMethodDefinition } from '../../schema/methods/method-definition';
 import type { SelectedMethod } from '../../schema/methods/selected-method';
 import { isUuid } from '../../shared/uuid';
@@ -42,7 +42,7 @@ function validateMethod(method: AnySelectedMethod, amount: { currency: string })
     const message = `must be ${currency}, because this method has no other currency.`;
     errors.push(fieldError(['amount', 'currency'], 'currencyOfMethod', message));
   }
-  if (method.type !== method.definition.type && payoutMethodByType(method.type) !== method.definition) {
+  if (method.type !== method.definition.type && findPayoutMethod(method.type) !== method.definition) {
     const message =
       'must not be a type for which the input has a field, or which typeOnly offers; use that field, or typeOnly.';
     errors.push(fieldError(['method', method.inputField, 'type'], 'knownMethod', message));

@@ -1,4 +1,4 @@
-import { payoutMethodByType } from '../../schema/methods';
+import { findPayoutMethod } from '../../schema/methods';
 import type { PayoutMethodDefinition } from '../../schema/methods/method-definition';
 import type { selectedPayoutMethod } from '../../schema/methods/selected-method';
 import type { CreatePayoutInput } from '../../schema/mutations';
@@ -103,7 +103,7 @@ export class PayoutsApi {
 function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
   const methodType = scalarToText(json['method']);
   const definition =
-    methodType === null ? (known.definition ?? payoutMethodByType(null)) : payoutMethodByType(methodType);
+    methodType === null ? (known.definition ?? findPayoutMethod(null)) : findPayoutMethod(methodType);
   const payout = new definition.payoutClass(definition);
   const status = String(json['status']);
   return Object.assign(payout, definition === known.definition ? known.publicDetails : {}, {

@@ -38,7 +38,7 @@ export const bankTransfer = defineMethod('bank_transfer', {
       inputType: BankTransferPayoutInput,
       description: 'To a bank account. The currencies depend on the channel.',
     },
-    publicDetails: ({ bankCode, bankName, accountNumber }: BankTransferPayoutInput) => ({
+    publicDetailsOf: ({ bankCode, bankName, accountNumber }: BankTransferPayoutInput) => ({
       bankCode,
       bankName,
       accountMask: maskAllButLastFour(accountNumber),

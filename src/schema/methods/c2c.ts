@@ -35,10 +35,10 @@ export class C2cPayment extends PaymentResource {
   @ServiceField("The sender's surname; null if not given.") surname?: string;
   @ServiceField("The sender's email address; null if not given.") email?: string;
 
-  @ServiceField("The sender's card number, masked; null if not given.", { read: readMaskedCardNumber })
+  @ServiceField("The sender's card number, masked; null if not given.", { parse: readMaskedCardNumber })
   cardMask?: string;
 
-  @ServiceField('The card number to transfer to; null in the redirect flow.', { read: readVerbatim })
+  @ServiceField('The card number to transfer to; null in the redirect flow.', { parse: readVerbatim })
   cardNumber?: Lazy<string>;
 
   @ServiceField("The recipient's name; null in the redirect flow.") recipient?: Lazy<string>;
@@ -57,7 +57,7 @@ export const c2c = defineMethod('c2c', {
       description: 'For card-to-card transfers: states that the transfer was made.',
       toWire: () => ({}),
       waitingState: PaymentState.WAITING_FOR_CONFIRM,
-      action: ({ cardNumber, recipient }: C2cPayment) =>
+      nextAction: ({ cardNumber, recipient }: C2cPayment) =>
         Object.assign(new ConfirmTransferAction(), {
           cardNumber: presentOrNull(cardNumber),
           recipient: presentOrNull(recipient),
@@ -67,7 +67,7 @@ export const c2c = defineMethod('c2c', {
       type: 'c2c',
       currency: 'KZT',
       redirectFields: [],
-      direct: {
+      directFlow: {
         required: [],
         optional: ['first_name', 'surname', 'email', 'card_mask'],
         state: 'waiting_for_confirm',

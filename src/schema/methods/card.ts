@@ -71,7 +71,7 @@ export class CardPayoutInput {
 export class CardPayment extends PaymentResource {
   @ServiceField(
     'The card number, masked but for its first and last four digits; null until a card was given.',
-    { read: readMaskedCardNumber },
+    { parse: readMaskedCardNumber },
   )
   cardMask?: string;
 
@@ -83,7 +83,7 @@ export class CardPayment extends PaymentResource {
   @ServiceField("The user agent of the payer's browser; sent in lookups only, otherwise null.")
   userAgent?: string;
 
-  @ServiceField("The payer's IP address; sent in lookups only, otherwise null.", { read: redactUnlessIp })
+  @ServiceField("The payer's IP address; sent in lookups only, otherwise null.", { parse: redactUnlessIp })
   userIp?: string;
 }
 
@@ -118,7 +118,7 @@ export const card = defineMethod('card', {
       type: 'card',
       currency: 'EUR',
       redirectFields: [],
-      direct: {
+      directFlow: {
         required: ['pan', 'expiry_month', 'expiry_year', 'cvc', 'cardholder'],
         optional: ['email', 'phone', ...WIRE_ADDRESS_FIELDS, 'birth_date'],
       },
@@ -145,7 +145,7 @@ export const card = defineMethod('card', {
       toWire: cardToWire,
       sensitiveFields: ['pan'],
     },
-    publicDetails: (input: CardPayoutInput) => ({ cardMask: maskAllButLastFour(input.pan) }),
+    publicDetailsOf: (input: CardPayoutInput) => ({ cardMask: maskAllButLastFour(input.pan) }),
     sandbox: { type: 'card', currency: 'KZT', required: ['pan'] },
   },
 });

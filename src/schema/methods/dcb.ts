@@ -29,11 +29,12 @@ export class DcbPayoutInput {
 @ObjectType({ implements: PaymentResource, description: 'A payment by direct carrier billing (spec 2.5).' })
 export class DcbPayment extends PaymentResource {
   @ServiceField("The payer's identifier in the client's own system; null if not sent.", {
-    read: readVerbatim,
+    parse: readVerbatim,
   })
   userId?: string;
 
-  @ServiceField("The payer's phone number; null if not given.", { read: redactUnlessPhone }) phone?: string;
+  @ServiceField("The payer's phone number; null if not given.", { parse: redactUnlessPhone })
+  phone?: string;
   @ServiceField("The payer's first name; null if not given.") firstName?: string;
   @ServiceField("The payer's last name; null if not given.") lastName?: string;
   @StateField() declare state?: Lazy<PaymentState>;
@@ -56,12 +57,12 @@ export const dcb = defineMethod('dcb', {
       description: 'For direct carrier billing: the code.',
       toWire: (input: CodeConfirmationInput) => ({ code: input.code }),
       waitingState: PaymentState.WAITING_FOR_CODE,
-      action: () => Object.assign(new ProvideCodeAction(), { account: null }),
+      nextAction: () => Object.assign(new ProvideCodeAction(), { account: null }),
     },
     sandbox: {
       type: 'dcb',
       redirectFields: ['user_id'],
-      direct: {
+      directFlow: {
         required: ['user_id'],
         optional: ['phone', 'first_name', 'last_name'],
         state: 'waiting_for_code',

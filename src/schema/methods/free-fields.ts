@@ -6,11 +6,11 @@ import { IsCustomFields } from '../rules';
 import { JSONObject } from '../scalars';
 
 /** Declares the input field `fields`: a JSON object, for methods without documented fields. */
-export const CustomFieldsField = (): PropertyDecorator => (prototype, key) => {
+export const CustomFieldsField = (): PropertyDecorator => (prototype, propertyKey) => {
   const description =
     'The fields of the method except type, sent unchanged. No value may look like a full card number.';
-  Field(() => JSONObject, { description })(prototype, key);
-  IsCustomFields()(prototype, key);
+  Field(() => JSONObject, { description })(prototype, propertyKey);
+  IsCustomFields()(prototype, propertyKey);
 };
 
 @InputType({ description: 'A method whose fields the service does not document (spec 2.5).' })
@@ -26,7 +26,7 @@ export const OtherFieldsField = (): PropertyDecorator =>
     type: () => JSONObject,
     rawValueOf: ({ type, ...rest }) =>
       type === undefined || Object.keys(rest).length === 0 ? undefined : rest,
-    read: readFreeFields,
+    parse: readFreeFields,
   });
 
 /** Declares an output field for `payment_data`, whose structure the specification leaves open (spec 2.5, note 1). */
@@ -35,7 +35,7 @@ export const PaymentDataField = (): PropertyDecorator =>
     'payment_data of the service. An object is returned as it is, any other value in the field "value". Null if not sent.',
     {
       type: () => JSONObject,
-      rawValueOf: (method, response) => method['payment_data'] ?? response['payment_data'],
-      read: (value) => (isObject(value) ? value : { value }),
+      rawValueOf: (wireMethod, response) => wireMethod['payment_data'] ?? response['payment_data'],
+      parse: (rawValue) => (isObject(rawValue) ? rawValue : { value: rawValue }),
     },
   );

@@ -21,7 +21,7 @@ export const havale = defineMethod('havale', {
     sandbox: {
       type: 'havale',
       redirectFields: [],
-      direct: { required: [] },
+      directFlow: { required: [] },
       acceptsAnyFields: true,
       echoedFields: [],
     },

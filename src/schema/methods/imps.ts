@@ -26,7 +26,7 @@ export const imps = defineMethod('imps', {
     payoutClass: ImpsPayout,
     currency: 'INR',
     input: { inputType: ImpsPayoutInput, description: 'To a bank account in India, instantly. INR.' },
-    publicDetails: ({ bankCode, accountNumber }: ImpsPayoutInput) => ({
+    publicDetailsOf: ({ bankCode, accountNumber }: ImpsPayoutInput) => ({
       bankCode,
       accountMask: maskAllButLastFour(accountNumber),
     }),

@@ -1,11 +1,11 @@
 import type { PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
-import { registry } from './registry';
+import { methodDefinitions } from './registry';
 import type { SandboxMethods } from './sandbox-behaviour';
 
-export const paymentMethods: readonly PaymentMethodDefinition[] = registry.flatMap(
+export const paymentMethods: readonly PaymentMethodDefinition[] = methodDefinitions.flatMap(
   ({ payment }) => payment ?? [],
 );
-export const payoutMethods: readonly PayoutMethodDefinition[] = registry.flatMap(
+export const payoutMethods: readonly PayoutMethodDefinition[] = methodDefinitions.flatMap(
   ({ payout }) => payout ?? [],
 );
 
@@ -22,15 +22,15 @@ function createFinderByType<D extends { type: string; isFallback?: true }>(
 }
 
 /** Finds a payment method by `payment_method.type`. Returns the method `other` for an unknown type and for null. */
-export const paymentMethodByType = createFinderByType(paymentMethods);
+export const findPaymentMethod = createFinderByType(paymentMethods);
 
 /** Finds a payout method by `payout_method.type`. Returns the method `other` for an unknown type and for null. */
-export const payoutMethodByType = createFinderByType(payoutMethods);
+export const findPayoutMethod = createFinderByType(payoutMethods);
 
 /** Returns the sandbox's behaviour for every payment method, and every payout method except `other`. */
-export const sandboxMethods = (): SandboxMethods => ({
-  payments: new Map(paymentMethods.map(({ sandbox }) => [sandbox.type, sandbox])),
-  payouts: new Map(
+export const listSandboxMethods = (): SandboxMethods => ({
+  paymentMethodByType: new Map(paymentMethods.map(({ sandbox }) => [sandbox.type, sandbox])),
+  payoutMethodByType: new Map(
     payoutMethods.flatMap(({ sandbox }) => (sandbox ? [[sandbox.type, sandbox] as const] : [])),
   ),
 });

@@ -57,7 +57,7 @@ export interface PayoutMethodDefinition extends CommonDefinition {
    * Returns the details of a payout that the gateway stores in the journal, because the service does not return them.
    * Masks account and card numbers.
    */
-  publicDetails?(input: object): object;
+  publicDetailsOf?(input: object): object;
   /** Behaviour of the sandbox; absent for the fallback, because the sandbox accepts any unknown type. */
   sandbox?: SandboxPayoutMethod;
 }

@@ -16,10 +16,10 @@ function registerMethodEnum<P extends string>(
   definitions: readonly ({ name: string } & Partial<Record<P, string>>)[],
   descriptionProperty: P,
 ): Record<string, string> {
-  const values = definitions.flatMap(({ name, [descriptionProperty]: text }) =>
-    text === undefined ? [] : [[name, text] as const],
+  const describedNames = definitions.flatMap(({ name, [descriptionProperty]: valueDescription }) =>
+    valueDescription === undefined ? [] : [[name, valueDescription] as const],
   );
-  return registerEnum(enumName, description, Object.fromEntries(values) as Record<string, string>);
+  return registerEnum(enumName, description, Object.fromEntries(describedNames) as Record<string, string>);
 }
 
 export const PaymentMethod = registerMethodEnum(
@@ -111,10 +111,10 @@ export const ConfirmationField = registerEnum(
   Object.fromEntries(confirmationEntries.map(([field, { description }]) => [field, description])),
 );
 
-for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction])
+for (const actionClass of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction])
   Field(() => ConfirmationField, {
     description: 'The field of ConfirmationInput to fill in for confirmPayment.',
-  })(action.prototype, 'confirmWith');
+  })(actionClass.prototype, 'confirmWith');
 
 @InputType({
   description:

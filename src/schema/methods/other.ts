@@ -56,7 +56,7 @@ export const other = defineMethod('other', {
     sandbox: {
       type: 'other',
       redirectFields: [],
-      direct: { required: [] },
+      directFlow: { required: [] },
       acceptsAnyFields: true,
       echoedFields: [],
     },

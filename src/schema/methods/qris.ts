@@ -10,7 +10,7 @@ import { defineMethod } from './method-definition';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by QR code (spec 2.5).' })
 export class QrisPayment extends PaymentResource {
-  @ServiceField('The payload of the QR code; null if not sent.', { read: readVerbatim })
+  @ServiceField('The payload of the QR code; null if not sent.', { parse: readVerbatim })
   qrCode?: Lazy<string>;
 
   @NullableField('The payload as an image: an SVG data URI. Null without a payload or if it is too long.')
@@ -38,7 +38,7 @@ export const qris = defineMethod('qris', {
       type: 'qris',
       currency: 'IDR',
       redirectFields: [],
-      direct: { required: [] },
+      directFlow: { required: [] },
       echoedFields: [],
       addedFields: ({ amount, pseudoRandomDigits }) => ({
         qr_code: `00020101021226610014ID.SANDBOX.WWW0118${pseudoRandomDigits(18, 'qris')}5204541153033605405${amount.value}5802ID6304${pseudoRandomDigits(4, 'crc')}`,

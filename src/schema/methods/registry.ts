@@ -18,7 +18,7 @@ import { other } from './other';
 import type { MethodDefinition } from './method-definition';
 
 /** All methods, in the order of the specification. The last one, `other`, also stands for unknown methods. */
-export const registry: readonly MethodDefinition[] = [
+export const methodDefinitions: readonly MethodDefinition[] = [
   card,
   upi,
   dcb,

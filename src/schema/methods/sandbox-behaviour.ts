@@ -29,7 +29,7 @@ export interface SandboxPaymentMethod {
    */
   redirectFields?: readonly string[];
   /** Request fields of the server-to-server flow besides `type`. Absent if the method has no such flow. */
-  direct?: {
+  directFlow?: {
     required: readonly string[];
     optional?: readonly string[];
     /** `payment_method.state` after the create (spec 3.3). Absent if the payment has no state. */
@@ -65,6 +65,6 @@ export interface SandboxPayoutMethod {
 
 /** The sandbox's behaviour for each method that it knows, by `payment_method.type` and `payout_method.type`. */
 export interface SandboxMethods {
-  payments: ReadonlyMap<string, SandboxPaymentMethod>;
-  payouts: ReadonlyMap<string, SandboxPayoutMethod>;
+  paymentMethodByType: ReadonlyMap<string, SandboxPaymentMethod>;
+  payoutMethodByType: ReadonlyMap<string, SandboxPayoutMethod>;
 }

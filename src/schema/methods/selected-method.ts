@@ -29,9 +29,9 @@ export interface SelectedMethod<D> {
 /** Finds the method that the input selects: by an enum value (`redirect`, `typeOnly`) or by the field's name. */
 function findSelectedMethod<D extends CommonDefinition>(
   definitions: readonly D[],
-  method: PaymentMethodInput | PayoutMethodInput,
+  methodInput: PaymentMethodInput | PayoutMethodInput,
 ): SelectedMethod<D> {
-  const { inputField, value } = selectedField(method);
+  const { inputField, value } = selectedField(methodInput);
   const definition = definitions.find((candidate) =>
     typeof value === 'string' ? candidate.name === value : candidate.inputField === inputField,
   );
@@ -57,17 +57,18 @@ function findSelectedMethod<D extends CommonDefinition>(
 }
 
 /** Returns the payment method that the input of createPayment selects. */
-export const selectedPaymentMethod = (method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> =>
-  findSelectedMethod(paymentMethods, method);
+export const selectedPaymentMethod = (
+  methodInput: PaymentMethodInput,
+): SelectedMethod<PaymentMethodDefinition> => findSelectedMethod(paymentMethods, methodInput);
 
 /** Returns the payout method that the input of createPayout selects, with the payout details for the journal. */
 export function selectedPayoutMethod(
-  method: PayoutMethodInput,
+  methodInput: PayoutMethodInput,
 ): SelectedMethod<PayoutMethodDefinition> & { publicDetails: object } {
-  const selected = findSelectedMethod(payoutMethods, method);
-  const { value } = selectedField(method);
-  const details = typeof value === 'object' && selected.definition.publicDetails?.(value);
-  return { ...selected, publicDetails: details || {} };
+  const selectedMethod = findSelectedMethod(payoutMethods, methodInput);
+  const { value } = selectedField(methodInput);
+  const publicDetails = typeof value === 'object' && selectedMethod.definition.publicDetailsOf?.(value);
+  return { ...selectedMethod, publicDetails: publicDetails || {} };
 }
 
 const CARD_NUMBER_INPUT_FIELDS = [...paymentMethods, ...payoutMethods]
@@ -78,8 +79,8 @@ const CARD_NUMBER_INPUT_FIELDS = [...paymentMethods, ...payoutMethods]
  * Whether the input selects a method with a full card number. If so, the caller needs the scope `cards:direct` and must
  * comply with PCI-DSS.
  */
-export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput): boolean =>
-  CARD_NUMBER_INPUT_FIELDS.includes(selectedField(method).inputField);
+export const takesCardNumber = (methodInput: PaymentMethodInput | PayoutMethodInput): boolean =>
+  CARD_NUMBER_INPUT_FIELDS.includes(selectedField(methodInput).inputField);
 
 /** Returns the payment method that a confirmation selects, with the fields of the confirm request except `id`. */
 export function selectedConfirmation(

@@ -24,17 +24,18 @@ export class UtrConfirmationInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by UPI (spec 2.5).' })
 export class UpiPayment extends PaymentResource {
-  @ServiceField('The UPI id to pay to; null in the redirect flow.', { read: readVerbatim })
+  @ServiceField('The UPI id to pay to; null in the redirect flow.', { parse: readVerbatim })
   upiId?: Lazy<string>;
 
-  @ServiceField('A payment link for UPI apps; null in the redirect flow.', { read: readVerbatim })
+  @ServiceField('A payment link for UPI apps; null in the redirect flow.', { parse: readVerbatim })
   upiLink?: Lazy<string>;
 
   @StateField() declare state?: Lazy<PaymentState>;
   @ServiceField("The payer's email address; null if not given.") email?: string;
   @ServiceField("The payer's first name; null if not given.") firstName?: string;
   @ServiceField("The payer's last name; null if not given.") lastName?: string;
-  @ServiceField("The payer's phone number; null if not given.", { read: redactUnlessPhone }) phone?: string;
+  @ServiceField("The payer's phone number; null if not given.", { parse: redactUnlessPhone })
+  phone?: string;
 }
 
 export const upi = defineMethod('upi', {
@@ -52,7 +53,7 @@ export const upi = defineMethod('upi', {
       description: 'For UPI: the UTR.',
       toWire: (input: UtrConfirmationInput) => ({ utr: input.utr }),
       waitingState: PaymentState.WAITING_FOR_UTR,
-      action: ({ upiId, upiLink }: UpiPayment) =>
+      nextAction: ({ upiId, upiLink }: UpiPayment) =>
         Object.assign(new ProvideUtrAction(), {
           upiId: presentOrNull(upiId),
           upiLink: presentOrNull(upiLink),
@@ -62,7 +63,7 @@ export const upi = defineMethod('upi', {
       type: 'upi',
       currency: 'INR',
       redirectFields: [],
-      direct: {
+      directFlow: {
         required: [],
         optional: ['email', 'first_name', 'last_name', 'phone'],
         state: 'waiting_for_utr',

@@ -22,10 +22,12 @@ export class VirtualAccountPaymentInput {
 export class VirtualAccountPayment extends PaymentResource {
   @ServiceField('The bank of the virtual account; null if not sent.') bankCode?: Lazy<string>;
 
-  @ServiceField('The account from which the payer intends to pay; null if not sent.', { read: readVerbatim })
+  @ServiceField('The account from which the payer intends to pay; null if not sent.', {
+    parse: readVerbatim,
+  })
   accountNumber?: string;
 
-  @ServiceField('The number of the virtual account to pay to; null if not sent.', { read: readVerbatim })
+  @ServiceField('The number of the virtual account to pay to; null if not sent.', { parse: readVerbatim })
   virtualAccount?: Lazy<string>;
 
   @PaymentDataField() paymentData?: Record<string, unknown>;
@@ -53,7 +55,7 @@ export const virtualAccount = defineMethod('virtual_account', {
       type: 'virtual_account',
       currency: 'IDR',
       redirectFields: ['bank_code', 'account_number'],
-      direct: { required: ['bank_code', 'account_number'] },
+      directFlow: { required: ['bank_code', 'account_number'] },
       echoedFields: ['bank_code', 'account_number'],
       addedFields: ({ pseudoRandomDigits }) => ({
         virtual_account: `8808${pseudoRandomDigits(12, 'virtual_account')}`,

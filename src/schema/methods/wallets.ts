@@ -40,7 +40,7 @@ export class WalletPayoutInput {
 @ObjectType()
 export abstract class AccountPayment extends PaymentResource {
   @ServiceField("The payer's account number at the wallet; null in the redirect flow.", {
-    read: readVerbatim,
+    parse: readVerbatim,
   })
   account?: string;
 }
@@ -50,13 +50,13 @@ export abstract class AccountPayment extends PaymentResource {
 export abstract class BangladeshWalletPayment extends PaymentResource {
   @ServiceField("The payer's first name; null in the redirect flow.") firstName?: string;
   @ServiceField("The payer's surname; null in the redirect flow.") surname?: string;
-  @ServiceField("The payer's phone number; null in the redirect flow.", { read: redactUnlessPhone })
+  @ServiceField("The payer's phone number; null in the redirect flow.", { parse: redactUnlessPhone })
   phone?: string;
   @ServiceField("The payer's email address; null in the redirect flow.") email?: string;
 
   @ServiceField('The account to which the payer has to send the money; null in the redirect flow.', {
-    rawValueOf: (method, response) => method['account'] ?? response['account'],
-    read: readVerbatim,
+    rawValueOf: (wireMethod, response) => wireMethod['account'] ?? response['account'],
+    parse: readVerbatim,
   })
   account?: Lazy<string>;
 
@@ -95,7 +95,7 @@ const walletPayoutOf = (
   payoutClass,
   currency,
   input: { inputType: WalletPayoutInput, description: `To an account at ${walletName}. ${currency}.` },
-  publicDetails: (input: WalletPayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
+  publicDetailsOf: (input: WalletPayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
   sandbox: { type, currency, required: ['account_number'] },
 });
 
@@ -114,7 +114,7 @@ export function pakistanWallet(wallet: WalletDefinition<AccountPayment>): Method
         type,
         currency,
         redirectFields: [],
-        direct: { required: ['account'] },
+        directFlow: { required: ['account'] },
         echoedFields: ['account'],
       },
     },
@@ -137,13 +137,13 @@ export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPaymen
         // In a confirm, the service's field `transaction_id` is the code from the payer, not a payment id (spec 4.5).
         toWire: (input: CodeConfirmationInput) => ({ transaction_id: input.code }),
         waitingState: PaymentState.WAITING_FOR_CODE,
-        action: ({ account }: BangladeshWalletPayment) =>
+        nextAction: ({ account }: BangladeshWalletPayment) =>
           Object.assign(new ProvideCodeAction(), { account: presentOrNull(account) }),
       },
       sandbox: {
         type,
         redirectFields: [],
-        direct: { required: ['first_name', 'surname', 'phone', 'email'], state: 'waiting_for_code' },
+        directFlow: { required: ['first_name', 'surname', 'phone', 'email'], state: 'waiting_for_code' },
         confirmField: 'transaction_id',
         echoedFields: ['first_name', 'surname', 'phone', 'email'],
         addedFields: ({ pseudoRandomDigits }) => ({ account: `017${pseudoRandomDigits(8, 'account')}` }),

@@ -1,5 +1,5 @@
 import { Amount } from '../../../schema/amount';
-import { paymentMethodByType } from '../../../schema/methods';
+import { findPaymentMethod } from '../../../schema/methods';
 import type { PaymentMethodDefinition } from '../../../schema/methods/method-definition';
 import { PaymentStatus, type CallerPollIntervals, type PaymentResource } from '../../../schema/payment';
 import { toEnumValue } from '../../../schema/register-enum';
@@ -42,7 +42,7 @@ export function readPayment(
   const methodJson = isObject(json['payment_method']) ? json['payment_method'] : {};
   const methodType = scalarToText(methodJson['type']);
   const definition =
-    methodType === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(methodType);
+    methodType === null ? (known.definition ?? findPaymentMethod(null)) : findPaymentMethod(methodType);
   const payment = new definition.paymentClass(definition);
   const status = String(json['status']);
   Object.assign(payment, {
@@ -59,7 +59,7 @@ export function readPayment(
     pollIntervals: callerPollIntervals,
   });
   const requestFields = known.methodFields ?? {};
-  for (const { name, findValue } of serviceFieldsOf(Object.getPrototypeOf(payment)))
+  for (const { fieldName: name, findValue } of serviceFieldsOf(Object.getPrototypeOf(payment)))
     Object.assign(payment, { [name]: findValue(methodJson, json) ?? findValue(requestFields, {}) });
   return payment;
 }
@@ -112,7 +112,7 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
   const loadCompletePayment = (): Promise<PaymentResource | null> =>
     (startedLookup ??= lookUp().catch(() => null));
   const serviceFields = serviceFieldsOf(Object.getPrototypeOf(payment));
-  const fieldNames = [...COMMON_LAZY_FIELD_NAMES, ...serviceFields.map(({ name }) => name)];
+  const fieldNames = [...COMMON_LAZY_FIELD_NAMES, ...serviceFields.map(({ fieldName: name }) => name)];
   for (const fieldName of fieldNames.filter((name) => isLazyField(payment, name))) {
     Object.defineProperty(payment, fieldName, {
       enumerable: true,
