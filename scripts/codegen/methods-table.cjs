@@ -18,7 +18,7 @@ const inputFields = ({ inputType, toWire }) => {
 };
 
 const ownFields = (definition) =>
-  serviceFieldsOf(definition.paymentClass.prototype).map(({ name, wireName }) => `${name} ← ${wireName}`);
+  serviceFieldsOf(definition.paymentClass.prototype).map(({ fieldName, wireName }) => `${fieldName} ← ${wireName}`);
 
 const confirmFields = ({ confirmation }) =>
   confirmation ? ['id', ...Object.keys(confirmation.toWire({ utr: '', code: '' }))] : [];
