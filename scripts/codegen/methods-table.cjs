@@ -18,7 +18,9 @@ const inputFields = ({ inputType, toWire }) => {
 };
 
 const ownFields = (definition) =>
-  serviceFieldsOf(definition.paymentClass.prototype).map(({ fieldName, wireName }) => `${fieldName} ← ${wireName}`);
+  serviceFieldsOf(definition.paymentClass.prototype).map(
+    ({ fieldName, wireName }) => `${fieldName} ← ${wireName}`,
+  );
 
 const confirmFields = ({ confirmation }) =>
   confirmation ? ['id', ...Object.keys(confirmation.toWire({ utr: '', code: '' }))] : [];
