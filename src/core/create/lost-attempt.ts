@@ -17,7 +17,7 @@ function throwAbsenceNotProven(error?: unknown): never {
 /**
  * Looks up whether the journal has lost an attempt with this key that created a transaction. Throws a ServiceError if
  * the lookup fails or proves nothing. Results:
- * - `found`: the transaction that the lost attempt created.
+ * - `{ transaction }`: the transaction that the lost attempt created.
  * - `none`: no lost attempt with this key created a transaction, so the create can be sent.
  * - `conflict`: the transaction found has another method or amount, or is a payout that another attempt created.
  * - `external_id_taken`: returned instead of `conflict` for a payout if PAYOUT_PREFLIGHT is on.

@@ -90,13 +90,13 @@ export function findMisplacedSecrets(
   };
   const { inputField, type, publicDetails = {} } = method;
   const detailEntries: [string, unknown][] = [['type', type], ...Object.entries(publicDetails)];
-  const textsByPath: [path: string[], text: unknown][] = [
+  const pathTextPairs: [path: string[], text: unknown][] = [
     [['idempotencyKey'], idempotencyKey],
     [['externalId'], externalId],
     [['description'], description],
     ...detailEntries.map(([name, text]): [string[], unknown] => [['method', inputField, name], text]),
   ];
-  return textsByPath
+  return pathTextPairs
     .filter(([path]) => !rejectedPaths.has(path.join('.')))
     .filter(([, text]) => typeof text === 'string' && containsAnySecret(text))
     .map(([path]) => fieldError(path, 'noSecret', MISPLACED_SECRET_MESSAGE));
