@@ -4,7 +4,7 @@ const { SETTINGS } = require('../../dist/config/env-vars.js');
 
 const rows = Object.entries(SETTINGS).map(
   ([name, { description, default: value, whenUnset, parser, isSecret }]) =>
-    `| \`${name}\`${isSecret ? ` or \`${name}_FILE\`` : ''} | ${description} | ${parser.expected} | ${value === undefined ? (whenUnset ?? 'none') : `\`${value}\``} |`,
+    `| \`${name}\`${isSecret ? ` or \`${name}_FILE\`` : ''} | ${description} | ${parser.expectation} | ${value === undefined ? (whenUnset ?? 'none') : `\`${value}\``} |`,
 );
 
 const plugin = () => `# Configuration

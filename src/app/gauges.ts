@@ -100,7 +100,7 @@ export function registerJournalAndAuditGauges(
   });
 }
 
-/** Returns the seconds that have passed since a time of the journal's clock; 0 if `at` is null or in the future. */
+/** Returns the seconds that have passed since a time of the journal's clock; 0 if the time is null or in the future. */
 const secondsSince = (journalTimeMs: number | null, { changeMetrics }: Operations): number =>
   journalTimeMs === null ? 0 : Math.max(0, changeMetrics.now() - journalTimeMs) / 1000;
 

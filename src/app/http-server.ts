@@ -174,7 +174,12 @@ async function addGraphqlRoutes(
     startTrace: tracing?.startSubscriptionSpan,
   });
   const hasLandingPage = config.sandbox !== null;
-  const endpointOptions = { apollo, compiledCache, sseHandler: subscriptionServers.sseHandler, hasLandingPage };
+  const endpointOptions = {
+    apollo,
+    compiledCache,
+    sseHandler: subscriptionServers.sseHandler,
+    hasLandingPage,
+  };
   await addGraphqlEndpoints(app, graphqlDependencies, endpointOptions);
   return subscriptionServers;
 }

@@ -16,7 +16,10 @@ import { ObjectReader, readObject } from './object-reader';
  * Parses the body of a payment create. Masks the card number and drops the security code in the result. Throws a 400
  * error if the body is invalid.
  */
-export function readPaymentRequest(bodyFields: WireObject, methodByType: SandboxMethods['paymentMethodByType']) {
+export function readPaymentRequest(
+  bodyFields: WireObject,
+  methodByType: SandboxMethods['paymentMethodByType'],
+) {
   const reader = new ObjectReader(bodyFields);
   const { methodReader, type, method, ...common } = readCommonFields(reader, 'payment_method', methodByType);
   const externalId = reader.optionalString('external_id');
@@ -42,7 +45,10 @@ export function readPaymentRequest(bodyFields: WireObject, methodByType: Sandbox
  * Parses the body of a payout create. If the method is unknown, accepts it with any fields (spec 2.8, "or others").
  * Masks card numbers and removes security codes in the result. Throws a 400 error if the body is invalid.
  */
-export function readPayoutRequest(bodyFields: WireObject, methodByType: SandboxMethods['payoutMethodByType']) {
+export function readPayoutRequest(
+  bodyFields: WireObject,
+  methodByType: SandboxMethods['payoutMethodByType'],
+) {
   const reader = new ObjectReader(bodyFields);
   const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methodByType);
   const externalId = reader.requiredString('external_id');
@@ -90,7 +96,10 @@ function readAmount(amountReader: ObjectReader, requiredCurrency: string | undef
  * direct flow. In the redirect flow it is true only if both flows have the same request fields (spec 2.5, note 1).
  */
 function selectFlow({ redirectFields, directFlow }: SandboxPaymentMethod, fieldNames: readonly string[]) {
-  if (directFlow && (!redirectFields || fieldNames.some((fieldName) => !redirectFields.includes(fieldName)))) {
+  if (
+    directFlow &&
+    (!redirectFields || fieldNames.some((fieldName) => !redirectFields.includes(fieldName)))
+  ) {
     return { flow: 'direct', responseHasAddedFields: true } as const;
   }
   const directFieldNames = directFlow && [...directFlow.required, ...(directFlow.optional ?? [])];

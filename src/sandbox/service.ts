@@ -31,7 +31,10 @@ export class SandboxService {
   constructor(private readonly dependencies: SandboxServiceDependencies) {}
 
   createPayment(bodyFields: WireObject): SandboxResponse {
-    const { responseHasAddedFields, ...request } = readPaymentRequest(bodyFields, this.methods.paymentMethodByType);
+    const { responseHasAddedFields, ...request } = readPaymentRequest(
+      bodyFields,
+      this.methods.paymentMethodByType,
+    );
     const { method, flow, amount } = request;
     const commonFields = this.createCommonFields(amount.value);
     const payment: Payment = {

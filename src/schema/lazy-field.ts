@@ -9,7 +9,7 @@ import { NullableField } from './nullable-field';
  */
 export type Lazy<T> = T | null | undefined | Promise<T | null | undefined>;
 
-/** Applies `map` to a lazy value, after its lookup if it needs one. Null if the value is null or undefined. */
+/** Applies `mapPresent` to a lazy value, after its lookup if it needs one. Null if the value is null or undefined. */
 export function mapLazy<T, R>(value: Lazy<T>, mapPresent: (presentValue: T) => R | null): Lazy<R> {
   if (value instanceof Promise) return value.then((resolvedValue) => mapLazy(resolvedValue, mapPresent));
   return value === null || value === undefined ? null : mapPresent(value);
@@ -19,8 +19,8 @@ interface ServiceFieldOptions {
   /** The GraphQL type. Default: String. */
   type?: () => object;
   /**
-   * Returns the raw value from `response`, or from `method`, the `payment_method` of the response. Default: the field
-   * of `method` with the name of the GraphQL field in snake case.
+   * Returns the raw value from `response`, or from `wireMethod`, the `payment_method` of the response. Default: the field
+   * of `wireMethod` with the name of the GraphQL field in snake case.
    */
   rawValueOf?(wireMethod: WireObject, response: WireObject): unknown;
   /** Parses and redacts the raw value. Default: redactFreeText(), which redacts card numbers and tokens. */
@@ -31,8 +31,8 @@ interface ServiceFieldSpec {
   fieldName: string;
   wireName: string;
   /**
-   * Returns the field's value in a response, parsed by `read`. Returns undefined if the value is absent or null, or if
-   * `read` returns null.
+   * Returns the field's value in a response, parsed by `parse`. Returns undefined if the value is absent or null, or if
+   * `parse` returns null.
    */
   findValue(wireMethod: WireObject, response: WireObject): unknown;
 }

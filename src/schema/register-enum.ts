@@ -17,7 +17,7 @@ export function registerEnum<V extends string>(
 }
 
 /**
- * Returns the enum value whose name is `raw`, a word from the service in upper or lower case. Returns `unknownValue` if
+ * Returns the enum value whose name is `rawValue`, a word from the service in upper or lower case. Returns `unknownValue` if
  * the enum has no such value.
  */
 export const toEnumValue = <V extends string>(

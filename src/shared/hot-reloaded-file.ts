@@ -45,7 +45,7 @@ export class HotReloadedFile<T> {
   #lastReadResult: ReadResult<T>;
   #value: T;
   /**
-   * The versions that the last poll saw, if they differ from those in #lastResult; otherwise undefined. If the next
+   * The versions that the last poll saw, if they differ from those in #lastReadResult; otherwise undefined. If the next
    * poll sees the same versions, the files are read again.
    */
   #changingVersionsText: string | undefined;
@@ -100,7 +100,7 @@ export class HotReloadedFile<T> {
 
 /**
  * Reads all files. If a file changed meanwhile, reads all of them again, because their contents may belong together.
- * Reads at most MAX_READS times.
+ * Reads at most MAX_READS_PER_RELOAD times.
  */
 function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {

@@ -10,7 +10,7 @@ export class InFlightCounter {
     return this.#count;
   }
 
-  /** Counts `work` as in flight until it resolves or rejects. Returns `work`. */
+  /** Counts a promise as in flight until it resolves or rejects. Returns the promise. */
   track<T>(promise: Promise<T>): Promise<T> {
     this.#count += 1;
     promise.then(this.#onPromiseEnded, this.#onPromiseEnded);

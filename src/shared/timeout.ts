@@ -9,7 +9,7 @@ export class TimeoutError extends Error {
   }
 }
 
-/** Resolves or rejects like `work`, or rejects with a TimeoutError after `ms`. Does not cancel `work`. */
+/** Resolves or rejects like `work`, or rejects with a TimeoutError after `timeoutMs`. Does not cancel `work`. */
 export async function withTimeout<T>(
   timeoutMs: number,
   work: Promise<T>,

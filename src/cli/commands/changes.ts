@@ -29,7 +29,11 @@ export async function printChanges(
   const { terminal } = context;
   await using cliSession = await openCliSession(context);
   const { journal, serviceName } = cliSession;
-  const range = { service: serviceName, channel: channel ?? null, clientByKind: { payment: null, payout: null } };
+  const range = {
+    service: serviceName,
+    channel: channel ?? null,
+    clientByKind: { payment: null, payout: null },
+  };
   let remainingCount = limit;
   let afterPosition = cursor === undefined ? null : decodeCursor(cursor);
   if (afterPosition === undefined) throw await invalidCursorError(cliSession, range);

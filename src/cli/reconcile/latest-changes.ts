@@ -56,7 +56,12 @@ export class LatestChanges implements Disposable {
 
   async #copyNewChanges(): Promise<void> {
     const { service, channel } = this.selection;
-    const range = { service, channel, clientByKind: { payment: null, payout: null }, after: this.#copiedUpTo };
+    const range = {
+      service,
+      channel,
+      clientByKind: { payment: null, payout: null },
+      after: this.#copiedUpTo,
+    };
     try {
       for await (const page of readChangePages(this.journal, range, () => CHANGES_PER_PAGE))
         this.#storePage(page);

@@ -133,10 +133,8 @@ class CreateCall<T extends Transaction> {
     const createdAt = creationTimeMs(transaction);
     const serviceStartedAt = Number.isNaN(createdAt) ? newAttempt.serviceStartedAt : createdAt;
     const attempt = { ...newAttempt, serviceStartedAt };
-    const insertResult = await journalSession.insertAttempt(
-      attempt,
-      recovery.rememberAsSucceeded(transaction),
-    );
+    const outcome = recovery.rememberAsSucceeded(transaction);
+    const insertResult = await journalSession.insertAttempt(attempt, outcome);
     if (insertResult.kind !== 'started') return this.#onNotInserted(insertResult);
     if (await recovery.recordCreated(attempt, transaction)) return { transaction, replayed: true };
     // Meanwhile, another attempt was recorded as the creator of the transaction. This attempt sent nothing.
@@ -239,7 +237,8 @@ class CreateCall<T extends Transaction> {
       return rejectedCreateError(outcome.httpStatus, outcome.message);
     }
     // recordCreated() returns false if another attempt created the transaction or holds the idempotency key.
-    if (outcome.kind === 'accepted' && (await this.options.recovery.recordCreated(attempt, outcome.transaction)))
+    const { recovery } = this.options;
+    if (outcome.kind === 'accepted' && (await recovery.recordCreated(attempt, outcome.transaction)))
       return { transaction: outcome.transaction, replayed: false };
     return this.#recoverUnknownOutcome(attempt);
   }

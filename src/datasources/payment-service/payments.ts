@@ -110,7 +110,7 @@ export class PaymentsApi {
     if (!json) return { transaction: null, isFromService };
     const payment = Object.assign(readPayment(json, lookupKey, this.callerPollIntervals), { dateHeaderMs });
     // If the response has no external id, the listener gets none, because the response does not prove that the external
-    // id in `key` is that of the payment.
+    // id in `lookupKey` is that of the payment.
     const { externalId, ...keyWithoutExternalId } = lookupKey;
     const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.callerPollIntervals);

@@ -68,7 +68,7 @@ export class PayoutsApi {
 
   /**
    * GET payout/ (spec 4.1). Returns null after a "not found" response. Throws a ServiceError if the lookup fails.
-   * @param findKnownPayout returns the details that the response lacks. Default: returns `key`.
+   * @param findKnownPayout returns the details that the response lacks. Default: returns `lookupKey`.
    */
   async lookUp(lookupKey: LookupKey, findKnownPayout?: FindKnownPayout): Promise<PayoutResource | null> {
     return (await this.lookUpWithOrigin(lookupKey, findKnownPayout)).transaction;

@@ -18,7 +18,7 @@ interface RequestFailureReport {
 export interface RequestObserver {
   /** Called after `onEnd` if the result is neither `ok` nor `not_found`. */
   onFailure(report: RequestFailureReport): void;
-  /** Called after every request, and if a create got no slot. `requestLabel` and `result` are metric labels. */
+  /** Called after every request, and if a create got no slot. `requestLabel` and `resultLabel` are for metrics. */
   onEnd(requestLabel: string, resultLabel: string, durationMs: number): void;
   /** Called before each retry of a lookup because the service was unavailable. Not called before a retry after a 401. */
   onRetry(): void;
@@ -33,7 +33,7 @@ export const LABEL_BY_METHOD_AND_PATH: Readonly<Record<string, string>> = {
   'POST payout/': 'create_payout',
 };
 
-/** Result of a request: `result` is for metrics, the other fields are for the log. */
+/** Result of a request: `resultLabel` is for metrics, the other fields are for the log. */
 export type ClassifiedRequest = { resultLabel: string } & Pick<RequestFailureReport, 'status' | 'code'>;
 
 /** Classifies a response by its HTTP status. Ignores the body, which has not been validated yet. */

@@ -25,7 +25,7 @@ export interface SandboxPaymentMethod {
   currency?: string;
   /**
    * Required request fields of the redirect flow besides `type`; absent if the method has no redirect flow. A request
-   * with only these fields uses the redirect flow, even if `direct` has the same fields.
+   * with only these fields uses the redirect flow, even if `directFlow` has the same fields.
    */
   redirectFields?: readonly string[];
   /** Request fields of the server-to-server flow besides `type`. Absent if the method has no such flow. */

@@ -165,7 +165,7 @@ export function readLookupResponse(
 
 /**
  * Returns the outcome of a create or confirm that got no complete response. Throws a ServiceError if the service
- * certainly did nothing. Rethrows a `failure` that is no RequestFailure.
+ * certainly did nothing. Rethrows a `sendError` that is no RequestFailure.
  */
 export function outcomeOfFailure(sendError: unknown): { kind: 'unknown' } {
   if (!(sendError instanceof RequestFailure)) throw sendError;
@@ -173,7 +173,7 @@ export function outcomeOfFailure(sendError: unknown): { kind: 'unknown' } {
   throw sendError.reason === 'rejected_locally' ? rejectedLocallyError() : unreachableError();
 }
 
-/** Returns the error for a lookup that got no complete response. Rethrows a `failure` that is no RequestFailure. */
+/** Returns the error for a lookup that got no complete response. Rethrows a `sendError` that is no RequestFailure. */
 export function toLookupError(sendError: unknown): ServiceError {
   if (!(sendError instanceof RequestFailure)) throw sendError;
   if (sendError.reason === 'timeout')

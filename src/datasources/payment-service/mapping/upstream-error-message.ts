@@ -39,7 +39,7 @@ const plainTexts = ({ headers, body }: RawResponse): string[] =>
 /**
  * Returns the error messages in a 4xx response as one text, or a default text if none is safe for the caller. Reads
  * plain text and the usual JSON fields, because the service documents no format (spec 7.1). Ignores messages that are
- * too long or not printable, or contain HTML, card numbers, tokens or `sensitive` values.
+ * too long or not printable, or contain HTML, card numbers, tokens or `sensitiveValues`.
  */
 export function extractErrorMessage(rawResponse: RawResponse, sensitiveValues: SensitiveValues): string {
   const redact = createRedactor(sensitiveValues);
