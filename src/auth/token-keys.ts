@@ -79,8 +79,8 @@ export class IssuerKeys {
 
   /**
    * Whether the key set has a key with this RFC 7638 thumbprint; false if the key set is not loaded or too old. Starts
-   * a refresh in the background if the age of the key set is at least BACKGROUND_REFRESH_AGE_MS, unless the last load has
-   * just failed.
+   * a refresh in the background if the age of the key set is at least BACKGROUND_REFRESH_AGE_MS, unless the last load
+   * has just failed.
    */
   hasThumbprint(thumbprint: string): boolean {
     if (this.#keySetAgeMs() >= BACKGROUND_REFRESH_AGE_MS) void this.#startLoad(0);

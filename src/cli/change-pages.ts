@@ -9,8 +9,8 @@ const HIDDEN_CHANGES_TIMEOUT_MS = 2000;
 const HIDDEN_CHANGES_POLL_INTERVAL_MS = 100;
 
 /**
- * Yields the changes after `range.after` in pages, oldest first. At the end, waits up to HIDDEN_CHANGES_TIMEOUT_MS for changes
- * that an open database transaction hides. If some stay hidden, the last page has `hasUnreadableChanges: true`.
+ * Yields the changes after `range.after` in pages, oldest first. At the end, waits up to HIDDEN_CHANGES_TIMEOUT_MS for
+ * changes that an open database transaction hides. If some stay hidden, the last page has `hasUnreadableChanges: true`.
  * @param getNextPageLimit returns the maximum number of changes in the next page
  * @throws PositionExpired if changes after `range.after` were deleted
  */

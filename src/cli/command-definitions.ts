@@ -2,7 +2,10 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import type { CommandContext } from './context';
 import { parseDuration, parseUuid } from './options';
 
-/** Runs a command with the arguments and options from Commander. Resolves with the exit code, or nothing for EXIT_CODE.done. */
+/**
+ * Runs a command with the arguments and options from Commander. Resolves with the exit code, or nothing for
+ * EXIT_CODE.done.
+ */
 type CommandFunction = (context: CommandContext, ...args: never[]) => Promise<number> | Promise<void>;
 
 /** Returns a Commander action that loads the command's module with `load` and calls its function `functionName`. */

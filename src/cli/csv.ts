@@ -1,4 +1,7 @@
-/** Matches text that a spreadsheet evaluates as a formula. Clients choose the idempotency keys and external ids in CSV files. */
+/**
+ * Matches text that a spreadsheet evaluates as a formula. Clients choose the idempotency keys and external ids in CSV
+ * files.
+ */
 const FORMULA_START_PATTERN = /^[=+\-@\t\r\n]/;
 
 /** Returns a text as a cell of CSV (RFC 4180). Puts an apostrophe before text that looks like a formula. */

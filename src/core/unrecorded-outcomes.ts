@@ -17,8 +17,8 @@ export interface UnrecordedOutcome {
   /** Whether this is the first outcome of an attempt that this instance inserted, or tried to insert. */
   isFirstOutcomeByInserter: boolean;
   /**
-   * Called once, when recording ends without a failure. The journal may have kept an earlier outcome, or another attempt
-   * may hold the key. Must not throw.
+   * Called once, when recording ends without a failure. The journal may have kept an earlier outcome, or another
+   * attempt may hold the key. Must not throw.
    */
   onRecorded?: () => void;
 }

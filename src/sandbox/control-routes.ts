@@ -33,8 +33,8 @@ export function addControlRoutes(
   app.get('/faults', () => ({ faults: control.faults() }));
 
   /**
-   * Adds a POST route. `readInput` parses the body. `execute` gets the parsed body and, if the path contains one, the id
-   * of the transaction.
+   * Adds a POST route. `readInput` parses the body. `execute` gets the parsed body and, if the path contains one, the
+   * id of the transaction.
    */
   const addPost = <T>(
     urlPath: string,

@@ -72,7 +72,9 @@ export class ObjectReader {
     return value;
   }
 
-  /** Reads a required string. If it is absent or not one of `allowedValues`, records a problem and returns undefined. */
+  /**
+   * Reads a required string. If it is absent or not one of `allowedValues`, records a problem and returns undefined.
+   */
   requiredOneOf<const T extends string>(name: string, allowedValues: readonly T[]): T | undefined {
     const givenText = this.requiredString(name);
     const value = allowedValues.find((allowed) => allowed === givenText);

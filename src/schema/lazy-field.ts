@@ -19,8 +19,8 @@ interface ServiceFieldOptions {
   /** The GraphQL type. Default: String. */
   type?: () => object;
   /**
-   * Returns the raw value from `response`, or from `wireMethod`, the `payment_method` of the response. Default: the field
-   * of `wireMethod` with the name of the GraphQL field in snake case.
+   * Returns the raw value from `response`, or from `wireMethod`, the `payment_method` of the response. Default: the
+   * field of `wireMethod` with the name of the GraphQL field in snake case.
    */
   rawValueOf?(wireMethod: WireObject, response: WireObject): unknown;
   /** Parses and redacts the raw value. Default: redactFreeText(), which redacts card numbers and tokens. */

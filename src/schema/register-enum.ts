@@ -17,8 +17,8 @@ export function registerEnum<V extends string>(
 }
 
 /**
- * Returns the enum value whose name is `rawValue`, a word from the service in upper or lower case. Returns `unknownValue` if
- * the enum has no such value.
+ * Returns the enum value whose name is `rawValue`, a word from the service in upper or lower case. Returns
+ * `unknownValue` if the enum has no such value.
  */
 export const toEnumValue = <V extends string>(
   enumObject: { readonly [K in V]: K },

@@ -147,8 +147,8 @@ const isInexactNumber = (value: unknown): boolean =>
   typeof value === 'number' && (!Number.isFinite(value) || isInexactInteger(value));
 
 /**
- * Returns the value if it is a JSON object with exact numbers, nested at most MAX_NESTING_DEPTH levels deep. Otherwise throws
- * BAD_USER_INPUT. Does not recurse, because very deep nesting would overflow the stack.
+ * Returns the value if it is a JSON object with exact numbers, nested at most MAX_NESTING_DEPTH levels deep. Otherwise
+ * throws BAD_USER_INPUT. Does not recurse, because very deep nesting would overflow the stack.
  */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
   if (!isObject(value)) throw invalidValueError(JSON_OBJECT_RULE, node);

@@ -106,7 +106,9 @@ export const invalidInputError = (fieldErrors: FieldError[]): InvalidInputError 
 export const rejectedCreateError = (httpStatus: number, message: string): RejectedByServiceError =>
   Object.assign(new RejectedByServiceError(), { message, httpStatus });
 
-/** Returns the error for a rejected confirm. Adds to the service's message that the payment may be confirmed or paid. */
+/**
+ * Returns the error for a rejected confirm. Adds to the service's message that the payment may be confirmed or paid.
+ */
 export const rejectedConfirmError = (httpStatus: number, message: string): RejectedByServiceError =>
   rejectedCreateError(
     httpStatus,

@@ -7,9 +7,9 @@ import { decodeUtf8 } from './json-text';
 interface HotReloadedFileOptions<T> {
   path: string;
   /**
-   * Parses `text`, the content of the file. May read other files with `readReferencedFile`; these files are then watched,
-   * too. If it throws an error, the message must contain no secrets, because the message is logged. A SyntaxError is an
-   * exception: its message is never shown (see describeFileError).
+   * Parses `text`, the content of the file. May read other files with `readReferencedFile`; these files are then
+   * watched, too. If it throws an error, the message must contain no secrets, because the message is logged. A
+   * SyntaxError is an exception: its message is never shown (see describeFileError).
    */
   parse(text: string, readReferencedFile: (referencedPath: string) => string): T;
   /**

@@ -90,8 +90,8 @@ export async function planSettle(
 
 /**
  * A line of a file for `settle --file`, before its attempt is read from the journal. `idOrKey` is the id or, if the
- * line has none, the idempotency key. `lineKey` is the idempotency key if the line has both, to compare it with the key of the
- * attempt that has the id; otherwise null.
+ * line has none, the idempotency key. `lineKey` is the idempotency key if the line has both, to compare it with the key
+ * of the attempt that has the id; otherwise null.
  */
 export type SettleFileLine = PlannedSettle & { lineNumber: number; lineKey: string | null };
 

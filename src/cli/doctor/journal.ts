@@ -33,7 +33,10 @@ export async function checkJournal({ config, now }: CheckContext): Promise<Findi
   return [...findings, checkMigrations(journalFacts), unknownOutcomesFinding];
 }
 
-/** Result of the inspection of the journal. `journalFacts` is undefined if the journal does not exist yet or cannot be read. */
+/**
+ * Result of the inspection of the journal. `journalFacts` is undefined if the journal does not exist yet or cannot be
+ * read.
+ */
 interface JournalInspection {
   findings: Finding[];
   journalFacts?: JournalFacts;

@@ -14,8 +14,8 @@ export type LookupOutcome =
   /** The response of the service. `transaction` is null if the service has no such transaction. */
   | { transaction: ServiceTransaction | null }
   /**
-   * There was no usable response, and retries did not help. `failureWord`: the reason as a fixed word. `isOutage`: whether
-   * the error was UNAVAILABLE, TIMEOUT or AUTH_FAILED.
+   * There was no usable response, and retries did not help. `failureWord`: the reason as a fixed word. `isOutage`:
+   * whether the error was UNAVAILABLE, TIMEOUT or AUTH_FAILED.
    */
   | { failureWord: string; isOutage: boolean };
 
@@ -65,8 +65,8 @@ export class LookupClient implements AsyncDisposable {
 
   /**
    * Looks up an attempt's transaction, by its id if the attempt has it, otherwise by the external id. Resolves with
-   * a failure after a ServiceError that is not retryable, or after MAX_LOOKUP_TRIES tries. Rejects if this object is disposed
-   * while the lookup waits for the rate limit or for a retry.
+   * a failure after a ServiceError that is not retryable, or after MAX_LOOKUP_TRIES tries. Rejects if this object is
+   * disposed while the lookup waits for the rate limit or for a retry.
    */
   async lookUp({ kind, channel, transactionId, externalId }: Attempt): Promise<LookupOutcome> {
     const { signal } = this.#disposalController;

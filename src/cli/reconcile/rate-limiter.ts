@@ -1,6 +1,8 @@
 import { systemClock, type Clock } from '../../shared/clock';
 
-/** Maximum delay in ms that is caught up: after a late request, the next ones follow sooner, to keep the average rate. */
+/**
+ * Maximum delay in ms that is caught up: after a late request, the next ones follow sooner, to keep the average rate.
+ */
 const MAX_CAUGHT_UP_DELAY_MS = 100;
 
 /** Limits the rate of requests: spaces them evenly, in the order of the calls of reserveWaitMs(). */

@@ -52,8 +52,8 @@ export class ChangeRecorder {
   }
 
   /**
-   * Returns the number of observed states that the journal has not yet checked or recorded (`queuedCount`), and the age of
-   * the oldest of them in ms (`oldestQueuedAgeMs`; 0 if there is none).
+   * Returns the number of observed states that the journal has not yet checked or recorded (`queuedCount`), and the age
+   * of the oldest of them in ms (`oldestQueuedAgeMs`; 0 if there is none).
    */
   backlog(): { queuedCount: number; oldestQueuedAgeMs: number } {
     const now = this.journalSession.clock.now();

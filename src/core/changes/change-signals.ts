@@ -4,8 +4,8 @@ import type { JournalSession } from '../journal-session';
 import { channelHash } from '../polling/snapshot';
 
 /**
- * Value of `stateHash` in messages that tell other instances of a change on a channel. It is constant, so that the notifier
- * merges queued messages about the same channel.
+ * Value of `stateHash` in messages that tell other instances of a change on a channel. It is constant, so that the
+ * notifier merges queued messages about the same channel.
  */
 const CHANGE_SIGNAL_STATE_HASH = 'changes_';
 /** Minimum time in ms between two wake-ups of a channel, so that one read returns many changes of a burst. */

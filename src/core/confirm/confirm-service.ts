@@ -218,8 +218,8 @@ export class ConfirmService {
 
   /**
    * Returns the result to record if the payment has moved on without this confirm. Earlier confirms with unknown
-   * results are then recorded as carried out. Exception: if none of them had this input, and `comparison.isIncomparable`
-   * is true, their results stay unknown.
+   * results are then recorded as carried out. Exception: if none of them had this input, and
+   * `comparison.isIncomparable` is true, their results stay unknown.
    */
   #movedOnResult(call: ConfirmCall, payment: PaymentResource): ConfirmResult {
     const { beginResult, comparison } = call;

@@ -28,7 +28,7 @@ export interface CreateOptions {
   requestTimeoutMs: number;
 }
 
-/** Maximum time in ms of the lookups after a lost response. If 90 % of `requestTimeoutMs` is less, that is the maximum. */
+/** Maximum time in ms of the lookups after a lost response; 90 % of `requestTimeoutMs` if that is less. */
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
@@ -155,7 +155,8 @@ class CreateCall<T extends Transaction> {
   async #onExternalIdTaken(): Promise<CreateResult<T> | undefined> {
     const attempt = await this.#findAttempt();
     if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt);
-    // The attempt with this key has released the external id, perhaps after this try's check. The next try checks again.
+    // The attempt with this key has released the external id, perhaps after this try's check. The next try checks
+    // again.
     if (attempt && !this.#isLastTry) return undefined;
     // If the fence was raised during this try, the external id may be held by an attempt with this key that the journal
     // has lost. The next try looks it up.

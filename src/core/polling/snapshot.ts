@@ -79,8 +79,9 @@ export const channelHash = (serviceName: string, channel: string): string =>
   shortHash(`changes ${serviceName} ${channel}`, 16);
 
 /**
- * Completes `after` from the earlier snapshot `before`. If `after` is a payout with `mayLackCreateDetails`, returns a copy of
- * `before` with the status and error of `after`. Otherwise, adds a missing external id to `after`, and returns `after`.
+ * Completes `after` from the earlier snapshot `before`. If `after` is a payout with `mayLackCreateDetails`, returns a
+ * copy of `before` with the status and error of `after`. Otherwise, adds a missing external id to `after`, and returns
+ * `after`.
  */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;

@@ -67,8 +67,8 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Adds a subscriber. If the latest state is younger than MAX_FRESH_AGE_MS, or during an outage, the subscriber receives
-   * it immediately. Otherwise, the subscriber receives a state after a poll.
+   * Adds a subscriber. If the latest state is younger than MAX_FRESH_AGE_MS, or during an outage, the subscriber
+   * receives it immediately. Otherwise, the subscriber receives a state after a poll.
    */
   subscribe(): LatestValueIterator<T> {
     const subscriber = new LatestValueIterator<T>((iterator) => this.#unsubscribe(iterator));
@@ -139,8 +139,8 @@ export class TransactionPoller<T extends Snapshot> {
     let result: PollResult | undefined;
     try {
       const foundSnapshot = await this.options.lookUp();
-      // If the poller has ended meanwhile, its queued lookup may have been skipped: then `foundSnapshot` is null, although
-      // the transaction may exist.
+      // If the poller has ended meanwhile, its queued lookup may have been skipped: then `foundSnapshot` is null,
+      // although the transaction may exist.
       if (!this.#hasEnded) {
         result = foundSnapshot ? 'found' : 'missing';
         if (!foundSnapshot) throw transactionNotFoundError(this.options.kind);

@@ -187,8 +187,8 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Returns the outcome `succeeded` of an attempt that created `transaction`. The caller must record the outcome, because
-   * the ChangeRecorder already treats the state of `transaction` as known.
+   * Returns the outcome `succeeded` of an attempt that created `transaction`. The caller must record the outcome,
+   * because the ChangeRecorder already treats the state of `transaction` as known.
    */
   rememberAsSucceeded(transaction: Transaction): SucceededOutcome {
     const { journalSession, recorder } = this.options;
@@ -227,7 +227,9 @@ export class OutcomeRecovery {
     this.options.observer.onOutcomeRecovered({ attempt, outcome, transactionId, instanceId });
   }
 
-  /** Records the outcome `unknown` of an attempt that this instance may have sent, and the time of the first recheck. */
+  /**
+   * Records the outcome `unknown` of an attempt that this instance may have sent, and the time of the first recheck.
+   */
   async recordUnknown(attempt: AttemptFields): Promise<void> {
     const nextRecheckAt = this.#recheckTime(0);
     await this.options.journalSession.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt });

@@ -168,8 +168,8 @@ export const knownPayoutFromJournal = (attempt: AttemptFields): KnownPayout => (
 
 /**
  * Finds payouts by external id and method, because the service returns neither amount nor time. Before a create, the
- * preflight lookup (unless PAYOUT_PREFLIGHT is off) or, during a fence, the lookup for a lost attempt has excluded older
- * payouts with an external id of the caller. An external id of the gateway belongs to one idempotency key.
+ * preflight lookup (unless PAYOUT_PREFLIGHT is off) or, during a fence, the lookup for a lost attempt has excluded
+ * older payouts with an external id of the caller. An external id of the gateway belongs to one idempotency key.
  */
 export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   readonly kind = 'payout';

@@ -149,8 +149,8 @@ const SELECT_OLD_ATTEMPTS_COPIED_WHILE_OPEN = `SELECT attempts.*, ${IS_RESERVED_
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${OPEN_ATTEMPT_CONDITION})`;
 
 /**
- * Statements of the final step: `lock` runs before the last rows are copied, `finish` afterwards. In PostgreSQL, queries
- * of gateways of the previous version wait for the locks of `lock`, then fail because the old tables are gone.
+ * Statements of the final step: `lock` runs before the last rows are copied, `finish` afterwards. In PostgreSQL,
+ * queries of gateways of the previous version wait for the locks of `lock`, then fail because the old tables are gone.
  */
 const FINAL_STATEMENTS_BY_DIALECT = {
   sqlite: { lock: [], finish: [] },

@@ -54,7 +54,8 @@ export interface NewAttempt extends AttemptKey {
   publicDetails: string;
   /**
    * Whether to reserve the external id on the channel. Until this attempt is `rejected`, `not_sent` or purged,
-   * insertAttempt() returns `reserved` for attempts with other keys that would reserve the same external id on the channel.
+   * insertAttempt() returns `reserved` for attempts with other keys that would reserve the same external id on the
+   * channel.
    */
   reservesExternalId: boolean;
   /** Id of the instance that sends the request. */

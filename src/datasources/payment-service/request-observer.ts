@@ -20,7 +20,9 @@ export interface RequestObserver {
   onFailure(report: RequestFailureReport): void;
   /** Called after every request, and if a create got no slot. `requestLabel` and `resultLabel` are for metrics. */
   onEnd(requestLabel: string, resultLabel: string, durationMs: number): void;
-  /** Called before each retry of a lookup because the service was unavailable. Not called before a retry after a 401. */
+  /**
+   * Called before each retry of a lookup because the service was unavailable. Not called before a retry after a 401.
+   */
   onRetry(): void;
 }
 

@@ -17,8 +17,8 @@ export interface GraphqlDependencies {
   /** Origins, besides the gateway's own, whose pages may call the gateway. */
   corsOrigins: readonly string[];
   /**
-   * Called for each request or WebSocket connection that is not authenticated: its credentials are missing or invalid, or
-   * the keys of the token issuer are not available.
+   * Called for each request or WebSocket connection that is not authenticated: its credentials are missing or invalid,
+   * or the keys of the token issuer are not available.
    */
   onUnauthenticated(): void;
   log: Logger;

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 
 /**
- * Maximum content-length in bytes of a callback whose connection stays open for more requests. If the body is larger, or
- * its length is unknown, the connection is closed after the response. Bodies are discarded.
+ * Maximum content-length in bytes of a callback whose connection stays open for more requests. If the body is larger,
+ * or its length is unknown, the connection is closed after the response. Bodies are discarded.
  */
 const MAX_KEEP_ALIVE_CALLBACK_BYTES = 64 * 1024;
 

@@ -60,7 +60,9 @@ export interface ServiceSpanSettings {
   notFoundStatus: number;
 }
 
-/** A request to the payment service. A lookup also has a field `queryString`. Spans omit it, because it contains ids. */
+/**
+ * A request to the payment service. A lookup also has a field `queryString`. Spans omit it, because it contains ids.
+ */
 interface ServiceCall {
   /** Path below /api/v1/, without ids. */
   apiPath: string;

@@ -10,7 +10,8 @@ const TRY_PURGE_LOCK_CTE = `purge_lock AS MATERIALIZED (SELECT pg_try_advisory_x
 
 /**
  * Returns the SELECT at the end of a step, with the columns `is_acquired` (see TRY_PURGE_LOCK_CTE), `found` (number of
- * rows in the CTE that `examinedCte` names), `deleted` (number of deleted rows) and `last` (where the next step begins).
+ * rows in the CTE that `examinedCte` names), `deleted` (number of deleted rows) and `last` (where the next step
+ * begins).
  */
 const progressSelect = (
   examinedCte: string,

@@ -147,8 +147,8 @@ export const FIND_CREATED_ATTEMPTS = `SELECT input.place - 1 AS place, attempts.
     SELECT * FROM attempts WHERE ${keyHashSql('stored_id')} = ${keyHashSql('found.id')}) AS attempts`;
 
 /**
- * WITH clause that precedes END_CONFIRM_BY_OUTCOME. It records the hashes of confirmed inputs in the same statement that
- * ends the confirm. Parameter: the confirmed inputs as JSON.
+ * WITH clause that precedes END_CONFIRM_BY_OUTCOME. It records the hashes of confirmed inputs in the same statement
+ * that ends the confirm. Parameter: the confirmed inputs as JSON.
  */
 export const RECORD_CONFIRMED_INPUTS_CTE = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)

@@ -26,7 +26,9 @@ export class LookupRetrier {
     private readonly onRetry: () => void,
   ) {}
 
-  /** Runs `lookUp`. Retries it at most twice, while the service is unavailable. Each try gets the rest of `timeoutMs`. */
+  /**
+   * Runs `lookUp`. Retries it at most twice, while the service is unavailable. Each try gets the rest of `timeoutMs`.
+   */
   run<T>(timeoutMs: number, lookUp: (timeoutMs: number) => Promise<T>): Promise<T> {
     const deadline = this.runtime.monotonic() + timeoutMs;
     const retryUntil = deadline - timeoutMs * MIN_REMAINING_RATIO_TO_RETRY;
