@@ -18,8 +18,8 @@ export const bugs = [
     promise:
       'A payment that was found for a lost create is recorded, even if the response to its insert is lost.',
     file: 'src/core/create/create-service.ts',
-    find: 'attempt,\n      recovery.rememberAsSucceeded(transaction),',
-    replace: 'attempt,',
+    find: 'const outcome = recovery.rememberAsSucceeded(transaction);\n    const insertResult = await journalSession.insertAttempt(attempt, outcome);',
+    replace: 'const insertResult = await journalSession.insertAttempt(attempt);',
     tests: fence,
     name: 'records a payment that a lookup found',
   },
