@@ -23,9 +23,9 @@ export type AttemptOperation =
 export type AttemptOutcome =
   /** The call is in progress: query the attempt again in a moment. */
   | 'IN_PROGRESS'
-  /** Nothing was created: the service did not receive or accept the call. The key may be used again. */
+  /** Certainly nothing was created: the call did not reach the service, was not processed there (for example 401 or 429), or later turned out to have created nothing. The key may be used again. */
   | 'NOT_SENT'
-  /** The service rejected the call: nothing was created, and the key may be used again. */
+  /** The service rejected the input of the call: nothing was created, and the key may be used again. */
   | 'REJECTED'
   /** The payment or payout was created; it can still be declined later. */
   | 'SUCCEEDED'

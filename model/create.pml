@@ -106,7 +106,7 @@ byte created[ATTEMPTS]; /* transactions in the service's ledger */
 byte lag[ATTEMPTS]; /* ticks until every lookup finds the transaction */
 bit late[ATTEMPTS]; /* a transaction of the key existed when the attempt was written, and is too old for it */
 byte response[ATTEMPTS];
-byte begun[ATTEMPTS]; /* instance + 1 that has the attempt in flight (JournalSession.#attemptsInFlight) */
+byte begun[ATTEMPTS]; /* instance + 1 that has the attempt in flight (JournalSession.#attemptsInFlightById) */
 byte queued[ATTEMPTS]; /* outcome that the instance could not record yet (JournalSession.#unrecordedOutcomes) */
 byte queuedBy[ATTEMPTS];
 bit released[ATTEMPTS];
@@ -477,7 +477,7 @@ timeout_:
       :: else -> recordOrQueue(a, UNKNOWN, 0, i); goto answered
       fi
     }
-lost: /* CreateCall.#replayExistingOrLost: records what an attempt created that the journal has lost */
+lost: /* CreateCall.#replayKeyHolderOrLost: records what an attempt created that the journal has lost */
     atomic {
       if
       :: !SAME_FENCE(knew) -> raiseFence(i); goto answered

@@ -215,7 +215,7 @@ function createConnections({ config, metrics, log, clock }: SharedDependencies):
   if (wantedConnections !== null && wantedConnections > capacity)
     log.warn(
       { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections },
-      `accepting at most ${maxConnections} connections instead of the ${wantedConnections} of MAX_CONNECTIONS, because of the limit of file descriptors or the maximum of 18000`,
+      `accepting at most ${maxConnections} connections instead of MAX_CONNECTIONS (${wantedConnections}): an instance accepts at most 18000, and fewer if its limit of open files (ulimit -n) is low`,
     );
   const maxPerAddress =
     maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_CONNECTION_FRACTION_PER_ADDRESS);

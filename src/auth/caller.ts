@@ -80,7 +80,7 @@ export class AccessError extends Error {
 }
 
 /** Throws an AccessError unless the caller has at least one of the scopes. */
-export function requireScope({ scopes }: Caller, ...acceptedScopes: readonly Scope[]): void {
+export function requireAnyScope({ scopes }: Caller, ...acceptedScopes: readonly Scope[]): void {
   if (acceptedScopes.some((scope) => scopes.has(scope))) return;
   throw new AccessError('NO_SCOPE', `The caller needs the scope ${acceptedScopes.join(' or ')}.`);
 }
@@ -88,7 +88,7 @@ export function requireScope({ scopes }: Caller, ...acceptedScopes: readonly Sco
 /**
  * Returns the caller's id if the caller may use only transactions that it created itself. If the caller has
  * `fullScope`, returns null: the caller may use the transactions of all callers. Does not check that the caller has
- * `fullScope` or its `:own` variant, because requireScope() does.
+ * `fullScope` or its `:own` variant, because requireAnyScope() does.
  */
 export const creatorRestriction = (
   { id, scopes }: Caller,

@@ -8,7 +8,10 @@ const REASON_OPTION_ARGS = [
   'for the audit log: 1 to 255 characters, no card numbers',
 ] as const;
 const ATTEMPT_ARGUMENT_HELP = 'the id or the idempotency key of the attempt';
-const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, as printed by attempts proposals'] as const;
+const PROPOSAL_ARGUMENT = [
+  '<proposal>',
+  'the id of the proposal, as printed by "paygraph attempts proposals"',
+] as const;
 
 /**
  * Defines the `attempts` commands. An attempt is the journal's record of a call that creates a payment or payout. If

@@ -165,21 +165,21 @@ function usedFragmentNames(
  * Returns an operation as the client sends it. `body`: text of the operation and of the fragments that it uses. `id`:
  * SHA-256 of `body` in hexadecimal.
  */
-function toClientOperation(
+function toSentOperation(
   operation: OperationDefinitionNode,
   fragmentByName: FragmentByName,
-  behavior: ClientBehavior,
+  clientBehavior: ClientBehavior,
 ) {
   const fragmentNames = [...usedFragmentNames(operation, fragmentByName)];
-  if (behavior.sortsFragments) fragmentNames.sort();
+  if (clientBehavior.sortsFragments) fragmentNames.sort();
   const definitions = [operation, ...fragmentNames.flatMap((name) => fragmentByName.get(name) ?? [])];
   const body = definitions
-    .map((node) => print(behavior.addsTypename(operation) ? addTypenames(node, behavior) : node))
-    .join(behavior.separator);
+    .map((node) => print(clientBehavior.addsTypename(operation) ? addTypenames(node, clientBehavior) : node))
+    .join(clientBehavior.separator);
   return { id: hash('sha256', body), name: operation.name?.value ?? '', type: operation.operation, body };
 }
 
-export type ClientOperation = ReturnType<typeof toClientOperation>;
+export type ClientOperation = ReturnType<typeof toSentOperation>;
 
 /**
  * Returns the operations in the files as the client sends them, sorted by name.
@@ -205,6 +205,6 @@ export function readClientOperations(
   );
   return definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION)
-    .map((operation) => toClientOperation(operation, fragmentByName, behavior))
+    .map((operation) => toSentOperation(operation, fragmentByName, behavior))
     .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }

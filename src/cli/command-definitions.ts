@@ -88,7 +88,8 @@ export function defineMigrateAndFenceCommands(program: Command, createAction: Cr
     examples: ['paygraph migrate'],
   }).action(createAction(() => import('./commands/journal.js'), 'migrate'));
   addCommand(program, 'fence', {
-    summary: 'show or switch the fence of the journal: while it is on, every create is first looked up',
+    summary:
+      'show or switch the fence of the journal: while it is up, every create is looked up before it is sent',
     description: `Shows, raises or lowers the fence of the journal at DATABASE_URL. While it is up, every create is looked up at the payment
 service before it is sent, because the journal may lack recent attempts. It goes up by itself after a failover and when a
 restored database is noticed, and stays up for FENCE_SECONDS. Raise it before gateways start on a restored journal. Lower it

@@ -78,7 +78,7 @@ export const SETTINGS = {
   }),
   FINGERPRINT_KEY: secretSetting(parsers.apiCredentialParser, {
     description:
-      'Secret from which the key of the input fingerprints in the journal is derived. It must be the same for all instances; keep it when SERVICE_SECRET_KEY changes.',
+      'Secret from which the keys of the input fingerprints in the journal, of generated external ids and of callback URLs are derived. It must be the same for all instances; keep it when SERVICE_SECRET_KEY changes.',
     whenUnset: 'SERVICE_SECRET_KEY',
   }),
   JOURNAL_RETENTION_DAYS: setting(parsers.wholeNumberParser(30, 3650), {

@@ -31,6 +31,7 @@ interface OperationsConfig {
     keepMs: number;
     fenceMs: number;
     payoutPreflight: boolean;
+    /** Secret (FINGERPRINT_KEY) from which the keys of fingerprints and of generated external ids are derived. */
     fingerprintKey: { reveal(): string };
   };
   urlPolicy: UrlPolicy;

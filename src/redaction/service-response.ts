@@ -25,11 +25,13 @@ function literalFinder(literals: readonly string[]): Finder {
   return (text) => findMatches(pattern, text);
 }
 
-/** Returns a Finder that matches the whole text if it contains `digits`, whatever non-digits are between them. */
+/** Returns a Finder that matches the whole text if it contains `digitSequence`, whatever non-digits are between them. */
 const scatteredDigitsFinder =
-  (digits: string): Finder =>
+  (digitSequence: string): Finder =>
   (text) =>
-    text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
+    text.length >= digitSequence.length && text.replace(/\D/g, '').includes(digitSequence)
+      ? [[0, text.length]]
+      : NO_SPANS;
 
 /**
  * Patterns of security codes with 3 and with 4 digits: codes that stand alone, and codes after CVC, CVV or CVN. Group 1

@@ -1,5 +1,5 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
-import { requireScope } from '../auth/caller';
+import { requireAnyScope } from '../auth/caller';
 import { takesCardNumber } from '../schema/methods/selected-method';
 import {
   ConfirmPaymentInput,
@@ -17,7 +17,7 @@ function requireScopeForCardNumber(
   { caller }: OperationContext,
   { method }: CreatePaymentInput | CreatePayoutInput,
 ): void {
-  if (takesCardNumber(method)) requireScope(caller, 'cards:direct');
+  if (takesCardNumber(method)) requireAnyScope(caller, 'cards:direct');
 }
 
 @Resolver()

@@ -1,5 +1,5 @@
 import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
-import { requireScope } from '../auth/caller';
+import { requireAnyScope } from '../auth/caller';
 import { Node, decodeNodeId } from '../schema/node';
 import { badArgumentError } from './bad-request';
 import type { OperationContext } from './context';
@@ -26,7 +26,7 @@ export function lookUpNode(
   const ref = decodeNodeId(nodeId);
   if (!ref) throw badArgumentError(idPath, 'nodeId', 'id was not issued by this gateway.');
   const { kind, ...key } = ref;
-  requireScope(context.caller, `${kind}s:read`, `${kind}s:read:own`);
+  requireAnyScope(context.caller, `${kind}s:read`, `${kind}s:read:own`);
   return context.visibleTransactions(kind).load(key);
 }
 

@@ -5,7 +5,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { Extensions, type SubscribeResolverData } from 'type-graphql';
-import { requireChannel, requireScope, type Scope } from '../auth/caller';
+import { requireChannel, requireAnyScope, type Scope } from '../auth/caller';
 import type { AuditEntry } from '../observability/audit/audit-log';
 import { rootTypesOf } from '../schema/build-schema';
 import type { AuditedInput } from './audit-mutations';
@@ -30,7 +30,7 @@ function channelOf(args: Record<string, unknown>): string | undefined {
 
 /** Throws an AccessError if the caller has none of the scopes, or may not use the channel in the arguments. */
 function checkAccess(scopes: Scope[], args: Record<string, unknown>, { caller }: OperationContext): void {
-  requireScope(caller, ...scopes);
+  requireAnyScope(caller, ...scopes);
   const channel = channelOf(args);
   if (channel !== undefined) requireChannel(caller, channel);
 }

@@ -20,8 +20,9 @@ export type AttemptOperation = EnumValue<typeof AttemptOperation>;
 export const AttemptOutcome = registerEnum('AttemptOutcome', 'The outcome of a create call.', {
   IN_PROGRESS: 'The call is in progress: query the attempt again in a moment.',
   SUCCEEDED: 'The payment or payout was created; it can still be declined later.',
-  REJECTED: 'The service rejected the call: nothing was created, and the key may be used again.',
-  NOT_SENT: 'Nothing was created: the service did not receive or accept the call. The key may be used again.',
+  REJECTED: 'The service rejected the input of the call: nothing was created, and the key may be used again.',
+  NOT_SENT:
+    'Certainly nothing was created: the call did not reach the service, was not processed there (for example 401 or 429), or later turned out to have created nothing. The key may be used again.',
   UNKNOWN:
     'The call may or may not have reached the service. The gateway looks up the payment or payout repeatedly. If the outcome stays unknown, the operator records it. Never repeat the call with a new key.',
 });
@@ -74,13 +75,13 @@ export class Attempt {
   payoutMethod!: string | null;
 
   @NullableField(
-    'The created payment in its current state, looked up when selected. Null unless outcome is SUCCEEDED.',
+    'The created payment in its current state, looked up when selected. Null for CREATE_PAYOUT, and unless outcome is SUCCEEDED.',
     () => Payment,
   )
   payment!: TransactionLoader<PaymentResource>;
 
   @NullableField(
-    'The created payout in its current state, looked up when selected. Null unless outcome is SUCCEEDED.',
+    'The created payout in its current state, looked up when selected. Null for CREATE_PAYMENT, and unless outcome is SUCCEEDED.',
     () => Payout,
   )
   payout!: TransactionLoader<PayoutResource>;

@@ -32,7 +32,7 @@ export const DeclineReason = registerEnum(
 export type DeclineReason = EnumValue<typeof DeclineReason>;
 
 /** The pattern of each decline reason. The text to search is in lower case, with single spaces and no punctuation. */
-const PATTERN_BY_REASON: Readonly<Record<DeclineReason, RegExp>> = {
+const PATTERN_BY_DECLINE_REASON: Readonly<Record<DeclineReason, RegExp>> = {
   DO_NOT_HONOR: /\bdo not hono(u)?r\b/,
   AUTHENTICATION_FAILED:
     /\b(3 ?ds|3 d secure)( authentication)? (error|failed|failure|declined)\b|\bauthentication (failed|failure)\b/,
@@ -60,7 +60,7 @@ export function findDeclineReason(message: string): DeclineReason | null {
     .trim();
   if (NEGATED_REASON_PATTERN.test(normalizedText)) return null;
   const [reason = null, ...otherReasons] = Object.values(DeclineReason).filter((declineReason) =>
-    PATTERN_BY_REASON[declineReason].test(normalizedText),
+    PATTERN_BY_DECLINE_REASON[declineReason].test(normalizedText),
   );
   return otherReasons.length > 0 ? null : reason;
 }

@@ -32,7 +32,9 @@ export class ProvideUtrAction extends BaseConfirmableAction {
     'Collect the code from the payer and call confirmPayment with it (spec 3.3, waiting_for_code).',
 })
 export class ProvideCodeAction extends BaseConfirmableAction {
-  @NullableField('The account to send the money to first (bkash, nagad, rocket); null for other methods.')
+  @NullableField(
+    'The account to which the payer sends the money before the confirm (bkash, nagad, rocket); null for other methods.',
+  )
   account?: string | null;
 }
 

@@ -3,7 +3,7 @@
  * clients rely on the names.
  */
 export const VALUE_RULES = [
-  // Built-in scalars, enums and input objects
+  // Rules for values of built-in scalars, enums and input objects
   'required',
   'unknownField',
   'oneOf',
@@ -24,7 +24,7 @@ export const VALUE_RULES = [
   'jsonObject',
   'exactNumber',
   'variableOnly',
-  // Arguments of queries and subscriptions
+  // Rules for arguments of queries and subscriptions
   'atLeastOne',
   'maxItems',
   'range',

@@ -111,16 +111,19 @@ test('Verification of the audit log detects the removal of the last lines, or of
 test.each([
   ['some lines', 2],
   ['all lines', 0],
-])('The next line of a running process reveals that %s before it were removed', async (_what, kept) => {
-  const file = temporaryLog();
-  const { log } = openLog(file);
-  for (const key of ['a', 'b', 'c']) log.recordMutation(entry({ key }));
-  putLines(file, linesOf(file).slice(0, kept));
-  // Lines of another process, which does not know the removed lines, do not hide the gap.
-  if (kept > 0) await writeLog(file, 'x', 'y', 'z');
-  log.recordMutation(entry({ key: 'd' }));
-  expect((await verify(file)).faults).not.toEqual([]);
-});
+])(
+  'The next line that a running process writes to the audit log reveals that %s before it were removed',
+  async (_what, kept) => {
+    const file = temporaryLog();
+    const { log } = openLog(file);
+    for (const key of ['a', 'b', 'c']) log.recordMutation(entry({ key }));
+    putLines(file, linesOf(file).slice(0, kept));
+    // Lines of another process, which does not know the removed lines, do not hide the gap.
+    if (kept > 0) await writeLog(file, 'x', 'y', 'z');
+    log.recordMutation(entry({ key: 'd' }));
+    expect((await verify(file)).faults).not.toEqual([]);
+  },
+);
 
 test.each([
   ['without a key', null],

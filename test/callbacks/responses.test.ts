@@ -206,7 +206,7 @@ describe('The log of the gateway', () => {
     expect(logLines).toEqual([]);
   });
 
-  test('has an entry for an internal error on another path', async () => {
+  test('has an entry for an internal error on a path outside /callbacks/', async () => {
     await untilEnd(bare('GET /broken', [close]));
     expect(logLines).toHaveLength(1);
   });

@@ -69,7 +69,7 @@ export const bugs = [
     id: 'access-scope-of-card-number',
     promise: 'A payment with a full card number needs the scope cards:direct.',
     file: 'src/resolvers/mutation-resolver.ts',
-    find: "if (takesCardNumber(method)) requireScope(caller, 'cards:direct');",
+    find: "if (takesCardNumber(method)) requireAnyScope(caller, 'cards:direct');",
     replace: '',
     tests: ['test/auth/scopes.test.ts'],
   },

@@ -102,7 +102,7 @@ export const bugs = [
     promise: 'The message of an unexpected error reaches no caller.',
     file: 'src/http/graphql/graphql-errors.ts',
     find: '    message: INTERNAL_ERROR_MESSAGE,',
-    replace: '    message: formatted.message,',
+    replace: '    message: formattedError.message,',
     tests: ['test/exactly-once/attempts.test.ts'],
   },
   {

@@ -87,7 +87,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('starts the gateways after migrate and nginx after both gateways, which trust only the address of nginx', () => {
+  test('starts migrate, then the gateways, then nginx, and makes the gateways trust only the address of nginx', () => {
     const healthy = gateways.map(([name]) => [name, { condition: 'service_healthy' }]);
     expect(compose.services).toMatchObject({
       nginx: { depends_on: Object.fromEntries(healthy) as object },

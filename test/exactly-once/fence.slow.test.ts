@@ -84,10 +84,10 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
 
   // If the input has no external id, the gateway derives it from the key.
   test.each([
-    ['payment', {}],
-    ['payment', WITHOUT_ID],
-    ['payout', {}],
-  ] as const)('finds the %s of a lost attempt when the create is repeated: %o', async (kind, over) => {
+    ['payment', 'with an external id', {}],
+    ['payment', 'without an external id', WITHOUT_ID],
+    ['payout', 'with an external id', {}],
+  ] as const)('finds the %s of a lost attempt when the create %s is repeated', async (kind, _input, over) => {
     const [key, { transactionId }] = await createThenLose(kind, over);
     const found = { result: SUCCESS[kind], replayed: true, transactionId };
     expect(await harness.create(kind, key, over)).toMatchObject(found);

@@ -176,14 +176,17 @@ describeSqlite('An idempotency key that is used again', (harnesses) => {
     ['externalId', 'payment', { externalId: 'another order' }],
     ['method', 'payment', { method: { redirect: 'HAVALE' } }],
     ['operation', 'payout', {}],
-  ] as const)('causes a conflict that names the field, not its value: %s', async (part, kind, other) => {
-    const key = newKey();
-    await harness.create('payment', key);
-    const { result, message } = await harness.create(kind, key, other);
-    expect(result).toBe('IdempotencyConflictError');
-    expect(message).toContain(part);
-    expect(message).not.toMatch(/77\.70|another order/);
-  });
+  ] as const)(
+    'with another %s causes a conflict error that names it, but not its value',
+    async (part, kind, other) => {
+      const key = newKey();
+      await harness.create('payment', key);
+      const { result, message } = await harness.create(kind, key, other);
+      expect(result).toBe('IdempotencyConflictError');
+      expect(message).toContain(part);
+      expect(message).not.toMatch(/77\.70|another order/);
+    },
+  );
 
   test.each(OTHER_INPUTS)('causes a conflict error when %s', async (_name, input, other) => {
     const key = newKey();

@@ -185,7 +185,7 @@ describeInBrowser('The checkout example', (browser) => {
     expect(inputs).toEqual(Array(3).fill(inputs[0]));
   });
 
-  test('resolves an unknown outcome without the payer, and creates one payment', async () => {
+  test('resolves an unknown outcome without any action of the payer, and creates only one payment', async () => {
     const { page } = await openPage();
     const before = created();
     // With these cents lookups do not find the payment for a while.

@@ -74,7 +74,7 @@ const statusAt = (url: string): Promise<number | 'refused'> =>
 const bodiesOf = (responses: readonly { body: string }[]): unknown[] =>
   responses.map(({ body }) => JSON.parse(body) as unknown);
 
-describe('A gateway after SIGTERM', () => {
+describe('A gateway after SIGTERM or SIGINT', () => {
   test('completes requests in flight, accepts no new requests, and does not wait for idle clients', async () => {
     const program = await start(ENDLESS);
     expect(await statusAt(`${baseOf(program)}/readyz`)).toBe(200);

@@ -51,7 +51,11 @@ describeStores('/readyz', (harnesses) => {
     expect(await until(readiness, isReady)).toMatchObject({ status: 'ready' });
     await outage.down();
     const checks = { journal: 'down', clock: 'steady', draining: false };
-    expect(await until(readiness, (now) => !isReady(now))).toMatchObject({ status: 'not ready', checks });
+    expect(await until(readiness, (now) => !isReady(now))).toMatchObject({
+      httpStatus: 503,
+      status: 'not ready',
+      checks,
+    });
     const page = await scrape(base());
     expect(page.sum('paygraph_journal_up')).toBe(0);
     // A SQLite file that another process locks can still be read.

@@ -57,7 +57,7 @@ describe.each(TRANSPORTS)('A subscription over %s', (_name, connect) => {
     },
   );
 
-  test('sends each change once although other lookups find no change', async () => {
+  test('sends each change once, and nothing after lookups that find no change', async () => {
     const id = harness.addPayment();
     const watching = await watchPayment(connect(harness), id).received(1);
     const changes: Json[] = [{ status: 'processing' }, { payment_method: AT_PROVIDER }];

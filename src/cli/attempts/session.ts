@@ -7,7 +7,7 @@ import { readOperator } from './operator';
 /** Maximum number of attempts of unknown outcome that a command reads. */
 const MAX_UNKNOWN_ATTEMPTS = 100_000;
 
-/** Error message if Session.findAttempt() finds no attempt. */
+/** Error message if CliSession.findAttempt() finds no attempt. */
 export const ATTEMPT_NOT_FOUND_MESSAGE =
   'No attempt has this id or idempotency key. If several clients used the key, use the id of the attempt.';
 

@@ -86,7 +86,7 @@ async function settleOne(
   const isCreatedByOther = await journal
     .recordOutcome(attempt.id, requestedOutcome(request, Math.floor(await journal.time())))
     .then(
-      (isOutcomeRecorded) => !isOutcomeRecorded,
+      (isSettled) => !isSettled,
       () => false,
     );
   // recordOutcome() resolves before the outcome is on disk. checkWrite() syncs a test row and, with it, the outcome.

@@ -99,7 +99,7 @@ export interface Check {
   run(context: CheckContext): Promise<Finding[]> | Finding[];
 }
 
-const findingCreator =
+const findingCreatorForStatus =
   (status: 'warning' | 'failed') =>
   (code: ProblemCode, message: string): Finding => ({ status, code, message, remedy: REMEDY_BY_CODE[code] });
 
@@ -107,8 +107,8 @@ const findingCreator =
 export const findingOf = {
   ok: (message: string): Finding => ({ status: 'ok', code: 'ok', message }),
   skipped: (message: string): Finding => ({ status: 'skipped', code: 'skipped', message }),
-  warning: findingCreator('warning'),
-  failed: findingCreator('failed'),
+  warning: findingCreatorForStatus('warning'),
+  failed: findingCreatorForStatus('failed'),
 };
 
 /** Result of each check that needs a real payment service, if the gateway uses the embedded sandbox. */

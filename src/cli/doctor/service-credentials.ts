@@ -104,7 +104,7 @@ async function checkBySignedLookups(
     });
     const response = await lookUpUnknownPayment(unknownKeyTransport, randomUUID()).catch(() => null);
     void unknownKeyTransport.close();
-    // Any web server can respond "not found", but only the payment service rejects an unknown key with 401.
+    // Any web server can respond "not found". A server that checks API keys rejects an unknown key with 401.
     const message = `A lookup with an unknown API key got the status ${response?.status} instead of 401.`;
     if (response && response.status !== 401)
       findings.push(findingOf.warning('unknown_key_accepted', message));

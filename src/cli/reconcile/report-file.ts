@@ -57,7 +57,7 @@ const REPORT_COLUMNS: readonly ReportColumn[] = [
   ['attemptId', ({ attempt }) => attempt.id],
 ];
 
-/** The attempts that a run of `reconcile` compares. --resume continues a run only with the same selection. */
+/** Selects the attempts that `reconcile` compares and reports. --resume continues a run only with the same selection. */
 interface AttemptSelection extends Omit<AttemptsByStartQuery, 'after'> {
   /** Whether the report file also contains the attempts that agree. */
   all: boolean;

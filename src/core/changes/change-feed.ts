@@ -82,8 +82,7 @@ export class ChangeFeed {
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
         if (error instanceof PositionExpired || position === null || position === after)
           throw error instanceof PositionExpired ? error : journalUnreadableError();
-        // Earlier reads of this call have passed changes that the reader may not see. The next call continues after
-        // them.
+        // Earlier reads of this call skipped changes that the reader may not see. The next call continues after them.
         return { changes: [], hasMore: true, endPosition: position };
       });
       const { changes, hasMore, endPosition } = page;

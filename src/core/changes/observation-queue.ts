@@ -28,7 +28,7 @@ export class ObservationQueue {
   readonly #inFlightByTransaction = new Map<string, QueuedObservation[]>();
   readonly #writeCounter = new InFlightCounter();
   #queuedCount = 0;
-  #failedWriteCount = 0;
+  #retriesSinceSuccess = 0;
   #retryTimer: Timer | undefined;
 
   constructor(private readonly journalSession: JournalSession) {}
@@ -67,7 +67,7 @@ export class ObservationQueue {
   async flush(): Promise<void> {
     this.#retryTimer?.cancel();
     this.#retryTimer = undefined;
-    this.#failedWriteCount = 0;
+    this.#retriesSinceSuccess = 0;
     this.#startWrites();
     await this.#writeCounter.waitUntilIdle();
   }
@@ -92,7 +92,7 @@ export class ObservationQueue {
     if (result === undefined) this.#retryLater();
     else {
       observations.shift();
-      this.#failedWriteCount = 0;
+      this.#retriesSinceSuccess = 0;
       this.#finishObservation(first, result);
     }
     if (observations.length > 0) this.#waitingByTransaction.set(transactionKey, observations);
@@ -106,8 +106,8 @@ export class ObservationQueue {
   #retryLater(): void {
     if (this.#retryTimer) return;
     const { clock, runtime } = this.journalSession;
-    const delayMs = backoffMs(RETRY_BACKOFF, this.#failedWriteCount, runtime.random());
-    this.#failedWriteCount += 1;
+    const delayMs = backoffMs(RETRY_BACKOFF, this.#retriesSinceSuccess, runtime.random());
+    this.#retriesSinceSuccess += 1;
     this.#retryTimer = clock.after(delayMs, () => {
       this.#retryTimer = undefined;
       this.#startWrites();

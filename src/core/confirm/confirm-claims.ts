@@ -6,8 +6,8 @@ import { RECORD_TIMEOUT_MS, type JournalSession } from '../journal-session';
 const RECORD_RETRY_EVERY_MS = 1000;
 
 /**
- * Returns the result to record for a confirm that was not carried out. Its outcome is `not_carried_out` if an earlier
- * confirm of the payment still has an unknown result. Otherwise `known`: the results of all its confirms are known.
+ * Returns the result to record for a confirm that was not carried out. The outcome is `not_carried_out` if the result of
+ * an earlier confirm of the payment stays unknown. Otherwise it is `known`: all confirms of the payment have results.
  */
 export const notCarriedOutResult = ({ isPreviousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
   outcome: isPreviousOutcomeUnknown ? 'not_carried_out' : 'known',

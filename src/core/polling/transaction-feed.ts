@@ -113,7 +113,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (poller) runOutsideRequests(() => poller.onSnapshot(snapshot, requestedAtMonotonic));
     const { notifier } = this.options;
     if (!notifier) return;
-    const subjectHash = this.#subjectHashOf(channel, transactionId);
+    const subjectHash = this.#transactionHashOf(channel, transactionId);
     const newStateHash = stateHash(snapshot);
     const hashes = this.#lastHashesOf(subjectHash);
     if (hashes.ownHash === newStateHash) return;
@@ -142,7 +142,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (existing) return existing;
     const { pollSettings, journalSession, notifier, runInSpan, observer } = this.options;
     const { kind } = this;
-    const subjectHash = notifier ? this.#subjectHashOf(channel, transactionId) : undefined;
+    const subjectHash = notifier ? this.#transactionHashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
       clock: journalSession.clock,
       runtime: journalSession.runtime,
@@ -169,7 +169,7 @@ export class TransactionFeed<T extends Snapshot> {
     return poller;
   }
 
-  #subjectHashOf(channel: string, transactionId: string): string {
+  #transactionHashOf(channel: string, transactionId: string): string {
     const { serviceName } = this.options.journalSession;
     return transactionIdHash(`${serviceName} ${this.kind}`, channel, transactionId);
   }

@@ -166,7 +166,7 @@ export class OutcomeRecovery {
     const { journalSession } = this.options;
     const isOtherObserver = absence.observer !== '' && absence.observer !== journalSession.instanceId;
     const dueInMs = (nextRecheckAt ?? 0) - journalSession.clock.now();
-    // A due time further ahead than any delay is void: the journal's clock was set back.
+    // Ignore a due time further ahead than any recheck delay can be: the journal's clock was set back after it.
     return isOtherObserver && dueInMs > -OBSERVER_EXCLUSIVE_CLAIM_MS && dueInMs <= MAX_RECHECK_DELAY_MS * 2;
   }
 

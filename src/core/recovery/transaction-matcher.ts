@@ -71,7 +71,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
 
   /**
    * @param keepMs time in ms for which the journal keeps attempts with a final outcome
-   * @param secrets values of the request, such as the card number, that are redacted in responses
+   * @param requestSecrets values of the request, such as the card number, that are redacted in responses
    */
   constructor(
     private readonly payments: PaymentsApi,
@@ -174,17 +174,17 @@ export const knownPayoutFromJournal = (attempt: AttemptFields): KnownPayout => (
 export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   readonly kind = 'payout';
 
-  /** @param secrets values of the request that are redacted in responses */
+  /** @param requestSecrets values of the request that are redacted in responses */
   constructor(
     private readonly payouts: PayoutsApi,
     private readonly journalSession: JournalSession,
-    private readonly secrets: readonly string[] = [],
+    private readonly requestSecrets: readonly string[] = [],
   ) {}
 
   async find(attempt: AttemptFields): Promise<LookupMatch<PayoutResource>> {
     const { channel, externalId } = attempt;
     const knownPayout = { ...knownPayoutFromJournal(attempt), isFromUnprovenAttempt: true };
-    const lookupKey = { channel, externalId, amount: attempt, secrets: this.secrets };
+    const lookupKey = { channel, externalId, amount: attempt, secrets: this.requestSecrets };
     const lookup = await this.payouts.lookUpWithOrigin(lookupKey, () => knownPayout);
     const { transaction: payout, isFromService } = lookup;
     if (!payout) return { kind: 'nothing', isFromService };
@@ -204,7 +204,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   }
 
   async lookUpOrReadFromJournal(attempt: Attempt): Promise<PayoutResource> {
-    const { secrets } = this;
+    const { requestSecrets: secrets } = this;
     const { channel, transactionId, wireStatus } = attempt;
     const knownPayout = knownPayoutFromJournal(attempt);
     const payout = transactionId

@@ -23,6 +23,7 @@ const EPOCH_SELECT_BY_DIALECT = {
 };
 
 const READABLE_CHANGE_CONDITION = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
+/** Selects the changes of one merchant channel. Needs a CTE `feed`. */
 const CHANNEL_FEED_CONDITION = 'feed_id = (SELECT id FROM feed)';
 const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const POSITION_COLUMN_LIST = POSITION_COLUMNS.join(', ');

@@ -24,7 +24,7 @@ export interface ChangePosition {
   seq: number;
 }
 
-/** The position before all changes. */
+/** Where a reader without a position starts. Every real epoch is greater than 0. */
 export const BEFORE_FIRST_CHANGE: ChangePosition = { epoch: 0, xid: 0, seq: 0 };
 
 /** Status and state of a transaction in a response of the payment service, and the due time of the next lookup. */

@@ -17,7 +17,6 @@ import { toJsonValue, newAttemptId, shortHash, toStoredBytes, type Dialect } fro
  * `stored_attempts`, and the table `reservations` becomes `reserved_external_ids`.
  */
 
-/** Access to the database that is migrated. */
 export interface MigrationDatabase {
   dialect: Dialect;
   execute(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
@@ -149,10 +148,10 @@ const SELECT_OLD_ATTEMPTS_COPIED_WHILE_OPEN = `SELECT attempts.*, ${IS_RESERVED_
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${OPEN_ATTEMPT_CONDITION})`;
 
 /**
- * Statements of the final step: `lock` runs before the last rows are copied, `finish` afterwards. In PostgreSQL,
- * queries of gateways of the previous version wait for the locks of `lock`, then fail because the old tables are gone.
+ * Statements of the final step: `lock` runs before the last rows are copied, `finish` afterwards. In PostgreSQL, queries
+ * of gateways of the previous version wait for the locks of `lock`. Afterwards `attempts` is a view, so inserts fail.
  */
-const FINAL_STATEMENTS_BY_DIALECT = {
+const FINAL_STEP_STATEMENTS_BY_DIALECT = {
   sqlite: { lock: [], finish: [] },
   postgres: {
     lock: ["SET LOCAL lock_timeout = '5s'", 'LOCK TABLE attempts, reservations IN ACCESS EXCLUSIVE MODE'],
@@ -193,11 +192,11 @@ export async function convertAttempts(
   });
   while (await runStep(copyNextBatch));
   await runStep(async () => {
-    await executeAll(database, FINAL_STATEMENTS_BY_DIALECT[dialect].lock);
+    await executeAll(database, FINAL_STEP_STATEMENTS_BY_DIALECT[dialect].lock);
     while (await copyNextBatch());
     const rowsCopiedWhileOpen = await execute(SELECT_OLD_ATTEMPTS_COPIED_WHILE_OPEN);
     if (rowsCopiedWhileOpen.length > 0) await converter.convert(rowsCopiedWhileOpen);
-    await executeAll(database, FINAL_STATEMENTS_BY_DIALECT[dialect].finish);
+    await executeAll(database, FINAL_STEP_STATEMENTS_BY_DIALECT[dialect].finish);
     for (const tableName of ['attempts', 'reservations', 'attempt_conversion'])
       await execute(`DROP TABLE ${tableName}`);
     // Settlement proposals refer to the old ids of attempts, so all proposals are deleted.

@@ -93,12 +93,12 @@ export async function inspectSqlite(sqlitePath: string, busyTimeoutMs: number): 
 
 /**
  * Reads the state of a journal in PostgreSQL. Rejects with the error of PostgreSQL or the network.
- * @param timeLimitMs time limit in ms of connecting, and of each query
+ * @param queryTimeoutMs time limit in ms of connecting, and of each query
  */
-export async function inspectPostgres(url: string, timeLimitMs: number): Promise<PostgresFacts> {
+export async function inspectPostgres(url: string, queryTimeoutMs: number): Promise<PostgresFacts> {
   const client = new PostgresHostChooser(url).createClient({
-    connectionTimeoutMillis: timeLimitMs,
-    query_timeout: timeLimitMs,
+    connectionTimeoutMillis: queryTimeoutMs,
+    query_timeout: queryTimeoutMs,
     application_name: 'paygraph doctor',
     // These are the gateway's options: if a connection pooler rejects them, inspectPostgres() fails too.
     options: PLANNER_OPTIONS,

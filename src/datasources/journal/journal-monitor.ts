@@ -79,9 +79,9 @@ export class JournalMonitor {
    */
   onCallEnd(methodName: string, fault: JournalErrorInfo | null): void {
     if (methodName === 'checkWrite') return;
-    if (methodName === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
+    if (methodName === 'insertAttempt' && !fault) this.#lastInsertAt = this.#monotonicMs();
     if (!fault) return;
-    const now = this.#now();
+    const now = this.#monotonicMs();
     if (!this.#fault && now - (this.#loggedAtByReason.get(fault.reason) ?? -Infinity) >= LOG_INTERVAL_MS) {
       this.#loggedAtByReason.set(fault.reason, now);
       const { reason, code, message } = fault;
@@ -108,7 +108,7 @@ export class JournalMonitor {
   }
 
   async #checkNow(): Promise<void> {
-    const startedAt = this.#now();
+    const startedAt = this.#monotonicMs();
     this.#lastCheckAt = startedAt;
     if (!this.#fault && startedAt - this.#lastInsertAt < CHECK_INTERVAL_MS) return;
     const isLargeCheck =
@@ -138,7 +138,7 @@ export class JournalMonitor {
   }
 
   #onUnavailable(fault: JournalErrorInfo): void {
-    const now = this.#now();
+    const now = this.#monotonicMs();
     const { reason, code, message } = fault;
     if (!this.#fault) this.#failingSince = now;
     const isLogDue = this.#fault?.reason !== reason || now - this.#unavailableLoggedAt >= LOG_INTERVAL_MS;
@@ -151,10 +151,10 @@ export class JournalMonitor {
   }
 
   #failedForSeconds(): number {
-    return Math.round((this.#now() - this.#failingSince) / 1000);
+    return Math.round((this.#monotonicMs() - this.#failingSince) / 1000);
   }
 
-  #now(): number {
+  #monotonicMs(): number {
     return this.options.clock.monotonic();
   }
 }

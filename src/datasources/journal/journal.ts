@@ -160,6 +160,7 @@ export interface TransactionRef {
 }
 
 export interface AttemptQuery {
+  /** Base URL of the payment service, or the id of the embedded sandbox. */
   service: string;
   client: string;
   channel: string;

@@ -119,9 +119,9 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   /** Begins a new epoch (see ChangePosition) if the journal has moved to another database. */
   protected abstract raiseEpochIfJournalMoved(): Promise<void>;
   /**
-   * Returns a horizon (see #lastHorizon) that only database transactions that write changes can hold back (see
-   * READ_WRITERS_HORIZON in postgres/change-statements.ts); 0 if it cannot be determined. SQLite does not have this
-   * method, because there each committed change is readable immediately.
+   * Returns a horizon like #lastHorizon. Database transactions that write no changes cannot hold it back. 0 if it cannot
+   * be determined. See READ_WRITERS_HORIZON in postgres/change-statements.ts. SQLite does not have this method, because
+   * there each committed change is readable immediately.
    */
   protected readWritersHorizon?(): Promise<number>;
 
@@ -183,7 +183,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   /**
-   * Whether some changes are not readable yet, and the horizon has been the same for more than MAX_HORIZON_DELAY_MS.
+   * Whether some changes are not readable yet, and the horizon (see #lastHorizon) has been the same for more than MAX_HORIZON_DELAY_MS.
    * If so, readChanges() reads again, with the horizon of readWritersHorizon().
    */
   #isHorizonStuck(row: Row): boolean {

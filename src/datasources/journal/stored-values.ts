@@ -13,7 +13,7 @@ export const COLUMN_TYPES = {
 
 const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Length in bytes of the hash of an idempotency key. An attempt id begins with this hash. */
+/** Length in bytes of the hash of service, client and idempotency key. An attempt id begins with this hash. */
 export const KEY_HASH_BYTES = 12;
 /** Number of random hexadecimal digits at the end of an attempt id. */
 const ATTEMPT_ID_RANDOM_DIGIT_COUNT = 8;

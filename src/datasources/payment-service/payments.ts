@@ -119,8 +119,8 @@ export class PaymentsApi {
   }
 
   /** Builds a payment from journal data. The first access to a field that is not in the journal starts a lookup. */
-  resourceFromJournal(transactionId: string, status: string, known: KnownPayment): PaymentResource {
-    return this.#toResource({ transaction_id: transactionId, status }, known);
+  resourceFromJournal(transactionId: string, wireStatus: string, known: KnownPayment): PaymentResource {
+    return this.#toResource({ transaction_id: transactionId, status: wireStatus }, known);
   }
 
   /**

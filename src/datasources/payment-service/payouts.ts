@@ -94,8 +94,8 @@ export class PayoutsApi {
   }
 
   /** Builds a payout from journal data, without a lookup. */
-  resourceFromJournal(transactionId: string, status: string, known: KnownPayout): PayoutResource {
-    return readPayout({ transaction_id: transactionId, status }, known);
+  resourceFromJournal(transactionId: string, wireStatus: string, known: KnownPayout): PayoutResource {
+    return readPayout({ transaction_id: transactionId, status: wireStatus }, known);
   }
 }
 

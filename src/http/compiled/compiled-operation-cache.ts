@@ -60,7 +60,7 @@ export class CompiledOperationCache {
     }),
   };
 
-  /** Records the content type that Apollo sent for an Accept header. tryExecute() sends the same content type. */
+  /** Records the content type that Apollo sent for an Accept header. tryExecute() returns it for the same header. */
   recordContentType(accept: string | undefined, contentType: unknown): void {
     if (typeof contentType === 'string' && (accept ?? '').length <= MAX_ACCEPT_HEADER_LENGTH)
       this.#contentTypeByAccept.set(accept ?? '', contentType);

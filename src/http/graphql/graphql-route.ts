@@ -109,8 +109,9 @@ function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): v
 
 /**
  * Whether a GET has an Accept header that begins with text/html, as when a browser opens the URL as a page. If the
- * landing page is on, such a request is not authenticated, because it gets that page. If the `q` values of the header
- * prefer JSON, Apollo's CSRF check or UNAUTHENTICATED_PAGE_REQUEST_ERROR rejects the request, so nothing is executed.
+ * landing page is on, such a request is not authenticated, because it gets that page. Apollo reads the `q` values of the
+ * header, so it may treat such a request as an operation. Its CSRF check or UNAUTHENTICATED_PAGE_REQUEST_ERROR then
+ * rejects the request, so nothing is executed without authentication.
  */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');

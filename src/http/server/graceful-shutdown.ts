@@ -43,7 +43,10 @@ export class GracefulShutdown {
     app.addHook('preClose', async () => this.#closeConnections());
   }
 
-  /** Sends `connection: close` with every response from now on, so that clients reconnect to other instances. */
+  /**
+   * From now on, sends `connection: close` with the last response of each connection, so that clients reconnect to other
+   * instances.
+   */
   startDraining(): void {
     this.isDraining = true;
     for (const { latestResponse } of this.#httpConnections()) closeConnectionAfter(latestResponse);

@@ -23,7 +23,7 @@ interface WebSocketOptions {
   subscriptionService: SubscriptionService;
   /** Limits the number of authenticated connections, with and without subscriptions. */
   connectionQuota: QuotaLimiter;
-  /** Interval at which pings are sent. */
+  /** Calls the functions that send pings to open connections. */
   heartbeatInterval: SharedInterval;
 }
 

@@ -233,7 +233,9 @@ export class AuditLog {
       if (deletedNames.length > 0)
         this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deletedNames.join(', ')}`);
     } catch (error) {
-      this.#report(`rotating the audit log, or deleting rotated files, failed (${fileErrorText(error)})`);
+      this.#report(
+        `the audit log was not rotated, or rotated files were not deleted (${fileErrorText(error)}); entries are still written, and rotation is tried again after another AUDIT_LOG_ROTATE_MB`,
+      );
       // Try to rotate again when the file has grown by another `maxBytes`, not at every line.
       this.#rotateAtBytes = this.#file.sizeBytes + maxBytes;
     }

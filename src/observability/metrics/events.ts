@@ -82,10 +82,11 @@ export function paymentMetrics(registry: Registry) {
     onMutationEnded: (mutationName: string, outcome: string, replayed: boolean): void =>
       mutationCounter.inc({ call: mutationName, outcome: limitOutcome(outcome), replayed: String(replayed) }),
     /**
-     * Counts a try to recover an unknown outcome by a lookup. `result`: `found`, `not_sent`, or `missing` if the
+     * Counts a try to recover an unknown outcome by a lookup. `recoveryResult`: `found`, `not_sent`, or `missing` if the
      * outcome is still unknown (see RecoveryResultKind).
      */
-    onRecoveryResult: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
+    onRecoveryResult: (kind: string, recoveryResult: string): void =>
+      recoveryCounter.inc({ kind, result: recoveryResult }),
     /** Counts a run of the job that recovers unknown outcomes. `hasSucceeded`: false if the run failed. */
     onRecoveryJobRun: (hasSucceeded: boolean): void => countReconcilerRun(hasSucceeded ? 'done' : 'failed'),
     /** Counts a jump of a clock: `system` (of this machine) or `journal` (of the journal's database). */

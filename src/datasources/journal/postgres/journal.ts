@@ -105,9 +105,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
     },
   });
   readonly #syncBatcher = new Batcher<null, null>({
-    flush: async (syncRequests, deadlineMs) => {
+    flush: async (waitingSyncs, deadlineMs) => {
       await this.#mainPool.queryDurably(SYNC_EARLIER_COMMITS, [], deadlineMs);
-      return syncRequests;
+      return waitingSyncs;
     },
     maxBatchSize: Number.MAX_SAFE_INTEGER,
     maxBatchesInFlight: 1,

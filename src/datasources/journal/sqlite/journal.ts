@@ -103,12 +103,14 @@ export class SqliteJournal extends SqlJournal implements Journal {
   async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
     const { service, client, channel, kind, externalId, id, reservesExternalId, fenceSince } = attempt;
     const [keyHash, idBytes] = idValues(id);
-    const reservationValues = [service, channel, toStoredBytes(externalId), idBytes];
+    const externalIdReservationValues = [service, channel, toStoredBytes(externalId), idBytes];
     const groupValues = [service, client, channel, kind];
-    const conditionValues = [fenceSince, reservesExternalId ? 1 : 0, ...reservationValues];
+    const conditionValues = [fenceSince, reservesExternalId ? 1 : 0, ...externalIdReservationValues];
     const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, fenceSince);
     const [row] = await this.#writeAll(
-      ...(reservesExternalId ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...reservationValues)] : []),
+      ...(reservesExternalId
+        ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...externalIdReservationValues)]
+        : []),
       ...(this.knownGroupKeys.has(attemptGroupKey(attempt))
         ? []
         : [sql(CREATE_ATTEMPT_GROUP, ...groupValues)]),

@@ -71,24 +71,25 @@ export class ResiliencePolicy {
     // wait for the end of the probe.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('rejected_locally', true, 'HALF_OPEN'));
-    const slotGrant = Promise.withResolvers<() => void>();
-    const slotRelease = Promise.withResolvers<undefined>();
-    const fail = (code: string): void => slotGrant.reject(new RequestFailure('rejected_locally', true, code));
+    const deferredGrant = Promise.withResolvers<() => void>();
+    const deferredRelease = Promise.withResolvers<undefined>();
+    const fail = (code: string): void =>
+      deferredGrant.reject(new RequestFailure('rejected_locally', true, code));
     const timer = this.runtime.after(timeoutMs, () => {
       fail('NO_SLOT');
       // If the bulkhead grants a slot after the timeout, free it immediately.
-      slotRelease.resolve(undefined);
+      deferredRelease.resolve(undefined);
     });
     const holdSlot = (): Promise<undefined> => {
       timer.cancel();
-      slotGrant.resolve(() => slotRelease.resolve(undefined));
-      return slotRelease.promise;
+      deferredGrant.resolve(() => deferredRelease.resolve(undefined));
+      return deferredRelease.promise;
     };
     this.#bulkheadByName[bulkheadName].execute(holdSlot).catch((error: unknown) => {
       timer.cancel();
       fail(error instanceof Error ? error.name : 'REFUSED');
     });
-    return slotGrant.promise;
+    return deferredGrant.promise;
   }
 
   /** Returns for each circuit breaker whether it is open or half open. */

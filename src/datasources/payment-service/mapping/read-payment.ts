@@ -22,7 +22,7 @@ import type { RequestAmount } from './responses';
 export interface KnownPayment {
   channel: string;
   externalId?: string | null;
-  /** The payment method in the request. */
+  /** The payment method of the create, the confirm or the journal entry. Used if the response has no method type. */
   definition?: PaymentMethodDefinition;
   /** Fields of payment_method in the request, named as in the API of the service. */
   methodFields?: WireObject;
