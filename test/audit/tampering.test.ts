@@ -193,7 +193,7 @@ describe('An audit log line whose process died while writing it', () => {
     expect(notes).toHaveLength(1);
   });
 
-  test('is told apart from a complete line that was truncated later, which is reported as a fault', async () => {
+  test('is distinguished from a complete line that was truncated later, which is reported as a fault', async () => {
     const file = await twoStarts();
     const lines = linesOf(file);
     putLines(file, rewritten(5, /.{50}$/, '')(lines));

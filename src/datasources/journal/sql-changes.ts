@@ -183,8 +183,8 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   /**
-   * Whether some changes are not readable yet, and the horizon (see #lastHorizon) has been the same for more than MAX_HORIZON_DELAY_MS.
-   * If so, readChanges() reads again, with the horizon of readWritersHorizon().
+   * Whether some changes are not readable yet, and the horizon (see #lastHorizon) has been the same for more than
+   * MAX_HORIZON_DELAY_MS. If so, readChanges() reads again, with the horizon of readWritersHorizon().
    */
   #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);

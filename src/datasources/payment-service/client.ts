@@ -180,7 +180,3 @@ export function lookupQueryString({ channel, transactionId, externalId }: Lookup
   if (externalId !== undefined) parts.push(`external_id=${encodeURIComponent(externalId)}`);
   return parts.join('&');
 }
-
-/** Applies `map` to the response of an accepted create or confirm. Returns other outcomes unchanged. */
-export const mapAccepted = <A, B>(outcome: MutationOutcome<A>, map: (json: A) => B): MutationOutcome<B> =>
-  outcome.kind === 'accepted' ? { kind: 'accepted', transaction: map(outcome.transaction) } : outcome;

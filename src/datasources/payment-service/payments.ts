@@ -3,14 +3,8 @@ import type { SelectedMethod } from '../../schema/methods/selected-method';
 import type { CreatePaymentInput } from '../../schema/mutations';
 import { MIN_CALLER_POLL_MS, type CallerPollIntervals, type PaymentResource } from '../../schema/payment';
 import type { WireObject } from '../../shared/wire-object';
-import type { MutationOutcome } from './mapping/responses';
-import {
-  mapAccepted,
-  type LookupKey,
-  type PostOptions,
-  type BulkheadSlots,
-  type ServiceClient,
-} from './client';
+import { mapAccepted, type MutationOutcome } from './mapping/responses';
+import type { BulkheadSlots, LookupKey, PostOptions, ServiceClient } from './client';
 import { addLazyFields, isPartialResponse, readPayment, type KnownPayment } from './mapping/read-payment';
 
 /** A create to send: the input of the mutation, and what the gateway has derived from it. */

@@ -6,14 +6,8 @@ import { PayoutStatus, type PayoutResource } from '../../schema/payout';
 import { toEnumValue } from '../../schema/register-enum';
 import { readVerbatim, redactUnlessEnumValue, readStatus } from '../../redaction/text';
 import { scalarToText, type WireObject } from '../../shared/wire-object';
-import type { MutationOutcome, RequestAmount } from './mapping/responses';
-import {
-  mapAccepted,
-  type LookupKey,
-  type PostOptions,
-  type BulkheadSlots,
-  type ServiceClient,
-} from './client';
+import { mapAccepted, type MutationOutcome, type RequestAmount } from './mapping/responses';
+import type { BulkheadSlots, LookupKey, PostOptions, ServiceClient } from './client';
 import type { CreateRequest, FoundListener, LookupResult } from './payments';
 import { requestedAmount, readTransactionError } from './mapping/read-payment';
 

@@ -20,7 +20,7 @@ export interface AuditNotice {
 }
 
 interface AuditOptions {
-  /** Who may create the file if it does not exist. */
+  /** Users that may create the file if it does not exist. */
   creationPolicy: CreationPolicy;
   /** Settings of the rotation; null if this process does not rotate the file. */
   rotation: RotationSettings | null;

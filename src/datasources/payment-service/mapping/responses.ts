@@ -29,6 +29,10 @@ export type MutationOutcome<T> =
   /** The service may or may not have carried out the create or confirm. */
   | { kind: 'unknown' };
 
+/** Applies `map` to the response of an accepted create or confirm. Returns other outcomes unchanged. */
+export const mapAccepted = <A, B>(outcome: MutationOutcome<A>, map: (json: A) => B): MutationOutcome<B> =>
+  outcome.kind === 'accepted' ? { kind: 'accepted', transaction: map(outcome.transaction) } : outcome;
+
 const textMatchesOrIsMissing = (actual: unknown, expected: string | undefined): boolean =>
   actual === undefined || actual === null || expected === undefined || actual === expected;
 
