@@ -85,6 +85,27 @@ describePostgresJournal('The fence of a journal that may have lost attempts', (f
     // Reading the state again does not raise it again.
     await expect(fixture.journal.readFenceState()).resolves.toMatchObject({ fence });
   });
+
+  const LATER_TIMELINE = `UPDATE journal_state SET identity = regexp_replace(identity, '/[0-9A-F]+/', '/0000000A/')`;
+
+  test('is seen by every instance that reads it while another instance raises it', async () => {
+    const journals = [fixture.journal, await fixture.open(), await fixture.open()];
+    await Promise.all(journals.map((journal) => journal.readFenceState()));
+    for (let round = 0; round < 5; round += 1) {
+      await fixture.journal.setFence(null);
+      await fixture.store.rows(LATER_TIMELINE);
+      const states = await Promise.all(journals.map((journal) => journal.readFenceState()));
+      expect(states.map(({ fence }) => fence?.reason)).toEqual(journals.map(() => 'failover'));
+    }
+  });
+
+  test('is raised by a failover to a server whose clock is behind', async () => {
+    const future = Date.now() + 60_000;
+    await fixture.store.rows(`UPDATE journal_state SET fence_since = ${future}, fence_reason = 'operator'`);
+    await fixture.store.rows(LATER_TIMELINE);
+    await expect(fixture.journal.readFenceState()).resolves.toMatchObject({ fence: { reason: 'failover' } });
+    await fixture.journal.setFence(null);
+  });
 });
 
 describePostgresJournal('A journal', (fixture) => {

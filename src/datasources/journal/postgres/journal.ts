@@ -2,7 +2,7 @@ import { bytesToUuid } from '../../../shared/uuid';
 import { toWireFields } from '../../../shared/wire-object';
 import { Batcher } from '../batcher';
 import type { Observation, ObservationResult } from '../changes';
-import { AttemptMissing, fenceStateFromRow, type FenceReason, type FenceState } from '../fence';
+import { AttemptMissing, type FenceReason, type FenceState } from '../fence';
 import { notDurableError } from '../journal-error';
 import { backgroundTimeLimitMs, monotonicMs } from '../deadline';
 import {
@@ -33,6 +33,7 @@ import {
   SYNC_EARLIER_COMMITS,
 } from './change-statements';
 import { recordObservations } from './changes';
+import { readFenceState } from './fence';
 import { PostgresHostChooser } from './hosts';
 import { recordOutcomes, type IdentifiedOutcome } from './outcomes';
 import { PLANNER_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
@@ -171,10 +172,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
    * As Journal.readFenceState(). Also rejects with JournalUnavailable if a crash could lose commits (see
    * DURABILITY_CONDITION).
    */
-  async readFenceState(deadlineMs?: number): Promise<FenceState> {
-    const [row = {}] = await this.#mainPool.query(RAISE_FENCE_IF_MOVED_RETURNING_STATE, [], deadlineMs);
-    if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
-    return fenceStateFromRow(row);
+  readFenceState(deadlineMs?: number): Promise<FenceState> {
+    return readFenceState(() => this.#mainPool.query(RAISE_FENCE_IF_MOVED_RETURNING_STATE, [], deadlineMs));
   }
 
   async setFence(reason: FenceReason | null): Promise<void> {

@@ -57,15 +57,17 @@ export const CREATE_ATTEMPT_GROUPS = `INSERT INTO attempt_groups (service, clien
 
 /**
  * Returns the state of the journal (see FenceState). If the journal has moved to another database after a failover or
- * restore, first raises the fence (see Fence).
+ * restore, first raises the fence (see Fence). `is_current` is false if another instance was raising the fence at the
+ * same moment: the statement then returns the state from before, and has to be run again.
  */
 export const RAISE_FENCE_IF_MOVED_RETURNING_STATE = `WITH raised AS (
     UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW_SQL_BY_DIALECT.postgres},
       fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)
         AND split_part(identity, '/', 3) = split_part(journal_identity(), '/', 3) THEN 'failover' ELSE 'restored' END
     WHERE identity <> journal_identity() RETURNING *)
-  SELECT state.*, ${DURABILITY_CONDITION} AS is_durable, (SELECT last_value FROM stored_attempts_seq_seq) AS last_sequence
-  FROM (SELECT * FROM raised UNION ALL SELECT * FROM journal_state ORDER BY fence_since DESC LIMIT 1) AS state`;
+  SELECT state.*, identity = journal_identity() AS is_current, ${DURABILITY_CONDITION} AS is_durable,
+    (SELECT last_value FROM stored_attempts_seq_seq) AS last_sequence
+  FROM (SELECT * FROM raised UNION ALL SELECT * FROM journal_state) AS state ORDER BY is_current DESC LIMIT 1`;
 
 /**
  * Raises the fence (see Fence). Also begins a new epoch of changes, because after a restore, ids of database
