@@ -136,6 +136,16 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 
+  test('sends no confirm for two seconds after the read of the fence before the confirm shows that it was raised', async () => {
+    const { transactionId } = await harness.create('payment', newKey());
+    // The confirm itself reads the fence first, because the clock is not advanced.
+    await raise(harness);
+    expect(await confirm(transactionId, '111111111111')).toMatchObject(UNAVAILABLE);
+    expect(harness.service.requestsTo('confirm')).toHaveLength(0);
+    harness.clock.advance(SETTLED_MS);
+    expect(await confirm(transactionId, '111111111111')).toMatchObject(CREATED);
+  });
+
   test('refuses a create if a lost attempt used its key with another amount', async () => {
     const [key] = await createThenLose('payment');
     const amount = { currency: 'INR', value: '777.00' };

@@ -98,6 +98,7 @@ export class ConfirmService {
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
         // A failover of the journal may have raised the fence (docs/exactly-once.md) since this instance last read it.
         await journalSession.refreshFence();
+        journalSession.requirePropagatedFence();
         const compared = compareWithEarlierInputs(inputHash, beginResult, confirmedInputs, isComparable);
         const mayLackConfirm = journalSession.fence.active !== null;
         const isIncomparable = compared.isIncomparable || mayLackConfirm;
