@@ -37,6 +37,20 @@ describeSqlite('The following of transactions', (harnesses) => {
     },
   );
 
+  test('records a state again if a crash or failover of the database has lost it', async () => {
+    const recorded = await Recorded.start(harnesses, FOLLOW);
+    const { store } = recorded.harness;
+    await firstStates(recorded);
+    await store.rows('CREATE TABLE before_crash AS SELECT * FROM followed_transactions');
+    recorded.move({ state: 'waiting_for_provider' });
+    await recorded.advanceUntil(CONFIRMED);
+    // The commits of changes are not synced, so a crash of PostgreSQL can lose the latest ones.
+    await store.rows(`DELETE FROM changes WHERE state = 'WAITING_FOR_PROVIDER'`);
+    await store.rows(`UPDATE followed_transactions SET (state, changed_at, observed_at, next_lookup_at) =
+      (SELECT state, changed_at, observed_at, next_lookup_at FROM before_crash)`);
+    expect(await recorded.advanceUntil(CONFIRMED)).toEqual([WAITING, CONFIRMED]);
+  });
+
   test('is resumed by another gateway on the same journal', async () => {
     const first = await Recorded.start(harnesses, FOLLOW);
     await first.harness.close();

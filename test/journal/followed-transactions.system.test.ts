@@ -42,6 +42,7 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
       channel: payments[0]!.channel,
       transactionId: payments[0]!.transactionId,
       status: 'PENDING',
+      state: 'WAITING_FOR_CODE',
       succeededAt: 3_000,
       changedAt: 3_000,
       failures: 0,

@@ -97,14 +97,17 @@ export class ChangeRecorder {
   }
 
   /**
-   * Compares the known state of a transaction with its row in the journal, which another instance may have updated.
-   * Returns the known state if the row has the same status and no later change. Otherwise, forgets the known state and
-   * returns undefined.
+   * Compares the known state of a transaction with its row in the journal, which another instance may have updated. A
+   * crash or failover of the database may also have lost the latest change. Returns the known state if the row has the
+   * same status and state, and no later change. Otherwise, forgets the known state and returns undefined.
    */
   revalidateKnownState(followedTransaction: FollowedTransaction): KnownState | undefined {
-    const { kind, transactionId, status, changedAt } = followedTransaction;
+    const { kind, transactionId, status, state, changedAt } = followedTransaction;
     const lastState = this.#knownStatesByKind[kind].peek(transactionId);
-    const isCurrent = lastState?.status === status && changedAt <= (lastState.confirmedAt ?? -Infinity);
+    const isCurrent =
+      lastState?.status === status &&
+      lastState.state === state &&
+      changedAt <= (lastState.confirmedAt ?? -Infinity);
     if (isCurrent) return lastState;
     this.#knownStatesByKind[kind].delete(transactionId);
     this.#followedFilter.forgetNotFollowed(transactionId);

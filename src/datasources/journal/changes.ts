@@ -75,6 +75,8 @@ export interface FollowedTransaction {
   transactionId: string;
   /** The recorded status; null if none is recorded yet. */
   status: string | null;
+  /** The recorded state of a payment; null for payouts, and if the recorded response showed no state. */
+  state: string | null;
   /** When the create was recorded as succeeded. */
   succeededAt: number;
   /** When the recorded status and state were first observed; equal to `succeededAt` if none are recorded yet. */

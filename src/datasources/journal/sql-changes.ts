@@ -58,7 +58,7 @@ function claimFollowedStatement(dialect: Dialect): string {
     WHERE id ${inClause('SELECT id FROM young UNION ALL SELECT id FROM most_overdue')}
     RETURNING id, (SELECT kind FROM attempt_groups WHERE attempt_groups.id = group_id) AS kind,
       (SELECT channel FROM attempt_groups WHERE attempt_groups.id = group_id) AS channel,
-      ${STORED_TEXT_SQL_BY_DIALECT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
+      ${STORED_TEXT_SQL_BY_DIALECT[dialect]('transaction_id')} AS transaction_id, status, state, created_at, changed_at, failures`;
 }
 
 /**
@@ -206,6 +206,7 @@ const followedFromRow = (row: Row): FollowedTransaction => ({
   channel: String(row['channel']),
   transactionId: String(row['transaction_id']),
   status: textOrNull(row['status']),
+  state: textOrNull(row['state']),
   succeededAt: Number(row['created_at']),
   changedAt: Number(row['changed_at']),
   failures: Number(row['failures']),
