@@ -54,6 +54,8 @@ export class JournalSession {
   readonly #unrecordedOutcomes: UnrecordedOutcomes;
   /** Attempts that this instance has inserted, by id, until their first outcome is passed to recordOutcome(). */
   readonly #attemptsInFlightById = new Map<string, AttemptFields>();
+  /** Ids of the confirms that this instance has begun, until their results are recorded. */
+  readonly confirmIdsInFlight = new Set<string>();
   readonly #inFlightMutationCounter = new InFlightCounter();
   #renewalTimer: Timer | undefined;
 
@@ -254,7 +256,9 @@ export class JournalSession {
       this.#renewalTimer = undefined;
       if (this.#inFlightMutationCounter.count === 0) return;
       this.#renewalTimer = this.#scheduleRenewal();
-      this.journal.renew(this.instanceId, this.newLeaseEnd()).catch(() => undefined);
+      // Renews no lease of another id: its insert timed out, but took effect later, so its outcome is never recorded.
+      const ids = [...this.#attemptsInFlightById.keys(), ...this.confirmIdsInFlight];
+      this.journal.renew(this.instanceId, this.newLeaseEnd(), ids).catch(() => undefined);
     });
   }
 }

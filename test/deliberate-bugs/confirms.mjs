@@ -78,7 +78,7 @@ export const bugs = [
     id: 'confirm-lease-not-renewed-postgres',
     promise: 'Another gateway does not take over a confirm that is in flight (PostgreSQL).',
     file: 'src/datasources/journal/sql-journal.ts',
-    find: ', this.write(confirmSql, leaseUntil, owner)]);',
+    find: ', this.write(confirmSql, ...values)]);',
     replace: ']);\n    void confirmSql;',
     tests: ['test/journal/confirms.system.test.ts'],
   },

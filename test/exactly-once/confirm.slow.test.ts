@@ -3,7 +3,7 @@ import { latch } from '../support/latch';
 import type { Fault, FaultReply } from '../support/payment-service/fake-payment-service';
 import { html, reset, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
-import { disconnect, failing, untilDone } from './support/creates';
+import { disconnect, failing, replacing, untilDone } from './support/creates';
 
 const UTR = '749302847561';
 const OTHER_UTR = '318840275593';
@@ -240,5 +240,40 @@ describeSqlite('A confirm', (harnesses) => {
     harness.service.ledger.byId('payment', id)!.state = 'waiting_for_utr';
     expect(await changed.confirm(id, utr(UTR))).toMatchObject(success(false));
     expect(sent()).toBe(2);
+  });
+});
+
+describeSqlite('A confirm that the journal recorded late, after the gateway had given it up', (harnesses) => {
+  test('does not keep later confirms of the payment out while other calls are in flight', async () => {
+    let beginLate: (() => Promise<unknown>) | undefined;
+    let isJournalStalled = false;
+    const harness = await harnesses.start({
+      wrap: replacing('beginConfirm', (begin) => (claim) => {
+        if (!isJournalStalled) return begin(claim);
+        beginLate = () => begin(claim);
+        return Promise.reject(new Error('The commit takes too long.'));
+      }),
+    });
+    const { clock, service } = harness;
+    const { transactionId } = await harness.create('payment', newKey());
+    isJournalStalled = true;
+    expect(await harness.confirm(transactionId ?? '')).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+    isJournalStalled = false;
+    // The gateway tries to end the confirm, which the journal does not show yet.
+    for (let second = 0; second < 3; second += 1) {
+      clock.advance(1000);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await beginLate?.();
+    const held = service.hold();
+    const inFlight = harness.create('payment', newKey());
+    await held.arrived;
+    for (let second = 0; second < 10; second += 1) {
+      clock.advance(1000);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(await harness.confirm(transactionId ?? '')).toMatchObject({ result: 'PaymentSuccess' });
+    held.release();
+    await inFlight;
   });
 });

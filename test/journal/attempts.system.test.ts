@@ -141,9 +141,10 @@ describeJournals('Recording an outcome', (fixture) => {
         ...again.map((attempt) => other.insertAttempt(attempt)),
       ];
       expect(tally(await Promise.all(begins))).toEqual({ started: 60, exists: 60 });
+      const ids = [...attempts, ...again].map(({ id }) => id);
       await Promise.all([
-        ...[...attempts, ...again].map(({ id }) => fixture.journal.recordOutcome(id, OUTCOMES.not_sent)),
-        ...Array.from({ length: 10 }, (_, count) => other.renew(owner, 6_000 + count)),
+        ...ids.map((id) => fixture.journal.recordOutcome(id, OUTCOMES.not_sent)),
+        ...Array.from({ length: 10 }, (_, count) => other.renew(owner, 6_000 + count, ids)),
         ...attempts.map(({ key, service }) => other.insertAttempt(newAttempt({ key, service }))),
       ]);
     }
@@ -236,5 +237,16 @@ describeJournals('The proof that the service has no transaction for an attempt',
     await create({ startedAt: 3, channel: 'channel-2' }, 'elsewhere');
     await expect(beside()).resolves.toBe(`${service}-new`);
     await expect(beside({ kind: 'payout' })).resolves.toBeNull();
+  });
+});
+
+describeJournals('Renewing the leases of attempts', (fixture) => {
+  test('extends only the leases of the given attempts', async () => {
+    const service = newAttempt().service;
+    const [renewed, other] = [newAttempt({ service }), newAttempt({ service })];
+    for (const attempt of [renewed, other]) await fixture.journal.insertAttempt(attempt);
+    await fixture.journal.renew(renewed.owner, 20_000, [renewed.id]);
+    await expect(fixture.journal.claim(renewed.id, newClaim(service))).resolves.toBeNull();
+    await expect(fixture.journal.claim(other.id, newClaim(service))).resolves.toMatchObject({ id: other.id });
   });
 });

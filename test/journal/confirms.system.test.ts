@@ -33,11 +33,20 @@ describeJournals('A confirm in the journal', (fixture) => {
   test('stays in progress while its lease is renewed, and its lease cannot be renewed after it has ended', async () => {
     const first = newConfirm({ owner: newConfirm().confirmId });
     await fixture.journal.beginConfirm(first);
-    await fixture.journal.renew(first.owner, 8_000);
+    await fixture.journal.renew(first.owner, 8_000, [first.confirmId]);
     await expect(fixture.journal.beginConfirm(next(first, { now: 5_001 }))).resolves.toBeNull();
     await fixture.journal.endConfirm(first.confirmId, ENDED.unknown);
-    await fixture.journal.renew(first.owner, 12_000);
+    await fixture.journal.renew(first.owner, 12_000, [first.confirmId]);
     await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(UNKNOWN);
+  });
+
+  test('can be claimed again if the owner renews only the leases of other confirms', async () => {
+    const first = newConfirm({ owner: newConfirm().confirmId });
+    await fixture.journal.beginConfirm(first);
+    await fixture.journal.renew(first.owner, 8_000, [newConfirm().confirmId]);
+    await expect(fixture.journal.beginConfirm(next(first, { now: 5_001 }))).resolves.toEqual(
+      expect.objectContaining({ isPreviousOutcomeUnknown: true }),
+    );
   });
 
   test('can be claimed again if its lease ends implausibly late (over MAX_LEASE_MS from now), because the clock was set back', async () => {

@@ -151,7 +151,7 @@ export class Database {
       hasRival: (attempt) => read('hasRival', () => model.hasRival(attempt)),
       findSucceededOnChannel: (attempt) =>
         read('findSucceededOnChannel', () => model.findSucceededOnChannel(attempt)),
-      renew: (owner, leaseUntil) => write('renew', () => model.renew(owner, leaseUntil)),
+      renew: (owner, leaseUntil, ids) => write('renew', () => model.renew(owner, leaseUntil, ids)),
       claim: (id, claim) => write('claim', () => model.claim(id, claim)),
       claimDue: (claim, limit) => write('claimDue', () => model.claimDue(claim, limit)),
       beginConfirm: (claim) => write('beginConfirm', () => model.beginConfirm(claim)),

@@ -35,7 +35,7 @@ class History {
       [30, () => this.#record(id)],
       [10, () => (journal) => journal.claim(id, claim)],
       [10, () => async (journal) => sorted(await journal.claimDue(claim, 100), (due) => due.id)],
-      [5, () => (journal) => journal.renew(owner, now + 5000)],
+      [5, () => (journal) => journal.renew(owner, now + 5000, this.#ids)],
       [10, () => this.#read(id)],
       [12, () => this.#confirm()],
       [4, () => this.#purge()],

@@ -235,12 +235,12 @@ export class JournalModel {
     return (own[0] ?? found[0])?.transactionId ?? null;
   }
 
-  renew(owner: string, leaseUntil: number): void {
+  renew(owner: string, leaseUntil: number, ids: readonly string[]): void {
     for (const [key, attempt] of this.#attempts)
-      if (attempt.owner === owner && attempt.outcome === 'in_progress')
+      if (attempt.owner === owner && attempt.outcome === 'in_progress' && ids.includes(attempt.id))
         this.#set(this.#attempts, key, { ...attempt, leaseUntil });
     for (const [key, confirm] of this.#confirms)
-      if (confirm.owner === owner && confirm.leaseUntil > 0)
+      if (confirm.owner === owner && confirm.leaseUntil > 0 && ids.includes(confirm.confirmId))
         this.#set(this.#confirms, key, { ...confirm, leaseUntil });
   }
 

@@ -32,7 +32,9 @@ export class ConfirmClaims {
   async begin(claim: ConfirmClaim): Promise<ConfirmBeginResult | null> {
     const pendingBegin = this.journalSession.journal.beginConfirm(claim);
     try {
-      return await this.journalSession.failClosed(pendingBegin);
+      const beginResult = await this.journalSession.failClosed(pendingBegin);
+      if (beginResult) this.journalSession.confirmIdsInFlight.add(claim.confirmId);
+      return beginResult;
     } catch (error) {
       // The journal may have recorded the claim despite the error, so the claim must be ended.
       void pendingBegin.then(
@@ -62,6 +64,7 @@ export class ConfirmClaims {
     try {
       await this.journalSession.journal.endConfirm(claimId, result);
       this.#unrecordedById.delete(claimId);
+      this.journalSession.confirmIdsInFlight.delete(claimId);
     } catch {
       if (!this.#unrecordedById.has(claimId)) {
         this.journalSession.warn(

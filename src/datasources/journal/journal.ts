@@ -229,8 +229,8 @@ export interface Journal extends ChangeJournal {
   findCreated(creator: CreatorAndKind, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */
   list(query: AttemptQuery): Promise<Attempt[]>;
-  /** Extends the leases of the owner's attempts with the outcome `in_progress`, and of its confirms in progress. */
-  renew(owner: string, leaseUntil: number): Promise<void>;
+  /** Extends the leases of the owner's attempts and confirms that are in `ids` and still in progress. */
+  renew(owner: string, leaseUntil: number, ids: readonly string[]): Promise<void>;
   /** Takes over an attempt and marks it as `unknown`. Returns null if it is settled, missing, or still leased. */
   claim(attemptId: string, claim: AttemptClaim): Promise<Attempt | null>;
   /** As claim(), for up to `limit` attempts whose lookup is due (see OBSERVER_EXCLUSIVE_CLAIM_MS) or not scheduled. */

@@ -39,7 +39,7 @@ import {
 } from './rows';
 import { createProposalStore } from './settlement-proposals';
 import { SqlChanges } from './sql-changes';
-import { keyHash, shortHash, toStoredBytes, type Dialect } from './stored-values';
+import { keyHash, shortHash, STORED_TEXT_SQL_BY_DIALECT, toStoredBytes, type Dialect } from './stored-values';
 
 const MAX_QUEUED_LIST_CALLS = 16;
 const MAX_KNOWN_ATTEMPT_GROUPS = 10_000;
@@ -215,13 +215,18 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     });
   }
 
-  async renew(owner: string, leaseUntil: number): Promise<void> {
+  async renew(owner: string, leaseUntil: number, ids: readonly string[]): Promise<void> {
+    const { dialect } = this;
+    const { inClause, jsonElements, skipLockedClause } = DIALECTS[dialect];
+    const inIds = inClause(`SELECT value ->> 0 FROM ${jsonElements}`);
+    const idsJson = JSON.stringify(ids.map((id) => [id]));
     // Locked rows are skipped: their outcomes are being recorded, so their leases are not needed any more.
     const attemptSql = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashSql('id')} IN (
-      SELECT ${keyHashSql('id')} FROM stored_attempts
-      WHERE owner = ? AND ${OPEN_ATTEMPT_CONDITION} AND state = 'p' ${DIALECTS[this.dialect].skipLockedClause})`;
-    const confirmSql = 'UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0';
-    await Promise.all([this.write(attemptSql, leaseUntil, owner), this.write(confirmSql, leaseUntil, owner)]);
+      SELECT ${keyHashSql('id')} FROM stored_attempts WHERE owner = ? AND ${OPEN_ATTEMPT_CONDITION} AND state = 'p'
+        AND ${STORED_TEXT_SQL_BY_DIALECT[dialect]('id')} ${inIds} ${skipLockedClause})`;
+    const confirmSql = `UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0 AND id ${inIds}`;
+    const values = [leaseUntil, owner, idsJson];
+    await Promise.all([this.write(attemptSql, ...values), this.write(confirmSql, ...values)]);
   }
 
   async claim(attemptId: string, { owner, now, leaseUntil }: AttemptClaim): Promise<Attempt | null> {

@@ -15,7 +15,7 @@ const CREATED_PAYMENT = { ...newAttempt(), transactionId: 'tx-1' };
 export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   begin: (journal) => journal.insertAttempt(newAttempt()),
   settle: (journal) => journal.recordOutcome(newAttempt().id, OUTCOMES.rejected),
-  renew: (journal) => journal.renew('instance-1', 9_000),
+  renew: (journal) => journal.renew('instance-1', 9_000, []),
   claim: (journal) => journal.claim(newAttempt().id, newClaim('service')),
   claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
   beginConfirm: (journal) => journal.beginConfirm(newConfirm()),
