@@ -82,9 +82,9 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
     const claim = claimOf(first!);
     const [one, two] = await fixture.journal.claimFollowed(claim);
     await fixture.journal.scheduleFollowed([
-      { followedId: one!.followedId, nextLookupAt: 12_000, failures: 3 },
-      { followedId: two!.followedId, nextLookupAt: null, failures: 0 },
-      { followedId: 1e9, nextLookupAt: 1, failures: 0 },
+      { ...one!, nextLookupAt: 12_000, failures: 3 },
+      { ...two!, nextLookupAt: null, failures: 0 },
+      { ...one!, followedId: 1e9, nextLookupAt: 1, failures: 0 },
     ]);
     const later = { ...claim, now: 30_000 };
     await expect(fixture.journal.claimFollowed(later)).resolves.toMatchObject([
@@ -95,6 +95,16 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
     await expect(fixture.journal.claimFollowed(later)).resolves.toMatchObject([
       { followedId: one!.followedId, failures: 0 },
     ]);
+  });
+
+  test('are due again at the time of the latest change if it was recorded after the claim', async () => {
+    const [payment] = await dueAt(randomUUID(), [9_000]);
+    const claim = claimOf(payment!);
+    const [followed] = await fixture.journal.claimFollowed(claim);
+    const seen = { requestedAt: 10_000, observedAt: 10_500, nextLookupAt: 11_000 };
+    await fixture.journal.recordObservation(observationOf(payment!, seen));
+    await fixture.journal.scheduleFollowed([{ ...followed!, nextLookupAt: 1_000_000, failures: 0 }]);
+    await expect(claimed(fixture.journal, { ...claim, now: 11_000 })).resolves.toEqual(idsOf([payment]));
   });
 
   test('are counted until their status is final', async () => {
@@ -135,7 +145,7 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
           const order = index % 2 === 0 ? payments : payments.toReversed();
           const schedules = found
             .toReversed()
-            .map(({ followedId }) => ({ followedId, nextLookupAt: now, failures: 1 }));
+            .map((followed) => ({ ...followed, nextLookupAt: now, failures: 1 }));
           const seen = { state: `S${round}`, requestedAt: now, observedAt: now };
           await Promise.all([
             journal.scheduleFollowed(schedules),

@@ -129,15 +129,15 @@ export class TransactionFollower {
   #handleClaimed(transaction: FollowedTransaction): void {
     const { journalSession, config, observer, recorder, runInSpan } = this.options;
     const { clock } = journalSession;
-    const { followedId, kind, succeededAt } = transaction;
+    const { kind, succeededAt } = transaction;
     if (clock.now() - succeededAt >= config.changeSettings.followAfterCreateMs) {
-      this.#scheduleLookup({ followedId, nextLookupAt: null, failures: 0 });
+      this.#scheduleLookup(transaction, null, 0);
       return observer.onFollowLookup(kind, 'expired');
     }
     const lastState = recorder.revalidateKnownState(transaction);
     const postponedUntil = lastState && this.#postponedUntil(transaction, lastState);
     if (postponedUntil !== undefined) {
-      this.#scheduleLookup({ followedId, nextLookupAt: postponedUntil, failures: 0 });
+      this.#scheduleLookup(transaction, postponedUntil, 0);
       return observer.onFollowLookup(kind, 'postponed');
     }
     this.#lookupTokenCount -= 1;
@@ -159,7 +159,7 @@ export class TransactionFollower {
   async #lookUp(transaction: FollowedTransaction, lastState: KnownState | undefined): Promise<void> {
     const { journalSession, lookUp, observer, recorder } = this.options;
     const { clock } = journalSession;
-    const { followedId, kind, channel, transactionId, changedAt, status } = transaction;
+    const { kind, channel, transactionId, changedAt, status } = transaction;
     try {
       const snapshot = await lookUp(kind, channel, transactionId);
       observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
@@ -171,7 +171,7 @@ export class TransactionFollower {
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);
       const delayMs = this.#nextLookupDelayMs(phase, isChanged ? clock.now() : changedAt, 0);
-      this.#scheduleLookup({ followedId, nextLookupAt: clock.now() + delayMs, failures: 0 });
+      this.#scheduleLookup(transaction, clock.now() + delayMs, 0);
     } catch (error) {
       observer.onFollowLookup(kind, 'failed');
       this.#retryLater(transaction, retryAfterMsOf(error));
@@ -180,12 +180,12 @@ export class TransactionFollower {
 
   #retryLater(transaction: FollowedTransaction, minDelayMs: number): void {
     const { journalSession, recorder } = this.options;
-    const { followedId, kind, transactionId, changedAt } = transaction;
+    const { kind, transactionId, changedAt } = transaction;
     const failures = transaction.failures + 1;
     const phase = recorder.lastKnownState(kind, transactionId)?.phase ?? 'payer';
     const delayMs = phase === 'done' ? 0 : this.#nextLookupDelayMs(phase, changedAt, failures);
     const nextLookupAt = journalSession.clock.now() + Math.max(delayMs, minDelayMs);
-    this.#scheduleLookup({ followedId, nextLookupAt, failures });
+    this.#scheduleLookup(transaction, nextLookupAt, failures);
   }
 
   #nextLookupDelayMs(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
@@ -195,8 +195,12 @@ export class TransactionFollower {
     return nextFollowDelayMs(pollIntervals, sinceChangeMs, failures, journalSession.runtime.random());
   }
 
-  #scheduleLookup(nextLookup: NextLookup): void {
-    this.#unwrittenNextLookupsByRow.set(nextLookup.followedId, nextLookup);
+  #scheduleLookup(
+    { followedId, changedAt }: FollowedTransaction,
+    nextLookupAt: number | null,
+    failures: number,
+  ): void {
+    this.#unwrittenNextLookupsByRow.set(followedId, { followedId, changedAt, nextLookupAt, failures });
   }
 
   async #writeNextLookups(): Promise<void> {

@@ -106,6 +106,8 @@ export interface FollowedClaim {
 export interface NextLookup {
   /** Id of the row in followed_transactions. */
   followedId: number;
+  /** `changedAt` of the claimed transaction. If a change was recorded since, its due time is kept. */
+  changedAt: number;
   /** Due time of the next lookup; null if the gateway will make none. */
   nextLookupAt: number | null;
   /** Number of consecutive failed lookups. */
@@ -202,7 +204,7 @@ export interface ChangeJournal {
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
   /** Claims due lookups, and returns their transactions. The next lookup of each is then due at `leaseUntil`. */
   claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]>;
-  /** Stores the next lookups. Skips transactions that are not followed any more. */
+  /** Stores the next lookups. Skips transactions that have changed since the claim, or are not followed any more. */
   scheduleFollowed(nextLookups: readonly NextLookup[]): Promise<void>;
   countFollowed(serviceName: string): Promise<FollowedCounts>;
   /**

@@ -63,15 +63,17 @@ function claimFollowedStatement(dialect: Dialect): string {
 
 /**
  * Returns the statement that stores the next lookups. It locks rows in the order of their ids, as RECORD_OBSERVATIONS
- * does, which prevents deadlocks. Parameter: JSON array of [id, due time of the next lookup, failures].
+ * does, which prevents deadlocks. Parameter: JSON array of [id, due time of the next lookup, failures, `changedAt`].
  */
 function scheduleFollowedStatement(dialect: Dialect): string {
   const { inClause, jsonElements, lockClause } = DIALECTS[dialect];
   return `WITH input AS MATERIALIZED (
       SELECT CAST(value ->> 0 AS BIGINT) AS id, CAST(value ->> 1 AS BIGINT) AS next_lookup_at,
-        CAST(value ->> 2 AS INTEGER) AS failures FROM ${jsonElements}),
+        CAST(value ->> 2 AS INTEGER) AS failures, CAST(value ->> 3 AS BIGINT) AS changed_at FROM ${jsonElements}),
     locked AS MATERIALIZED (
-      SELECT id FROM followed_transactions WHERE id ${inClause('SELECT id FROM input')} ORDER BY id ${lockClause})
+      SELECT id FROM followed_transactions AS f WHERE id ${inClause('SELECT id FROM input')}
+        AND changed_at = (SELECT input.changed_at FROM input WHERE input.id = f.id LIMIT 1)
+      ORDER BY id ${lockClause})
     UPDATE followed_transactions AS f SET (next_lookup_at, failures) =
       (SELECT input.next_lookup_at, input.failures FROM input WHERE input.id = f.id LIMIT 1)
     WHERE f.id ${inClause('SELECT id FROM locked')}`;
@@ -141,7 +143,12 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   async scheduleFollowed(nextLookups: readonly NextLookup[]): Promise<void> {
-    const tuples = nextLookups.map((lookup) => [lookup.followedId, lookup.nextLookupAt, lookup.failures]);
+    const tuples = nextLookups.map((lookup) => [
+      lookup.followedId,
+      lookup.nextLookupAt,
+      lookup.failures,
+      lookup.changedAt,
+    ]);
     await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(tuples)]);
   }
 

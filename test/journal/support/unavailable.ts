@@ -24,7 +24,7 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   recordObservation: (journal) => journal.recordObservation(observationOf(CREATED_PAYMENT)),
   claimFollowed: (journal) => journal.claimFollowed(claimOf(CREATED_PAYMENT)),
   scheduleFollowed: (journal) =>
-    journal.scheduleFollowed([{ followedId: 1, nextLookupAt: null, failures: 0 }]),
+    journal.scheduleFollowed([{ followedId: 1, changedAt: 0, nextLookupAt: null, failures: 0 }]),
   purgeStep: (journal) => journal.purgeStep({ target: 'attempts', expiredBefore: 1, limit: 10, after: null }),
 };
 
