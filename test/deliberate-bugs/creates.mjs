@@ -110,8 +110,8 @@ export const bugs = [
     id: 'create-lease-not-renewed',
     promise: 'Another gateway does not take over a create that is in flight, however long it takes.',
     file: 'src/core/journal-session.ts',
-    find: '      this.#renewalTimer = this.#scheduleRenewal();\n      const ids',
-    replace: '      const ids',
+    find: '      this.#renewalTimer = this.#scheduleRenewal();\n      // Renews',
+    replace: '      // Renews',
     tests: ['test/exactly-once/clocks.slow.test.ts'],
   },
 ];
