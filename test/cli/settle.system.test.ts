@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { verify } from '../audit/support/files';
+import { sleep } from '../../src/shared/timeout';
 import { OUTCOMES } from '../journal/support/samples';
 import { NOBODY } from './support/doctor';
 import { BECAUSE, USER, describeDesks, type Desk } from './support/settling';
@@ -179,6 +180,32 @@ describeDesks('The command attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect(await attempts(['approve', proposal.id], BOB)).toMatchObject({ code: 1 });
     expect([await outcomeOf(first.id), await outcomeOf(second.id)]).toEqual(['not_sent', 'succeeded']);
     expect((await proposalOf(desk(), second.id)).attempts).toMatchObject([{ id: second.id }]);
+  });
+
+  test('makes a proposal whose approval settles nothing if the proposal is withdrawn while the approval waits for a lease', async () => {
+    const { attempts, unknown, outcomeOf, journal } = desk();
+    const { id } = await unknown();
+    await attempts(['settle', id, 'not_sent', ...BECAUSE], ANN);
+    const proposal = await proposalOf(desk(), id);
+    const now = Math.floor(await journal.time());
+    await journal.claim(id, { service: NOBODY, owner: 'gateway', now, leaseUntil: now + 3000 });
+    const approving = attempts(['approve', proposal.id], BOB);
+    await sleep(500);
+    expect(await attempts(['withdraw', proposal.id, ...BECAUSE], ANN)).toMatchObject({ code: 0 });
+    expect(await approving).toMatchObject({ code: 1 });
+    expect(await outcomeOf(id)).toBe('unknown');
+  });
+
+  test('makes a proposal whose approval settles no other attempt that has the id as its idempotency key', async () => {
+    const { attempts, unknown, outcomeOf, store } = desk();
+    const { id } = await unknown();
+    await attempts(['settle', id, 'not_sent', ...BECAUSE], ANN);
+    const proposal = await proposalOf(desk(), id);
+    // As if the attempt had been settled and purged meanwhile.
+    await store.rows('DELETE FROM stored_attempts RETURNING seq');
+    const other = await unknown({ key: id });
+    expect(await attempts(['approve', proposal.id], BOB)).toMatchObject({ code: 1 });
+    expect(await outcomeOf(other.id)).toBe('unknown');
   });
 
   test('makes a proposal that cannot be approved after it was withdrawn or has expired', async () => {

@@ -80,6 +80,9 @@ async function settleOne(
         )
       : replanned;
   }
+  // The proposal may have been withdrawn while this command waited for the lease.
+  if (decision.proposal && !(await isProposed(cliSession, attempt.id, decision.proposal.proposalId)))
+    return asRefused(planned, 'The proposal was withdrawn or has expired.');
   const auditEntry = { ...decisionFields(cliSession, decision), attempt: claimedAttempt };
   const { outcome, transactionId } = request;
   auditLog.recordOperatorAction({ ...auditEntry, event: 'settled', outcome, transactionId });
@@ -105,6 +108,15 @@ async function settleOne(
     ? 'Another attempt created this transaction.'
     : 'The journal did not record the outcome: repeat the command.';
   return asRefused({ ...planned, attempt: currentAttempt }, refusal);
+}
+
+async function isProposed(
+  { journal, serviceName }: CliSession,
+  attemptId: string,
+  proposalId: string,
+): Promise<boolean> {
+  const proposedOutcomes = await journal.proposalStore.list(serviceName, Date.now(), proposalId);
+  return proposedOutcomes.some((proposedOutcome) => proposedOutcome.attemptId === attemptId);
 }
 
 /**

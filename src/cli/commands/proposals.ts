@@ -2,9 +2,9 @@ import type { Attempt } from '../../datasources/journal/journal';
 import type { ProposedOutcome } from '../../datasources/journal/settlement-proposals';
 import { auditActorName, mayBeSamePerson, parseReason } from '../attempts/operator';
 import { attemptJson, describeTotals, printSettleReport, amountTotalsOf } from '../attempts/report';
-import { openCliSession, type CliSession } from '../attempts/session';
+import { ATTEMPT_NOT_FOUND_MESSAGE, openCliSession, type CliSession } from '../attempts/session';
 import { decisionFields, settleReadyRequests } from '../attempts/settle';
-import { planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
+import { asRefused, planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
 import type { CommandContext } from '../context';
 import { isoTime } from '../terminal';
 
@@ -92,10 +92,15 @@ export async function approveProposal(
       `Another person has to approve: the proposal was made by ${proposedBy}, and that may be you (the same user, or through sudo).`,
     );
   const plannedSettles: PlannedSettle[] = [];
-  for (const { attemptId, outcome, transactionId, status } of proposalRows)
+  for (const { attemptId, outcome, transactionId, status } of proposalRows) {
+    const request = toSettleRequest({ idOrKey: attemptId, outcome, transactionId, status });
+    const planned = await planSettle(cliSession, request);
+    // If the attempt is missing, another one may have this id as its idempotency key.
+    const isProposedAttempt = planned.attempt?.id === attemptId;
     plannedSettles.push(
-      await planSettle(cliSession, toSettleRequest({ idOrKey: attemptId, outcome, transactionId, status })),
+      isProposedAttempt ? planned : asRefused({ ...planned, attempt: null }, ATTEMPT_NOT_FOUND_MESSAGE),
     );
+  }
   const results = await settleReadyRequests(cliSession, plannedSettles, { reason, proposal });
   for (const { state, attempt } of results)
     if (state !== 'refused' && attempt) await cliSession.journal.proposalStore.remove(proposalId, attempt.id);
