@@ -25,6 +25,8 @@ export class LatestChanges implements Disposable {
   readonly #findStatement;
   #copiedUpTo: ChangePosition | null = null;
   #updatePromise: Promise<void> = Promise.resolve();
+  /** The update that follows the current one. All calls of update() during the current update share it. */
+  #nextUpdate: Promise<void> | undefined;
 
   /** @param selection attempts whose changes are needed */
   constructor(
@@ -45,7 +47,11 @@ export class LatestChanges implements Disposable {
    * Changes that were recorded more than MAX_CHANGE_CLOCK_SKEW_MS before `selection.from` are skipped.
    */
   update(): Promise<void> {
-    this.#updatePromise = this.#updatePromise.then(() => this.#copyNewChanges());
+    this.#nextUpdate ??= this.#updatePromise.then(() => {
+      this.#nextUpdate = undefined;
+      return this.#copyNewChanges();
+    });
+    this.#updatePromise = this.#nextUpdate;
     return this.#updatePromise;
   }
 
