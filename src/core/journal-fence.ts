@@ -111,6 +111,8 @@ export class JournalFence {
   async #read(): Promise<void> {
     const { journal, clock } = this.options;
     const earlierState = this.#fenceState;
+    // With this machine's wall clock, which may be wrong, a recent fence could seem old.
+    if (!clock.isSynchronized) await clock.synchronize();
     let newState = await journal.readFenceState();
     const isOlderCopy = earlierState && newState.lastAttemptSeq < earlierState.lastAttemptSeq;
     if (isOlderCopy && newState.fence?.since === earlierState.fence?.since) {

@@ -1,3 +1,5 @@
+import { AdvancingClock } from '../../src/sandbox/clock';
+import { systemClock } from '../../src/shared/clock';
 import type { CallResult, Json } from '../support/caller';
 import { until } from '../support/latch';
 import { reset } from '../support/payment-service/faults';
@@ -265,5 +267,17 @@ describeStores('The lookup of an attempt that another attempt has replaced', (ha
     await harness.close();
     const [state] = await harness.store.rows('SELECT fence_since FROM journal_state');
     expect(Number(state?.['fence_since'])).toBe(0);
+  });
+});
+
+describeStores('A gateway that starts right after the fence was raised', (harnesses) => {
+  test('sends no create for two seconds, even if the clock of its machine is minutes ahead', async () => {
+    const { service, store } = await harnesses.start();
+    await store.rows(`UPDATE journal_state SET fence_since = ${Date.now()}, fence_reason = 'failover'`);
+    const clock = new AdvancingClock({ ...systemClock, now: () => Date.now() + 5 * MINUTE });
+    const started = await harnesses.start({ service, clock, journalClock: systemClock });
+    expect(await started.create('payment', newKey())).toMatchObject(UNAVAILABLE);
+    clock.advance(SETTLED_MS);
+    expect(await started.create('payment', newKey())).toMatchObject(CREATED);
   });
 });
