@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import encodeQR from 'qr';
 
 /** Width of a QR code's white border in modules (ISO/IEC 18004). */
@@ -19,8 +20,8 @@ function pathOfDarkModules(rows: readonly (readonly boolean[])[]): string {
   return path;
 }
 
-/** Returns a QR code of the text as an SVG data URI; null if the text is too long for a QR code. */
-export function qrCodeAsSvgDataUri(text: string): string | null {
+/** Encodes a text. Returns '' if the text is too long for a QR code. */
+function encodeAsSvgDataUri(text: string): string {
   try {
     const rows = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE_MODULES });
     const moduleCount = rows.length;
@@ -28,6 +29,12 @@ export function qrCodeAsSvgDataUri(text: string): string | null {
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -.5 ${moduleCount} ${moduleCount}" shape-rendering="crispEdges"><path fill="white" d="M0-.5h${moduleCount}v${moduleCount}H0z"/><path stroke="black" d="${pathOfDarkModules(rows)}"/></svg>`;
     return `data:image/svg+xml,${svg.replace(/[<>" ]/g, encodeURIComponent)}`;
   } catch {
-    return null;
+    return '';
   }
 }
+
+/** Cache of encoded texts. An operation may select the image of one payment many times, through aliases. */
+const dataUriCache = new LRUCache<string, string>({ max: 16, memoMethod: encodeAsSvgDataUri });
+
+/** Returns a QR code of the text as an SVG data URI; null if the text is too long for a QR code. */
+export const qrCodeAsSvgDataUri = (text: string): string | null => dataUriCache.memo(text) || null;

@@ -30,6 +30,11 @@ const MAX_TRANSACTION_FIELD_VALUES = 300_000;
  */
 const MAX_PAGE_FIELD_VALUES = 100_000;
 /**
+ * Maximum number of aliased values in lists: aliases times transactions or rows. Aliases repeat the longest field, such
+ * as a QR code of 10 kB, in every item of a list.
+ */
+const MAX_ALIASED_VALUES = 5000;
+/**
  * Rate limit points of a mutation. A mutation costs more than a lookup (1 point), because it may cause several requests
  * and journal writes.
  */
@@ -43,6 +48,8 @@ interface OperationCost {
   transactionValueCount: number;
   /** Maximum number of values in pages of `attempts` and `changes` that cause no lookups: selections times rows. */
   rowValueCount: number;
+  /** Maximum number of aliased values in the response: aliases times transactions or rows. */
+  aliasedValueCount: number;
 }
 
 const NO_COST: OperationCost = {
@@ -50,6 +57,7 @@ const NO_COST: OperationCost = {
   mutationCount: 0,
   transactionValueCount: 0,
   rowValueCount: 0,
+  aliasedValueCount: 0,
 };
 
 /** A function of the coerced variables of an operation, which include default values. */
@@ -128,15 +136,17 @@ export function createCostCalculator(
   const sizeCalculator = new SelectionSizeCalculator(fragments);
   const rootFieldCounters = fields.map((field) => ({
     countReads: createReadCounter(field, rootType, fragments),
-    selectionCount: field.selectionSet ? sizeCalculator.sizeOf(field.selectionSet).selectionCount : 1,
+    size: field.selectionSet && sizeCalculator.sizeOf(field.selectionSet),
   }));
   return (coercedVariables) => {
     const cost = { ...NO_COST };
-    for (const { countReads, selectionCount } of rootFieldCounters) {
+    for (const { countReads, size } of rootFieldCounters) {
       const { lookupCount, transactionCount, rowCount } = countReads(coercedVariables);
+      const { selectionCount = 1, aliasCount = 0 } = size ?? {};
       cost.lookupCount += lookupCount;
       cost.transactionValueCount += transactionCount * selectionCount;
       cost.rowValueCount += rowCount * selectionCount;
+      cost.aliasedValueCount += (transactionCount + rowCount) * aliasCount;
     }
     return cost;
   };
@@ -156,6 +166,8 @@ function exceededLimitMessage(cost: OperationCost): string | null {
   if (cost.lookupCount > MAX_LOOKUPS) return `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
   if (cost.transactionValueCount > MAX_TRANSACTION_FIELD_VALUES)
     return `The response could have more than ${MAX_TRANSACTION_FIELD_VALUES} values (selected fields times transactions).`;
+  if (cost.aliasedValueCount > MAX_ALIASED_VALUES)
+    return `The response could have more than ${MAX_ALIASED_VALUES} aliased values (aliases times transactions or rows).`;
   if (cost.rowValueCount <= MAX_PAGE_FIELD_VALUES) return null;
   return `The pages could have more than ${MAX_PAGE_FIELD_VALUES} values (selected fields times rows). Select fewer fields or request fewer rows.`;
 }
