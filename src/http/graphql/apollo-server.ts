@@ -5,9 +5,10 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
+import type { DocumentNode, GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../../resolvers/context';
+import { createDocumentCache } from '../limits/document-cache';
 import { MAX_DOCUMENT_TOKENS } from '../limits/document-limits';
 import { errorNameAndFrames, toPublicError } from './graphql-errors';
 import { operationLogPlugin, type LogOperation } from './operation-log';
@@ -41,11 +42,25 @@ export const createErrorFormatter =
     return { ...publicError, extensions: { ...publicError.extensions, requestId } };
   };
 
+/**
+ * Creates Apollo's store of parsed and valid documents. Apollo's default store limits the length of the documents as
+ * JSON, and takes up to 150 MB.
+ */
+function createDocumentStore() {
+  const documentByKey = createDocumentCache();
+  return {
+    get: async (key: string) => documentByKey.get(key),
+    set: async (key: string, document: DocumentNode) => void documentByKey.set(key, document),
+    delete: async (key: string) => documentByKey.delete(key),
+  };
+}
+
 export function createApolloServer(options: ApolloOptions) {
   const { schema, introspection, log, formatError } = options;
   return new ApolloServer<OperationContext>({
     schema,
     introspection,
+    documentStore: createDocumentStore(),
     // Remove suggestions of schema names ("Did you mean …?") from errors if introspection is off.
     hideSchemaDetailsFromClientErrors: !introspection,
     parseOptions: { maxTokens: MAX_DOCUMENT_TOKENS },

@@ -12,13 +12,11 @@ import {
   type SelectionSetNode,
   type ValidationRule,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
+import { createDocumentCache } from '../limits/document-cache';
 import { MAX_DOCUMENT_TOKENS } from '../limits/document-limits';
 import type { PublicErrorCode } from '../graphql/error-codes';
 import { badRequest } from '../graphql/http-error';
 
-/** Maximum total length of all cached documents, in characters. Only valid documents are cached. */
-const MAX_CACHED_DOCUMENT_CHARACTERS = 2_000_000;
 const MAX_VALIDATION_ERRORS = 20;
 
 function setErrorCode(error: GraphQLError, errorCode: PublicErrorCode): GraphQLError {
@@ -52,10 +50,7 @@ const noConditionalRootFieldRule: ValidationRule = (validationContext) => ({
 /** Parses and validates the documents of subscriptions. Caches valid ones. */
 export class SubscriptionDocuments {
   readonly #validationRules: readonly ValidationRule[];
-  readonly #documentByText = new LRUCache<string, DocumentNode>({
-    maxSize: MAX_CACHED_DOCUMENT_CHARACTERS,
-    sizeCalculation: (_document, documentText) => documentText.length,
-  });
+  readonly #documentByText = createDocumentCache();
 
   constructor(
     private readonly schema: GraphQLSchema,
