@@ -10,7 +10,7 @@ const BYTES_PER_TOKEN = 300;
  * Estimates the memory of a parsed document with locations, in bytes. Counts tokens, because a document that consists
  * of inline fragments takes 150 times the memory of its text.
  */
-function memorySizeOf({ loc }: DocumentNode): number {
+export function memorySizeOf({ loc }: DocumentNode): number {
   let tokenCount = 0;
   for (let token = loc?.startToken ?? null; token; token = token.next) tokenCount += 1;
   return tokenCount * BYTES_PER_TOKEN + 2 * (loc?.source.body.length ?? 0);

@@ -5,11 +5,13 @@ export interface QuotaLimits {
   maxOpenTotal: number;
   /** Maximum for each caller. */
   maxOpenPerCaller: number;
+  /** What is counted, for error messages. Default: concurrent subscriptions or connections. */
+  unit?: string;
   /** Called for each subscription or connection that is rejected because of a limit. */
   onRejected(): void;
 }
 
-/** Limits the number of concurrent subscriptions, or of WebSocket connections, per caller and in total. */
+/** Limits the number of concurrent subscriptions, of WebSocket connections or of bytes, per caller and in total. */
 export class QuotaLimiter {
   readonly #openCountByCaller = new Map<string, number>();
   openCount = 0;
@@ -17,19 +19,20 @@ export class QuotaLimiter {
   constructor(private readonly limits: QuotaLimits) {}
 
   /**
-   * Counts a new subscription or connection of a caller. Throws a RequestError (RATE_LIMITED) if a limit is reached.
+   * Counts a new subscription or connection of a caller, or `amount` bytes. Throws a RequestError (RATE_LIMITED) if a
+   * limit is reached.
    * Returns a function that releases the quota; call it once, when the subscription or connection ends.
    */
-  acquire(callerId: string): () => void {
+  acquire(callerId: string, amount = 1): () => void {
     const { maxOpenTotal, maxOpenPerCaller } = this.limits;
     const openCountOfCaller = this.#openCountByCaller.get(callerId) ?? 0;
-    if (openCountOfCaller >= maxOpenPerCaller) throw this.#reject('The caller', maxOpenPerCaller);
-    if (this.openCount >= maxOpenTotal) throw this.#reject('The gateway instance', maxOpenTotal);
-    this.#openCountByCaller.set(callerId, openCountOfCaller + 1);
-    this.openCount += 1;
+    if (openCountOfCaller + amount > maxOpenPerCaller) throw this.#reject('The caller', maxOpenPerCaller);
+    if (this.openCount + amount > maxOpenTotal) throw this.#reject('The gateway instance', maxOpenTotal);
+    this.#openCountByCaller.set(callerId, openCountOfCaller + amount);
+    this.openCount += amount;
     return () => {
-      this.openCount -= 1;
-      const remainingOpenCount = (this.#openCountByCaller.get(callerId) ?? 1) - 1;
+      this.openCount -= amount;
+      const remainingOpenCount = (this.#openCountByCaller.get(callerId) ?? amount) - amount;
       if (remainingOpenCount > 0) this.#openCountByCaller.set(callerId, remainingOpenCount);
       else this.#openCountByCaller.delete(callerId);
     };
@@ -37,7 +40,8 @@ export class QuotaLimiter {
 
   #reject(subject: string, limit: number): RequestError {
     this.limits.onRejected();
-    const message = `${subject} has reached its limit of ${limit} concurrent subscriptions or connections.`;
+    const { unit = 'concurrent subscriptions or connections' } = this.limits;
+    const message = `${subject} has reached its limit of ${limit} ${unit}.`;
     return new RequestError(429, 'RATE_LIMITED', message, { retryAfterMs: 10_000 });
   }
 }

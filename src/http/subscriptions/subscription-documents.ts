@@ -12,6 +12,7 @@ import {
   type SelectionSetNode,
   type ValidationRule,
 } from 'graphql';
+import { isObject } from '../../shared/wire-object';
 import { createDocumentCache } from '../limits/document-cache';
 import { MAX_DOCUMENT_TOKENS } from '../limits/document-limits';
 import type { PublicErrorCode } from '../graphql/error-codes';
@@ -87,6 +88,22 @@ export class SubscriptionDocuments {
       throw new AggregateError([setErrorCode(error, 'GRAPHQL_PARSE_FAILED')], undefined, { cause: error });
     }
   }
+}
+
+/**
+ * Returns the variables that the operation declares. Others would stay in memory as long as the subscription lasts.
+ * Returns undefined if there are no variables.
+ */
+export function declaredVariables(
+  document: DocumentNode,
+  operationName: string | undefined,
+  variables: unknown,
+): Record<string, unknown> | undefined {
+  if (!isObject(variables)) return undefined;
+  const names = getOperationAST(document, operationName)?.variableDefinitions?.map(
+    ({ variable }) => variable.name.value,
+  );
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => names?.includes(name)));
 }
 
 /** Returns the error for a request whose operation is ambiguous or missing, with the message of Apollo Server. */

@@ -9,10 +9,11 @@ import { errorCodesOf, nameIfLoggable, logEndedOperation } from '../graphql/oper
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
 import { persistedQueryHash, UNKNOWN_PERSISTED_ID_ERROR } from '../persisted/persisted-operations';
 import { requestContext } from '../server/request-context';
+import { OpenDocuments } from './open-documents';
 import { QuotaLimiter, type QuotaLimits } from './quota-limiter';
 import { ResultStream } from './result-stream';
 import { SharedInterval } from './shared-interval';
-import { SubscriptionDocuments } from './subscription-documents';
+import { declaredVariables, SubscriptionDocuments } from './subscription-documents';
 
 interface SubscriptionTrace {
   /** Calls `work` with the span as the active span. */
@@ -46,6 +47,7 @@ const CREDENTIALS_CHECK_INTERVAL_MS = 1000;
 export class SubscriptionService {
   readonly subscriptionQuota: QuotaLimiter;
   readonly #documents: SubscriptionDocuments;
+  readonly #openDocuments: OpenDocuments;
   readonly #credentialsCheckInterval: SharedInterval;
 
   constructor(
@@ -54,6 +56,7 @@ export class SubscriptionService {
   ) {
     this.subscriptionQuota = new QuotaLimiter(options.quotaLimits);
     this.#documents = new SubscriptionDocuments(dependencies.schema, options.introspection);
+    this.#openDocuments = new OpenDocuments(() => options.quotaLimits.onRejected());
     this.#credentialsCheckInterval = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
@@ -77,11 +80,12 @@ export class SubscriptionService {
       const name = typeof operationName === 'string' ? operationName : undefined;
       const contextValue = contextFor(requestIdentity);
       contextValue.consumeLookupPoint = () => admission.rateLimit.consume(caller, 1);
+      const document = this.#documents.parseAndValidate(query, name);
       return {
         schema,
-        document: this.#documents.parseAndValidate(query, name),
+        document,
         operationName: name,
-        variableValues: variables as ExecutionArgs['variableValues'],
+        variableValues: declaredVariables(document, name, variables),
         contextValue,
         trace,
       };
@@ -110,11 +114,13 @@ export class SubscriptionService {
     const name = nameIfLoggable(preparedSubscription.operationName);
     const startedAt = performance.now();
     let releaseQuota = (): void => undefined;
+    let releaseDocument = (): void => undefined;
     let stopCredentialsChecks = (): void => undefined;
     const stream = new ResultStream({
       subscribe: () =>
         requestContext.run({ requestId }, async () => {
           releaseQuota = this.subscriptionQuota.acquire(caller.id);
+          releaseDocument = this.#openDocuments.acquire(preparedSubscription.document, caller.id);
           stopCredentialsChecks = this.#credentialsCheckInterval.addCallback(() => {
             if (!this.dependencies.authenticator.areCredentialsStillValid(caller))
               stream.close(invalidCredentialsError());
@@ -131,6 +137,7 @@ export class SubscriptionService {
       latestEventId: () => contextValue.latestEventId,
       onClosed: (errors) => {
         releaseQuota();
+        releaseDocument();
         stopCredentialsChecks();
         onEnd?.();
         const errorCodes = errorCodesOf(errors);

@@ -76,8 +76,8 @@ export class WebSocketHandler {
         if (!dependencies.authenticator.areCredentialsStillValid(caller))
           closeForInvalidCredentials(webSocket);
         const prepared = await subscriptionService.prepare(payload, { caller, ip, requestId: randomUUID() });
-        // Free the document: graphql-ws keeps the payload in memory as long as the subscription lasts.
-        Reflect.set(payload, 'query', '');
+        // Free the payload: graphql-ws keeps it in memory as long as the subscription lasts.
+        for (const name of Object.keys(payload)) Reflect.deleteProperty(payload, name);
         return 'schema' in prepared ? { ...prepared, connection: extra } : prepared;
       },
       subscribe: (args) => {
