@@ -8,6 +8,7 @@ import { createApolloServer, createErrorFormatter } from '../http/graphql/apollo
 import type { GraphqlDependencies } from '../http/graphql/dependencies';
 import { maxClientConnections, fileDescriptorLimit } from '../shared/file-descriptors';
 import { createApp } from '../http/server/app';
+import { BodyQuota } from '../http/server/body-quota';
 import { addCallbackRoute } from '../http/server/callback-route';
 import { loggingConnectionObserver } from '../http/server/connection-log';
 import { Connections } from '../http/server/connections';
@@ -148,6 +149,7 @@ async function createServerWithoutRoutes(
     admission: new Admission(rateLimit, persistedOperations),
     contextFor: (identity) => new OperationContext(operations, recordAuditEntry, identity),
     eventLoopLagGuard,
+    bodyQuota: new BodyQuota(() => metrics.server.onRequestRejected('rate_limited')),
     connections,
     corsOrigins,
     onUnauthenticated: () => metrics.server.onRequestRejected('unauthenticated'),

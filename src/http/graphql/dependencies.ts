@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Authenticator } from '../../auth/authenticator';
 import type { OperationContext, RequestIdentity } from '../../resolvers/context';
+import type { BodyQuota } from '../server/body-quota';
 import type { Connections } from '../server/connections';
 import type { EventLoopLagGuard } from '../server/event-loop-lag';
 import type { Admission } from './admission';
@@ -13,6 +14,7 @@ export interface GraphqlDependencies {
   admission: Admission;
   contextFor: (requestIdentity: RequestIdentity) => OperationContext;
   eventLoopLagGuard: EventLoopLagGuard;
+  bodyQuota: BodyQuota;
   connections: Connections;
   /** Origins, besides the gateway's own, whose pages may call the gateway. */
   corsOrigins: readonly string[];

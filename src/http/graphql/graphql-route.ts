@@ -59,7 +59,7 @@ export async function addGraphqlEndpoints(
       checkHeadersAndUrl(request);
       if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;
       if (hasLandingPage && wantsLandingPage(request)) void reply.headers(LANDING_PAGE_HEADERS);
-      else await authenticate(dependencies, request);
+      else dependencies.bodyQuota.acquire(request, reply, (await authenticate(dependencies, request)).id);
     });
     sseHandler.addRoute(scope);
     scope.route({
@@ -119,11 +119,12 @@ const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
 async function authenticate(
   { authenticator, onUnauthenticated, connections }: GraphqlDependencies,
   request: FastifyRequest,
-): Promise<void> {
+): Promise<Caller> {
   try {
     const caller = await authenticator.authenticate(request.headers.authorization);
     request.caller = caller;
     connections.setCaller(request.raw.socket, caller.id);
+    return caller;
   } catch (error) {
     onUnauthenticated();
     throw error instanceof AccessError ? toRequestError(error) : error;

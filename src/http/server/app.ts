@@ -17,7 +17,7 @@ import type { Connections } from './connections';
 import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
 
-const MAX_REQUEST_BODY_BYTES = 100 * 1024;
+export const MAX_REQUEST_BODY_BYTES = 100 * 1024;
 /** How long an idle connection stays open, in ms. Longer than in common proxies, so that the proxy closes it first. */
 const IDLE_CONNECTION_TIMEOUT_MS = 72_000;
 

@@ -4,10 +4,17 @@ import { CloseCode, type WebSocket as Transport } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { Caller } from '../../auth/caller';
 import { decodeUtf8, parseJson } from '../../shared/json-text';
+import { nextEventLoopTurn } from '../../shared/next-turn';
 import type { ResultStream } from './result-stream';
 
 /** Maximum number of unread bytes buffered for a client. Checked when the client sends a message or ping. */
 const MAX_UNREAD_BYTES_PER_SOCKET = 4 * 1024 * 1024;
+
+/**
+ * Maximum number of bytes that a client may send before it is authenticated: a connection_init message with a token,
+ * and frame headers.
+ */
+const MAX_UNAUTHENTICATED_BYTES = 16 * 1024;
 
 /** WebSocket connection of one caller. Implements the interface of a socket that graphql-ws expects. */
 export class WebSocketConnection implements Transport {
@@ -33,6 +40,7 @@ export class WebSocketConnection implements Transport {
     this.tcpSocket = tcpSocket;
     this.ip = tcpSocket.remoteAddress ?? '';
     this.authorization = headers.authorization;
+    this.#limitUnauthenticatedBytes();
     webSocket.on('pong', () => (this.#isAlive = true));
     webSocket.on('ping', () => this.#enforceBackpressure());
     // Ignore protocol errors of the client: ws closes the connection after them.
@@ -79,6 +87,22 @@ export class WebSocketConnection implements Transport {
   releaseResources(): void {
     this.releaseQuota?.();
     for (const stream of this.resultStreams) void stream.return();
+  }
+
+  /** Terminates the connection if the client sends too many bytes before it is authenticated. */
+  #limitUnauthenticatedBytes(): void {
+    const { tcpSocket, webSocket } = this;
+    let byteCount = 0;
+    const countBytes = ({ length }: Buffer): void => {
+      byteCount += length;
+      if (this.caller) tcpSocket.off('data', countBytes);
+      else if (byteCount > MAX_UNAUTHENTICATED_BYTES) void nextEventLoopTurn().then(terminateIfOpen);
+    };
+    // If the message is longer than the maximum, ws closes the connection, and the client must receive the close frame.
+    const terminateIfOpen = (): void => {
+      if (webSocket.readyState === webSocket.OPEN) webSocket.terminate();
+    };
+    tcpSocket.on('data', countBytes);
   }
 
   /** Terminates the connection if too many bytes are unread. Returns whether the connection is still open. */
