@@ -117,8 +117,8 @@ export const bugs = [
     id: 'access-foreign-origin',
     promise: 'A page of another site cannot open a WebSocket in the name of its visitor.',
     file: 'src/http/subscriptions/websocket-handler.ts',
-    find: "return isForeignOrigin && !this.dependencies.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;",
-    replace: "return isForeignOrigin && origin === 'null' ? '403 Forbidden' : undefined;",
+    find: "return hasForeignOrigin(headers, corsOrigins) ? '403 Forbidden' : undefined;",
+    replace: "return headers.origin === 'null' ? '403 Forbidden' : undefined;",
     tests: ['test/subscriptions/websocket-protocol.test.ts'],
   },
   {

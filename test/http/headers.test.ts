@@ -156,6 +156,19 @@ test('A gateway in sandbox mode without authentication serves only host names of
   expect(statuses).toEqual([200, 403]);
 });
 
+test('A gateway in sandbox mode without authentication opens no event stream for a page of a foreign origin', async () => {
+  const parameters = new URLSearchParams({ query: 'subscription { nosuch }' }).toString();
+  const statusFor = async (headers: Record<string, string>): Promise<number> => {
+    const response = await fetch(`${sandboxMode}/graphql/stream?${parameters}`, { headers });
+    await response.body?.cancel();
+    return response.status;
+  };
+  expect(await statusFor({})).toBe(200);
+  expect(await statusFor({ origin: sandboxMode })).toBe(200);
+  expect(await statusFor({ origin: APOLLO[0]! })).toBe(200);
+  for (const origin of ['https://evil.example', 'null']) expect(await statusFor({ origin })).toBe(403);
+});
+
 describe('Headers of a caller', () => {
   /** Headers that proxies and frameworks interpret. */
   const STRANGE: Record<string, string> = {

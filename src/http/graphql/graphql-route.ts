@@ -7,7 +7,7 @@ import type { OperationContext } from '../../resolvers/context';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 import { isObject } from '../../shared/wire-object';
 import type { CompiledOperationCache } from '../compiled/compiled-operation-cache';
-import { isLoopbackHost } from '../server/origin-check';
+import { hasForeignOrigin, isLoopbackHost } from '../server/origin-check';
 import { LANDING_PAGE_HEADERS } from '../server/security-headers';
 import type { SseHandler } from '../subscriptions/sse-handler';
 import type { Admission, AdmittedRequest } from './admission';
@@ -58,6 +58,13 @@ export async function addGraphqlEndpoints(
       dependencies.eventLoopLagGuard.throwIfOverloaded();
       checkHeadersAndUrl(request);
       if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;
+      // Without credentials, the GET of an event stream is a simple request: browsers send no CORS preflight before it.
+      if (
+        authenticator.isDisabled &&
+        request.method === 'GET' &&
+        hasForeignOrigin(request.headers, corsOrigins)
+      )
+        throw FORBIDDEN_ORIGIN_ERROR;
       if (hasLandingPage && wantsLandingPage(request)) void reply.headers(LANDING_PAGE_HEADERS);
       else dependencies.bodyQuota.acquire(request, reply, (await authenticate(dependencies, request)).id);
     });
@@ -89,6 +96,12 @@ const FORBIDDEN_HOST_ERROR = new RequestError(
   403,
   'FORBIDDEN',
   'Authentication is off, so the Host header must name a loopback host, such as localhost.',
+);
+
+const FORBIDDEN_ORIGIN_ERROR = new RequestError(
+  403,
+  'FORBIDDEN',
+  'Authentication is off, so the Origin header must name this gateway or an origin in CORS_ORIGINS.',
 );
 
 /**

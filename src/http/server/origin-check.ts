@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback } from '../../shared/loopback';
 
 /**
@@ -11,8 +12,17 @@ export const isLoopbackHost = (hostHeader: string | undefined): boolean =>
  * Whether an Origin header names the host and port in the Host header of the request, so that a browser treats the
  * request as same-origin. Does not guard against DNS rebinding; isLoopbackHost() does.
  */
-export function isOwnOrigin(originHeader: string, hostHeader: string | undefined): boolean {
+function isOwnOrigin(originHeader: string, hostHeader: string | undefined): boolean {
   const originUrl = URL.parse(originHeader);
   if (hostHeader === undefined || !originUrl?.host) return false;
   return URL.parse(`${originUrl.protocol}//${hostHeader}`)?.host === originUrl.host;
 }
+
+/**
+ * Whether a request comes from a page of another origin that is not in `corsOrigins`. Guards requests before which
+ * browsers send no CORS preflight: WebSockets and event streams.
+ */
+export const hasForeignOrigin = (
+  { origin, host }: IncomingHttpHeaders,
+  corsOrigins: readonly string[],
+): boolean => origin !== undefined && !isOwnOrigin(origin, host) && !corsOrigins.includes(origin);

@@ -7,7 +7,7 @@ import { AccessError } from '../../auth/caller';
 import type { GraphqlDependencies } from '../graphql/dependencies';
 import { errorNameAndFrames } from '../graphql/graphql-errors';
 import { RequestError, toRequestError } from '../graphql/http-error';
-import { isLoopbackHost, isOwnOrigin } from '../server/origin-check';
+import { hasForeignOrigin, isLoopbackHost } from '../server/origin-check';
 import { WebSocketConnection } from './connection';
 import type { QuotaLimiter } from './quota-limiter';
 import { SubscriptionError } from './result-stream';
@@ -134,11 +134,9 @@ export class WebSocketHandler {
   #rejectionStatusLine({ headers, headersDistinct }: IncomingMessage): string | undefined {
     if (this.#isClosing) return '503 Service Unavailable';
     if ((headersDistinct['authorization'] ?? []).length > 1) return '400 Bad Request';
-    const { origin, host } = headers;
-    if (this.dependencies.authenticator.isDisabled && !isLoopbackHost(host)) return '403 Forbidden';
-    // Check the origin, because browsers send no CORS preflight before a WebSocket.
-    const isForeignOrigin = origin !== undefined && !isOwnOrigin(origin, host);
-    return isForeignOrigin && !this.dependencies.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
+    const { authenticator, corsOrigins } = this.dependencies;
+    if (authenticator.isDisabled && !isLoopbackHost(headers.host)) return '403 Forbidden';
+    return hasForeignOrigin(headers, corsOrigins) ? '403 Forbidden' : undefined;
   }
 
   #serve(webSocket: WebSocket, request: IncomingMessage): void {
