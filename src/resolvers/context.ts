@@ -4,6 +4,7 @@ import type { TransactionKind } from '../datasources/journal/journal';
 import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
 import { createAuditedRunner } from './audit-mutations';
+import type { CallerLookupSlots } from './caller-lookup-slots';
 import { VisibleChanges } from './visible-changes';
 import { createLookupBulkheadGetter, VisibleTransactions } from './visible-transactions';
 
@@ -42,6 +43,7 @@ export class OperationContext {
     private readonly operations: Operations,
     recordAuditEntry: (entry: AuditEntry) => void,
     { requestId, caller, ip, lastEventId }: RequestIdentity,
+    private readonly callerLookupSlots: CallerLookupSlots,
   ) {
     this.requestId = requestId;
     this.caller = caller;
@@ -84,7 +86,7 @@ export class OperationContext {
    * discardCachedLookups() is called.
    */
   visibleTransactions(kind: TransactionKind): VisibleTransactions {
-    const { caller, operations, getLookupBulkhead } = this;
+    const { caller, operations, getLookupBulkhead, callerLookupSlots } = this;
     const { attempts } = operations;
     const { feed } = operations[`${kind}s`];
     return (this.transactionsByKind[kind] ??= new VisibleTransactions({
@@ -93,6 +95,7 @@ export class OperationContext {
       transactionFeed: feed,
       attemptOperations: attempts,
       getLookupBulkhead,
+      callerLookupSlots,
     }));
   }
 

@@ -4,6 +4,7 @@ import type { Operations } from '../../src/core';
 import { ServiceError } from '../../src/datasources/payment-service/service-error';
 import type { AuditEntry } from '../../src/observability/audit/audit-log';
 import { buildGatewaySchema } from '../../src/resolvers';
+import { CallerLookupSlots } from '../../src/resolvers/caller-lookup-slots';
 import { OperationContext } from '../../src/resolvers/context';
 import type { Kind } from '../support/payment-service/ledger';
 
@@ -49,7 +50,12 @@ export async function call(
   const audit: AuditEntry[] = [];
   const caller = { ...UNAUTHENTICATED_CALLER, id: client };
   const identity = { requestId: 'request', ip: '192.0.2.1', caller };
-  const contextValue = new OperationContext(operations, (entry) => void audit.push(entry), identity);
+  const contextValue = new OperationContext(
+    operations,
+    (entry) => void audit.push(entry),
+    identity,
+    new CallerLookupSlots(),
+  );
   const { data, errors } = (await execute({
     schema,
     document: DOCUMENTS[document],
