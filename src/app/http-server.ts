@@ -24,7 +24,7 @@ import { RateLimit } from '../http/limits/rate-limit';
 import { UnreadResponseLimiter } from '../http/server/unread-response-limiter';
 import type { Operations } from '../core';
 import { buildGatewaySchema, buildSubgraphSchema } from '../resolvers';
-import { CallerLookupSlots } from '../resolvers/caller-lookup-slots';
+import { CallerBulkheads } from '../resolvers/caller-bulkheads';
 import { OperationContext } from '../resolvers/context';
 import { registerClientKeyGauges, registerHttpGauges } from './gauges';
 import { createMetricsServer } from './metrics-server';
@@ -144,12 +144,12 @@ async function createServerWithoutRoutes(
     auditLog.recordMutation(entry);
     metrics.payments.onMutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   };
-  const callerLookupSlots = new CallerLookupSlots();
+  const callerBulkheads = new CallerBulkheads();
   const graphqlDependencies: GraphqlDependencies = {
     schema,
     authenticator,
     admission: new Admission(rateLimit, persistedOperations),
-    contextFor: (identity) => new OperationContext(operations, recordAuditEntry, identity, callerLookupSlots),
+    contextFor: (identity) => new OperationContext(operations, recordAuditEntry, identity, callerBulkheads),
     eventLoopLagGuard,
     bodyQuota: new BodyQuota(() => metrics.server.onRequestRejected('rate_limited')),
     connections,

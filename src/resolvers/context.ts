@@ -4,7 +4,7 @@ import type { TransactionKind } from '../datasources/journal/journal';
 import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
 import { createAuditedRunner } from './audit-mutations';
-import type { CallerLookupSlots } from './caller-lookup-slots';
+import type { CallerBulkheads } from './caller-bulkheads';
 import { VisibleChanges } from './visible-changes';
 import { createLookupBulkheadGetter, VisibleTransactions } from './visible-transactions';
 
@@ -43,7 +43,7 @@ export class OperationContext {
     private readonly operations: Operations,
     recordAuditEntry: (entry: AuditEntry) => void,
     { requestId, caller, ip, lastEventId }: RequestIdentity,
-    private readonly callerLookupSlots: CallerLookupSlots,
+    private readonly callerBulkheads: CallerBulkheads,
   ) {
     this.requestId = requestId;
     this.caller = caller;
@@ -53,23 +53,27 @@ export class OperationContext {
 
   /** The payment mutations, executed for the caller. */
   get payments() {
-    const { caller } = this;
+    const { caller, callerBulkheads } = this;
     const { payments } = this.operations;
+    const run = <T>(call: () => Promise<T>): Promise<T> => callerBulkheads.run('payments', caller.id, call);
     const confirmRights = {
       hasEveryChannel: caller.channels === '*',
       createdBy: creatorRestriction(caller, 'payments:confirm'),
     };
     return {
-      create: (input: CreatePaymentInput) => payments.create(input, caller.id),
-      confirm: (input: ConfirmPaymentInput) => payments.confirm(input, confirmRights),
+      create: (input: CreatePaymentInput) => run(() => payments.create(input, caller.id)),
+      confirm: (input: ConfirmPaymentInput) => run(() => payments.confirm(input, confirmRights)),
     };
   }
 
   /** The payout mutations, executed for the caller. */
   get payouts() {
-    const { caller } = this;
+    const { caller, callerBulkheads } = this;
     const { payouts } = this.operations;
-    return { create: (input: CreatePayoutInput) => payouts.create(input, caller.id) };
+    return {
+      create: (input: CreatePayoutInput) =>
+        callerBulkheads.run('payouts', caller.id, () => payouts.create(input, caller.id)),
+    };
   }
 
   get attempts() {
@@ -86,7 +90,7 @@ export class OperationContext {
    * discardCachedLookups() is called.
    */
   visibleTransactions(kind: TransactionKind): VisibleTransactions {
-    const { caller, operations, getLookupBulkhead, callerLookupSlots } = this;
+    const { caller, operations, getLookupBulkhead, callerBulkheads } = this;
     const { attempts } = operations;
     const { feed } = operations[`${kind}s`];
     return (this.transactionsByKind[kind] ??= new VisibleTransactions({
@@ -95,7 +99,7 @@ export class OperationContext {
       transactionFeed: feed,
       attemptOperations: attempts,
       getLookupBulkhead,
-      callerLookupSlots,
+      callerBulkheads,
     }));
   }
 

@@ -8,7 +8,7 @@ import type { AttemptOperations } from '../core/attempts';
 import type { TransactionFeed } from '../core/polling/transaction-feed';
 import type { Transaction } from '../core/recovery/transaction-matcher';
 import { transactionNotFoundError } from '../core/polling/transaction-poller';
-import type { CallerLookupSlots } from './caller-lookup-slots';
+import type { CallerBulkheads } from './caller-bulkheads';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 
@@ -18,7 +18,7 @@ interface VisibleTransactionsOptions {
   transactionFeed: TransactionFeed<PaymentResource> | TransactionFeed<PayoutResource>;
   attemptOperations: AttemptOperations;
   getLookupBulkhead: ReturnType<typeof createLookupBulkheadGetter>;
-  callerLookupSlots: CallerLookupSlots;
+  callerBulkheads: CallerBulkheads;
 }
 
 /** Maximum number of concurrent lookups of one GraphQL operation. */
@@ -107,9 +107,9 @@ export class VisibleTransactions {
 
   /** Looks each key up separately, because the service cannot look up several transactions in one request. */
   #lookUpAll(lookupKeys: readonly LookupKey[]): Promise<Transaction | null | Error>[] {
-    const { caller, transactionFeed, getLookupBulkhead, callerLookupSlots } = this.#options;
+    const { caller, transactionFeed, getLookupBulkhead, callerBulkheads } = this.#options;
     const lookUp = (lookupKey: LookupKey): Promise<Transaction | null> =>
-      callerLookupSlots.run<Transaction | null>(caller.id, () => transactionFeed.lookUp(lookupKey));
+      callerBulkheads.run<Transaction | null>('lookups', caller.id, () => transactionFeed.lookUp(lookupKey));
     // Most operations look up only one transaction, which needs no limit.
     const lookUpWithLimit =
       lookupKeys.length === 1

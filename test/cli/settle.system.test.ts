@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { verify } from '../audit/support/files';
-import { sleep } from '../../src/shared/timeout';
+import { objectsOf, verify } from '../audit/support/files';
 import { OUTCOMES } from '../journal/support/samples';
+import { until } from '../support/latch';
 import { NOBODY } from './support/doctor';
 import { BECAUSE, USER, describeDesks, type Desk } from './support/settling';
 
@@ -183,15 +183,18 @@ describeDesks('The command attempts settle with SETTLE_APPROVAL=on', (desk) => {
   });
 
   test('makes a proposal whose approval settles nothing if the proposal is withdrawn while the approval waits for a lease', async () => {
-    const { attempts, unknown, outcomeOf, journal } = desk();
+    const { attempts, unknown, outcomeOf, journal, auditFile } = desk();
     const { id } = await unknown();
     await attempts(['settle', id, 'not_sent', ...BECAUSE], ANN);
     const proposal = await proposalOf(desk(), id);
     const now = Math.floor(await journal.time());
-    await journal.claim(id, { service: NOBODY, owner: 'gateway', now, leaseUntil: now + 3000 });
+    await journal.claim(id, { service: NOBODY, owner: 'gateway', now, leaseUntil: now + 600_000 });
+    const openings = () => objectsOf(auditFile).filter(({ event }) => event === 'opened').length;
+    const openingsBefore = openings();
     const approving = attempts(['approve', proposal.id], BOB);
-    await sleep(500);
+    await until(() => openings() > openingsBefore);
     expect(await attempts(['withdraw', proposal.id, ...BECAUSE], ANN)).toMatchObject({ code: 0 });
+    await journal.recordOutcome(id, { outcome: 'unknown', nextRecheckAt: now });
     expect(await approving).toMatchObject({ code: 1 });
     expect(await outcomeOf(id)).toBe('unknown');
   });

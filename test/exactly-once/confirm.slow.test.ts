@@ -1,5 +1,5 @@
 import { CHANNEL, type CallResult, type Json } from '../support/caller';
-import { latch } from '../support/latch';
+import { latch, until } from '../support/latch';
 import type { Fault, FaultReply } from '../support/payment-service/fake-payment-service';
 import { html, reset, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
@@ -247,32 +247,36 @@ describeSqlite('A confirm that the journal recorded late, after the gateway had 
   test('does not keep later confirms of the payment out while other calls are in flight', async () => {
     let beginLate: (() => Promise<unknown>) | undefined;
     let isJournalStalled = false;
-    const harness = await harnesses.start({
-      wrap: replacing('beginConfirm', (begin) => (claim) => {
-        if (!isJournalStalled) return begin(claim);
-        beginLate = () => begin(claim);
-        return Promise.reject(new Error('The commit takes too long.'));
-      }),
+    let endCount = 0;
+    const stalling = replacing('beginConfirm', (begin) => (claim) => {
+      if (!isJournalStalled) return begin(claim);
+      beginLate = () => begin(claim);
+      return Promise.reject(new Error('The commit takes too long.'));
     });
+    const counting = replacing('endConfirm', (end) => (confirmId, result) => {
+      endCount += 1;
+      return end(confirmId, result);
+    });
+    const harness = await harnesses.start({ wrap: (journal) => stalling(counting(journal)) });
     const { clock, service } = harness;
     const { transactionId } = await harness.create('payment', newKey());
     isJournalStalled = true;
     expect(await harness.confirm(transactionId ?? '')).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
     isJournalStalled = false;
-    // The gateway tries to end the confirm, which the journal does not show yet.
-    for (let second = 0; second < 3; second += 1) {
+    // The gateway ends the confirm, which the journal does not show yet.
+    await until(() => {
       clock.advance(1000);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+      return endCount > 0;
+    });
     await beginLate?.();
     const held = service.hold();
     const inFlight = harness.create('payment', newKey());
     await held.arrived;
-    for (let second = 0; second < 10; second += 1) {
+    const confirmed = await untilDone(() => {
       clock.advance(1000);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    expect(await harness.confirm(transactionId ?? '')).toMatchObject({ result: 'PaymentSuccess' });
+      return harness.confirm(transactionId ?? '');
+    });
+    expect(confirmed).toMatchObject({ result: 'PaymentSuccess' });
     held.release();
     await inFlight;
   });

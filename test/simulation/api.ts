@@ -4,7 +4,7 @@ import type { Operations } from '../../src/core';
 import { ServiceError } from '../../src/datasources/payment-service/service-error';
 import type { AuditEntry } from '../../src/observability/audit/audit-log';
 import { buildGatewaySchema } from '../../src/resolvers';
-import { CallerLookupSlots } from '../../src/resolvers/caller-lookup-slots';
+import { CallerBulkheads } from '../../src/resolvers/caller-bulkheads';
 import { OperationContext } from '../../src/resolvers/context';
 import type { Kind } from '../support/payment-service/ledger';
 
@@ -54,7 +54,7 @@ export async function call(
     operations,
     (entry) => void audit.push(entry),
     identity,
-    new CallerLookupSlots(),
+    new CallerBulkheads(),
   );
   const { data, errors } = (await execute({
     schema,
