@@ -24,7 +24,7 @@ import { RateLimit } from '../http/limits/rate-limit';
 import { UnreadResponseLimiter } from '../http/server/unread-response-limiter';
 import type { Operations } from '../core';
 import { buildGatewaySchema, buildSubgraphSchema } from '../resolvers';
-import { CallerBulkheads } from '../resolvers/caller-bulkheads';
+import { CallerBulkheads } from '../datasources/payment-service/http/resilience';
 import { OperationContext } from '../resolvers/context';
 import { registerClientKeyGauges, registerHttpGauges } from './gauges';
 import { createMetricsServer } from './metrics-server';

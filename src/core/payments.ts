@@ -32,6 +32,8 @@ interface PaymentOperationsOptions extends CreateOptions {
 
 /** The payments that a caller may confirm. */
 interface ConfirmRights {
+  /** The caller, whose concurrency limit applies. */
+  callerId: string;
   /** Whether the caller has access to every channel. */
   hasEveryChannel: boolean;
   /** The only client whose payments the caller may confirm; null if the caller may confirm those of every client. */
@@ -93,7 +95,7 @@ export class PaymentOperations {
     const { channel, transactionId } = input;
     const requestedAt = this.options.journalSession.runtime.monotonic();
     const result = await this.options.confirmService
-      .confirm({ channel, transactionId, definition, bodyFields: fields })
+      .confirm({ channel, transactionId, definition, bodyFields: fields, callerId: rights.callerId })
       .finally(() => this.feed.invalidateLookups(channel));
     if (result instanceof UserError) return result;
     this.feed.onMutationResult(result, requestedAt);

@@ -4,7 +4,7 @@ import type { TransactionKind } from '../datasources/journal/journal';
 import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
 import { createAuditedRunner } from './audit-mutations';
-import type { CallerBulkheads } from './caller-bulkheads';
+import type { CallerBulkheads } from '../datasources/payment-service/http/resilience';
 import { VisibleChanges } from './visible-changes';
 import { createLookupBulkheadGetter, VisibleTransactions } from './visible-transactions';
 
@@ -53,27 +53,24 @@ export class OperationContext {
 
   /** The payment mutations, executed for the caller. */
   get payments() {
-    const { caller, callerBulkheads } = this;
+    const { caller } = this;
     const { payments } = this.operations;
-    const run = <T>(call: () => Promise<T>): Promise<T> => callerBulkheads.run('payments', caller.id, call);
     const confirmRights = {
+      callerId: caller.id,
       hasEveryChannel: caller.channels === '*',
       createdBy: creatorRestriction(caller, 'payments:confirm'),
     };
     return {
-      create: (input: CreatePaymentInput) => run(() => payments.create(input, caller.id)),
-      confirm: (input: ConfirmPaymentInput) => run(() => payments.confirm(input, confirmRights)),
+      create: (input: CreatePaymentInput) => payments.create(input, caller.id),
+      confirm: (input: ConfirmPaymentInput) => payments.confirm(input, confirmRights),
     };
   }
 
   /** The payout mutations, executed for the caller. */
   get payouts() {
-    const { caller, callerBulkheads } = this;
+    const { caller } = this;
     const { payouts } = this.operations;
-    return {
-      create: (input: CreatePayoutInput) =>
-        callerBulkheads.run('payouts', caller.id, () => payouts.create(input, caller.id)),
-    };
+    return { create: (input: CreatePayoutInput) => payouts.create(input, caller.id) };
   }
 
   get attempts() {

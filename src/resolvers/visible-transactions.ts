@@ -1,4 +1,4 @@
-import { bulkhead, type BulkheadPolicy } from 'cockatiel';
+import { bulkhead, isBulkheadRejectedError, type BulkheadPolicy } from 'cockatiel';
 import DataLoader from 'dataloader';
 import { requireChannel, creatorRestriction, type Caller } from '../auth/caller';
 import { TRANSACTION_KINDS, type TransactionKind } from '../datasources/journal/journal';
@@ -8,7 +8,8 @@ import type { AttemptOperations } from '../core/attempts';
 import type { TransactionFeed } from '../core/polling/transaction-feed';
 import type { Transaction } from '../core/recovery/transaction-matcher';
 import { transactionNotFoundError } from '../core/polling/transaction-poller';
-import type { CallerBulkheads } from './caller-bulkheads';
+import type { CallerBulkheads } from '../datasources/payment-service/http/resilience';
+import { rejectedLocallyError } from '../datasources/payment-service/mapping/responses';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 
@@ -108,14 +109,19 @@ export class VisibleTransactions {
   /** Looks each key up separately, because the service cannot look up several transactions in one request. */
   #lookUpAll(lookupKeys: readonly LookupKey[]): Promise<Transaction | null | Error>[] {
     const { caller, transactionFeed, getLookupBulkhead, callerBulkheads } = this.#options;
+    const callerBulkhead = callerBulkheads.get('lookups', caller.id);
     const lookUp = (lookupKey: LookupKey): Promise<Transaction | null> =>
-      callerBulkheads.run<Transaction | null>('lookups', caller.id, () => transactionFeed.lookUp(lookupKey));
+      callerBulkhead.execute<Transaction | null>(() => transactionFeed.lookUp(lookupKey));
     // Most operations look up only one transaction, which needs no limit.
     const lookUpWithLimit =
       lookupKeys.length === 1
         ? lookUp
         : (lookupKey: LookupKey) => getLookupBulkhead().execute(() => lookUp(lookupKey));
-    return lookupKeys.map((lookupKey) => lookUpWithLimit(lookupKey).catch((error: Error) => error));
+    return lookupKeys.map((lookupKey) =>
+      lookUpWithLimit(lookupKey).catch((error: Error) =>
+        isBulkheadRejectedError(error) ? rejectedLocallyError() : error,
+      ),
+    );
   }
 }
 

@@ -130,10 +130,10 @@ describeSqlite('The circuit breaker', (harnesses) => {
 
 describeSqlite('A payment service that does not respond', (harnesses) => {
   test.each([
-    ['payout', 'payment', 32],
-    ['payment', 'payout', 96],
+    ['payout', 'payment', 28],
+    ['payment', 'payout', 84],
   ] as const)(
-    'to creates of a %s does not block lookups, replays and creates of a %s, and at most %i creates are recorded',
+    'to creates of a %s does not block lookups, replays and creates of a %s, and at most %i creates of one caller are recorded',
     async (stalled, other, slots) => {
       const env = { SERVICE_TIMEOUT_MS: '20000', PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0' };
       const harness = await harnesses.start({ env, store: await openStore('SQLite') });

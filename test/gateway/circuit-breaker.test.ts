@@ -18,7 +18,9 @@ test('A circuit breaker stays open if the probe could not be sent, and closes at
     await expect(policy.run('payments', () => Promise.reject(timeout))).rejects.toBe(timeout);
   expect(policy.isOpenByBreaker()).toEqual({ timeouts: true, failures: false });
   now += BREAK_MS;
-  const reservations = Array.from({ length: MAX_PAYOUTS }, () => policy.reserve('payouts', BREAK_MS));
+  const reservations = Array.from({ length: MAX_PAYOUTS }, (_, index) =>
+    policy.reserve('payouts', `caller-${index}`, BREAK_MS),
+  );
   const send = jest.fn(() => Promise.resolve(OK));
   await expect(policy.run('payouts', send)).rejects.toThrow();
   expect(send).not.toHaveBeenCalled();

@@ -4,7 +4,7 @@ import type { Operations } from '../../src/core';
 import { ServiceError } from '../../src/datasources/payment-service/service-error';
 import type { AuditEntry } from '../../src/observability/audit/audit-log';
 import { buildGatewaySchema } from '../../src/resolvers';
-import { CallerBulkheads } from '../../src/resolvers/caller-bulkheads';
+import { CallerBulkheads } from '../../src/datasources/payment-service/http/resilience';
 import { OperationContext } from '../../src/resolvers/context';
 import type { Kind } from '../support/payment-service/ledger';
 

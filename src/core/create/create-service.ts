@@ -81,7 +81,7 @@ class CreateCall<T extends Transaction> {
 
   async #try(): Promise<CreateResult<T> | undefined> {
     const { journalSession } = this.options;
-    const { slots, input } = this.plan;
+    const { slots, input, client } = this.plan;
     await journalSession.ensureClockSync();
     await journalSession.ensureFenceRead();
     // If the fence is raised or lowered before the insert, the journal rejects the attempt (`fence_changed`).
@@ -90,14 +90,14 @@ class CreateCall<T extends Transaction> {
       const result = await this.#replayKeyHolderOrLost();
       if (result !== null) return result;
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
-    if (!slots.hasFreeSlot()) {
+    if (!slots.hasFreeSlot(client)) {
       // A replay needs no slot for sending, so it must not wait for one.
       const keyHolder = await this.#findKeyHolder();
       if (keyHolder) return this.#replay(keyHolder);
     }
     // Reserves the slot before the insert: if the process died while a recorded attempt waited for a slot, the outcome
     // would be unknown.
-    const slot = await slots.reserve(input.channel);
+    const slot = await slots.reserve(input.channel, client);
     let attempt: NewAttempt;
     let insertResult: InsertResult;
     let outcome: MutationOutcome<T> | undefined;

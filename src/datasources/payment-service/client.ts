@@ -56,12 +56,13 @@ export interface ReservedSlot {
 
 /** Reserves a slot for each create. Payments and payouts have a bulkhead (concurrency limit) each. */
 export interface BulkheadSlots {
-  hasFreeSlot(): boolean;
+  /** Whether the caller would get a slot immediately. */
+  hasFreeSlot(callerId: string): boolean;
   /**
    * Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if no slot becomes free in time, the queue is full, or
    * a circuit breaker is half open. If a circuit breaker is open, reserve() succeeds, but the send fails.
    */
-  reserve(channel: string): Promise<ReservedSlot>;
+  reserve(channel: string, callerId: string): Promise<ReservedSlot>;
   /** Lower bound of the service's current time in ms since 1970; null if unknown. */
   serviceNow(): number | null;
 }
@@ -69,6 +70,8 @@ export interface BulkheadSlots {
 export interface PostOptions {
   /** The slot that was reserved for the request. If omitted, the request waits for a slot. */
   slot?: ReservedSlot;
+  /** Caller whose concurrency limit also applies while the request waits for a slot. */
+  callerId?: string;
   /** Called before a retry after a 401. If it resolves to false, the request is not retried. */
   mayRetryAfter401?: (() => Promise<boolean>) | undefined;
 }
@@ -114,11 +117,12 @@ export class ServiceClient {
     bulkheadName: BulkheadName,
     call: { channel: string; apiPath: string; body: string },
     expected: ExpectedFields,
-    { slot, mayRetryAfter401 }: PostOptions = {},
+    { slot, callerId, mayRetryAfter401 }: PostOptions = {},
   ): Promise<MutationOutcome<WireObject>> {
     const expectedWithSecrets = { ...expected, ...this.getGatewaySecrets() };
     const responsePromise = this.#send(call, {
       bulkheadName: slot ? null : bulkheadName,
+      callerId,
       timeoutMs: slot && slot.deadline - this.runtime.monotonic(),
       signatureTime: slot?.signatureTime,
       mayRetryAfter401,
@@ -133,12 +137,12 @@ export class ServiceClient {
   bulkheadSlots(apiPath: string, bulkheadName: BulkheadName): BulkheadSlots {
     const { transport, runtime } = this;
     return {
-      hasFreeSlot: () => transport.policy.hasFreeSlot(bulkheadName),
+      hasFreeSlot: (callerId) => transport.policy.hasFreeSlot(bulkheadName, callerId),
       serviceNow: () => transport.serviceNow() ?? null,
-      reserve: async (channel) => {
+      reserve: async (channel, callerId) => {
         const startedAt = runtime.monotonic();
         try {
-          return await transport.reserve(bulkheadName);
+          return await transport.reserve(bulkheadName, callerId);
         } catch (reserveError) {
           this.#report({ channel, apiPath, body: '' }, startedAt, classifyError(reserveError));
           throw rejectedLocallyError();

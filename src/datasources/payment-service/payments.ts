@@ -26,6 +26,8 @@ export interface ConfirmRequest {
   definition: PaymentMethodDefinition;
   /** Fields of the request body except `id`. Named as in the API of the service. */
   bodyFields: WireObject;
+  /** The caller, whose concurrency limit applies. */
+  callerId: string;
 }
 
 export interface LookupResult<T> {
@@ -84,10 +86,10 @@ export class PaymentsApi {
 
   /** POST payment/confirm/ (spec 4.5). The body has no channel. */
   async confirm(request: ConfirmRequest): Promise<MutationOutcome<PaymentResource>> {
-    const { channel, transactionId, definition, bodyFields } = request;
+    const { channel, transactionId, definition, bodyFields, callerId } = request;
     const body = JSON.stringify({ id: transactionId, ...bodyFields });
     const call = { channel, apiPath: 'payment/confirm/', body };
-    const outcome = await this.client.postOnce('payments', call, { channel, transactionId });
+    const outcome = await this.client.postOnce('payments', call, { channel, transactionId }, { callerId });
     return mapAccepted(outcome, (json) => this.#toResource(json, { channel, definition }));
   }
 

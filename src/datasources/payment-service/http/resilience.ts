@@ -1,4 +1,5 @@
 import { bulkhead, type BulkheadPolicy } from 'cockatiel';
+import { lazyLruCache } from '../../../shared/lazy-lru-cache';
 import type { Runtime } from '../../../shared/runtime';
 import { CircuitBreaker } from './circuit-breaker';
 import { RequestFailure, type RawResponse } from './http-exchange';
@@ -11,6 +12,9 @@ export type BulkheadName = 'lookups' | 'payments' | 'payouts';
 
 const SLOTS_BY_BULKHEAD: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
 const MAX_QUEUED_PER_BULKHEAD = 2000;
+/** Slots of one caller. Fewer than all slots, so that one caller cannot make the requests of others wait or fail. */
+const SLOTS_PER_CALLER: Record<BulkheadName, number> = { lookups: 112, payments: 84, payouts: 28 };
+const MAX_CALLERS = 10_000;
 
 /**
  * The first circuit breaker opens after this number of timeouts, if no response arrives in between. The number is low,
@@ -32,6 +36,21 @@ function isNonTimeoutFailure(outcome: unknown): boolean {
   return !(outcome instanceof Error) && (outcome as RawResponse).status >= 500;
 }
 
+/** The bulkheads of each caller. */
+export class CallerBulkheads {
+  readonly #bulkheadByKey = lazyLruCache<string, BulkheadPolicy>(MAX_CALLERS);
+
+  get(bulkheadName: BulkheadName, callerId: string): BulkheadPolicy {
+    const key = `${bulkheadName} ${callerId}`;
+    let callerBulkhead = this.#bulkheadByKey.get(key);
+    if (!callerBulkhead) {
+      callerBulkhead = bulkhead(SLOTS_PER_CALLER[bulkheadName], MAX_QUEUED_PER_BULKHEAD);
+      this.#bulkheadByKey.set(key, callerBulkhead);
+    }
+    return callerBulkhead;
+  }
+}
+
 /** Bulkheads and circuit breakers for requests to the service. */
 export class ResiliencePolicy {
   readonly #bulkheadByName: Record<BulkheadName, BulkheadPolicy> = {
@@ -39,6 +58,7 @@ export class ResiliencePolicy {
     payments: bulkhead(SLOTS_BY_BULKHEAD.payments, MAX_QUEUED_PER_BULKHEAD),
     payouts: bulkhead(SLOTS_BY_BULKHEAD.payouts, MAX_QUEUED_PER_BULKHEAD),
   };
+  readonly #callerBulkheads = new CallerBulkheads();
   readonly #timeoutBreaker: CircuitBreaker;
   readonly #failureBreaker: CircuitBreaker;
 
@@ -52,21 +72,36 @@ export class ResiliencePolicy {
   /**
    * Runs `send` in a slot of a bulkhead. If `bulkheadName` is null, the caller already holds a slot. Waits while a
    * circuit breaker is half open. Rejects without running `send` if a breaker is open or the bulkhead's queue is full.
+   * @param callerId caller whose own concurrency limit also applies; undefined for none
    */
-  run(bulkheadName: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
-    const sendInSlot = bulkheadName === null ? send : () => this.#bulkheadByName[bulkheadName].execute(send);
+  run(
+    bulkheadName: BulkheadName | null,
+    send: () => Promise<RawResponse>,
+    callerId?: string,
+  ): Promise<RawResponse> {
+    const sendInSlot = bulkheadName === null ? send : () => this.#executeInSlot(bulkheadName, callerId, send);
     return this.#timeoutBreaker.execute(() => this.#failureBreaker.execute(sendInSlot));
   }
 
-  hasFreeSlot(bulkheadName: BulkheadName): boolean {
-    return this.#bulkheadByName[bulkheadName].executionSlots > 0;
+  #executeInSlot<T>(bulkheadName: BulkheadName, callerId: string | undefined, work: () => Promise<T>) {
+    const executeInSharedSlot = (): Promise<T> => this.#bulkheadByName[bulkheadName].execute(work);
+    if (callerId === undefined) return executeInSharedSlot();
+    return this.#callerBulkheads.get(bulkheadName, callerId).execute(executeInSharedSlot);
+  }
+
+  /** Whether the caller would get a slot of a bulkhead immediately. */
+  hasFreeSlot(bulkheadName: BulkheadName, callerId: string): boolean {
+    const callerBulkhead = this.#callerBulkheads.get(bulkheadName, callerId);
+    return [callerBulkhead, this.#bulkheadByName[bulkheadName]].every(
+      ({ executionSlots }) => executionSlots > 0,
+    );
   }
 
   /**
-   * Waits for a slot of a bulkhead. Resolves with a function that frees the slot. Rejects with a RequestFailure
+   * Waits for a slot of a bulkhead for a caller. Resolves with a function that frees the slot. Rejects with a RequestFailure
    * (`rejected_locally`) if a circuit breaker is half open, the queue is full, or no slot becomes free within `timeoutMs`.
    */
-  reserve(bulkheadName: BulkheadName, timeoutMs: number): Promise<() => void> {
+  reserve(bulkheadName: BulkheadName, callerId: string, timeoutMs: number): Promise<() => void> {
     // Grant no slot while a breaker is half open. Otherwise, a create would be written to the journal, and would then
     // wait for the end of the probe.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
@@ -85,7 +120,7 @@ export class ResiliencePolicy {
       deferredGrant.resolve(() => deferredRelease.resolve(undefined));
       return deferredRelease.promise;
     };
-    this.#bulkheadByName[bulkheadName].execute(holdSlot).catch((error: unknown) => {
+    this.#executeInSlot(bulkheadName, callerId, holdSlot).catch((error: unknown) => {
       timer.cancel();
       fail(error instanceof Error ? error.name : 'REFUSED');
     });

@@ -12,6 +12,8 @@ export type ApiCall = { channel: string; apiPath: string } & ({ queryString: str
 export interface SendOptions {
   /** Bulkhead (concurrency limit) in which the request needs a slot; null if it already holds a reserved slot. */
   bulkheadName: BulkheadName | null;
+  /** Caller whose own concurrency limit also applies; undefined for none. */
+  callerId?: string | undefined;
   /** Time limit in ms for the request and its retries. Default: `timeoutMs` of the transport. */
   timeoutMs?: number | undefined;
   /** Timestamp of the first signature in ms since 1970. Default: now. The service rejects old timestamps. */
@@ -107,10 +109,10 @@ export class ServiceTransport {
   }
 
   /** Reserves a slot, like ResiliencePolicy.reserve(). Stops waiting when too little time is left for a request. */
-  async reserve(bulkheadName: BulkheadName) {
+  async reserve(bulkheadName: BulkheadName, callerId: string) {
     const deadline = this.runtime.monotonic() + this.timeoutMs;
     const maxWaitMs = this.timeoutMs - minMsLeftToStart(this.timeoutMs);
-    const release = await this.policy.reserve(bulkheadName, maxWaitMs);
+    const release = await this.policy.reserve(bulkheadName, callerId, maxWaitMs);
     return { release, deadline, signatureTime: this.options.now() };
   }
 
@@ -166,7 +168,11 @@ export class ServiceTransport {
     const runExchange = (): Promise<RawResponse> => {
       const exchange = new HttpExchange(deadline - this.runtime.monotonic(), this.runtime);
       this.policy
-        .run(options.bulkheadName, () => exchange.start(() => this.#dispatch(call, signing, exchange)))
+        .run(
+          options.bulkheadName,
+          () => exchange.start(() => this.#dispatch(call, signing, exchange)),
+          options.callerId,
+        )
         .catch((error: unknown) => exchange.failUnsent(error));
       return exchange.response;
     };
