@@ -477,7 +477,7 @@ timeout_:
       :: else -> recordOrQueue(a, UNKNOWN, 0, i); goto answered
       fi
     }
-lost: /* CreateCall.#replayKeyHolderOrLost: records what an attempt created that the journal has lost */
+lost: /* CreateCall.#replayEarlierCreate: records what an attempt created that the journal has lost */
     atomic {
       if
       :: !SAME_FENCE(knew) -> raiseFence(i); goto answered

@@ -13,7 +13,7 @@ import { describeStartupError } from './app/startup-error';
 
 /**
  * Reads the settings, starts the gateway, and stops it on SIGTERM or SIGINT. Exits with code 1 if the start fails.
- * @param openJournal opens the journal instead of openJournal(), in tests and benchmarks
+ * @param openJournal opens the journal. Default: openJournal() of create-journal.ts. Passed by tests and benchmarks.
  */
 export async function main(openJournal?: JournalOpener): Promise<void> {
   try {
@@ -31,8 +31,8 @@ async function startServers(config: Config, openJournal?: JournalOpener): Promis
   config.warnings.forEach((warning) => log.warn(warning));
   const sandboxOptions = { credentials: config.service, servesDevJwks: true, logger: log };
   const sandbox = config.sandbox && (await startSandbox({ ...config.sandbox, ...sandboxOptions }));
-  const baseUrl = sandbox?.url ?? config.service.baseUrl;
-  const gatewayConfig = { ...config, service: { ...config.service, baseUrl } };
+  const serviceBaseUrl = sandbox?.url ?? config.service.baseUrl;
+  const gatewayConfig = { ...config, service: { ...config.service, baseUrl: serviceBaseUrl } };
   const gateway = await startGateway(gatewayConfig, log, systemClock, { openJournal });
   stopOnSignal(gateway, sandbox, config, log);
   const { url, metricsUrl } = gateway;

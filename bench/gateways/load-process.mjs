@@ -43,7 +43,7 @@ const fault = (words, answer) => new Error(`${words}: ${answer.status} ${answer.
 
 /** Whether a create was rejected before anything was sent, as when the journal times out. */
 const isRefused = (work, { text }) =>
-  work === 'create' && text.includes("The gateway's journal cannot be reached;");
+  work === 'create' && text.includes("The gateway's journal is unavailable;");
 
 function check(answer, { id, work, entry, whole }) {
   if (answer.status >= 300 || answer.text.includes('"errors":')) throw fault('Error response', answer);

@@ -19,7 +19,7 @@ export const noJournal = () => ({
   renew: nothing,
   claim: none,
   claimDue: empty,
-  beginConfirm: async () => ({ isPreviousOutcomeUnknown: false, unresolvedInputHashes: [] }),
+  beginConfirm: async () => ({ isEarlierOutcomeUnknown: false, unresolvedInputHashes: [] }),
   endConfirm: nothing,
   confirmedInputs: empty,
   findById: none,

@@ -6,8 +6,8 @@ const { getNamedType, isEnumType } = require('graphql');
 const ts = require('typescript');
 require('./schema.cjs');
 const { PUBLIC_ERROR_CODES } = require('../../dist/http/graphql/error-codes.js');
-const { INPUT_RULES } = require('../../dist/schema/input-rules.js');
-const { VALUE_RULES } = require('../../dist/schema/value-rules.js');
+const { INPUT_RULE_NAMES } = require('../../dist/schema/input-rules.js');
+const { VALUE_RULE_NAMES } = require('../../dist/schema/value-rules.js');
 
 const top = path.dirname(require.resolve('../../package.json'));
 const sourceOf = (file) => readFileSync(path.join(top, file), 'utf8');
@@ -58,7 +58,7 @@ export type GatewayErrorCode =${unionOf(PUBLIC_ERROR_CODES)};
  * All values of \`rule\` in the \`fields\` of an InvalidInputError, or of a GraphQL error with the code BAD_USER_INPUT or
  * GRAPHQL_VALIDATION_FAILED (docs/results.md).
  */
-export type InputRule =${unionOf(new Set([...INPUT_RULES, ...VALUE_RULES]))};
+export type InputRule =${unionOf(new Set([...INPUT_RULE_NAMES, ...VALUE_RULE_NAMES]))};
 
 /** The \`extensions\` of every GraphQL error of the gateway. */
 ${extensionsType()}

@@ -1,7 +1,7 @@
 // Generates docs/methods.md from the registry: what each input field sends and which fields each type has.
 const schema = require('./schema.cjs')();
 const { paymentMethods, payoutMethods } = require('../../dist/schema/methods/index.js');
-const { serviceFieldsOf } = require('../../dist/schema/lazy-field.js');
+const { serviceFieldSpecsOf } = require('../../dist/schema/lazy-field.js');
 const { snakeCase } = require('../../dist/shared/wire-object.js');
 
 const code = (text) => `\`${text}\``;
@@ -18,7 +18,7 @@ const inputFields = ({ inputType, toWire }) => {
 };
 
 const ownFields = (definition) =>
-  serviceFieldsOf(definition.paymentClass.prototype).map(
+  serviceFieldSpecsOf(definition.paymentClass.prototype).map(
     ({ fieldName, wireName }) => `${fieldName} ← ${wireName}`,
   );
 

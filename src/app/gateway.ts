@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { AuditLog, AuditLogError, type AuditNotice } from '../observability/audit/audit-log';
+import { AuditLog, AuditLogError, type AuditLogNotice } from '../observability/audit/audit-log';
 import type { Clock } from '../shared/clock';
 import { ConfigError, type Config } from '../config';
 import { createPaymentServiceClient } from './payment-service';
@@ -42,7 +42,7 @@ export async function startGateway(
     closeStack.defer(() => auditLog.close());
     const notifier = openNotifier(shared);
     closeStack.defer(() => notifier?.close());
-    // The sandbox gets a new name at each start, because its transactions are lost when it stops.
+    // In the journal, the sandbox gets a new name at each start, because its transactions are lost when it stops.
     const serviceName = config.sandbox ? `sandbox ${randomUUID()}` : config.service.baseUrl;
     const operations = startOperations({
       payments: paymentService.payments,
@@ -52,11 +52,11 @@ export async function startGateway(
       notifier,
       clock,
       config,
-      serviceName: serviceName,
+      serviceName,
       warn: (logFields, message) => shared.log.warn(logFields, message),
       runInSpan: tracing?.runInBackgroundSpan,
-      observer: createObserver(metrics, auditLog),
-      serviceLoad: paymentService,
+      observer: createBackgroundObserver(metrics, auditLog),
+      serviceAvailability: paymentService,
     });
     closeStack.defer(() => operations.stop());
     registerJournalAndAuditGauges(metrics, {
@@ -78,7 +78,7 @@ export async function startGateway(
   }
 }
 
-const createObserver = (
+const createBackgroundObserver = (
   { payments, server, changes }: Metrics,
   auditLog: AuditLog,
 ): Parameters<typeof startOperations>[0]['observer'] => ({
@@ -121,8 +121,10 @@ const openNotifier = ({ config, clock, log }: SharedDependencies): ChangeNotifie
 /** Opens the audit log. Throws a ConfigError that names AUDIT_LOG_FILE if the file cannot be written. */
 function openAudit({ config, log }: SharedDependencies): AuditLog {
   const { auditFile, auditRotation: rotation, auditKey } = config;
-  const onNotice = (notice: AuditNotice): void =>
-    notice.entry ? log.error(notice, 'audit entry not written') : log.warn(notice, notice.why);
+  const onNotice = (notice: AuditLogNotice): void =>
+    notice.entry
+      ? log.error(notice, 'audit entry not written; this log line contains it')
+      : log.warn(notice, notice.why);
   try {
     return AuditLog.open(auditFile, onNotice, { rotation, hmacKey: auditKey?.reveal() ?? null });
   } catch (error) {

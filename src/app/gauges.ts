@@ -12,8 +12,8 @@ import type { Metrics } from '../observability/metrics/metrics';
 import { singleFlight } from '../shared/single-flight';
 
 /**
- * Wraps `read` so that gauges that are collected at the same time share one call. The function resolves to null if `read`
- * rejects: the gauges must then have no value, because an old value would look current.
+ * Wraps `readValues` so that gauges that are collected at the same time share one call. The returned function resolves
+ * to null if `readValues` rejects: the gauges must then have no value, because an old value would look current.
  */
 const readOncePerScrape = <T>(readValues: () => Promise<T>): (() => Promise<T | null>) =>
   singleFlight(() => readValues().catch(() => null));
@@ -28,7 +28,7 @@ export function registerServiceGauges({ registerScraped }: Metrics, transport: S
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
       labelNames: ['breaker'],
       read: () =>
-        Object.entries(policy.isOpenByBreaker()).map(([breaker, isOpen]) => [{ breaker }, Number(isOpen)]),
+        Object.entries(policy.openFlagByBreaker()).map(([breaker, isOpen]) => [{ breaker }, Number(isOpen)]),
     },
     paygraph_service_requests_in_flight: {
       help: 'Requests to the payment service in flight, by lane (lookups, payments, payouts).',
@@ -41,7 +41,7 @@ export function registerServiceGauges({ registerScraped }: Metrics, transport: S
       read: () => readRequestsByLane('queuedCount'),
     },
     paygraph_service_clock_skew_seconds: {
-      help: 'Clock correction of request signatures in seconds, without sign. Above 0: the service rejected the time of this machine, and requests are signed with the time of the service.',
+      help: 'Clock correction of request signatures in seconds, as an absolute value. Above 0: the service rejected the time of this machine, and requests are signed with the time of the service.',
       read: () => Math.abs(transport.skewMs) / 1000,
     },
   });
@@ -51,7 +51,7 @@ interface JournalGaugeSources {
   journal: Journal;
   /** Name of the payment service in the journal. */
   serviceName: string;
-  /** Returns the reason why the journal is unavailable; null if it is available. */
+  /** Returns the reason why the journal is unavailable, such as `file_replaced`; null if it is available. */
   journalFailureReason(): string | null;
   auditLog: AuditLog;
   operations: Operations;
@@ -80,7 +80,7 @@ export function registerJournalAndAuditGauges(
       read: () => auditLog.freeDiskBytes(),
     },
     paygraph_journal_up: {
-      help: '1 if regular checks can write to the journal; otherwise 0, and payments and payouts are rejected. Possibly transient errors, such as timeouts, count from the second failed check in a row.',
+      help: '1 if the journal can be written; 0 if not, and creates and confirms are then rejected. After a check that failed for a possibly transient reason, such as a timeout, it becomes 0 only if the next check fails too.',
       read: () => Number(journalFailureReason() === null),
     },
     paygraph_journal_fence_up: {
@@ -129,33 +129,36 @@ export function registerChangeGauges({ registerScraped }: Metrics, operations: O
       read: () => readFollowedGauge(({ oldestDueAt }) => secondsSince(oldestDueAt, operations)),
     },
     paygraph_observations_queued: {
-      help: 'Responses that are queued to be checked for a new status or state and, if it is new, recorded in the journal.',
+      help: 'Observed states of payments and payouts that wait to be checked or recorded in the journal. The number grows while the journal is slow or unavailable.',
       read: () => backlog().queuedCount,
     },
     paygraph_observation_oldest_age_seconds: {
-      help: 'Age of the oldest response that is queued to be checked for a new status or state; 0 if there is none.',
+      help: 'Age of the oldest response in the queue that paygraph_observations_queued counts; 0 if the queue is empty.',
       read: () => backlog().oldestQueuedAgeMs / 1000,
     },
     paygraph_changes_behind_seconds: {
-      help: 'Time for which a long database transaction has hidden the newest changes from their readers; 0 if none are hidden, or nobody reads.',
+      help: 'Time for which an open database transaction has kept the newest changes unreadable; 0 if all changes are readable, or if nobody reads changes.',
       read: () => backlog().stalledMs / 1000,
     },
   });
 }
 
 interface ServerGaugeSources {
-  subscriptionServers: ReturnType<typeof startSubscriptions>;
+  subscriptionHandlers: ReturnType<typeof startSubscriptions>;
   maxSubscriptions: number;
   connections: Connections;
-  unreadLimiter: UnreadResponseLimiter;
+  unreadResponseLimiter: UnreadResponseLimiter;
   compiledCache: CompiledOperationCache;
 }
 
 /** Registers the gauges of the HTTP server. */
 export function registerHttpGauges({ registerScraped }: Metrics, sources: ServerGaugeSources): void {
-  const { subscriptionService: service, sseHandler, webSocketHandler } = sources.subscriptionServers;
+  const { subscriptionService, sseHandler, webSocketHandler } = sources.subscriptionHandlers;
   registerScraped({
-    paygraph_subscriptions: { help: 'Open subscriptions.', read: () => service.subscriptionQuota.openCount },
+    paygraph_subscriptions: {
+      help: 'Open subscriptions.',
+      read: () => subscriptionService.subscriptionQuota.openCount,
+    },
     paygraph_subscriptions_max: {
       help: 'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',
       read: () => sources.maxSubscriptions,
@@ -175,7 +178,7 @@ export function registerHttpGauges({ registerScraped }: Metrics, sources: Server
     },
     paygraph_unread_response_bytes: {
       help: 'Response bytes that are buffered because clients have not read them.',
-      read: () => sources.unreadLimiter.unreadBytes,
+      read: () => sources.unreadResponseLimiter.unreadBytes,
     },
     paygraph_compiled_operations_total: {
       help: 'Operations executed by compiled code. Apollo Server executes all others, which takes more CPU time: if the share of compiled operations falls, CPU usage rises.',
@@ -189,7 +192,7 @@ export function registerHttpGauges({ registerScraped }: Metrics, sources: Server
  * label. Neither is a secret.
  */
 export function registerClientKeyGauges({ registerScraped }: Metrics, authenticator: Authenticator): void {
-  const readKeyTimes = (timeName: 'keyLastUsedAt' | 'expiresAt') =>
+  const readTimestampsByKey = (timeName: 'keyLastUsedAt' | 'expiresAt') =>
     authenticator.clientKeyUsage().flatMap(({ client, label, [timeName]: timeMs }) => {
       return timeMs === null ? [] : [[{ client, key: label }, timeMs / 1000] as const];
     });
@@ -197,12 +200,12 @@ export function registerClientKeyGauges({ registerScraped }: Metrics, authentica
     paygraph_client_key_last_used_timestamp_seconds: {
       help: 'Last use of a client key, in seconds since 1970. No value for a key not used since the process started.',
       labelNames: ['client', 'key'],
-      read: () => readKeyTimes('keyLastUsedAt'),
+      read: () => readTimestampsByKey('keyLastUsedAt'),
     },
     paygraph_client_key_expiry_timestamp_seconds: {
       help: 'Expiry of a client key, in seconds since 1970. No value for a key that does not expire.',
       labelNames: ['client', 'key'],
-      read: () => readKeyTimes('expiresAt'),
+      read: () => readTimestampsByKey('expiresAt'),
     },
   });
 }

@@ -20,14 +20,14 @@ import { startSubscriptions } from '../http/subscriptions';
 import { createOperationLogger } from '../http/graphql/operation-log';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
 import { CompiledOperationCache } from '../http/compiled/compiled-operation-cache';
-import { RateLimit } from '../http/limits/rate-limit';
+import { CallerRateLimiter } from '../http/limits/caller-rate-limiter';
 import { UnreadResponseLimiter } from '../http/server/unread-response-limiter';
 import type { Operations } from '../core';
 import { buildGatewaySchema, buildSubgraphSchema } from '../resolvers';
 import { CallerBulkheads } from '../datasources/payment-service/http/resilience';
 import { OperationContext } from '../resolvers/context';
 import { registerClientKeyGauges, registerHttpGauges } from './gauges';
-import { createMetricsServer } from './metrics-server';
+import { addHealthAndMetrics } from './metrics-server';
 import type { SharedDependencies } from './shared-dependencies';
 
 /** The gateway's listening web server. */
@@ -64,12 +64,12 @@ export async function startWebServer(
   const { config, metrics, tracing } = shared;
   const { operations, journalFailureReason, isServiceDown } = dependencies;
   const serverParts = await createServerWithoutRoutes(shared, dependencies);
-  const { app, apollo, compiledCache, graphqlDependencies, unreadLimiter } = serverParts;
+  const { app, apollo, compiledCache, graphqlDependencies, unreadResponseLimiter } = serverParts;
   const { authenticator, connections, eventLoopLagGuard } = graphqlDependencies;
   const gracefulShutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
-  addCallbackRoute(app, (callbackToken) => operations.callbacks.onCallback(callbackToken));
-  const metricsServer = createMetricsServer(app, shared, {
+  addCallbackRoute(app, (callbackToken) => operations.callbackHandler.onCallback(callbackToken));
+  const metricsServer = addHealthAndMetrics(app, shared, {
     journalFailureReason,
     isServiceDown,
     isClockSteady: () => operations.isClockSteady(),
@@ -78,12 +78,12 @@ export async function startWebServer(
   });
   if (config.explorer)
     addExplorer(app, { isSandbox: config.sandbox !== null, requiresCredentials: !authenticator.isDisabled });
-  const subscriptionServers = await addGraphqlRoutes(shared, serverParts);
+  const subscriptionHandlers = await addGraphqlRoutes(shared, serverParts);
   registerHttpGauges(metrics, {
-    subscriptionServers,
+    subscriptionHandlers,
     maxSubscriptions: config.subscriptions.maxSubscriptions,
     connections,
-    unreadLimiter,
+    unreadResponseLimiter,
     compiledCache,
   });
   const serverUrls = await listen(app, metricsServer, config);
@@ -92,17 +92,17 @@ export async function startWebServer(
     // instances.
     if (gracefulShutdown.isDraining) await gracefulShutdown.stopAccepting(config.shutdownGraceMs / 4);
     gracefulShutdown.startDraining();
-    subscriptionServers.sseHandler.close();
-    await subscriptionServers.webSocketHandler.close();
+    subscriptionHandlers.sseHandler.close();
+    await subscriptionHandlers.webSocketHandler.close();
     await app.close();
     await apollo.stop();
     await metricsServer?.close();
-    unreadLimiter.stop();
+    unreadResponseLimiter.stop();
     eventLoopLagGuard.stop();
     authenticator.close();
   };
   const closeAllConnections = (): void => {
-    subscriptionServers.webSocketHandler.terminateAll();
+    subscriptionHandlers.webSocketHandler.terminateAll();
     app.server.closeAllConnections();
   };
   return { ...serverUrls, startDraining: () => gracefulShutdown.startDraining(), close, closeAllConnections };
@@ -121,20 +121,20 @@ async function createServerWithoutRoutes(
     return new Authenticator({ clientKeysPath: clientKeysFile, jwtOptions, clock, log });
   });
   registerClientKeyGauges(metrics, authenticator);
-  const rateLimit = new RateLimit(limits.ratePerMinute, () =>
+  const rateLimiter = new CallerRateLimiter(limits.ratePerMinute, () =>
     metrics.server.onRequestRejected('rate_limited'),
   );
   const onUnlisted = (operationName: string | null): void =>
     log.warn(
       { event: 'operation_not_persisted', name: operationName },
-      'operation is not in the manifest (PERSISTED_OPERATIONS); allowed, because the mode for this caller is warn',
+      'operation is not in the manifest (PERSISTED_OPERATIONS); allowed, because PERSISTED_OPERATIONS_FRONTENDS or PERSISTED_OPERATIONS_SERVICES is warn',
     );
   const persistedOperations = withSettingFileError('PERSISTED_OPERATIONS', () => {
     return new PersistedOperations({ settings: limits.persisted, schema, onUnlisted });
   });
-  const { apollo, compiledCache } = await startApollo(shared, schema, rateLimit);
+  const { apollo, compiledCache } = await startApollo(shared, schema, rateLimiter);
   const connections = createConnections(shared);
-  const unreadLimiter = new UnreadResponseLimiter(connections, limits);
+  const unreadResponseLimiter = new UnreadResponseLimiter(connections, limits);
   const eventLoopLagGuard = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
     metrics.server.onRequestRejected('overloaded'),
   );
@@ -148,7 +148,7 @@ async function createServerWithoutRoutes(
   const graphqlDependencies: GraphqlDependencies = {
     schema,
     authenticator,
-    admission: new Admission(rateLimit, persistedOperations),
+    admission: new Admission(rateLimiter, persistedOperations),
     contextFor: (identity) => new OperationContext(operations, recordAuditEntry, identity, callerBulkheads),
     eventLoopLagGuard,
     bodyQuota: new BodyQuota(() => metrics.server.onRequestRejected('rate_limited')),
@@ -157,7 +157,7 @@ async function createServerWithoutRoutes(
     onUnauthenticated: () => metrics.server.onRequestRejected('unauthenticated'),
     log,
   };
-  return { app, apollo, compiledCache, graphqlDependencies, unreadLimiter };
+  return { app, apollo, compiledCache, graphqlDependencies, unreadResponseLimiter };
 }
 
 async function addGraphqlRoutes(
@@ -165,7 +165,7 @@ async function addGraphqlRoutes(
   { app, apollo, compiledCache, graphqlDependencies }: Awaited<ReturnType<typeof createServerWithoutRoutes>>,
 ) {
   const { maxSubscriptions, maxSubscriptionsPerClient, heartbeatMs } = config.subscriptions;
-  const subscriptionServers = startSubscriptions(app, graphqlDependencies, {
+  const subscriptionHandlers = startSubscriptions(app, graphqlDependencies, {
     introspection: config.introspection,
     quotaLimits: {
       maxOpenTotal: maxSubscriptions,
@@ -181,11 +181,11 @@ async function addGraphqlRoutes(
   const endpointOptions = {
     apollo,
     compiledCache,
-    sseHandler: subscriptionServers.sseHandler,
+    sseHandler: subscriptionHandlers.sseHandler,
     hasLandingPage,
   };
   await addGraphqlEndpoints(app, graphqlDependencies, endpointOptions);
-  return subscriptionServers;
+  return subscriptionHandlers;
 }
 
 async function listen(
@@ -209,7 +209,7 @@ async function listen(
 const MAX_CONNECTION_FRACTION_PER_ADDRESS = 0.75;
 
 /**
- * Limits the number of client connections to MAX_CONNECTIONS or, if that is not set or higher, to
+ * Creates the object that limits the number of client connections. The limit is MAX_CONNECTIONS, if set, but at most
  * maxClientConnections().
  */
 function createConnections({ config, metrics, log, clock }: SharedDependencies): Connections {
@@ -232,14 +232,14 @@ function createConnections({ config, metrics, log, clock }: SharedDependencies):
 async function startApollo(
   { config, log, metrics, tracing }: SharedDependencies,
   schema: GraphQLSchema,
-  rateLimit: RateLimit,
+  rateLimiter: CallerRateLimiter,
 ) {
   const logOperation = createOperationLogger(log, ({ type, name, errorCodes, durationMs }) => {
     metrics.onOperationEnded(type, name, errorCodes[0], durationMs / 1000);
     tracing?.onOperationEnded({ type, name, errorCodes });
   });
   const formatError = createErrorFormatter(log);
-  const compiledCache = new CompiledOperationCache({ rateLimit, logOperation, formatError });
+  const compiledCache = new CompiledOperationCache({ rateLimiter, logOperation, formatError });
   const apollo = createApolloServer({
     schema,
     introspection: config.introspection,
@@ -248,7 +248,7 @@ async function startApollo(
     log,
     logOperation,
     formatError,
-    rateLimit,
+    rateLimiter,
     compilePlugin: compiledCache.compilePlugin,
   });
   await apollo.start();

@@ -25,7 +25,11 @@ export async function openMonitoredJournal(
   };
   const runInSpan = tracing?.traceJournal(databaseUrl.startsWith('file:') ? 'sqlite' : 'postgresql');
   const journal = instrumentJournal(openedJournal, onCall, runInSpan);
-  const monitor = new JournalMonitor({ checkWrite: (bytes) => journal.checkWrite(bytes), clock, log });
+  const monitor = new JournalMonitor({
+    checkWrite: (fillerBytes) => journal.checkWrite(fillerBytes),
+    clock,
+    log,
+  });
   const close = async (): Promise<void> => {
     await monitor.stop();
     await journal.close();
@@ -42,14 +46,14 @@ export async function openMonitoredJournal(
   return { journal, journalFailureReason, close };
 }
 
-const POSTGRES_INSPECTION_TIMEOUT_MS = 5_000;
+const POSTGRES_QUERY_TIMEOUT_MS = 5_000;
 
 /** Logs each weakness of PostgreSQL, such as commits that are not durable. Logs nothing if it cannot be inspected. */
 async function logPostgresWeaknesses(url: string, log: SharedDependencies['log']): Promise<void> {
-  const weaknesses = await inspectPostgres(url, POSTGRES_INSPECTION_TIMEOUT_MS).then(weaknessCodes, () => []);
+  const weaknesses = await inspectPostgres(url, POSTGRES_QUERY_TIMEOUT_MS).then(weaknessCodes, () => []);
   for (const weakness of weaknesses)
     log.warn(
       { event: 'journal_weakness', reason: weakness },
-      'PostgreSQL is not set up safely for the journal (see reason); the command paygraph doctor names the remedy',
+      'PostgreSQL has a weakness as the database of the journal (see reason); run "paygraph doctor" for the remedy',
     );
 }

@@ -12,7 +12,7 @@ const MAX_METRICS_CONNECTIONS = 32;
  * separate server, which also has /healthz and /readyz.
  * @returns the server for METRICS_PORT, which is not listening yet; null if METRICS_PORT is not set
  */
-export function createMetricsServer(
+export function addHealthAndMetrics(
   app: FastifyInstance,
   { config, log, metrics }: SharedDependencies,
   healthSources: HealthSources,

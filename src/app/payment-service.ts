@@ -7,7 +7,7 @@ import { PayoutsApi } from '../datasources/payment-service/payouts';
 import { ServiceTransport } from '../datasources/payment-service/http/transport';
 import { CallbackTokens } from '../core/callbacks/callback-tokens';
 import { requestContext } from '../http/server/request-context';
-import { MIN_CALLER_POLL_MS } from '../schema/payment';
+import { MIN_POLL_AFTER_MS } from '../schema/payment';
 import { registerServiceGauges } from './gauges';
 import type { SharedDependencies } from './shared-dependencies';
 
@@ -26,7 +26,10 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
   return withSettingFileError('SERVICE_CREDENTIALS_FILE', () => new Credentials(options));
 }
 
-/** Creates the client of the payment service. Throws a ConfigError if the credentials are invalid. */
+/**
+ * Creates the APIs for payments and payouts, which share one client of the payment service. Throws a ConfigError if the
+ * credentials are invalid.
+ */
 export function createPaymentServiceClient({ config, clock, log, metrics, tracing }: SharedDependencies) {
   const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
   const credentials = openCredentials(config, log);
@@ -39,8 +42,8 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     credentials: credentials.allSecrets,
     isCallbackToken: config.publicUrl === null ? undefined : isCallbackToken,
   });
-  const notFoundResponse = { status: notFoundStatus, fieldNames: notFoundFields };
-  const serviceClient = new ServiceClient(transport, notFoundResponse, getGatewaySecrets, {
+  const notFoundCriteria = { status: notFoundStatus, fieldNames: notFoundFields };
+  const serviceClient = new ServiceClient(transport, notFoundCriteria, getGatewaySecrets, {
     onFailure: (report) =>
       log.warn(
         { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...report },
@@ -53,16 +56,16 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   registerServiceGauges(metrics, transport);
   // pollAfterMs tells callers when to poll. It is the gateway's own first poll interval, but at least 2 s.
   const pollAfterMsOf = (phase: 'payer' | 'provider'): number =>
-    Math.max(MIN_CALLER_POLL_MS, config.pollSettings.intervalsByPhase[phase][0]?.everyMs ?? 0);
+    Math.max(MIN_POLL_AFTER_MS, config.pollSettings.intervalsByPhase[phase][0]?.everyMs ?? 0);
   const pollAfterMsByPhase = { payer: pollAfterMsOf('payer'), provider: pollAfterMsOf('provider') };
   return {
     payments: new PaymentsApi(serviceClient, pollAfterMsByPhase),
     payouts: new PayoutsApi(serviceClient),
     callbackTokens,
     /** Whether a circuit breaker is open or half open. */
-    isDown: (): boolean => Object.values(transport.policy.isOpenByBreaker()).includes(true),
+    isDown: (): boolean => Object.values(transport.policy.openFlagByBreaker()).includes(true),
     /** Whether lookups are queued because the maximum number of concurrent lookups is in flight. */
-    isBusy: (): boolean => transport.policy.bulkheadLoads().lookups.queuedCount > 0,
+    hasQueuedLookups: (): boolean => transport.policy.bulkheadLoads().lookups.queuedCount > 0,
     /** Closes the client. Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {
       credentials.close();

@@ -4,7 +4,7 @@ import type { Metrics } from '../observability/metrics/metrics';
 import type { Tracing } from '../observability/tracing/start-tracing';
 import type { Clock } from '../shared/clock';
 
-/** Dependencies that the parts of the gateway share. */
+/** Created once in startGateway() and passed to the parts of the gateway that it starts. */
 export interface SharedDependencies {
   config: Config;
   log: Logger;

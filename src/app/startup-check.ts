@@ -9,8 +9,8 @@ import { describeFileError } from '../shared/hot-reloaded-file';
 import { readTextFile } from '../shared/json-text';
 
 /**
- * Checks the files that the settings name: parses those that the gateway reads, and tests access to those that it
- * writes. Returns error messages.
+ * Parses the files of client keys, service credentials and persisted operations. Tests access to the SQLite file and
+ * the audit log. Returns error messages. readConfig() reads the other files, such as <NAME>_FILE of secrets.
  */
 function findFileErrors(reader: ReturnType<typeof createEnvReader>): string[] {
   const errorTexts: string[] = [];

@@ -39,7 +39,7 @@ export class Authenticator {
         path: clientKeysPath,
         parse: (fileText) => new ClientKeyStore(fileText),
         onReload: (reloadEvent) =>
-          reloadEvent.applied
+          reloadEvent.isApplied
             ? log.info({ event: 'client_keys_reloaded' }, 'CLIENT_KEYS_FILE reloaded')
             : log.error(
                 { event: 'client_keys_unusable', why: reloadEvent.why },

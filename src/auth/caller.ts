@@ -1,8 +1,8 @@
 import { isUuid } from '../shared/uuid';
 
 /**
- * Scopes (permissions) and their descriptions. Each root field declares scopes, of which a caller needs at least one.
- * The exception is `cards:direct`: a create with a full card number also needs this scope.
+ * Scopes (permissions) and their descriptions. Each root field declares scopes, of which a caller needs at least one. A
+ * create with a full card number needs the scope `cards:direct` in addition.
  */
 export const DESCRIPTION_BY_SCOPE = {
   'payments:read': 'Look payments up and watch them.',

@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { parseCalendarTime } from '../shared/calendar-time';
-import { parseJson } from '../shared/json-text';
+import { parseStrictJson } from '../shared/json-text';
 import { isObject } from '../shared/wire-object';
 import { DESCRIPTION_BY_SCOPE, isScope, parseChannels, type Caller, type Scope } from './caller';
 
@@ -71,18 +71,18 @@ function parseEntry(entry: unknown, index: number): ClientKey {
 export class ClientKeyStore {
   readonly allClientKeys: readonly ClientKey[];
   /** Cached results of isStillListed(), which runs every second for each subscription. */
-  readonly #isListedByCaller = new WeakMap<Caller, boolean>();
+  readonly #isListedCache = new WeakMap<Caller, boolean>();
 
   /** Parses the text of CLIENT_KEYS_FILE. Throws an Error if the text is invalid: a SyntaxError if it is not JSON. */
   constructor(fileText: string) {
-    const entries: unknown = parseJson(fileText);
+    const entries: unknown = parseStrictJson(fileText);
     if (!Array.isArray(entries)) throw new Error('expected a JSON array of client keys');
     this.allClientKeys = entries.map(parseEntry);
     const hexDigests = this.allClientKeys.map(({ keyDigest }) => keyDigest.toString('hex'));
     if (new Set(hexDigests).size < hexDigests.length)
       throw new Error('two entries have the same keySha256: remove one of them');
-    const idsWithLabels = this.allClientKeys.map(({ caller, label }) => `${caller.id} ${label}`);
-    if (new Set(idsWithLabels).size < idsWithLabels.length)
+    const idLabelPairs = this.allClientKeys.map(({ caller, label }) => `${caller.id} ${label}`);
+    if (new Set(idLabelPairs).size < idLabelPairs.length)
       throw new Error('two entries have the same id and label: give each key of a client its own label');
   }
 
@@ -97,10 +97,10 @@ export class ClientKeyStore {
 
   /** Whether the file still has the caller's client key, with the same id, scopes, channels and expiry. */
   isStillListed(caller: Caller): boolean {
-    const cached = this.#isListedByCaller.get(caller);
+    const cached = this.#isListedCache.get(caller);
     if (cached !== undefined) return cached;
     const isListed = this.allClientKeys.some((clientKey) => isDeepStrictEqual(clientKey.caller, caller));
-    this.#isListedByCaller.set(caller, isListed);
+    this.#isListedCache.set(caller, isListed);
     return isListed;
   }
 }

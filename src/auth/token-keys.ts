@@ -8,7 +8,7 @@ import {
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock';
 import { errorOrCauseCode } from '../shared/error-code';
-import { decodeUtf8, StrictJsonError, parseJson } from '../shared/json-text';
+import { decodeUtf8, StrictJsonError, parseStrictJson } from '../shared/json-text';
 import { TimeoutError, withTimeout } from '../shared/timeout';
 import { AccessError } from './caller';
 
@@ -40,15 +40,15 @@ interface KeySet {
   find: ReturnType<typeof createLocalJWKSet>;
   /** RFC 7638 thumbprints of the keys. A key of an unsupported type has no thumbprint. */
   thumbprints: ReadonlySet<string>;
-  /** Start of the load in milliseconds since 1970. */
+  /** When the request for this key set began, in ms since 1970. */
   requestedAt: number;
-  /** Start of the load according to the monotonic clock, in milliseconds. */
+  /** When the request for this key set began, in ms by the monotonic clock. */
   requestedAtMonotonic: number;
 }
 
 /**
- * Holds the public keys of the token issuer (JWKS, RFC 7517). Loads the key set at start. When an old key set is used,
- * loads it again.
+ * Holds the public keys of the token issuer (JWKS, RFC 7517). Loads the key set at start. Loads it again when it is
+ * used at an age of BACKGROUND_REFRESH_AGE_MS or more, or when a token has an unknown key.
  */
 export class IssuerKeys {
   #keySet: KeySet | undefined;
@@ -78,9 +78,9 @@ export class IssuerKeys {
   };
 
   /**
-   * Whether the key set has a key with this RFC 7638 thumbprint; false if the key set is not loaded or too old. Starts
-   * a refresh in the background if the age of the key set is at least BACKGROUND_REFRESH_AGE_MS, unless the last load
-   * has just failed.
+   * Whether the key set has a key with this RFC 7638 thumbprint; false if the key set is not loaded or too old. If the
+   * age of the key set is at least BACKGROUND_REFRESH_AGE_MS, starts a refresh in the background, but not within
+   * FAILURE_COOLDOWN_MS after a failed load.
    */
   hasThumbprint(thumbprint: string): boolean {
     if (this.#keySetAgeMs() >= BACKGROUND_REFRESH_AGE_MS) void this.#startLoad(0);
@@ -150,7 +150,7 @@ export class IssuerKeys {
       const errorText = describeJwksError(error);
       log.warn(
         { event: 'token_keys_unavailable' },
-        `could not load the public keys of the token issuer (${errorText}): check that AUTH_JWKS_URL returns a key set`,
+        `could not load the public keys of the token issuer (${errorText}): check AUTH_JWKS_URL; tokens are rejected while there is no key set younger than AUTH_MAX_STALE_KEYS_SECONDS`,
       );
     } finally {
       timer.cancel();
@@ -176,7 +176,7 @@ export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONW
     await response.body?.cancel();
     throw new JwksError(`HTTP status ${response.status}`);
   }
-  const jwks = parseJson(await readBodyText(response)) as JSONWebKeySet;
+  const jwks = parseStrictJson(await readBodyText(response)) as JSONWebKeySet;
   // createLocalJWKSet() throws if `jwks` is not a key set.
   createLocalJWKSet(jwks);
   return jwks;

@@ -1,5 +1,5 @@
 import { calculateJwkThumbprint, errors, jwtVerify, type CryptoKey, type JWTPayload } from 'jose';
-import { parseJson } from '../shared/json-text';
+import { parseStrictJson } from '../shared/json-text';
 import { AccessError, parseChannels, isScope, type Caller } from './caller';
 import { IssuerKeys, type IssuerKeysOptions } from './token-keys';
 
@@ -24,12 +24,11 @@ const ACCEPTED_TOKEN_TYPE_PATTERN = /^(application\/)?(at\+)?jwt$/i;
 const invalidTokenError = (): AccessError =>
   new AccessError(
     'BAD_CREDENTIALS',
-    'The token is not accepted: its signature, issuer, audience, times, type or subject is invalid.',
+    'The token is not accepted: its signature, issuer, audience, times (exp, nbf, iat), type or subject is invalid.',
   );
 
 /** Verifies the tokens (JWT, RFC 7519) of frontends with the public keys of the token issuer. */
 export class JwtVerifier {
-  /** The public keys of the issuer. */
   readonly issuerKeys: IssuerKeys;
   readonly #thumbprintByKey = new WeakMap<CryptoKey, Promise<string>>();
 
@@ -104,7 +103,7 @@ const isAcceptedTokenType = (typ: unknown): boolean =>
 
 function hasDuplicateJsonKey(token: string): boolean {
   try {
-    for (const part of token.split('.', 2)) parseJson(Buffer.from(part, 'base64url').toString('utf8'));
+    for (const part of token.split('.', 2)) parseStrictJson(Buffer.from(part, 'base64url').toString('utf8'));
     return false;
   } catch {
     return true;
@@ -115,7 +114,7 @@ function hasDuplicateJsonKey(token: string): boolean {
  * Returns the caller that the claims of a token describe. Ignores unknown scopes. Grants no channels if `channels` is
  * missing or invalid. Throws an AccessError if `sub` is invalid.
  */
-function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, authKeyHash: string): Caller {
+function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, keyThumbprint: string): Caller {
   // Reject a subject that is not a string: 1 and "1" would get the same caller id.
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
@@ -125,7 +124,7 @@ function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, aut
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
     channels: parseChannels(channels) ?? new Set(),
-    authKeyHash,
+    authKeyHash: keyThumbprint,
     expiresAt: (exp ?? 0) * 1000,
   };
 }

@@ -2,7 +2,10 @@ import { Option, type Command } from 'commander';
 import { JSON_OPTION_ARGS, addCommand, type CreateAction } from './command-definitions';
 import { parsePositiveDuration, parseUuid } from './options';
 
-const BY_OPTION_ARGS = ['--by <name>', 'your name if people share an account; 1 to 64 characters'] as const;
+const BY_OPTION_ARGS = [
+  '--by <name>',
+  'your name, if several people share this operating system user; 1 to 64 characters',
+] as const;
 const REASON_OPTION_ARGS = [
   '--reason <text>',
   'for the audit log: 1 to 255 characters, no card numbers',
@@ -19,9 +22,13 @@ const PROPOSAL_ARGUMENT = [
  */
 export function defineAttemptCommands(program: Command, createAction: CreateAction): void {
   const attemptsCommand = addCommand(program, 'attempts', {
-    summary: 'list and settle creates of unknown outcome',
-    description: `Lists and settles creates of unknown outcome. Run these commands with the settings of the gateway (DATABASE_URL,
-SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service before you settle: settling cannot be undone.`,
+    summary: 'list and settle attempts (to create a payment or payout) of unknown outcome',
+    description: `Lists and settles attempts of unknown outcome. An attempt is the journal's record of a call that creates a payment or payout.
+Its outcome is unknown if the payment service may or may not have executed the call. To settle an attempt is to record its
+outcome. Ask the provider of the payment service before you settle: settling cannot be undone.
+
+Run these commands with the settings of the gateway (DATABASE_URL, SERVICE_BASE_URL, AUDIT_LOG_FILE, AUDIT_LOG_KEY,
+SETTLE_APPROVAL).`,
     examples: [
       'paygraph attempts list',
       'paygraph attempts show order-8731',
@@ -53,14 +60,14 @@ function defineListAndShowCommands(attemptsCommand: Command, createAction: Creat
 
 function defineSettleCommand(attemptsCommand: Command, createAction: CreateAction): void {
   addCommand(attemptsCommand, 'settle', {
-    summary: 'record the outcome of attempts of unknown outcome',
-    description: `Settles one attempt of unknown outcome, the attempts in a file, or those that --all selects.
+    summary: 'settle attempts of unknown outcome: record their outcomes',
+    description: `Records the outcome of one attempt, of the attempts in a file, or of those that --all selects.
 
 --file and --all print a preview with total amounts; repeat the command with --yes to settle. Each attempt is recorded in
-the audit log first, with the reason, the user of the operating system and SUDO_USER; if the audit log cannot be written,
-nothing is settled. The same file can be used again. Exit code: 0 all attempts are settled or, in a preview, can be
-settled, 1 some were refused, 2 an argument is wrong. With SETTLE_APPROVAL=on the command makes a proposal, which another
-user has to approve.
+the audit log first, with the reason, the user of the operating system and SUDO_USER; if this fails, the attempt is
+not settled. The command can be repeated with the same file: it does not change settled attempts. Exit code: 0 no attempt
+was refused, 1 some were refused or the command failed, 2 an argument or the file is wrong. With SETTLE_APPROVAL=on the
+command makes a proposal, which another user has to approve.
 
 A .csv file has the columns id (or idempotencyKey), outcome, transactionId (for succeeded) and optionally status; other
 columns are ignored. A .jsonl file has one object with these names per line. Lines with the outcome "unknown" or without one are
@@ -75,7 +82,7 @@ skipped. --all can only record the outcome not_sent.`,
     .argument('[attempt]', ATTEMPT_ARGUMENT_HELP)
     .argument(
       '[outcome]',
-      'succeeded; or not_sent if the service has no transaction: the key can then be used again',
+      'succeeded; or not_sent if the service has no transaction: the idempotency key can then be used again',
     )
     .requiredOption(...REASON_OPTION_ARGS)
     .option(...BY_OPTION_ARGS)

@@ -25,12 +25,12 @@ import { InputError } from './context';
 import { errorOrCauseCode } from '../shared/error-code';
 
 /** Changes that a GraphQL client library makes to documents before it sends them. */
-interface ClientBehavior {
+interface DocumentTransform {
   /** Whether the client evaluates the directive itself and removes it from the document. */
   isClientDirective(directiveName: string): boolean;
   /**
-   * Whether the client adds __typename to the selection sets of the operation, except the root, and of the fragments
-   * that the operation uses.
+   * Whether the client adds __typename to the selection sets of the operation and of the fragments that it uses, except
+   * to the root selection set of the operation.
    */
   addsTypename(operation: OperationDefinitionNode): boolean;
   /** Whether this field keeps the client from adding __typename to the selection set that contains the field. */
@@ -38,36 +38,36 @@ interface ClientBehavior {
   /** True: the client sends fragments sorted by name. False: in the order of their first use. */
   sortsFragments: boolean;
   /** Text between two definitions in a document. */
-  separator: string;
+  definitionSeparator: string;
 }
 
 /**
  * The behaviours of client libraries, by value of --client. test/gateway/persist-cli.system.test.ts compares them with
  * the real libraries.
  */
-export const CLIENT_BEHAVIORS = {
+export const TRANSFORM_BY_CLIENT = {
   apollo: {
     isClientDirective: (directiveName) => ['connection', 'nonreactive', 'unmask'].includes(directiveName),
     addsTypename: () => true,
     preventsTypenameInParent: ({ name }) => name.value.startsWith('__'),
     sortsFragments: true,
-    separator: '\n\n',
+    definitionSeparator: '\n\n',
   },
   urql: {
     isClientDirective: (directiveName) => directiveName.startsWith('_'),
     addsTypename: ({ operation }) => operation !== 'subscription',
     preventsTypenameInParent: ({ name, alias }) => name.value === '__typename' && !alias,
     sortsFragments: false,
-    separator: '\n',
+    definitionSeparator: '\n',
   },
   plain: {
     isClientDirective: () => false,
     addsTypename: () => false,
     preventsTypenameInParent: () => true,
     sortsFragments: true,
-    separator: '\n\n',
+    definitionSeparator: '\n\n',
   },
-} satisfies Record<string, ClientBehavior>;
+} satisfies Record<string, DocumentTransform>;
 
 /**
  * Returns the given files, and all .graphql and .gql files in the given folders and their subfolders except
@@ -113,7 +113,7 @@ const VALIDATION_RULES = specifiedRules.filter(
 /** Validates the definitions of all files together, because a fragment may be in another file. Returns the errors. */
 function validationErrorTexts(definitions: readonly DefinitionNode[], schema: GraphQLSchema): string[] {
   const anonymousErrorTexts = definitions
-    .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
+    .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION && !definition.name)
     .map((node) => `${fileAndLineOf(node)}: the operation has no name; every operation needs one`);
   const document = { kind: Kind.DOCUMENT, definitions } as const;
   const ruleErrorTexts = validateDocument(schema, document, VALIDATION_RULES).map((violation) => {
@@ -126,7 +126,7 @@ function validationErrorTexts(definitions: readonly DefinitionNode[], schema: Gr
 
 function addTypenames(
   definition: DefinitionNode,
-  { preventsTypenameInParent }: ClientBehavior,
+  { preventsTypenameInParent }: DocumentTransform,
 ): DefinitionNode {
   const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
   return visit(definition, {
@@ -168,14 +168,18 @@ function usedFragmentNames(
 function toSentOperation(
   operation: OperationDefinitionNode,
   fragmentByName: FragmentByName,
-  clientBehavior: ClientBehavior,
+  documentTransform: DocumentTransform,
 ) {
   const fragmentNames = [...usedFragmentNames(operation, fragmentByName)];
-  if (clientBehavior.sortsFragments) fragmentNames.sort();
+  if (documentTransform.sortsFragments) fragmentNames.sort();
   const definitions = [operation, ...fragmentNames.flatMap((name) => fragmentByName.get(name) ?? [])];
   const body = definitions
-    .map((node) => print(clientBehavior.addsTypename(operation) ? addTypenames(node, clientBehavior) : node))
-    .join(clientBehavior.separator);
+    .map((definition) =>
+      print(
+        documentTransform.addsTypename(operation) ? addTypenames(definition, documentTransform) : definition,
+      ),
+    )
+    .join(documentTransform.definitionSeparator);
   return { id: hash('sha256', body), name: operation.name?.value ?? '', type: operation.operation, body };
 }
 
@@ -183,28 +187,28 @@ export type ClientOperation = ReturnType<typeof toSentOperation>;
 
 /**
  * Returns the operations in the files as the client sends them, sorted by name.
- * @throws InputError if a file cannot be read; Error if a document is invalid. Each line of its message begins with
- * file and line.
+ * @throws InputError if a file cannot be read; Error if a document is invalid. Each line of the Error's message begins
+ *   with the name of a file and a line number.
  */
 export function readClientOperations(
   filePaths: readonly string[],
   schema: GraphQLSchema,
-  behavior: ClientBehavior,
+  documentTransform: DocumentTransform,
 ): ClientOperation[] {
   const definitions = filePaths.flatMap(readDefinitions).map((definition): DefinitionNode =>
     visit(definition, {
-      Directive: ({ name }) => (behavior.isClientDirective(name.value) ? null : undefined),
+      Directive: ({ name }) => (documentTransform.isClientDirective(name.value) ? null : undefined),
     }),
   );
   const errorTexts = validationErrorTexts(definitions, schema);
   if (errorTexts.length > 0) throw new Error(errorTexts.join('\n'));
   const fragmentByName = new Map(
     definitions
-      .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
+      .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
       .map((fragment) => [fragment.name.value, fragment]),
   );
   return definitions
-    .filter((node) => node.kind === Kind.OPERATION_DEFINITION)
-    .map((operation) => toSentOperation(operation, fragmentByName, behavior))
+    .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
+    .map((operation) => toSentOperation(operation, fragmentByName, documentTransform))
     .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }

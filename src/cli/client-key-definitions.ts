@@ -45,13 +45,16 @@ function defineNewAndRotateCommands(clientKeyCommand: Command, createAction: Cre
       'lifetime of the key, such as 90d; unlimited if omitted',
       parsePositiveDuration,
     )
-    .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
+    .option(
+      '--file <clients.json>',
+      'CLIENT_KEYS_FILE to add the entry to, created if it does not exist; if omitted, the entry is printed',
+    )
     // If a list contains a space, the rest of it is an excess argument. issueKey() explains this better than Commander.
     .allowExcessArguments()
     .action(createAction(loadClientKeyCommands, 'issueKey'));
   addCommand(clientKeyCommand, 'rotate', {
     summary: 'create another key of a client',
-    description: `Creates another key of a client, with the scopes and channels of its newest key. The idempotency keys of the client stay
+    description: `Creates another key of a client, with the scopes and channels of its previous key. The idempotency keys of the client stay
 valid. The old keys work until they expire or are revoked.`,
   })
     .argument(...CLIENT_ID_ARGUMENT)
@@ -59,12 +62,12 @@ valid. The old keys work until they expire or are revoked.`,
     .option(...LABEL_OPTION_ARGS)
     .option(
       '--expires-in <time>',
-      'lifetime of the new key, such as 90d; that of the newest key if omitted',
+      'lifetime of the new key, such as 90d; that of the previous key if omitted',
       parsePositiveDuration,
     )
     .option(
       '--old-expires-in <time>',
-      'time after which the old keys expire, such as 7d; unchanged if omitted',
+      'time after which the old keys expire, such as 7d; if omitted, their expiry does not change',
       parseDuration,
     )
     .action(createAction(loadClientKeyCommands, 'rotateKey'));
@@ -78,7 +81,7 @@ function defineListAndRevokeCommands(clientKeyCommand: Command, createAction: Cr
     .option(
       '--metrics <url>',
       'URL of /metrics of an instance, to add the last use of each key; may be repeated. Sends METRICS_TOKEN if set',
-      (url: string, earlierUrls: readonly string[] = []) => [...earlierUrls, url],
+      (metricsUrl: string, earlierUrls: readonly string[] = []) => [...earlierUrls, metricsUrl],
     )
     .option(...JSON_OPTION_ARGS)
     .action(createAction(loadClientKeyCommands, 'listKeys'));

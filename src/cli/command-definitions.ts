@@ -3,12 +3,12 @@ import type { CommandContext } from './context';
 import { parseDuration, parseUuid } from './options';
 
 /**
- * Runs a command with the arguments and options from Commander. Resolves with the exit code, or nothing for
+ * Runs a command with the arguments and options from Commander. Resolves with the exit code; undefined means
  * EXIT_CODE.done.
  */
 type CommandFunction = (context: CommandContext, ...args: never[]) => Promise<number> | Promise<void>;
 
-/** Returns a Commander action that loads the command's module with `load` and calls its function `functionName`. */
+/** Returns a Commander action that loads a module with `loadModule` and calls its function `functionName`. */
 export type CreateAction = <N extends string>(
   loadModule: () => Promise<Record<N, CommandFunction>>,
   functionName: N,
@@ -97,12 +97,12 @@ only if the journal certainly has every attempt (docs/exactly-once.md). Gateways
     examples: ['paygraph fence', 'paygraph fence on', 'paygraph fence off'],
   })
     .addArgument(new Argument('[on|off]', 'on raises the fence, off lowers it').choices(['on', 'off']))
-    .action(createAction(() => import('./commands/journal.js'), 'fence'));
+    .action(createAction(() => import('./commands/journal.js'), 'showOrSwitchFence'));
 }
 
 /** Appends a value of the repeatable option --expect to its earlier values. @throws InvalidArgumentError if invalid */
-function appendExpectedHash(hash: string, earlierHashes: readonly string[] = []): string[] {
-  if (/^[0-9a-f]{64}$/i.test(hash)) return [...earlierHashes, hash.toLowerCase()];
+function appendExpectedHash(hash: string, expectedHashes: readonly string[] = []): string[] {
+  if (/^[0-9a-f]{64}$/i.test(hash)) return [...expectedHashes, hash.toLowerCase()];
   throw new InvalidArgumentError(
     'Expected 64 hexadecimal digits: the seal of an audit log file, or the hash of one of its lines.',
   );
@@ -160,7 +160,7 @@ is written, 1 a document is invalid, 2 an argument is wrong.`,
     .addOption(
       choiceOption(
         '--format <format>',
-        'format of the manifest; codegen is that of persisted-documents.json by graphql-codegen',
+        'format of the manifest: of Apollo, or of graphql-codegen (persisted-documents.json)',
         ['apollo', 'codegen'],
       ),
     )
@@ -174,13 +174,16 @@ export function defineDevTokenCommand(program: Command, createAction: CreateActi
     description: `Creates a token (JWT) for a gateway with the embedded sandbox, to try scopes, ownership and expiry. The first call creates
 a signing key in data/dev-token. Prints the token to standard output, and the settings of the gateway to standard error.
 
-For development only: a gateway with SERVICE_BASE_URL does not start with the issuer of these tokens.`,
+For development only: if SERVICE_BASE_URL is set, the gateway does not start with the AUTH_ISSUER of these tokens.`,
     examples: [
       'paygraph dev-token --sub alice',
       'paygraph dev-token --sub bob --scope "payments:read:own" --expires-in 5m',
     ],
   })
-    .requiredOption('--sub <subject>', 'the caller (claim sub): 1 to 255 printable ASCII characters')
+    .requiredOption(
+      '--sub <subject>',
+      'the caller (claim sub): 1 to 255 printable ASCII characters without spaces',
+    )
     .option(
       '--scope <scopes>',
       'scopes separated by spaces (docs/security.md)',

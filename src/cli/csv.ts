@@ -1,6 +1,6 @@
 /**
- * Matches text that a spreadsheet evaluates as a formula. Clients choose the idempotency keys and external ids in CSV
- * files.
+ * Matches the start of a text that a spreadsheet evaluates as a formula (CSV injection). Clients choose the idempotency
+ * keys and external ids in CSV files, so a client can inject such a text.
  */
 const FORMULA_START_PATTERN = /^[=+\-@\t\r\n]/;
 

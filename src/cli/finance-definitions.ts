@@ -22,13 +22,14 @@ function parseChangesLimit(text: string): number {
 /** Defines the commands for finance: `changes` and `reconcile`. */
 export function defineChangesAndReconcileCommands(program: Command, createAction: CreateAction): void {
   addCommand(program, 'changes', {
-    summary: 'print the record of changes, oldest first',
+    summary: 'print the recorded status changes of payments and payouts, oldest first',
     description: `Prints the record of changes at DATABASE_URL, oldest first: every status of every payment and payout created through the
 gateway. Each line contains its cursor. The last line of standard error is "next cursor: <cursor>": the next call with
 --after <cursor> continues without a gap, also if nothing was printed. Gateways may be running.
 
-Exit code: 0 all changes up to now, or --limit of them, are printed, 2 the cursor or another argument is wrong. If changes
-after the cursor have been deleted (CHANGES_RETENTION_DAYS), the error message contains the oldest cursor.`,
+Exit code: 0 all readable changes, or --limit of them, are printed, 2 the cursor or another argument is wrong. A message says
+if the newest changes cannot be read yet. If changes after the cursor have been deleted (CHANGES_RETENTION_DAYS), the error
+message contains the oldest cursor.`,
     examples: [
       'paygraph changes > changes.csv',
       'paygraph changes --after <cursor> --format jsonl | head -n 100',
@@ -53,7 +54,8 @@ SERVICE_BASE_URL, SERVICE_API_KEY, SERVICE_SECRET_KEY, SERVICE_CREDENTIALS_FILE,
 gateways may be running.
 
 Writes the differences to a CSV file, and the progress to a file beside it: after Ctrl+C, a crash or an outage of the service
-repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ or the command failed, 2 an argument is wrong.`,
+repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ or could not be compared, or the command
+failed, 2 an argument is wrong.`,
     examples: [
       'paygraph reconcile --from 2026-11-01 --to 2026-12-01 --out november.csv',
       'paygraph reconcile --from 2026-11-01 --to 2026-12-01 --out november.csv --resume',
@@ -68,7 +70,11 @@ repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ
     .requiredOption('--to <time>', 'end of the time range, exclusive; must be in the past', parseTime)
     .option('--channel <uuid>', 'only attempts of this merchant channel; all if omitted', parseUuid)
     .option('--rate <number>', `lookups per second, at most ${MAX_LOOKUPS_PER_SECOND}`, parseLookupRate, 10)
-    .option('--out <file.csv>', 'the CSV file to write; it must not exist', 'reconcile.csv')
+    .option(
+      '--out <file.csv>',
+      'the CSV file to write; it must not exist, except with --resume',
+      'reconcile.csv',
+    )
     .option('--all', 'also write the attempts without differences')
     .option('--resume', 'continue an interrupted run; requires the same options')
     .option(...JSON_OPTION_ARGS)

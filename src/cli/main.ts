@@ -11,15 +11,15 @@ const RUN_SERVER_BY_COMMAND = new Map([
 /** Runs the command line of this process. Called by bin/paygraph.mjs. */
 export async function main(): Promise<void> {
   const args = process.argv.slice(2);
-  const [name = '', ...otherWords] = args.filter((word) => word !== '--');
+  const [name = '', ...otherArgs] = args.filter((arg) => arg !== '--');
   const runServer = RUN_SERVER_BY_COMMAND.get(name);
   // Do not load the command line parser to start a server: it would delay the start, and servers have no options.
-  if (runServer && otherWords.length === 0) return runServer();
+  if (runServer && otherArgs.length === 0) return runServer();
   const { runCommand } = await import('./program.js');
   const terminal = new Terminal(process.stdout, process.stderr);
-  const streams = [process.stdout, process.stderr];
+  const outputStreams = [process.stdout, process.stderr];
   // Ignore EPIPE: if the reader of a pipe, such as `head`, stops early, the exit code stays that of the command.
-  for (const stream of streams)
+  for (const stream of outputStreams)
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
     });
@@ -29,6 +29,6 @@ export async function main(): Promise<void> {
   });
   const exitCode = await runCommand(args, { terminal, env: undefined });
   // Wait for pending output, because writes to a pipe are asynchronous and process.exit() discards them.
-  await Promise.all(streams.map((stream) => new Promise((resolve) => stream.write('', resolve))));
+  await Promise.all(outputStreams.map((stream) => new Promise((resolve) => stream.write('', resolve))));
   process.exit(exitCode);
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config';
 import { JournalUnavailable } from '../datasources/journal/journal';
-import { describeJournalError, journalErrorText } from '../datasources/journal/journal-error';
+import { classifyJournalError, journalErrorText } from '../datasources/journal/journal-error';
 import { JournalOpenError } from '../datasources/journal/journal-open-error';
 import { defineAttemptCommands } from './attempts-definitions';
 import { defineClientKeyCommands } from './client-key-definitions';
@@ -34,8 +34,8 @@ Exit codes:
 Results are printed to standard output, messages to standard error.`;
 
 function packageVersion(): string {
-  const packageJson = readFileSync(path.resolve(__dirname, '../../package.json'), 'utf8');
-  return (JSON.parse(packageJson) as { version: string }).version;
+  const packageJsonText = readFileSync(path.resolve(__dirname, '../../package.json'), 'utf8');
+  return (JSON.parse(packageJsonText) as { version: string }).version;
 }
 
 /** Returns the command line parser with the help of all commands. docs/command-line.md is generated from the help. */
@@ -77,13 +77,13 @@ function reportError(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODE.done : EXIT_CODE.misused;
   terminal.printMessage(errorText(error));
   if (error instanceof UsageError) terminal.printMessage(HELP_HINT);
-  const isMisused = [UsageError, InputError, ConfigError].some((errorClass) => error instanceof errorClass);
-  return isMisused ? EXIT_CODE.misused : EXIT_CODE.failed;
+  const isUserError = [UsageError, InputError, ConfigError].some((errorClass) => error instanceof errorClass);
+  return isUserError ? EXIT_CODE.misused : EXIT_CODE.failed;
 }
 
 function errorText(error: unknown): string {
   if (error instanceof JournalUnavailable)
-    return `The journal is unavailable: ${journalErrorText(describeJournalError(error))}.`;
+    return `The journal is unavailable: ${journalErrorText(classifyJournalError(error))}.`;
   if (!(error instanceof Error)) return String(error);
   // Do not add the cause's message: it may quote a connection string. A JournalOpenError already contains the reason.
   const causeCode = (error.cause as NodeJS.ErrnoException | undefined)?.code;

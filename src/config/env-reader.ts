@@ -4,8 +4,8 @@ import { errorCode } from '../shared/error-code';
 import { SETTINGS } from './env-vars';
 import type { Setting } from './parsers';
 
-type Settings = typeof SETTINGS;
-type SettingName = keyof Settings;
+type SettingDefinitions = typeof SETTINGS;
+type SettingName = keyof SettingDefinitions;
 
 /** Type of the value of a setting; includes null if the setting has no default. */
 type SettingValue<S> = S extends Setting<infer T> ? (S extends { default: string } ? T : T | null) : never;
@@ -27,16 +27,16 @@ export class EnvReader {
   }
 
   /**
-   * Returns the value of a setting. If the setting is not set or invalid, returns its default; if it has no default,
-   * returns null. Adds an error if the setting is invalid.
+   * Returns the value of a setting. If the setting is unset or invalid, returns its default, or null if it has none.
+   * Adds an error if the setting is invalid.
    */
-  get<N extends SettingName>(settingName: N): SettingValue<Settings[N]> {
+  get<N extends SettingName>(settingName: N): SettingValue<SettingDefinitions[N]> {
     const { parser, default: defaultText }: Setting<unknown> = SETTINGS[settingName];
     const rawText = this.rawText(settingName);
     const value = rawText === undefined ? undefined : parser.parse(rawText);
     if (rawText !== undefined && value === undefined)
       this.addError(settingName, parser.describeError?.(rawText) ?? `expected ${parser.expectation}`);
-    return (value ?? (defaultText ? parser.parse(defaultText) : null)) as SettingValue<Settings[N]>;
+    return (value ?? (defaultText ? parser.parse(defaultText) : null)) as SettingValue<SettingDefinitions[N]>;
   }
 
   /**
@@ -102,8 +102,8 @@ const isContainerVariable = (variableName: string, value = ''): boolean =>
 /** Minimum length of a name for which a similar setting is suggested; shorter names resemble too many settings. */
 const MIN_NAME_LENGTH_FOR_SUGGESTION = 6;
 /**
- * Minimum length of a name for which a setting is suggested even if it differs by two edits. An edit adds, removes or
- * replaces one letter. The first letter must not differ.
+ * Minimum length of an unknown name for which the suggested setting may differ by two edits. An edit adds, removes or
+ * replaces one letter. The first letter must be the same. Shorter names allow one edit, or a swap of two letters.
  */
 const MIN_NAME_LENGTH_FOR_TWO_EDITS = 9;
 
@@ -111,12 +111,12 @@ const MIN_NAME_LENGTH_FOR_TWO_EDITS = 9;
 function findSimilarName(name: string, knownNames: readonly string[]): string | undefined {
   if (name.length < MIN_NAME_LENGTH_FOR_SUGGESTION) return undefined;
   // The name may lack its last part, such as the unit: SERVICE_TIMEOUT instead of SERVICE_TIMEOUT_MS.
-  const longerName = knownNames.find((knownName) => name.includes('_') && knownName.startsWith(`${name}_`));
-  if (longerName !== undefined) return longerName;
+  const fullName = knownNames.find((knownName) => name.includes('_') && knownName.startsWith(`${name}_`));
+  if (fullName !== undefined) return fullName;
   const candidate = closest(name, knownNames);
   const isLongName = name.length >= MIN_NAME_LENGTH_FOR_TWO_EDITS;
   // Also allow two edits if the names have the same letters, because a swap of two letters is two edits.
   const hasSameLetters = [...name].sort().join() === [...candidate].sort().join();
-  const mayDifferByTwoEdits = (isLongName && name[0] === candidate[0]) || hasSameLetters;
-  return distance(name, candidate) <= (mayDifferByTwoEdits ? 2 : 1) ? candidate : undefined;
+  const allowsTwoEdits = (isLongName && name[0] === candidate[0]) || hasSameLetters;
+  return distance(name, candidate) <= (allowsTwoEdits ? 2 : 1) ? candidate : undefined;
 }

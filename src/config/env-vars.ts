@@ -48,7 +48,7 @@ export const SETTINGS = {
   }),
   SERVICE_NOT_FOUND_STATUS: setting(parsers.wholeNumberParser(400, 499), {
     description:
-      'HTTP status with which the payment service answers a lookup of an unknown transaction. The specification does not define it; ask the provider.',
+      'HTTP status with which the payment service responds to a lookup of an unknown transaction. The specification does not define it; ask the provider.',
     default: '404',
   }),
   SERVICE_NOT_FOUND_FIELDS: setting(parsers.listParser('names of JSON fields', parsers.isJsonFieldName), {
@@ -58,12 +58,12 @@ export const SETTINGS = {
   }),
   DATABASE_URL: secretSetting(parsers.databaseUrlParser, {
     description:
-      'Database of the journal of creates: a SQLite file, or PostgreSQL for more than one instance. Several PostgreSQL hosts are separated by commas ([deployment](deployment.md)).',
+      'Database of the journal, which records each call that creates a payment or payout: a SQLite file, or PostgreSQL for more than one instance. Several PostgreSQL hosts are separated by commas ([deployment](deployment.md)).',
     default: 'file:data/paygraph.db',
   }),
   FENCE_SECONDS: setting(parsers.wholeNumberParser(60, 2_592_000), {
     description:
-      'Time in seconds for which the fence of the journal stays up. The fence goes up after the database of the journal was replaced (failover, restored backup) or `paygraph fence on` was run, because recent attempts may be missing. While it is up, every create is looked up by its external id before it is sent. If the lookup finds a payment that is not in the journal and is at most FENCE_SECONDS older than the fence, or any payout that is not in the journal, the gateway treats it as the result of the create. If the lookups prove nothing, the create is rejected with SERVICE_UNAVAILABLE.',
+      'Time in seconds for which the fence of the journal stays up. The fence goes up if the database of the journal was replaced (failover, restored backup) or lacks an attempt, or if `paygraph fence on` is run, because recent attempts may be missing. While it is up, every create is looked up by its external id before it is sent. If the lookup finds a payout that is not in the journal, or a payment that is not in the journal and was created at most FENCE_SECONDS before the fence went up, the gateway treats it as the result of the create. If the lookups are inconclusive, the create is rejected with SERVICE_UNAVAILABLE.',
     default: '86400',
   }),
   UNKNOWN_SETTLE_SECONDS: setting(parsers.wholeNumberParser(1, 604_800), {
@@ -73,17 +73,17 @@ export const SETTINGS = {
   }),
   PAYOUT_PREFLIGHT: setting(parsers.onOffParser, {
     description:
-      'Whether the external id of a payout is looked up before the payout is sent. A payout whose external id is in use is rejected: a payout that is later found by the id is then the one that was sent.',
+      'Whether the external id of a payout is looked up before the payout is sent. If the id is in use, the payout is rejected. So a payout that a later lookup finds by this id is the one that was sent.',
     default: 'on',
   }),
   FINGERPRINT_KEY: secretSetting(parsers.apiCredentialParser, {
     description:
-      'Secret from which the keys of the input fingerprints in the journal, of generated external ids and of callback URLs are derived. It must be the same for all instances; keep it when SERVICE_SECRET_KEY changes.',
+      'Secret from which the gateway derives the keys for input fingerprints in the journal, generated external ids and callback URLs. It must be the same for all instances; keep it when SERVICE_SECRET_KEY changes.',
     whenUnset: 'SERVICE_SECRET_KEY',
   }),
   JOURNAL_RETENTION_DAYS: setting(parsers.wholeNumberParser(30, 3650), {
     description:
-      'Days for which ended attempts and their idempotency keys are kept. Attempts of unknown outcome are kept until their outcome is known.',
+      'Days for which ended attempts and their idempotency keys are kept. Afterwards, a create with the same key can move money again. Attempts of unknown outcome are kept until their outcome is known.',
     default: '30',
   }),
   CLIENT_KEYS_FILE: setting(parsers.filePathParser, {
@@ -110,7 +110,7 @@ export const SETTINGS = {
   }),
   AUTH_MAX_STALE_KEYS_SECONDS: setting(parsers.wholeNumberParser(60, 604_800), {
     description:
-      'Maximum time in seconds for which tokens are verified with cached public keys while AUTH_JWKS_URL cannot be read. After that, requests with a token get 503. A signing key that the issuer has removed stays accepted for the same time.',
+      'Maximum time in seconds for which tokens are verified with cached public keys while AUTH_JWKS_URL cannot be read. After that, requests with a token get 503. Until then, a signing key that the issuer has removed is still accepted.',
     default: '3600',
   }),
   ALLOWED_URL_HOSTS: setting(parsers.listParser('host names', parsers.isHostNamePattern), {
@@ -162,7 +162,7 @@ export const SETTINGS = {
   }),
   MAX_UNREAD_BYTES_PER_CALLER: setting(parsers.wholeNumberParser(1_048_576, 999_999_999), {
     description:
-      'Maximum number of bytes that one instance buffers for all connections of one caller that do not read their responses.',
+      'Maximum number of bytes that one instance buffers for the connections of one caller that do not read their responses. Beyond it, those of its connections with the most buffered bytes are closed.',
     default: '33554432',
   }),
   PERSISTED_OPERATIONS: setting(parsers.filePathParser, {
@@ -187,22 +187,22 @@ export const SETTINGS = {
   }),
   POLL_INTERVALS_PAYER: setting(parsers.pollIntervalsParser, {
     description:
-      'How often a payment with a subscription, or that the gateway follows, is looked up while it waits for the payer. The first interval, but at least 2 s, is also the pollAfterMs of next actions that wait for the payer.',
+      'How often a payment that has a subscriber, or that the gateway follows (FOLLOW_DAYS), is looked up while it waits for the payer. The first interval, but at least 2 s, is also the pollAfterMs of next actions that wait for the payer.',
     default: '2s/2m 5s/10m 15s/1h 60s',
   }),
   POLL_INTERVALS_PROVIDER: setting(parsers.pollIntervalsParser, {
     description:
-      'How often a payment or payout with a subscription, or that the gateway follows, is looked up while it waits for the provider, for example after a confirm. The first interval, but at least 2 s, is also the pollAfterMs of next actions that wait for the provider.',
+      'How often a payment or payout that has a subscriber, or that the gateway follows (FOLLOW_DAYS), is looked up while it waits for the provider, for example after a confirm. The first interval, but at least 2 s, is also the pollAfterMs of next actions that wait for the provider.',
     default: '1s/30s 2s/2m 5s/10m 15s/1h 60s',
   }),
   POLL_INTERVALS_MISPAID: setting(parsers.pollIntervalsParser, {
     description:
-      'How often a MISPAID payment with a subscription, or that the gateway follows, is looked up.',
+      'How often a MISPAID payment that has a subscriber, or that the gateway follows (FOLLOW_DAYS), is looked up.',
     default: '15s/10m 60s',
   }),
   FOLLOW_DAYS: setting(parsers.wholeNumberParser(0, 30), {
     description:
-      'Maximum number of days for which a payment or payout created through the gateway is looked up repeatedly, until it is COMPLETED or FAILED, even if nobody subscribes to it ([changes](changes.md)). 0: the gateway looks nothing up on its own; states that other lookups show are still recorded.',
+      'Maximum number of days for which the gateway follows a payment or payout created through it: looks it up repeatedly until it is COMPLETED or FAILED, even if nobody subscribes to it ([changes](changes.md)). 0: the gateway follows nothing; states that other lookups show are still recorded.',
     default: '7',
   }),
   FOLLOW_LOOKUPS_PER_SECOND: setting(parsers.wholeNumberParser(1, 1000), {
@@ -217,12 +217,12 @@ export const SETTINGS = {
   }),
   SUBSCRIPTION_OUTAGE_SECONDS: setting(parsers.wholeNumberParser(0, 86_400), {
     description:
-      'Time in seconds for which lookups after the first may fail before subscriptions end with an error; 0: no limit.',
+      'Time in seconds for which the lookups of a subscription may fail before it ends with an error; 0: no limit. If its first lookup fails, it ends immediately.',
     default: '300',
   }),
   SUBSCRIPTION_PING_SECONDS: setting(parsers.wholeNumberParser(1, 3600), {
     description:
-      'Interval of pings to clients with subscriptions, in seconds. A connection that has not responded before the next ping is closed. Idle timeouts of proxies have to be longer.',
+      'Interval in seconds of pings on WebSockets and event streams. At each ping, a WebSocket that has not responded to the previous ping is closed, and so is a stream whose previous ping is still unsent. Idle timeouts of proxies have to be longer.',
     default: '15',
   }),
   MAX_SUBSCRIPTIONS: setting(parsers.wholeNumberParser(1, 1_000_000), {
@@ -240,7 +240,8 @@ export const SETTINGS = {
     whenUnset: '/metrics is served at PORT',
   }),
   METRICS_TOKEN: secretSetting(parsers.apiCredentialParser, {
-    description: 'Token for reading /metrics from other machines: Authorization: Bearer <token>.',
+    description:
+      'Token that other machines must send to read /metrics, in the header Authorization: Bearer <token>.',
     whenUnset: '/metrics is readable from this machine only, and not through a proxy',
   }),
   AUDIT_LOG_FILE: setting(parsers.filePathParser, {
@@ -251,7 +252,8 @@ export const SETTINGS = {
   AUDIT_LOG_KEY: secretSetting(parsers.apiCredentialParser, {
     description:
       'Secret key of the hashes in the audit log. Verification detects lines that somebody without the key has changed. The key must be the same for all processes that write to the file and for `npm run audit -- verify` ([audit log](audit-log.md)).',
-    whenUnset: 'the hashes have no key',
+    whenUnset:
+      'the hashes have no key, so whoever can write the file can change lines and recalculate the hashes',
   }),
   AUDIT_LOG_ROTATE_MB: setting(parsers.wholeNumberParser(1, 100_000), {
     description:
@@ -269,7 +271,7 @@ export const SETTINGS = {
   }),
   SANDBOX_PORT: setting(parsers.wholeNumberParser(0, 65535), {
     description:
-      'Port of the embedded sandbox; 0 selects any free port. If the setting is not set and the default port is in use, any free port is selected.',
+      'Port of the embedded sandbox; 0 selects any free port. If the setting is not set and the default port is in use, any free port is selected, except with the issuer of `npm run dev-token`.',
     default: '4001',
   }),
   SANDBOX_CONTROL: setting(parsers.onOffParser, {

@@ -44,7 +44,7 @@ function readServiceSettings(reader: EnvReader) {
     baseUrl: reader.get('SERVICE_BASE_URL') ?? '',
     apiKey,
     secretKey,
-    /** Credentials for channels without an entry in `credentialsFile`; undefined if the keys are not set. */
+    /** Credentials for channels without an entry in `credentialsFile`; undefined if there are none. */
     defaultCredentials: hasDefaultCredentials ? { apiKey, secretKeys: [secretKey] } : undefined,
     credentialsFile,
     timeoutMs: reader.get('SERVICE_TIMEOUT_MS'),
@@ -93,14 +93,14 @@ function readAccessSettings(reader: EnvReader) {
   const audience = reader.get('AUTH_AUDIENCE');
   const maxLifetimeSeconds = reader.get('AUTH_MAX_TOKEN_LIFETIME_SECONDS');
   const maxStaleKeysSeconds = reader.get('AUTH_MAX_STALE_KEYS_SECONDS');
-  const tokenSettingNames = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'] as const;
-  const presentSettingNames = tokenSettingNames.filter((name) => reader.has(name));
-  for (const name of tokenSettingNames)
-    if (presentSettingNames.length > 0 && !reader.has(name))
-      reader.addError(name, `required with ${presentSettingNames.join(' and ')}`);
+  const requiredTokenSettingNames = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'] as const;
+  const presentTokenSettingNames = requiredTokenSettingNames.filter((name) => reader.has(name));
+  for (const name of requiredTokenSettingNames)
+    if (presentTokenSettingNames.length > 0 && !reader.has(name))
+      reader.addError(name, `required with ${presentTokenSettingNames.join(' and ')}`);
   if (issuer === DEV_ISSUER && !usesSandbox(reader))
     reader.addError('AUTH_ISSUER', `${DEV_ISSUER} is not allowed with SERVICE_BASE_URL: set your own issuer`);
-  if (!usesSandbox(reader) && !reader.has('CLIENT_KEYS_FILE') && presentSettingNames.length === 0)
+  if (!usesSandbox(reader) && !reader.has('CLIENT_KEYS_FILE') && presentTokenSettingNames.length === 0)
     reader.addError(
       'CLIENT_KEYS_FILE',
       'a gateway with SERVICE_BASE_URL must authenticate callers: set CLIENT_KEYS_FILE (npm run client-key -- new <id> creates a key), or set AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE',
@@ -211,7 +211,7 @@ export function readConfig(env?: Environment) {
     publicUrl: reader.get('PUBLIC_URL'),
     auditFile: reader.get('AUDIT_LOG_FILE'),
     auditKey: reader.get('AUDIT_LOG_KEY'),
-    /** Rotation of the audit log; null if the gateway does not rotate the audit log. */
+    /** Rotation of the audit log by the gateway; null if AUDIT_LOG_ROTATE_MB is not set. */
     auditRotation: readAuditRotation(reader),
     metricsToken: reader.get('METRICS_TOKEN'),
     introspection: reader.get('INTROSPECTION') ?? hasSandbox,
@@ -280,5 +280,5 @@ export const readLookupConfig = (env: Environment = process.env) =>
   readSettingsSubset(env, (reader) => ({
     journalUrl: reader.get('DATABASE_URL'),
     service: readServiceSettings(reader),
-    followsTransactions: reader.get('FOLLOW_DAYS') > 0,
+    isFollowingEnabled: reader.get('FOLLOW_DAYS') > 0,
   }));

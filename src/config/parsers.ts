@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isLoopback } from '../shared/loopback';
 import { parsePollIntervals } from '../shared/poll-intervals';
-import { PostgresUrlError, requirePostgresUrl } from '../shared/postgres-url';
+import { PostgresUrlError, checkPostgresUrl } from '../shared/postgres-url';
 import { Secret } from '../shared/secret';
 
 export interface Parser<T> {
@@ -94,7 +94,7 @@ function findDatabaseUrlError(text: string): string | undefined {
     return /^file:[^?#\s]+$/.test(text) ? undefined : 'expected file:<path> without spaces, ? and #';
   if (!/^postgres(ql)?:\/\//.test(text)) return `expected ${databaseUrlParser.expectation}`;
   try {
-    requirePostgresUrl(text);
+    checkPostgresUrl(text);
     return undefined;
   } catch (error) {
     if (error instanceof PostgresUrlError) return error.message;

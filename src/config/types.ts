@@ -22,7 +22,10 @@ export type PersistedMode = 'allow' | 'warn' | 'require';
 export interface PollSettings {
   /** Poll intervals of a transaction that waits for the payer, waits for the provider, or is MISPAID. */
   intervalsByPhase: Readonly<Record<'payer' | 'provider' | 'mispaid', PollIntervals>>;
-  /** Time in ms for which lookups after the first may fail before subscriptions end with an error; 0: no limit. */
+  /**
+   * Time in ms since the first of consecutive failed lookups after which subscriptions end with an error; 0: no limit.
+   * If no lookup has succeeded yet, a failed lookup ends them immediately.
+   */
   maxOutageMs: number;
 }
 

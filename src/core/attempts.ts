@@ -5,11 +5,11 @@ import {
   type AttemptQuery,
   type TransactionRef,
 } from '../datasources/journal/journal';
-import { notTriedError } from '../datasources/payment-service/service-error';
+import { refusedByGatewayError } from '../datasources/payment-service/service-error';
 import { withTimeout } from '../shared/timeout';
 import { journalUnreadableError, type JournalSession } from './journal-session';
 
-/** Time limit of a read in ms. Only list() can reach it: the journal has a shorter limit for the other reads. */
+/** Time limit of a read in ms. Only a queued list() can reach it: the journal has a shorter limit for running reads. */
 const READ_TIMEOUT_MS = 2000;
 
 /**
@@ -20,7 +20,7 @@ export class AttemptOperations {
   constructor(private readonly journalSession: JournalSession) {}
 
   /** Returns the client's attempt with this idempotency key; null if there is none. */
-  find(client: string, idempotencyKey: string): Promise<Attempt | null> {
+  findByKey(client: string, idempotencyKey: string): Promise<Attempt | null> {
     const { journal, serviceName } = this.journalSession;
     return this.#awaitRead(journal.find({ service: serviceName, client, key: idempotencyKey }));
   }
@@ -30,7 +30,7 @@ export class AttemptOperations {
    * client did not create it. For a ref with only an external id, returns the client's newest attempt that has this
    * external id and the outcome `succeeded` or `unknown`.
    */
-  findCreated(
+  findCreatingAttempts(
     client: string,
     kind: TransactionKind,
     transactionRefs: readonly TransactionRef[],
@@ -48,9 +48,9 @@ export class AttemptOperations {
     return this.#awaitRead(journal.list({ ...query, service: serviceName }));
   }
 
-  #awaitRead<T>(journalRead: Promise<T>): Promise<T> {
-    return withTimeout(READ_TIMEOUT_MS, journalRead, this.journalSession.runtime).catch((error: unknown) => {
-      throw error instanceof JournalBusy ? notTriedError(error.message) : journalUnreadableError();
+  #awaitRead<T>(readPromise: Promise<T>): Promise<T> {
+    return withTimeout(READ_TIMEOUT_MS, readPromise, this.journalSession.runtime).catch((error: unknown) => {
+      throw error instanceof JournalBusy ? refusedByGatewayError(error.message) : journalUnreadableError();
     });
   }
 }

@@ -30,7 +30,7 @@ export type PollResult = 'found' | 'missing' | 'failed';
 type FollowLookupResult = PollResult | 'postponed' | 'expired';
 
 /** A recovered outcome that the journal has recorded. */
-interface RecoveryReport {
+interface RecoveredAttempt {
   /** The attempt before its outcome was recovered. */
   attempt: Attempt;
   outcome: 'succeeded' | 'not_sent';
@@ -48,7 +48,7 @@ export interface BackgroundObserver {
    * Called when the journal has recorded a recovered outcome. If the journal cannot be read afterwards, several
    * instances may report the same outcome.
    */
-  onOutcomeRecovered(report: RecoveryReport): void;
+  onOutcomeRecovered(recoveredAttempt: RecoveredAttempt): void;
   /** Called after each run of the recovery job. @param isOk false if the run failed */
   onRecoveryJobRun(isOk: boolean): void;
   onClockStep(clockName: ClockName): void;
@@ -57,7 +57,7 @@ export interface BackgroundObserver {
    * Called when this instance has recorded a change (`isRecorded` is true), or has dropped a state that may be new
    * (`isRecorded` is false).
    */
-  onChange(kind: TransactionKind, status: string, isRecorded: boolean): void;
+  onRecordedOrDropped(kind: TransactionKind, status: string, isRecorded: boolean): void;
   onFollowLookup(kind: TransactionKind, result: FollowLookupResult): void;
   /**
    * Called for each change that a subscriber to `changes` receives after it has caught up with earlier changes.

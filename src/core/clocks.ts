@@ -12,19 +12,20 @@ const MIN_CLOCK_STEP_MS = 1000;
 
 /**
  * Detects clock steps by comparison with the monotonic clock. A step makes the ages of earlier timestamps wrong. For
- * `unsteadyMs` after a step, lookups therefore release no idempotency key, and nothing is purged from the journal.
+ * `unsteadyAfterStepMs` after a step, lookups therefore release no idempotency key, and nothing is purged from the
+ * journal.
  */
 export class ClockGuard {
   #wallMinusMonotonicMs: number;
   #unsteadyUntil = -Infinity;
 
   /**
-   * @param unsteadyMs time in ms after a step during which isSteady() returns false
+   * @param unsteadyAfterStepMs time in ms after a step during which isSteady() returns false
    * @param onStep called for each step; `stepMs` is negative if the clock was set back
    */
   constructor(
     private readonly clock: Clock,
-    private readonly unsteadyMs: number,
+    private readonly unsteadyAfterStepMs: number,
     private readonly onStep: (clockName: ClockName, stepMs: number) => void,
   ) {
     this.#wallMinusMonotonicMs = clock.now() - clock.monotonic();
@@ -35,23 +36,23 @@ export class ClockGuard {
     const wallMinusMonotonicMs = this.clock.now() - this.clock.monotonic();
     const driftMs = wallMinusMonotonicMs - this.#wallMinusMonotonicMs;
     this.#wallMinusMonotonicMs = wallMinusMonotonicMs;
-    this.reportDrift('system', driftMs);
+    this.detectStep('system', driftMs);
   }
 
   /**
    * Returns whether a clock has stepped, given how much it deviated from the monotonic clock. If so, calls `onStep`,
-   * and isSteady() is then false for `unsteadyMs`.
+   * and isSteady() is then false for `unsteadyAfterStepMs`.
    * @param driftMs ms that the clock gained (positive) or lost (negative) against the monotonic clock since the last
    * check
    */
-  reportDrift(clockName: ClockName, driftMs: number): boolean {
+  detectStep(clockName: ClockName, driftMs: number): boolean {
     if (Math.abs(driftMs) < MIN_CLOCK_STEP_MS) return false;
-    this.#unsteadyUntil = this.clock.monotonic() + this.unsteadyMs;
+    this.#unsteadyUntil = this.clock.monotonic() + this.unsteadyAfterStepMs;
     this.onStep(clockName, Math.round(driftMs));
     return true;
   }
 
-  /** Checks the wall clock. Returns whether no clock has stepped within the last `unsteadyMs`. */
+  /** Checks the wall clock. Returns whether no clock has stepped within the last `unsteadyAfterStepMs`. */
   isSteady(): boolean {
     this.check();
     return this.clock.monotonic() >= this.#unsteadyUntil;
@@ -114,11 +115,11 @@ export class JournalClock implements Clock {
     const uncertaintyMs = (readEndedAt - readStartedAt) / 2;
     const measuredOffsetMs = journalTime - (readStartedAt + uncertaintyMs);
     const previousOffsetMs = this.#monotonicOffsetMs ?? measuredOffsetMs;
-    const differenceMs = measuredOffsetMs - previousOffsetMs;
+    const offsetChangeMs = measuredOffsetMs - previousOffsetMs;
     // The measurement error is at most half the round-trip time. Only a difference beyond this error is corrected.
-    const correctionMs = Math.sign(differenceMs) * Math.max(0, Math.abs(differenceMs) - uncertaintyMs);
+    const correctionMs = Math.sign(offsetChangeMs) * Math.max(0, Math.abs(offsetChangeMs) - uncertaintyMs);
     this.#synchronizedAt = readEndedAt;
     this.#monotonicOffsetMs = previousOffsetMs + correctionMs;
-    if (this.clockGuard.reportDrift('journal', correctionMs)) this.#steppedAt = this.now();
+    if (this.clockGuard.detectStep('journal', correctionMs)) this.#steppedAt = this.now();
   }
 }

@@ -6,7 +6,7 @@ import type { JournalClock } from './clocks';
 const FENCE_REFRESH_EVERY_MS = 1000;
 
 /**
- * Time in ms after an instance notices that the fence was raised, during which it sends no creates and no confirms.
+ * When an instance notices that the fence was raised, it sends no creates and no confirms for this time in ms.
  * Meanwhile, every instance writes its creates in flight to the journal again.
  */
 const FENCE_PROPAGATION_MS = 2000;
@@ -50,7 +50,7 @@ export class JournalFence {
   readonly #refreshJob: RepeatedJob;
 
   constructor(private readonly options: JournalFenceOptions) {
-    // JournalMonitor logs why a read failed.
+    // Ignore a failed read: JournalMonitor logs it, and the next read follows in FENCE_REFRESH_EVERY_MS.
     const tryRefresh = (): Promise<void> => this.refresh().catch(() => undefined);
     void tryRefresh();
     this.#refreshJob = new RepeatedJob(options.clock, FENCE_REFRESH_EVERY_MS, () =>
@@ -85,7 +85,7 @@ export class JournalFence {
   }
 
   /** Earliest creation time, by the journal's clock, of a transaction whose attempt the journal may have lost. */
-  get lostSince(): number {
+  get lostAttemptsSince(): number {
     return this.since - this.options.fenceMs;
   }
 
@@ -121,16 +121,16 @@ export class JournalFence {
     }
     this.#fenceState = newState;
     if ((earlierState?.fence?.since ?? 0) !== this.since) {
-      const isRecent = earlierState !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
-      if (isRecent) this.#propagatingUntil = clock.monotonic() + FENCE_PROPAGATION_MS;
+      const isRecentChange = earlierState !== undefined || clock.now() - this.since < MAX_RECENT_FENCE_AGE_MS;
+      if (isRecentChange) this.#propagatingUntil = clock.monotonic() + FENCE_PROPAGATION_MS;
       this.#mustCallOnRaised = true;
       // Does not log a fence that had ended before this instance started.
       if (earlierState || this.active) this.#logChange();
     }
     const { active } = this;
     if (!this.#mustCallOnRaised) return;
-    const onRaisedResult = active ? this.onRaised() : Promise.resolve();
-    this.#mustCallOnRaised = await onRaisedResult.then(
+    const onRaisedPromise = active ? this.onRaised() : Promise.resolve();
+    this.#mustCallOnRaised = await onRaisedPromise.then(
       () => false,
       () => true,
     );

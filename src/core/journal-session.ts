@@ -10,7 +10,7 @@ import {
   type AttemptFields,
 } from '../datasources/journal/journal';
 import { AttemptMissing } from '../datasources/journal/fence';
-import { notTriedError, type ServiceError } from '../datasources/payment-service/service-error';
+import { refusedByGatewayError, type ServiceError } from '../datasources/payment-service/service-error';
 import { InFlightCounter } from '../shared/in-flight-counter';
 import { withTimeout } from '../shared/timeout';
 import type { JournalClock } from './clocks';
@@ -29,7 +29,7 @@ const FENCE_PROPAGATING_MESSAGE =
 
 /** Returns the error of a query that could not read the journal. */
 export const journalUnreadableError = (): ServiceError =>
-  notTriedError("The gateway's journal cannot be read. Try again later.");
+  refusedByGatewayError("The gateway's journal cannot be read. Try again later.");
 
 type JournalSessionOptions = Pick<
   JournalSession,
@@ -52,7 +52,7 @@ export class JournalSession {
   readonly runtime: Runtime;
   readonly warn: (logFields: object, message: string) => void;
   readonly #unrecordedOutcomes: UnrecordedOutcomes;
-  /** Attempts that this instance has inserted, by id, until their first outcome is passed to recordOutcome(). */
+  /** Attempts that this instance has inserted, by id, until their first outcome is passed to recordOrQueueOutcome(). */
   readonly #attemptsInFlightById = new Map<string, AttemptFields>();
   /** Ids of the confirms that this instance has begun, until their results are recorded. */
   readonly confirmIdsInFlight = new Set<string>();
@@ -67,7 +67,9 @@ export class JournalSession {
     this.runtime = runtime;
     this.instanceId = runtime.randomUUID();
     this.warn = warn;
-    this.#unrecordedOutcomes = new UnrecordedOutcomes(clock, (queued) => this.#recordAndNotify(queued));
+    this.#unrecordedOutcomes = new UnrecordedOutcomes(clock, (unrecordedOutcome) =>
+      this.#recordAndNotify(unrecordedOutcome),
+    );
     fence.onRaised = async () => {
       const { attemptsToReinsert } = this.#unrecordedOutcomes;
       const attempts = [...this.#attemptsInFlightById.values(), ...attemptsToReinsert];
@@ -86,14 +88,14 @@ export class JournalSession {
   }
 
   /** Awaits journal work that must precede a request. On failure or timeout, throws a ServiceError (UNAVAILABLE). */
-  async failClosed<T>(journalCall: Promise<T>): Promise<T> {
+  async failClosed<T>(journalPromise: Promise<T>): Promise<T> {
     try {
-      return await withTimeout(this.journalTimeoutMs, journalCall, this.runtime);
+      return await withTimeout(this.journalTimeoutMs, journalPromise, this.runtime);
     } catch {
       // JournalMonitor logs why the call failed.
-      journalCall.catch(() => undefined);
-      throw notTriedError(
-        "The gateway's journal cannot be reached; this call sent nothing. Repeat it unchanged.",
+      journalPromise.catch(() => undefined);
+      throw refusedByGatewayError(
+        "The gateway's journal is unavailable; this call sent nothing. Repeat it unchanged.",
       );
     }
   }
@@ -101,7 +103,8 @@ export class JournalSession {
   /**
    * Inserts an attempt. On failure or timeout, queues an outcome to record, because the insert may still take effect,
    * and throws a ServiceError (UNAVAILABLE).
-   * @param outcomeOnFailure the outcome to queue if the attempt replaces a lost one that succeeded. Default: `not_sent`
+   * @param outcomeOnFailure outcome to queue. Required if the attempt replaces a lost one that succeeded. Default:
+   * `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, outcomeOnFailure?: OutcomeDetails): Promise<InsertResult> {
     const pendingInsert = this.journal.insertAttempt(attempt);
@@ -140,7 +143,7 @@ export class JournalSession {
 
   /** Throws a ServiceError (UNAVAILABLE) if other instances may not know yet that the fence is up. */
   requirePropagatedFence(): void {
-    if (this.fence.isPropagating) throw notTriedError(FENCE_PROPAGATING_MESSAGE);
+    if (this.fence.isPropagating) throw refusedByGatewayError(FENCE_PROPAGATING_MESSAGE);
   }
 
   /**
@@ -148,8 +151,8 @@ export class JournalSession {
    * the journal cannot be read.
    */
   async ownsInProgress(attemptId: string): Promise<boolean> {
-    const journalRead = this.journal.findById(this.serviceName, attemptId);
-    const attempt = await this.failClosed(journalRead).catch(() => null);
+    const readPromise = this.journal.findById(this.serviceName, attemptId);
+    const attempt = await this.failClosed(readPromise).catch(() => null);
     return attempt?.outcome === 'in_progress' && attempt.owner === this.instanceId;
   }
 
@@ -165,11 +168,15 @@ export class JournalSession {
    * - a recovery has found this transaction, but another attempt has taken the idempotency key.
    * @param onRecorded called once when the outcome is recorded, perhaps after the promise has resolved; must not throw
    */
-  recordOutcome(attempt: AttemptFields, outcome: OutcomeDetails, onRecorded?: () => void): Promise<boolean> {
+  recordOrQueueOutcome(
+    attempt: AttemptFields,
+    outcome: OutcomeDetails,
+    onRecorded?: () => void,
+  ): Promise<boolean> {
     const isFirstOutcomeByInserter = this.#attemptsInFlightById.delete(attempt.id);
-    const unrecorded = { attempt, outcome, isFirstOutcomeByInserter, onRecorded };
-    const recording = this.#recordAndNotify(unrecorded).catch(() => {
-      this.#unrecordedOutcomes.add(unrecorded);
+    const unrecordedOutcome = { attempt, outcome, isFirstOutcomeByInserter, onRecorded };
+    const recording = this.#recordAndNotify(unrecordedOutcome).catch(() => {
+      this.#unrecordedOutcomes.add(unrecordedOutcome);
       this.warn(
         { event: 'outcome_not_recorded', attempt: attempt.id, outcome: outcome.outcome },
         'outcome of an attempt not recorded in the journal yet; retrying',
@@ -180,22 +187,23 @@ export class JournalSession {
     return withTimeout(RECORD_TIMEOUT_MS, recording, this.runtime).catch(() => true);
   }
 
-  async #recordAndNotify(unrecorded: UnrecordedOutcome): Promise<boolean> {
-    const isRecorded = await this.#recordOrReinsert(unrecorded);
+  async #recordAndNotify(unrecordedOutcome: UnrecordedOutcome): Promise<boolean> {
+    const isRecorded = await this.#recordOrReinsert(unrecordedOutcome);
     if (isRecorded) {
-      unrecorded.onRecorded?.();
-      unrecorded.onRecorded = undefined;
+      unrecordedOutcome.onRecorded?.();
+      unrecordedOutcome.onRecorded = undefined;
     }
     return isRecorded;
   }
 
   /**
-   * Records an outcome, and returns the result of recordOutcome(). Rejects on failure. If the journal lacks the
-   * attempt, raises the fence and inserts the attempt again. Exception: if the outcome is from a lookup and the attempt
-   * has been replaced (see #isAttemptReplaced), does neither.
+   * Records an outcome in the journal. Rejects on failure; otherwise resolves like recordOrQueueOutcome(). If the
+   * journal lacks the attempt, raises the fence, inserts the attempt again and then records the outcome. Does none of
+   * this if the outcome is `unknown` or from a lookup, and another attempt has replaced this one (see
+   * #isAttemptReplaced).
    */
-  async #recordOrReinsert(unrecorded: UnrecordedOutcome): Promise<boolean> {
-    const { attempt, outcome, isFirstOutcomeByInserter } = unrecorded;
+  async #recordOrReinsert(unrecordedOutcome: UnrecordedOutcome): Promise<boolean> {
+    const { attempt, outcome, isFirstOutcomeByInserter } = unrecordedOutcome;
     try {
       return await this.journal.recordOutcome(attempt.id, outcome);
     } catch (error) {
@@ -247,7 +255,7 @@ export class JournalSession {
   }
 
   /** Resolves when no create or confirm is in flight. */
-  drained(): Promise<void> {
+  waitForMutations(): Promise<void> {
     return this.#inFlightMutationCounter.waitUntilIdle();
   }
 

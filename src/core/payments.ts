@@ -26,13 +26,13 @@ interface PaymentOperationsOptions extends CreateOptions {
   /** Time in ms for which the journal keeps attempts with a final outcome. */
   keepMs: number;
   urlPolicy: UrlPolicy;
-  callbacks: CallbackHandler;
+  callbackHandler: CallbackHandler;
   pollingOptions: TransactionFeedOptions;
 }
 
 /** The payments that a caller may confirm. */
 interface ConfirmRights {
-  /** The caller, whose concurrency limit applies. */
+  /** Id of the caller. The confirm counts towards the concurrency limit of this caller. */
   callerId: string;
   /** Whether the caller has access to every channel. */
   hasEveryChannel: boolean;
@@ -44,19 +44,22 @@ const toPaymentSuccess = (payment: PaymentResource, replayed: boolean): PaymentS
   Object.assign(new PaymentSuccess(), { payment, replayed });
 
 export class PaymentOperations {
-  readonly feed: TransactionFeed<PaymentResource>;
+  readonly transactionFeed: TransactionFeed<PaymentResource>;
 
   constructor(private readonly options: PaymentOperationsOptions) {
     const { payments, pollingOptions: feedOptions } = options;
-    this.feed = new TransactionFeed(feedOptions, 'payment', (lookupKey) => payments.lookUp(lookupKey));
-    payments.onFound = (payment, requestedAt) => this.feed.onSnapshot(payment, requestedAt);
+    this.transactionFeed = new TransactionFeed(feedOptions, 'payment', (lookupKey) =>
+      payments.lookUp(lookupKey),
+    );
+    payments.onFound = (payment, requestedAtMonotonic) =>
+      this.transactionFeed.onSnapshot(payment, requestedAtMonotonic);
   }
 
   /** Creates at most one payment per idempotency key. Never sends an invalid input. */
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
-    const { payments, journalSession, keepMs, urlPolicy, callbacks } = this.options;
+    const { payments, journalSession, keepMs, urlPolicy, callbackHandler } = this.options;
     const method = selectedPaymentMethod(input.method);
-    const requestedAt = journalSession.runtime.monotonic();
+    const requestedAtMonotonic = journalSession.runtime.monotonic();
     const plan: CreatePlan<PaymentResource> = {
       client,
       idempotencyKey: input.idempotencyKey,
@@ -70,15 +73,15 @@ export class PaymentOperations {
       inputErrors: validateCreate(input, method, urlPolicy),
       publicDetails: {},
       matcher: new PaymentMatcher(payments, journalSession, keepMs, method.secrets),
-      slots: payments.bulkheadSlots,
+      bulkheadSlots: payments.bulkheadSlots,
       send: ({ id, externalId }, options) => {
-        const callbackUrl = callbacks.callbackUrlFor(id, input.callbackUrl);
+        const callbackUrl = callbackHandler.callbackUrlFor(id, input.callbackUrl);
         return payments.create({ input, method, externalId, callbackUrl }, options);
       },
     };
     const result = await createOnce(this.options, plan);
     if (result instanceof UserError) return result;
-    this.feed.onMutationResult(result, requestedAt);
+    this.transactionFeed.onMutationResult(result, requestedAtMonotonic);
     return toPaymentSuccess(result.transaction, result.replayed);
   }
 
@@ -93,12 +96,12 @@ export class PaymentOperations {
     if (errors.length > 0) return invalidInputError(errors);
 
     const { channel, transactionId } = input;
-    const requestedAt = this.options.journalSession.runtime.monotonic();
+    const requestedAtMonotonic = this.options.journalSession.runtime.monotonic();
     const result = await this.options.confirmService
       .confirm({ channel, transactionId, definition, bodyFields: fields, callerId: rights.callerId })
-      .finally(() => this.feed.invalidateLookups(channel));
+      .finally(() => this.transactionFeed.invalidateLookups(channel));
     if (result instanceof UserError) return result;
-    this.feed.onMutationResult(result, requestedAt);
+    this.transactionFeed.onMutationResult(result, requestedAtMonotonic);
     return toPaymentSuccess(result.transaction, result.replayed);
   }
 

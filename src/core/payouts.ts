@@ -19,7 +19,7 @@ interface PayoutOperationsOptions extends CreateOptions {
   /** Whether a create is sent only after a lookup has shown that no payout has its external id. */
   hasPreflight: boolean;
   urlPolicy: UrlPolicy;
-  callbacks: CallbackHandler;
+  callbackHandler: CallbackHandler;
   pollingOptions: TransactionFeedOptions;
 }
 
@@ -33,14 +33,15 @@ const PREFLIGHT_REJECTED_MESSAGE =
   'This call sent no payout: the payment service rejected the lookup of its external id.';
 
 export class PayoutOperations {
-  readonly feed: TransactionFeed<PayoutResource>;
+  readonly transactionFeed: TransactionFeed<PayoutResource>;
 
   constructor(private readonly options: PayoutOperationsOptions) {
     const { payouts, pollingOptions: feedOptions } = options;
-    this.feed = new TransactionFeed(feedOptions, 'payout', (lookupKey) =>
-      payouts.lookUp(lookupKey, (transactionId) => this.#findKnownPayout(lookupKey, transactionId)),
+    this.transactionFeed = new TransactionFeed(feedOptions, 'payout', (lookupKey) =>
+      payouts.lookUp(lookupKey, (transactionId) => this.#findKnownDetails(lookupKey, transactionId)),
     );
-    payouts.onFound = (payout, requestedAt) => this.feed.onSnapshot(payout, requestedAt);
+    payouts.onFound = (payout, requestedAtMonotonic) =>
+      this.transactionFeed.onSnapshot(payout, requestedAtMonotonic);
   }
 
   /**
@@ -48,10 +49,10 @@ export class PayoutOperations {
    * journal has no such payout on the channel, they come from `lookupKey`. If the journal cannot be read in time,
    * returns `lookupKey` with `mayLackCreateDetails: true`.
    */
-  async #findKnownPayout(lookupKey: LookupKey, transactionId: string): Promise<KnownPayout> {
+  async #findKnownDetails(lookupKey: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, serviceName, runtime } = this.options.journalSession;
-    const journalRead = journal.findByTransaction(serviceName, 'payout', transactionId);
-    const attempt = await withTimeout(KNOWN_PAYOUT_TIMEOUT_MS, journalRead, runtime).catch(() => undefined);
+    const readPromise = journal.findByTransaction(serviceName, 'payout', transactionId);
+    const attempt = await withTimeout(KNOWN_PAYOUT_TIMEOUT_MS, readPromise, runtime).catch(() => undefined);
     if (attempt === undefined) return { ...lookupKey, mayLackCreateDetails: true };
     return attempt?.channel === lookupKey.channel ? knownPayoutFromJournal(attempt) : lookupKey;
   }
@@ -62,7 +63,9 @@ export class PayoutOperations {
    */
   async #hasNoPayout(lookupKey: LookupKey): Promise<boolean> {
     const { transaction: found, isFromService } = await this.options.payouts
-      .lookUpWithOrigin(lookupKey, (transactionId) => this.#findKnownPayout(lookupKey, transactionId))
+      .lookUpWithResponseOrigin(lookupKey, (transactionId) =>
+        this.#findKnownDetails(lookupKey, transactionId),
+      )
       .catch((error: unknown) => {
         if (!(error instanceof ServiceError) || error.kind !== 'LOOKUP_REFUSED') throw error;
         throw new ServiceError('LOOKUP_REFUSED', `${PREFLIGHT_REJECTED_MESSAGE} ${error.message}`);
@@ -73,10 +76,10 @@ export class PayoutOperations {
 
   /** Creates at most one payout per idempotency key. Never sends an invalid input. */
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
-    const { payouts, journalSession, hasPreflight, urlPolicy, callbacks } = this.options;
+    const { payouts, journalSession, hasPreflight, urlPolicy, callbackHandler } = this.options;
     const method = selectedPayoutMethod(input.method);
     const { channel } = input;
-    const requestedAt = journalSession.runtime.monotonic();
+    const requestedAtMonotonic = journalSession.runtime.monotonic();
     const plan: CreatePlan<PayoutResource> = {
       client,
       idempotencyKey: input.idempotencyKey,
@@ -85,16 +88,18 @@ export class PayoutOperations {
       inputErrors: validateCreate(input, method, urlPolicy),
       publicDetails: method.publicDetails,
       matcher: new PayoutMatcher(payouts, journalSession, method.secrets),
-      isExternalIdFree: hasPreflight ? (externalId) => this.#hasNoPayout({ channel, externalId }) : undefined,
-      slots: payouts.bulkheadSlots,
+      checkExternalIdFree: hasPreflight
+        ? (externalId) => this.#hasNoPayout({ channel, externalId })
+        : undefined,
+      bulkheadSlots: payouts.bulkheadSlots,
       send: ({ id, externalId }, options) => {
-        const callbackUrl = callbacks.callbackUrlFor(id, input.callbackUrl);
+        const callbackUrl = callbackHandler.callbackUrlFor(id, input.callbackUrl);
         return payouts.create({ input, method, externalId, callbackUrl }, options);
       },
     };
     const result = await createOnce(this.options, plan);
     if (result instanceof UserError) return result;
-    this.feed.onMutationResult(result, requestedAt);
+    this.transactionFeed.onMutationResult(result, requestedAtMonotonic);
     return Object.assign(new PayoutSuccess(), { payout: result.transaction, replayed: result.replayed });
   }
 }

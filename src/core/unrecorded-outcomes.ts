@@ -17,8 +17,8 @@ export interface UnrecordedOutcome {
   /** Whether this is the first outcome of an attempt that this instance inserted, or tried to insert. */
   isFirstOutcomeByInserter: boolean;
   /**
-   * Called once, when recording ends without a failure. The journal may have kept an earlier outcome, or another
-   * attempt may hold the key. Must not throw.
+   * Called once, when the journal accepts the outcome, even if it keeps an earlier one or another attempt holds the
+   * key. Not called if JournalSession.recordOrQueueOutcome() returns false. Must not throw.
    */
   onRecorded?: () => void;
 }
@@ -39,7 +39,7 @@ export class UnrecordedOutcomes {
   /** @param recordOutcome writes one outcome to the journal; if it rejects, the outcome stays queued */
   constructor(
     private readonly clock: JournalClock,
-    private readonly recordOutcome: (unrecorded: UnrecordedOutcome) => Promise<unknown>,
+    private readonly recordOutcome: (unrecordedOutcome: UnrecordedOutcome) => Promise<unknown>,
   ) {}
 
   /** The attempts with a queued outcome `succeeded` or `unknown`: they may have created a transaction. */
@@ -48,12 +48,12 @@ export class UnrecordedOutcomes {
   }
 
   /** Queues an outcome. Replaces an earlier outcome of the attempt. If the queue is full, drops an outcome. */
-  add(unrecorded: UnrecordedOutcome): void {
-    const { id } = unrecorded.attempt;
-    this.#queuedById.set(id, { ...unrecorded, queuedAt: this.clock.monotonic() });
+  add(unrecordedOutcome: UnrecordedOutcome): void {
+    const { id } = unrecordedOutcome.attempt;
+    this.#queuedById.set(id, { ...unrecordedOutcome, queuedAt: this.clock.monotonic() });
     if (this.#queuedById.size <= MAX_UNRECORDED_OUTCOMES) return;
-    // Drops the first `not_sent` or `rejected` or, if there is none, the first outcome. If the journal has never
-    // recorded the dropped outcome, the attempt later becomes `unknown`.
+    // Drops the first `not_sent` or `rejected`: it created no transaction. If there is none, drops the first outcome.
+    // If the journal has never recorded the dropped outcome, the attempt later becomes `unknown`.
     let [idToDrop = id] = this.#queuedById.keys();
     for (const [queuedId, queued] of this.#queuedById) {
       if (mayHaveCreatedTransaction(queued)) continue;
@@ -70,27 +70,27 @@ export class UnrecordedOutcomes {
    */
   async flush({ all }: { all: boolean }): Promise<void> {
     const now = this.clock.monotonic();
-    const recordQueued = async ([id, unrecorded]: [string, QueuedOutcome]): Promise<boolean> => {
-      const isRecorded = await this.recordOutcome(unrecorded).then(
+    const recordQueued = async ([id, queued]: [string, QueuedOutcome]): Promise<boolean> => {
+      const isRecorded = await this.recordOutcome(queued).then(
         () => true,
         () => false,
       );
-      if (this.#queuedById.get(id) !== unrecorded) return isRecorded;
+      if (this.#queuedById.get(id) !== queued) return isRecorded;
       // Removes the outcome, or moves it to the end of the queue if it must be recorded again.
       this.#queuedById.delete(id);
       const mayInsertTakeEffect =
-        !mayHaveCreatedTransaction(unrecorded) && now - unrecorded.queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS;
-      if (!isRecorded || mayInsertTakeEffect) this.#queuedById.set(id, unrecorded);
+        !mayHaveCreatedTransaction(queued) && now - queued.queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS;
+      if (!isRecorded || mayInsertTakeEffect) this.#queuedById.set(id, queued);
       return isRecorded;
     };
-    const sortedEntries = [...this.#queuedById].sort(
+    const prioritizedEntries = [...this.#queuedById].sort(
       ([, a], [, b]) => Number(mayHaveCreatedTransaction(b)) - Number(mayHaveCreatedTransaction(a)),
     );
-    for (let batchStart = 0; batchStart < sortedEntries.length; batchStart += FLUSH_BATCH_SIZE) {
-      const results = await Promise.all(
-        sortedEntries.slice(batchStart, batchStart + FLUSH_BATCH_SIZE).map(recordQueued),
+    for (let batchStart = 0; batchStart < prioritizedEntries.length; batchStart += FLUSH_BATCH_SIZE) {
+      const areRecorded = await Promise.all(
+        prioritizedEntries.slice(batchStart, batchStart + FLUSH_BATCH_SIZE).map(recordQueued),
       );
-      if (!all || !results.includes(true)) return;
+      if (!all || !areRecorded.includes(true)) return;
     }
   }
 }

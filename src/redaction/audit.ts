@@ -1,6 +1,6 @@
 import { REDACTED } from '../shared/secret';
 import { containsCardNumber, containsKnownSchemePan } from './pan';
-import { containsToken } from './text';
+import { containsAuthToken } from './text';
 
 /** Appended to a truncated text. Not counted in `maxBytes`. */
 const TRUNCATION_MARK = '[cut]';
@@ -9,7 +9,7 @@ const TRUNCATION_MARK = '[cut]';
  * Number of characters, from the start of a text, that are searched for secrets. The rest of the text is dropped,
  * because audit fields are shorter.
  */
-const MAX_AUDIT_TEXT_LENGTH = 1024;
+const SEARCHED_PREFIX_LENGTH = 1024;
 
 /** Returns the number of bytes of a character in the audit log, which is ASCII: é becomes \u00e9, 6 bytes. */
 function escapedByteLength(character: string): number {
@@ -36,8 +36,10 @@ const createAuditRedactor =
   (containsPan: (text: string) => boolean) =>
   <T extends string | null | undefined>(text: T, maxBytes: number): T | string => {
     if (text === null || text === undefined) return text;
-    const searched = String(text).slice(0, MAX_AUDIT_TEXT_LENGTH);
-    return containsToken(searched) || containsPan(searched) ? REDACTED : truncateForAudit(searched, maxBytes);
+    const searched = String(text).slice(0, SEARCHED_PREFIX_LENGTH);
+    return containsAuthToken(searched) || containsPan(searched)
+      ? REDACTED
+      : truncateForAudit(searched, maxBytes);
   };
 
 /**

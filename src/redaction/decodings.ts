@@ -91,12 +91,12 @@ function digitValue(digitCharacter: string): number {
  * Maximum length of the NFKC form that replaces a character. If the form is longer, it is a whole word, and the
  * character stays.
  */
-const MAX_NFKC_LENGTH = 4;
+const MAX_NFKC_EXPANSION = 4;
 
 function computeNormalizedCharacter(character: string): string {
   if (INVISIBLE_CHARACTER_PATTERN.test(character)) return '';
   const nfkcForm = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
-  return nfkcForm.length <= MAX_NFKC_LENGTH ? nfkcForm : character;
+  return nfkcForm.length <= MAX_NFKC_EXPANSION ? nfkcForm : character;
 }
 
 const normalizedCharacterCache = new LRUCache<string, string>({
@@ -178,5 +178,8 @@ export function redactSpans(text: string, spans: readonly Span[]): string {
 /** Returns the spans of all matches of a pattern, which must have the flag g. */
 export function findMatches(pattern: RegExp, text: string): readonly Span[] {
   if (text.search(pattern) < 0) return NO_SPANS;
-  return Array.from(text.matchAll(pattern), ({ 0: match, index }): Span => [index, index + match.length]);
+  return Array.from(text.matchAll(pattern), ({ 0: matchedText, index }): Span => [
+    index,
+    index + matchedText.length,
+  ]);
 }

@@ -1,5 +1,5 @@
 import { REDACTED } from '../shared/secret';
-import { containsToken } from './text';
+import { containsAuthToken } from './text';
 
 // Redacts error messages of graphql-js, which quote values and parts of the document. The redacted messages consist of
 // fixed words and GraphQL names, such as those of fields and types.
@@ -11,7 +11,7 @@ const MANY_DIGITS_PATTERN = /\d[\d_]{4,}/;
 
 const isSafeGraphqlName = (text: string): boolean =>
   !MANY_DIGITS_PATTERN.test(text) &&
-  !containsToken(text) &&
+  !containsAuthToken(text) &&
   (GRAPHQL_NAME_PATTERN.test(text) ||
     GRAPHQL_TYPE_PATTERN.test(text) ||
     (text.length <= 512 && GRAPHQL_PATH_PATTERN.test(text)));
@@ -54,8 +54,9 @@ const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Removes the values from an error message of graphql-js. If no entry of MESSAGE_REPLACEMENTS matches, and the message
- * is too long or may have unquoted values, returns undefined.
+ * Removes the values from an error message of graphql-js. Replaces a message that matches an entry of
+ * MESSAGE_REPLACEMENTS. In any other message, redacts the quoted values; returns undefined if that message is too long
+ * or may have unquoted values.
  */
 export function redactGraphqlMessage(message: string): string | undefined {
   for (const [pattern, template] of MESSAGE_REPLACEMENTS) {
@@ -73,10 +74,10 @@ export function redactGraphqlMessage(message: string): string | undefined {
  */
 export function redactVariableMessage(message: string, causeMessage: string): string {
   const [, variableName = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];
-  const redactedCause = redactGraphqlMessage(causeMessage);
-  if (redactedCause?.startsWith('Variable "')) return redactedCause;
-  const beforeCause = message.endsWith(causeMessage) ? message.slice(0, -causeMessage.length) : '';
-  const [, inputPath = variableName] = / at "([^"\\]*)"; $/.exec(beforeCause) ?? [];
+  const redactedCauseMessage = redactGraphqlMessage(causeMessage);
+  if (redactedCauseMessage?.startsWith('Variable "')) return redactedCauseMessage;
+  const textBeforeCause = message.endsWith(causeMessage) ? message.slice(0, -causeMessage.length) : '';
+  const [, inputPath = variableName] = / at "([^"\\]*)"; $/.exec(textBeforeCause) ?? [];
   const pathSuffix = inputPath === variableName ? '' : ` at "${redactGraphqlName(inputPath)}"`;
-  return `Variable "${redactGraphqlName(variableName)}"${pathSuffix}: ${redactedCause ?? 'the value does not fit its type.'}`;
+  return `Variable "${redactGraphqlName(variableName)}"${pathSuffix}: ${redactedCauseMessage ?? 'the value does not fit its type.'}`;
 }

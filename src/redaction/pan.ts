@@ -10,7 +10,7 @@ const MAX_PAN_DIGITS = 19;
 const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);
 
 /**
- * Matches one group of digits, or several groups with one to three characters between them that are no letters or
+ * Matches one group of digits, or several groups that are separated by one to three characters other than letters and
  * digits. Examples: "4111 1111", "4111 - 1111".
  */
 const DIGIT_RUN_PATTERN = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
@@ -43,7 +43,7 @@ function panSpans(pan: string, digitRun: string, runStart: number): readonly Spa
 type DigitTest = (digits: string) => boolean;
 
 /**
- * Returns the spans of card numbers that pass `test`. A card number is one group of digits or several adjacent ones.
+ * Returns the spans of card numbers that pass `test`. A card number consists of one or several adjacent digit groups.
  * @param digitRun a match of DIGIT_RUN_PATTERN; `runStart` is its position in the text
  */
 function cardNumberSpansInRun(digitRun: string, runStart: number, test: DigitTest): Span[] {

@@ -2,7 +2,7 @@ import { REDACTED } from '../shared/secret';
 import type { WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, NO_SPANS, redactSpans, type Finder, type Span } from './decodings';
 import { knownCardNumberFinder } from './pan';
-import { redactJson } from './text';
+import { redactJsonValue } from './text';
 
 // Redacts known secrets in responses of the payment service: the card number and security code of the request, tokens
 // of callback URLs, and the credentials of the gateway. Searches all fields except those whose values were checked,
@@ -25,7 +25,7 @@ function literalFinder(literals: readonly string[]): Finder {
   return (text) => findMatches(pattern, text);
 }
 
-/** Returns a Finder that matches the whole text if it contains `digitSequence`, whatever non-digits are between them. */
+/** Returns a Finder that matches the whole text if its digits contain `digitSequence`. Ignores all other characters. */
 const scatteredDigitsFinder =
   (digitSequence: string): Finder =>
   (text) =>
@@ -48,8 +48,8 @@ const SECURITY_CODE_PATTERNS: readonly RegExp[] = [
 function securityCodeFinder(securityCode: string): Finder {
   const findSecurityCodes = (text: string): Span[] =>
     SECURITY_CODE_PATTERNS.flatMap((pattern) => [...text.matchAll(pattern)])
-      .filter(({ 1: digits = '' }) => digits.replace(/\D/g, '') === securityCode)
-      .map(({ 1: digits = '', index }): Span => [index, index + digits.length]);
+      .filter(({ 1: matchedCode = '' }) => matchedCode.replace(/\D/g, '') === securityCode)
+      .map(({ 1: matchedCode = '', index }): Span => [index, index + matchedCode.length]);
   return (text) => (!/\d{3}|\d[ -]\d/.test(text) || isIsoDateTime(text) ? NO_SPANS : findSecurityCodes(text));
 }
 
@@ -117,10 +117,12 @@ const CALLBACK_TOKEN_LENGTH = 43;
 /** Returns a Finder of tokens of callback URLs. Tests the start and the end of each run of token characters. */
 function callbackTokenFinder(isToken: (text: string) => boolean): Finder {
   // Test the end of the run first: in an encoded URL, other characters may directly precede the token.
-  const tokenSpans = (run: string, start: number): readonly Span[] => {
-    const end = start + run.length;
+  const tokenSpans = (run: string, runStart: number): readonly Span[] => {
+    const end = runStart + run.length;
     if (isToken(run.slice(-CALLBACK_TOKEN_LENGTH))) return [[end - CALLBACK_TOKEN_LENGTH, end]];
-    return isToken(run.slice(0, CALLBACK_TOKEN_LENGTH)) ? [[start, start + CALLBACK_TOKEN_LENGTH]] : NO_SPANS;
+    return isToken(run.slice(0, CALLBACK_TOKEN_LENGTH))
+      ? [[runStart, runStart + CALLBACK_TOKEN_LENGTH]]
+      : NO_SPANS;
   };
   return (text) =>
     text.length < CALLBACK_TOKEN_LENGTH
@@ -139,10 +141,12 @@ function credentialFinder(credentials: readonly string[]): Finder {
 }
 
 /** Number of leading characters of each literal that the prefilter hashes. */
-const PREFIX_LENGTH = 4;
-const POSSIBLE_HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
+const HASHED_PREFIX_LENGTH = 4;
+const POSSIBLE_HASH_COUNT = 2 ** (4 * HASHED_PREFIX_LENGTH);
 
-/** Updates the hash of the last PREFIX_LENGTH characters of a text by the next character. Ignores case. */
+/**
+ * Returns the rolling hash of the last HASHED_PREFIX_LENGTH characters after the next character is added. Ignores case.
+ */
 const rollingHash = (hash: number, characterCode: number): number =>
   ((hash << 4) ^ (characterCode | 0x20)) & (POSSIBLE_HASH_COUNT - 1);
 
@@ -156,7 +160,10 @@ function createPrefilter(literals: readonly string[]): (text: string) => boolean
   const prefixHashFlags = new Uint8Array(POSSIBLE_HASH_COUNT);
   for (const text of literals)
     prefixHashFlags[
-      [...text.slice(0, PREFIX_LENGTH)].reduce((hash, letter) => rollingHash(hash, letter.charCodeAt(0)), 0)
+      [...text.slice(0, HASHED_PREFIX_LENGTH)].reduce(
+        (hash, character) => rollingHash(hash, character.charCodeAt(0)),
+        0,
+      )
     ] = 1;
   return (text) => {
     let hash = 0;
@@ -168,11 +175,11 @@ function createPrefilter(literals: readonly string[]): (text: string) => boolean
   };
 }
 
-/** Returns a Finder of many secrets. A fast prefilter makes most searches for non-numeric secrets unnecessary. */
+/** Returns a Finder of many secrets. A prefilter avoids most searches, except for numbers of 3, 4 or over 11 digits. */
 function secretsFinder(secrets: readonly string[]): Finder {
   const numericTexts = secrets.filter((text) => /^\d+$/.test(text) && (text.length < 5 || text.length >= 12));
-  const otherSecrets = secrets.filter((text) => !numericTexts.includes(text));
-  const literals = otherSecrets.flatMap((text) => [text, ...encodingsOf(text)]);
+  const literalSecrets = secrets.filter((text) => !numericTexts.includes(text));
+  const literals = literalSecrets.flatMap((text) => [text, ...encodingsOf(text)]);
   const mayContainLiteral = createPrefilter(literals);
   const findLiterals = literalFinder(literals);
   return unionFinder([
@@ -193,7 +200,7 @@ export function redactResponse(
   const redact = createRedactor(sensitiveValues);
   const entries = Object.entries(response).map(([name, value]): [string, unknown] => [
     name,
-    verifiedFieldNames.includes(name) ? value : redactJson(value, redact),
+    verifiedFieldNames.includes(name) ? value : redactJsonValue(value, redact),
   ]);
   return Object.fromEntries(entries);
 }

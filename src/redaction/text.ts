@@ -11,27 +11,27 @@ import { containsKnownSchemePan, findCardNumbers } from './pan';
 // number in ten looks like a card number by chance (table in docs/redaction.md).
 
 /** Matches JWTs, client keys of the gateway, and credentials of an Authorization header (Bearer and Basic). */
-const TOKEN_PATTERN =
+const AUTH_TOKEN_PATTERN =
   /(?<![\w-])eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*|\bpgk_[\w-]{16,}|\b(?:bearer|basic)\s+[\w.~+/-]{8,}=*/gi;
 
-const findTokens: Finder = (text) => findMatches(TOKEN_PATTERN, text);
+const findAuthTokens: Finder = (text) => findMatches(AUTH_TOKEN_PATTERN, text);
 
-/** Whether a text, as written or decoded, contains a token: a match of TOKEN_PATTERN. */
-export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
+/** Whether a text, as written or decoded, contains a token: a match of AUTH_TOKEN_PATTERN. */
+export const containsAuthToken = (text: string): boolean => findInDecodings(text, findAuthTokens).length > 0;
 
 /**
- * Minimum length of a text that can contain a secret. A character such as ⅒ (1/10) stands for three digits, so four
- * such characters can be a card number of 12 digits.
+ * Minimum length of a text that is searched; a shorter one cannot contain a secret. A character such as ⅒ (1/10) stands
+ * for three digits, so four such characters can be a card number of 12 digits.
  */
-const MIN_SECRET_LENGTH = 4;
+const MIN_SEARCHED_LENGTH = 4;
 /** Maximum length of a text that is searched; longer texts are redacted as a whole. */
 const MAX_SEARCHED_LENGTH = 8192;
 
 /** Redacts the card numbers and tokens in a text, or the whole text if it is longer than MAX_SEARCHED_LENGTH. */
 export function redactText(text: string): string {
-  if (text.length < MIN_SECRET_LENGTH) return text;
+  if (text.length < MIN_SEARCHED_LENGTH) return text;
   if (text.length > MAX_SEARCHED_LENGTH) return REDACTED;
-  const spans = findInDecodings(text, (decoded) => [...findCardNumbers(decoded), ...findTokens(decoded)]);
+  const spans = findInDecodings(text, (decoded) => [...findCardNumbers(decoded), ...findAuthTokens(decoded)]);
   return redactSpans(text, spans);
 }
 
@@ -68,7 +68,7 @@ export function redactUnlessEnumValue(value: unknown): string | null {
 }
 
 /** Reads the status of a transaction. Redacts a status with more than two digits: they may be part of a secret. */
-export function readStatus(value: unknown): string | null {
+export function readTransactionStatus(value: unknown): string | null {
   const status = redactUnlessEnumValue(value);
   return status === null || status.replace(/\P{N}/gu, '').length <= 2 ? status : REDACTED;
 }
@@ -82,7 +82,7 @@ const truncateAtWord = (text: string): string =>
     : text.slice(0, MAX_SERVICE_MESSAGE_LENGTH).replace(/(?:[\d\s.-]+|\S+)$/, '');
 
 /** Reads an error message of the service. Truncates it. Redacts card numbers, tokens and words that may be keys. */
-export function readMessage(value: unknown): string | null {
+export function readServiceMessage(value: unknown): string | null {
   const text = scalarToText(value);
   if (text === null) return null;
   const printable = truncateAtWord(text).toWellFormed().replace(CONTROL_CHARACTERS_PATTERN, ' ');
@@ -147,7 +147,9 @@ export function readMaskedCardNumber(value: unknown): string | null {
 /** Maximum depth of a nested JSON value; deeper values are redacted. */
 const MAX_JSON_DEPTH = 32;
 
-/** Names (snake_case) of undocumented fields that tell the payer where to pay. Their values are not redacted. */
+/**
+ * Matches names (snake_case) of fields that tell the payer where to pay. readUndocumentedFields() keeps their values.
+ */
 const UNREDACTED_PAYEE_FIELD_PATTERN =
   /(^|[_-])(account|account_?(number|no|id)|iban|virtual_?account|va_?number|upi_?id|vpa|phone|msisdn|wallet|address|qr|qr_?code|reference|payment_?code)$/i;
 
@@ -162,29 +164,29 @@ type RedactText = (text: string, fieldName: string) => string;
  * Redacts field names, strings and numbers in a JSON value. Returns a copy if the value has arrays or something was
  * redacted, otherwise the value itself.
  */
-export function redactJson(value: unknown, redact: RedactText, fieldName = '', depth = 0): unknown {
+export function redactJsonValue(value: unknown, redact: RedactText, fieldName = '', depth = 0): unknown {
   if (depth > MAX_JSON_DEPTH) return REDACTED;
   if (typeof value === 'string') return redact(value, fieldName);
   if (typeof value === 'number')
     return !isInexactInteger(value) && redact(String(value), fieldName) === String(value) ? value : REDACTED;
-  if (Array.isArray(value)) return value.map((item) => redactJson(item, redact, fieldName, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => redactJsonValue(item, redact, fieldName, depth + 1));
   if (!isObject(value)) return value;
   let isChanged = false;
   const entries = Object.entries(value).map(([name, innerValue]): [string, unknown] => {
     const redactedName = redact(name, '');
-    const redactedValue = redactJson(innerValue, redact, name, depth + 1);
+    const redactedValue = redactJsonValue(innerValue, redact, name, depth + 1);
     isChanged ||= redactedName !== name || redactedValue !== innerValue;
     return [redactedName, redactedValue];
   });
   return isChanged ? Object.fromEntries(entries) : value;
 }
 
-const redactFreeField: RedactText = (text, fieldName) =>
+const redactUndocumentedField: RedactText = (text, fieldName) =>
   UNREDACTED_PAYEE_FIELD_PATTERN.test(snakeCase(fieldName)) ? text : redactText(text);
 
 /**
  * Reads an object of undocumented fields; null if `value` is no object. Redacts card numbers and tokens, except in
  * fields whose name matches UNREDACTED_PAYEE_FIELD_PATTERN.
  */
-export const readFreeFields = (value: unknown): WireObject | null =>
-  isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;
+export const readUndocumentedFields = (value: unknown): WireObject | null =>
+  isObject(value) ? (redactJsonValue(value, redactUndocumentedField) as WireObject) : null;

@@ -9,7 +9,7 @@ import {
 } from '../datasources/journal/journal';
 import { Amount } from '../schema/amount';
 import {
-  ATTEMPTS_PAGE_SIZE,
+  ATTEMPTS_PAGE_SIZES,
   Attempt,
   AttemptConnection,
   AttemptOperation,
@@ -50,7 +50,7 @@ class AttemptsArgs {
   externalId?: string | null;
 
   @NullableField(
-    'Only attempts with startedAt at or after this time, which must be before startedBefore. Ranges without a gap between them contain every attempt exactly once, except that an attempt whose key is reused gets a new startedAt and so moves to a later range.',
+    'Only attempts with startedAt at or after this time, which must be before startedBefore. Consecutive ranges contain every attempt exactly once. Exception: an attempt whose key is reused gets a new startedAt, which moves it to a later range.',
     () => Timestamp,
   )
   startedAfter?: string | null;
@@ -60,7 +60,7 @@ class AttemptsArgs {
 
   @Field(() => Int, {
     nullable: true,
-    defaultValue: ATTEMPTS_PAGE_SIZE.default,
+    defaultValue: ATTEMPTS_PAGE_SIZES.default,
     description: 'Size of the page, 1 to 100.',
   })
   first?: number | null;
@@ -82,14 +82,18 @@ const SUB_MILLISECOND_PATTERN = /\.\d{3}\d*[1-9]/;
 
 /**
  * Parses a time argument. Returns ms since 1970; null if the argument is absent. Rounds a fraction of a millisecond up.
- * That changes no comparison with `startedAt`, which has whole milliseconds. Throws BAD_USER_INPUT if the time does not
- * exist.
+ * That changes no comparison with `startedAt`, which has whole milliseconds. Throws BAD_USER_INPUT if the date or time
+ * does not exist, such as 30 February or 24:00.
  */
-function parseTimestamp(argument: string, timeText: string | null | undefined): number | null {
+function parseTimestamp(argumentName: string, timeText: string | null | undefined): number | null {
   if (typeof timeText !== 'string') return null;
   const ms = parseCalendarTime(timeText);
   if (Number.isNaN(ms))
-    throw badArgumentError(argument, 'timestamp', `${argument} must be a time that exists in the calendar.`);
+    throw badArgumentError(
+      argumentName,
+      'timestamp',
+      `${argumentName} must be a time that exists in the calendar.`,
+    );
   return SUB_MILLISECOND_PATTERN.test(timeText) ? ms + 1 : ms;
 }
 
@@ -107,8 +111,7 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly TransactionKi
   const rangeEnd = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
   return {
     kinds: visibleKinds.filter((kind) => !operation || GRAPHQL_OPERATION_BY_KIND[kind] === operation),
-    outcome:
-      ATTEMPT_OUTCOMES.find((recordedOutcome) => GRAPHQL_OUTCOMES[recordedOutcome] === outcome) ?? null,
+    outcome: ATTEMPT_OUTCOMES.find((journalOutcome) => GRAPHQL_OUTCOMES[journalOutcome] === outcome) ?? null,
     externalId: typeof externalId === 'string' ? checkedExternalId(externalId) : null,
     startedFrom,
     beforePosition:
@@ -148,7 +151,7 @@ export class AttemptResolver {
   @Query(() => Attempt, {
     nullable: true,
     description:
-      'The outcome of a create call, by its key. Null for a key that this caller never used or may not read now, and after the record was deleted (JOURNAL_RETENTION_DAYS after settledAt).',
+      'The outcome of a create call, by its key. Null if this caller never used the key, may not read the attempt now, or the record was deleted (JOURNAL_RETENTION_DAYS after settledAt).',
   })
   async attempt(
     @Ctx() context: OperationContext,
@@ -158,7 +161,7 @@ export class AttemptResolver {
     if (!idempotencyKey.isWellFormed())
       throw badArgumentError('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;
-    const attempt = await attempts.find(caller.id, idempotencyKey);
+    const attempt = await attempts.findByKey(caller.id, idempotencyKey);
     const isVisible =
       attempt && mayUseChannel(caller, attempt.channel) && visibleKinds(caller).includes(attempt.kind);
     return isVisible ? toAttempt(attempt, context) : null;
@@ -173,7 +176,7 @@ export class AttemptResolver {
     @Args(() => AttemptsArgs) args: AttemptsArgs,
   ): Promise<AttemptConnection> {
     const { caller, attempts } = context;
-    const pageSize = checkedPageSize(args.first, ATTEMPTS_PAGE_SIZE);
+    const pageSize = checkedPageSize(args.first, ATTEMPTS_PAGE_SIZES);
     const filters = attemptFilters(args, visibleKinds(caller));
     const recordedAttempts =
       filters.kinds.length === 0

@@ -1,10 +1,10 @@
 import { GraphQLError } from 'graphql';
 import type { LookupKey } from '../datasources/payment-service/client';
 import { containsKnownSchemePan } from '../redaction/pan';
-import type { InvalidValue, ValueRule } from '../schema/value-rules';
+import type { InvalidValue, ValueRuleName } from '../schema/value-rules';
 import { isPrintable } from '../shared/text';
 
-type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
+type ArgumentRuleName = ValueRuleName | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
 /** Creates a BAD_USER_INPUT error for arguments that violate a rule. `message` must not contain their values. */
 const badUserInputError = (message: string, invalidValues: InvalidValue[]): GraphQLError =>
@@ -13,17 +13,17 @@ const badUserInputError = (message: string, invalidValues: InvalidValue[]): Grap
 /** Creates a BAD_USER_INPUT error for one argument. `path`: the argument's name, or the path to a value in it. */
 export const badArgumentError = (
   path: string | readonly string[],
-  rule: ArgumentRule,
+  rule: ArgumentRuleName,
   message: string,
 ): GraphQLError => badUserInputError(message, [{ path: typeof path === 'string' ? [path] : path, rule }]);
 
 /** Maximum number of transactions that one field `payments`, `payouts` or `_entities` looks up. */
-const MAX_BATCH_SIZE = 100;
+const MAX_LIST_ITEMS = 100;
 
-/** Throws BAD_USER_INPUT if a list argument, named `listName`, has more than MAX_BATCH_SIZE items. */
-export function checkBatchSize(items: readonly unknown[], listName = 'transactionIds'): void {
-  if (items.length > MAX_BATCH_SIZE)
-    throw badArgumentError(listName, 'maxItems', `${listName} must have at most ${MAX_BATCH_SIZE} items.`);
+/** Throws BAD_USER_INPUT if a list argument, named `listName`, has more than MAX_LIST_ITEMS items. */
+export function checkItemCount(items: readonly unknown[], listName = 'transactionIds'): void {
+  if (items.length > MAX_LIST_ITEMS)
+    throw badArgumentError(listName, 'maxItems', `${listName} must have at most ${MAX_LIST_ITEMS} items.`);
 }
 
 /** Returns `first`, by default `sizes.default`. Throws BAD_USER_INPUT if it is not between 1 and `sizes.max`. */
@@ -56,7 +56,7 @@ export function checkedLookupKey(
 
 /** Returns the external id. Throws BAD_USER_INPUT if it is empty, too long, not printable or contains a card number. */
 export function checkedExternalId(externalId: string): string {
-  const externalIdError = (rule: ArgumentRule, message: string) =>
+  const externalIdError = (rule: ArgumentRuleName, message: string) =>
     badArgumentError('externalId', rule, message);
   if (externalId === '') throw externalIdError('notBlank', 'externalId must not be blank.');
   if (externalId.length > 255)

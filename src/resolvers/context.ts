@@ -8,7 +8,7 @@ import type { CallerBulkheads } from '../datasources/payment-service/http/resili
 import { VisibleChanges } from './visible-changes';
 import { createLookupBulkheadGetter, VisibleTransactions } from './visible-transactions';
 
-/** Id, caller, client address and Last-Event-ID of an authenticated GraphQL request. */
+/** The data of an authenticated GraphQL request from which an OperationContext is created. */
 export interface RequestIdentity {
   requestId: string;
   caller: Caller;
@@ -37,7 +37,7 @@ export class OperationContext {
   latestEventId: string | null = null;
   /** Returns the bulkhead that limits concurrent lookups of payments and payouts together. */
   private readonly getLookupBulkhead = createLookupBulkheadGetter();
-  private transactionsByKind: Partial<Record<TransactionKind, VisibleTransactions>> = {};
+  private visibleTransactionsByKind: Partial<Record<TransactionKind, VisibleTransactions>> = {};
 
   constructor(
     private readonly operations: Operations,
@@ -52,7 +52,7 @@ export class OperationContext {
   }
 
   /** The payment mutations, executed for the caller. */
-  get payments() {
+  get paymentMutations() {
     const { caller } = this;
     const { payments } = this.operations;
     const confirmRights = {
@@ -67,7 +67,7 @@ export class OperationContext {
   }
 
   /** The payout mutations, executed for the caller. */
-  get payouts() {
+  get payoutMutations() {
     const { caller } = this;
     const { payouts } = this.operations;
     return { create: (input: CreatePayoutInput) => payouts.create(input, caller.id) };
@@ -89,11 +89,11 @@ export class OperationContext {
   visibleTransactions(kind: TransactionKind): VisibleTransactions {
     const { caller, operations, getLookupBulkhead, callerBulkheads } = this;
     const { attempts } = operations;
-    const { feed } = operations[`${kind}s`];
-    return (this.transactionsByKind[kind] ??= new VisibleTransactions({
+    const { transactionFeed } = operations[`${kind}s`];
+    return (this.visibleTransactionsByKind[kind] ??= new VisibleTransactions({
       kind,
       caller,
-      transactionFeed: feed,
+      transactionFeed,
       attemptOperations: attempts,
       getLookupBulkhead,
       callerBulkheads,
@@ -112,6 +112,6 @@ export class OperationContext {
    * subscription delivers: the cached results may be out of date.
    */
   discardCachedLookups(): void {
-    this.transactionsByKind = {};
+    this.visibleTransactionsByKind = {};
   }
 }

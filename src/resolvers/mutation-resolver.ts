@@ -33,7 +33,7 @@ export class MutationResolver {
     input: CreatePaymentInput,
   ): Promise<CreatePaymentResult> {
     requireScopeForCardNumber(context, input);
-    return context.payments.create(input).finally(() => context.discardCachedLookups());
+    return context.paymentMutations.create(input).finally(() => context.discardCachedLookups());
   }
 
   @RequiresScope('payments:confirm', 'payments:confirm:own')
@@ -46,7 +46,7 @@ export class MutationResolver {
     @Arg('input', () => ConfirmPaymentInput, { description: 'The payment and the data of the payer.' })
     input: ConfirmPaymentInput,
   ): Promise<ConfirmPaymentResult> {
-    return context.payments.confirm(input).finally(() => context.discardCachedLookups());
+    return context.paymentMutations.confirm(input).finally(() => context.discardCachedLookups());
   }
 
   @RequiresScope('payouts:create')
@@ -60,6 +60,6 @@ export class MutationResolver {
     input: CreatePayoutInput,
   ): Promise<CreatePayoutResult> {
     requireScopeForCardNumber(context, input);
-    return context.payouts.create(input).finally(() => context.discardCachedLookups());
+    return context.payoutMutations.create(input).finally(() => context.discardCachedLookups());
   }
 }

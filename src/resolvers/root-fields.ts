@@ -12,13 +12,13 @@ import type { AuditedInput } from './audit-mutations';
 import type { OperationContext } from './context';
 
 /** The parameter of the `subscribe` function of a subscription with the arguments `Args`. */
-export type SubscribeData<Args> = SubscribeResolverData<unknown, Args, OperationContext>;
+export type SubscribeParams<Args> = SubscribeResolverData<unknown, Args, OperationContext>;
 
 /** Declares the scopes of a root field. A caller needs at least one of them. guardRootField() adds the check. */
 export const RequiresScope = (...scopes: Scope[]): MethodDecorator => Extensions({ scopes });
 
 const OWN_SCOPE_NOTE =
-  ' A caller that has only the :own scope gets transactions of other callers as not found.';
+  ' For a caller that has only the :own scope, transactions of other callers are not found.';
 
 type RootField = GraphQLField<unknown, OperationContext>;
 type FieldResolver = GraphQLFieldResolver<unknown, OperationContext>;
@@ -45,7 +45,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
 /** Adds scope and channel checks to a root field, and its scopes to the description. Throws if it declares no scope. */
 export function guardRootField(field: RootField): void {
   const scopes = field.extensions['scopes'] as Scope[] | undefined;
-  if (!scopes?.length) throw new Error(`The root field ${field.name} declares no scope.`);
+  if (!scopes?.length) throw new Error(`Bug in the gateway: the root field ${field.name} declares no scope.`);
   const ownScopeNote = scopes.some((scope) => scope.endsWith(':own')) ? OWN_SCOPE_NOTE : '';
   field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${ownScopeNote}`;
   const { resolve = defaultFieldResolver, subscribe } = field;
@@ -60,8 +60,8 @@ export function guardRootField(field: RootField): void {
 }
 
 /**
- * Root value for a mutation whose resolver src/http/compiled has already run: the field returns `result`, and does not
- * run the mutation again.
+ * Root value of a mutation that src/http/compiled has already executed: the field returns `result` and does not execute
+ * the mutation again.
  */
 export class PrecomputedResult {
   constructor(readonly result: unknown) {}

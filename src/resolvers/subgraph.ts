@@ -13,7 +13,7 @@ import {
 import { DESCRIPTION_BY_SCOPE } from '../auth/caller';
 import { invalidValueError } from '../schema/scalars';
 import { subgraphSdl } from '../schema/subgraph-sdl';
-import { badArgumentError, checkBatchSize } from './bad-request';
+import { badArgumentError, checkItemCount } from './bad-request';
 import type { OperationContext } from './context';
 import { ALL_READ_SCOPES, lookUpNode } from './node-resolver';
 import { guardRootField } from './root-fields';
@@ -60,7 +60,7 @@ function createEntityLookup(schema: GraphQLSchema) {
     const node = await lookUpNode(id, context, [...path, 'id']);
     if (node && !objectTypeNames.includes(node.constructor.name))
       throw typenameError(
-        '__typename is not the type of the entity. Use PaymentResource or PayoutResource if it is unknown.',
+        'The entity has another type than __typename. If you do not know its type, use PaymentResource or PayoutResource.',
       );
     return node;
   };
@@ -71,12 +71,12 @@ type RootFieldConfig = GraphQLFieldConfig<unknown, OperationContext>;
 function federationServiceField(sdl: string): RootFieldConfig {
   const Service = new GraphQLObjectType({
     name: '_Service',
-    description: 'The subgraph of Apollo Federation.',
+    description: 'This gateway as a subgraph of Apollo Federation.',
     fields: { sdl: { type: new GraphQLNonNull(GraphQLString), description: 'The schema of this subgraph.' } },
   });
   return {
     type: new GraphQLNonNull(Service),
-    description: 'The schema for composition, also if introspection is off.',
+    description: 'The schema of this subgraph, for composition. Available even if introspection is off.',
     extensions: { scopes: Object.keys(DESCRIPTION_BY_SCOPE) },
     resolve: () => ({ sdl }),
   };
@@ -102,7 +102,7 @@ function federationEntitiesField(schema: GraphQLSchema): RootFieldConfig {
     },
     extensions: { scopes: ALL_READ_SCOPES },
     resolve: (_source, { representations }: { representations: Representation[] }, context) => {
-      checkBatchSize(representations, 'representations');
+      checkItemCount(representations, 'representations');
       return representations.map((representation, index) =>
         lookUpEntity(representation, context, ['representations', String(index)]),
       );

@@ -3,9 +3,9 @@ import type { Payment, Payout } from '../schema/methods/method-types';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 import { UUID } from '../schema/scalars';
-import { checkBatchSize, checkedLookupKey } from './bad-request';
+import { checkItemCount, checkedLookupKey } from './bad-request';
 import type { OperationContext } from './context';
-import { RequiresScope, type SubscribeData } from './root-fields';
+import { RequiresScope, type SubscribeParams } from './root-fields';
 
 interface ResolverOptions {
   kind: 'payment' | 'payout';
@@ -18,21 +18,21 @@ type LookupPromise = Promise<PaymentResource | PayoutResource | null>;
 
 /** Returns the resolver of `payment`, `payments` and `paymentUpdated`, or of the same fields for payouts. */
 export function createTransactionResolver({ kind, getType, specSection }: ResolverOptions): new () => object {
-  const CanRead = () => RequiresScope(`${kind}s:read`, `${kind}s:read:own`);
-  const Channel = () => Arg('channel', () => UUID, { description: `The merchant channel of the ${kind}.` });
+  const RequiresReadScope = () => RequiresScope(`${kind}s:read`, `${kind}s:read:own`);
+  const ChannelArg = () => Arg('channel', () => UUID, { description: `The ${kind}'s merchant channel.` });
   const idDescription = `The id of the ${kind} at the service.`;
 
   @Resolver()
   class TransactionResolver {
-    @CanRead()
+    @RequiresReadScope()
     @Query(getType, {
       name: kind,
       nullable: true,
-      description: `A ${kind} by transactionId, externalId or both, which must then belong together. Null if the service finds none (spec ${specSection}); it may find a new ${kind} only after a delay.`,
+      description: `The ${kind} with this transactionId, this externalId or both. Null if the service finds none (spec ${specSection}), which can happen shortly after the create.`,
     })
     lookUp(
       @Ctx() context: OperationContext,
-      @Channel() channel: string,
+      @ChannelArg() channel: string,
       @Arg('transactionId', () => UUID, { nullable: true, description: idDescription })
       transactionId?: string,
       @Arg('externalId', () => String, {
@@ -44,7 +44,7 @@ export function createTransactionResolver({ kind, getType, specSection }: Resolv
       return context.visibleTransactions(kind).load(checkedLookupKey(channel, transactionId, externalId));
     }
 
-    @CanRead()
+    @RequiresReadScope()
     @Query(() => [getType()], {
       name: `${kind}s`,
       nullable: 'items',
@@ -52,26 +52,26 @@ export function createTransactionResolver({ kind, getType, specSection }: Resolv
     })
     lookUpAll(
       @Ctx() context: OperationContext,
-      @Channel() channel: string,
+      @ChannelArg() channel: string,
       @Arg('transactionIds', () => [UUID], {
         description: `The ids of the ${kind}s at the service, at most 100.`,
       })
       transactionIds: string[],
     ): LookupPromise[] {
-      checkBatchSize(transactionIds);
+      checkItemCount(transactionIds);
       const visibleTransactions = context.visibleTransactions(kind);
       return transactionIds.map((transactionId) => visibleTransactions.load({ channel, transactionId }));
     }
 
-    @CanRead()
+    @RequiresReadScope()
     @Subscription(getType, {
       name: `${kind}Updated`,
-      subscribe: ({ args, context }: SubscribeData<{ channel: string; transactionId: string }>) =>
+      subscribe: ({ args, context }: SubscribeParams<{ channel: string; transactionId: string }>) =>
         context.visibleTransactions(kind).watch(args.channel, args.transactionId),
-      description: `The current state of a ${kind}, then every change; completes after COMPLETED or FAILED. Slow clients may miss states but never the last (docs/live-updates.md). NOT_FOUND if the service finds none.`,
+      description: `The current state of a ${kind}, then each new state. Completes after COMPLETED or FAILED. A slow client may miss intermediate states, but never the last (docs/live-updates.md). NOT_FOUND if the service finds none.`,
     })
-    updated(
-      @Channel() _channel: string,
+    transactionUpdated(
+      @ChannelArg() _channel: string,
       @Arg('transactionId', () => UUID, { description: idDescription }) _transactionId: string,
       @Root() transaction: PaymentResource | PayoutResource,
     ): PaymentResource | PayoutResource {

@@ -28,7 +28,7 @@ export class VisibleChanges {
    * Returns at most `limit` changes after a cursor, oldest first. If `afterCursor` is null, begins with the oldest
    * stored change.
    * @throws AccessError if the caller may not use the channel; BAD_USER_INPUT if the cursor is malformed;
-   * PositionExpired if changes after the cursor were deleted; UNAVAILABLE if the journal cannot be read
+   * PositionExpired if changes after the cursor were deleted; ServiceError (UNAVAILABLE) if the journal cannot be read
    */
   async read(channel: string, afterCursor: string | null, limit: number): ReturnType<ChangeFeed['read']> {
     return this.changeFeed.read(this.#filterFor(channel), positionOfCursor(afterCursor), limit);
@@ -47,9 +47,9 @@ export class VisibleChanges {
   #filterFor(channel: string): ChangeFilter {
     const { caller } = this;
     requireChannel(caller, channel);
-    const clientEntries = kindsWithRight(caller, 'read', 'read:own').map(
+    const clientByKindEntries = kindsWithRight(caller, 'read', 'read:own').map(
       (kind) => [kind, creatorRestriction(caller, `${kind}s:read`)] as const,
     );
-    return { channel, clientByKind: Object.fromEntries(clientEntries) };
+    return { channel, clientByKind: Object.fromEntries(clientByKindEntries) };
   }
 }

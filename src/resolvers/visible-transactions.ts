@@ -6,7 +6,7 @@ import type { LookupKey } from '../datasources/payment-service/client';
 import { lookupCacheKey } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
 import type { TransactionFeed } from '../core/polling/transaction-feed';
-import type { Transaction } from '../core/recovery/transaction-matcher';
+import type { TransactionResource } from '../core/recovery/transaction-matcher';
 import { transactionNotFoundError } from '../core/polling/transaction-poller';
 import type { CallerBulkheads } from '../datasources/payment-service/http/resilience';
 import { rejectedLocallyError } from '../datasources/payment-service/mapping/responses';
@@ -31,12 +31,12 @@ export function createLookupBulkheadGetter(): () => BulkheadPolicy {
   return () => (lookupBulkhead ??= bulkhead(MAX_CONCURRENT_LOOKUPS, Infinity));
 }
 
-/** Returns the kinds of transactions for which the caller has at least one of `rights`. */
+/** Returns the kinds of transactions for which the caller has at least one of `acceptedRights`. */
 export const kindsWithRight = (
   { scopes }: Caller,
-  ...rights: readonly ('read' | 'read:own' | 'create')[]
+  ...acceptedRights: readonly ('read' | 'read:own' | 'create')[]
 ): TransactionKind[] =>
-  TRANSACTION_KINDS.filter((kind) => rights.some((right) => scopes.has(`${kind}s:${right}`)));
+  TRANSACTION_KINDS.filter((kind) => acceptedRights.some((right) => scopes.has(`${kind}s:${right}`)));
 
 /**
  * The payments, or the payouts, that one caller may read. Resolvers have no other access to transactions of the
@@ -45,21 +45,21 @@ export const kindsWithRight = (
  */
 export class VisibleTransactions {
   readonly #options: VisibleTransactionsOptions;
-  #lookupLoader: DataLoader<LookupKey, Transaction | null, string> | undefined;
+  #lookupLoader: DataLoader<LookupKey, TransactionResource | null, string> | undefined;
   /**
    * Loads from the journal the transaction id for a lookup key; null if the caller did not create this transaction. The
    * property is undefined if the caller may read the transactions of all callers.
    */
-  readonly #ownIdLoader: DataLoader<LookupKey, string | null, string> | undefined;
+  readonly #ownTransactionIdLoader: DataLoader<LookupKey, string | null, string> | undefined;
 
   constructor(options: VisibleTransactionsOptions) {
     const { kind, caller, attemptOperations } = options;
     this.#options = options;
     const creator = creatorRestriction(caller, `${kind}s:read`);
     if (creator === null) return;
-    this.#ownIdLoader = new DataLoader(
+    this.#ownTransactionIdLoader = new DataLoader(
       async (lookupKeys) => {
-        const ownAttempts = await attemptOperations.findCreated(creator, kind, lookupKeys);
+        const ownAttempts = await attemptOperations.findCreatingAttempts(creator, kind, lookupKeys);
         return ownAttempts.map((attempt) => attempt?.transactionId ?? null);
       },
       { cacheKeyFn: lookupCacheKey },
@@ -70,10 +70,10 @@ export class VisibleTransactions {
    * Looks a transaction up. Returns null if the service does not find it, or if the caller has only the `:own` scope
    * and did not create the transaction. Throws an AccessError if the caller may not use the channel.
    */
-  load(lookupKey: LookupKey): Promise<Transaction | null> {
+  load(lookupKey: LookupKey): Promise<TransactionResource | null> {
     requireChannel(this.#options.caller, lookupKey.channel);
-    return this.#ownIdLoader
-      ? this.#loadOwn(lookupKey, this.#ownIdLoader.load(lookupKey))
+    return this.#ownTransactionIdLoader
+      ? this.#loadIfOwn(lookupKey, this.#ownTransactionIdLoader.load(lookupKey))
       : this.#lookUp(lookupKey);
   }
 
@@ -83,35 +83,38 @@ export class VisibleTransactions {
    * scope and did not create the transaction. The iterator throws NOT_FOUND if the service does not find the
    * transaction.
    */
-  async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<Transaction>> {
+  async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<TransactionResource>> {
     const { caller, kind, transactionFeed } = this.#options;
     requireChannel(caller, channel);
-    if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === null)
+    if (
+      this.#ownTransactionIdLoader &&
+      (await this.#ownTransactionIdLoader.load({ channel, transactionId })) === null
+    )
       throw transactionNotFoundError(kind);
     return transactionFeed.watch(channel, transactionId);
   }
 
-  async #loadOwn({ channel, externalId }: LookupKey, ownIdPromise: Promise<string | null>) {
-    const transactionId = await ownIdPromise;
+  async #loadIfOwn({ channel, externalId }: LookupKey, ownTransactionIdPromise: Promise<string | null>) {
+    const transactionId = await ownTransactionIdPromise;
     if (transactionId === null) return null;
     // Look up by the transaction id from the journal, because other callers may have used the same external id.
     const transaction = await this.#lookUp({ channel, transactionId });
     return transaction && externalId !== undefined ? withExternalId(transaction, externalId) : transaction;
   }
 
-  #lookUp(lookupKey: LookupKey): Promise<Transaction | null> {
-    this.#lookupLoader ??= new DataLoader((lookupKeys) => Promise.all(this.#lookUpAll(lookupKeys)), {
+  #lookUp(lookupKey: LookupKey): Promise<TransactionResource | null> {
+    this.#lookupLoader ??= new DataLoader((lookupKeys) => Promise.all(this.#lookUpEach(lookupKeys)), {
       cacheKeyFn: lookupCacheKey,
     });
     return this.#lookupLoader.load(lookupKey);
   }
 
   /** Looks each key up separately, because the service cannot look up several transactions in one request. */
-  #lookUpAll(lookupKeys: readonly LookupKey[]): Promise<Transaction | null | Error>[] {
+  #lookUpEach(lookupKeys: readonly LookupKey[]): Promise<TransactionResource | null | Error>[] {
     const { caller, transactionFeed, getLookupBulkhead, callerBulkheads } = this.#options;
     const callerBulkhead = callerBulkheads.get('lookups', caller.id);
-    const lookUp = (lookupKey: LookupKey): Promise<Transaction | null> =>
-      callerBulkhead.execute<Transaction | null>(() => transactionFeed.lookUp(lookupKey));
+    const lookUp = (lookupKey: LookupKey): Promise<TransactionResource | null> =>
+      callerBulkhead.execute<TransactionResource | null>(() => transactionFeed.lookUp(lookupKey));
     // Most operations look up only one transaction, which needs no limit.
     const lookUpWithLimit =
       lookupKeys.length === 1

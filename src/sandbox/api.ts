@@ -18,15 +18,15 @@ interface ApiDependencies {
   realClock: Clock;
 }
 
-const PAYMENT_URL_PATH = '/api/v1/payment/';
-const CONFIRM_URL_PATH = '/api/v1/payment/confirm/';
-const PAYOUT_URL_PATH = '/api/v1/payout/';
+const PAYMENT_ENDPOINT_PATH = '/api/v1/payment/';
+const CONFIRM_ENDPOINT_PATH = '/api/v1/payment/confirm/';
+const PAYOUT_ENDPOINT_PATH = '/api/v1/payout/';
 
 /** Allowed HTTP methods by path: the value of the header `allow` in 405 responses. */
 export const ALLOWED_METHODS_BY_URL_PATH: ReadonlyMap<string, string> = new Map([
-  [PAYMENT_URL_PATH, 'GET, POST'],
-  [CONFIRM_URL_PATH, 'POST'],
-  [PAYOUT_URL_PATH, 'GET, POST'],
+  [PAYMENT_ENDPOINT_PATH, 'GET, POST'],
+  [CONFIRM_ENDPOINT_PATH, 'POST'],
+  [PAYOUT_ENDPOINT_PATH, 'GET, POST'],
 ]);
 
 /** Adds the endpoints of the payment service (spec section 4). */
@@ -55,11 +55,13 @@ export function addApi(
     };
     app.route({ method: isLookup ? 'GET' : 'POST', url: urlPath, handler: routeHandler });
   };
-  addEndpoint(PAYMENT_URL_PATH, 'payment', 'lookup', (fields) => sandboxService.lookUp('payment', fields));
-  addEndpoint(PAYMENT_URL_PATH, 'payment', 'create', (fields) => sandboxService.createPayment(fields));
-  addEndpoint(CONFIRM_URL_PATH, 'payment', 'confirm', (fields) => sandboxService.confirm(fields));
-  addEndpoint(PAYOUT_URL_PATH, 'payout', 'lookup', (fields) => sandboxService.lookUp('payout', fields));
-  addEndpoint(PAYOUT_URL_PATH, 'payout', 'create', (fields) => sandboxService.createPayout(fields));
+  addEndpoint(PAYMENT_ENDPOINT_PATH, 'payment', 'lookup', (fields) =>
+    sandboxService.lookUp('payment', fields),
+  );
+  addEndpoint(PAYMENT_ENDPOINT_PATH, 'payment', 'create', (fields) => sandboxService.createPayment(fields));
+  addEndpoint(CONFIRM_ENDPOINT_PATH, 'payment', 'confirm', (fields) => sandboxService.confirm(fields));
+  addEndpoint(PAYOUT_ENDPOINT_PATH, 'payout', 'lookup', (fields) => sandboxService.lookUp('payout', fields));
+  addEndpoint(PAYOUT_ENDPOINT_PATH, 'payout', 'create', (fields) => sandboxService.createPayout(fields));
 }
 
 const rawQueryOf = ({ url }: FastifyRequest): string => /\?(.*)/s.exec(url)?.[1] ?? '';

@@ -41,7 +41,7 @@ export class CallbackSender {
   }
 
   /** Discards queued deliveries and pending retries, and aborts running deliveries. notify() still works afterwards. */
-  stop(): void {
+  cancelDeliveries(): void {
     this.stopController.abort();
     this.stopController = new AbortController();
   }
@@ -54,21 +54,22 @@ export class CallbackSender {
       return;
     }
     const { signal: stopSignal } = this.stopController;
-    const isDelivered = await this.deliveryBulkhead
+    const status = await this.deliveryBulkhead
       .execute(() => this.post(callbackRequest, stopSignal))
-      .catch(() => false);
-    if (isDelivered || stopSignal.aborted) return;
+      .catch(() => null);
+    if ((status !== null && status < 300) || stopSignal.aborted) return;
     const retryDelayMs = RETRY_DELAYS_MS[earlierAttemptCount];
-    const logFields = { transactionId, attempt: earlierAttemptCount + 1, last: retryDelayMs === undefined };
-    logger?.warn(logFields, 'delivery of a sandbox callback failed');
+    const isLast = retryDelayMs === undefined;
+    const logFields = { transactionId, status, attempt: earlierAttemptCount + 1, last: isLast };
+    logger?.warn(logFields, `sandbox callback not delivered; it will ${isLast ? 'not ' : ''}be sent again`);
     if (retryDelayMs === undefined) return;
     clock.after(retryDelayMs, () => {
       if (!stopSignal.aborted) void this.deliver(callbackRequest, earlierAttemptCount + 1);
     });
   }
 
-  /** Posts a callback. Does not follow redirects. Returns whether the status is 2xx. Rejects if no response arrives. */
-  private async post({ callbackUrl, body }: CallbackRequest, stopSignal: AbortSignal): Promise<boolean> {
+  /** Posts a callback. Does not follow redirects. Returns the HTTP status. Rejects if no response arrives. */
+  private async post({ callbackUrl, body }: CallbackRequest, stopSignal: AbortSignal): Promise<number> {
     const timeoutController = new AbortController();
     const timer = this.dependencies.realClock.after(DELIVERY_TIMEOUT_MS, () => timeoutController.abort());
     const signal = AbortSignal.any([stopSignal, timeoutController.signal]);
@@ -82,7 +83,7 @@ export class CallbackSender {
         signal,
       });
       await response.body?.cancel();
-      return response.ok;
+      return response.status;
     } finally {
       timer.cancel();
     }

@@ -5,10 +5,10 @@ import { isObject, type WireObject } from '../shared/wire-object';
  * Matches a text that may be a card number: 13 to 19 digits, of which the first is 2 to 6. Between two digits there may
  * be one space or hyphen.
  */
-const CARD_NUMBER_PATTERN = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g;
+const PAN_CANDIDATE_PATTERN = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g;
 
 export const containsCardNumber = (text: string): boolean =>
-  (text.match(CARD_NUMBER_PATTERN) ?? []).some((candidate) => passesLuhn(candidate.replace(/\D/g, '')));
+  (text.match(PAN_CANDIDATE_PATTERN) ?? []).some((candidate) => passesLuhn(candidate.replace(/\D/g, '')));
 
 /** Masks all but the first four and the last four digits (spec 2.5). */
 const maskCardNumber = (pan: string): string =>
@@ -37,7 +37,7 @@ export function redactCardData(fields: WireObject): WireObject {
 
 function redactValue(value: unknown): unknown {
   if (typeof value === 'string')
-    return value.replace(CARD_NUMBER_PATTERN, (candidate) => maskCardNumber(candidate.replace(/\D/g, '')));
+    return value.replace(PAN_CANDIDATE_PATTERN, (candidate) => maskCardNumber(candidate.replace(/\D/g, '')));
   if (typeof value === 'number') return Math.abs(value) < 1e11 ? value : null;
   if (Array.isArray(value)) return value.map(redactValue);
   return isObject(value) ? redactCardData(value) : value;

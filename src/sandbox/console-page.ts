@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { SandboxControl, TransactionSummary } from './control';
+import type { ControlPlane, TransactionSummary } from './control';
 import { FAULTS, type RequestCounts } from './faults';
 import { html, hashedElement, sendPage, type Html } from './html';
 import type { Transition } from './transition-log';
@@ -76,12 +76,12 @@ listen();
 );
 
 /** Sends the console page. Its script updates the elements that have `data-live` and an id. */
-export function sendConsole(reply: FastifyReply, control: SandboxControl): FastifyReply {
+export function sendConsole(reply: FastifyReply, controlPlane: ControlPlane): FastifyReply {
   const body = html`<h1>Sandbox</h1>
     <p class="soft"><span id="status" role="status">Not live.</span> <a href="/_sandbox/">Refresh</a></p>
-    <div id="traffic" data-live>${trafficSummaryHtml(control.counts())}</div>
+    <div id="traffic" data-live>${trafficSummaryHtml(controlPlane.counts())}</div>
     <h2>Clock</h2>
-    <div id="clock" data-live><p>${clockOffsetText(control.aheadMs())}</p></div>
+    <div id="clock" data-live><p>${clockOffsetText(controlPlane.aheadMs())}</p></div>
     <form method="post" action="/_sandbox/clock/advance">
       <button name="ms" value="5000">Advance 5 s</button>
       <button name="ms" value="60000">Advance 1 min</button>
@@ -89,13 +89,13 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
     </form>
     <h2>Inject a fault into the next requests</h2>
     ${FAULT_FORM}
-    <div id="faults" data-live>${pendingFaultsHtml(control)}</div>
+    <div id="faults" data-live>${pendingFaultsHtml(controlPlane)}</div>
     <h2>Transitions</h2>
     <div class="feed">
-      ${renderTable('transitions', TRANSITION_TABLE_HEADERS, control.transitions().map(transitionRow))}
+      ${renderTable('transitions', TRANSITION_TABLE_HEADERS, controlPlane.transitions().map(transitionRow))}
     </div>
     <h2>Transactions</h2>
-    ${renderTable('transactions', TRANSACTION_TABLE_HEADERS, control.transactions().map(transactionRow))}
+    ${renderTable('transactions', TRANSACTION_TABLE_HEADERS, controlPlane.transactions().map(transactionRow))}
     <h2>Reset</h2>
     <form method="post" action="/_sandbox/reset"><button>Remove transactions and faults</button></form>`;
   return sendPage(reply, { title: 'Sandbox', body, isWide: true, script: CONSOLE_SCRIPT });
@@ -145,8 +145,8 @@ const FAULT_FORM = html`<form method="post" action="/_sandbox/faults">
   <button>Inject</button>
 </form>`;
 
-function pendingFaultsHtml(control: SandboxControl): Html[] {
-  return control
+function pendingFaultsHtml(controlPlane: ControlPlane): Html[] {
+  return controlPlane
     .faults()
     .map(
       ({ fault, times, resource, operation }) =>
@@ -171,10 +171,16 @@ function transactionRow(transaction: TransactionSummary): Html {
   </tr> `;
 }
 
-const transitionRow = ({ atMs, kind, transactionId, statusBefore, statusAfter }: Transition): Html =>
+const transitionRow = ({
+  atMs,
+  transactionKind,
+  transactionId,
+  statusBefore,
+  statusAfter,
+}: Transition): Html =>
   html`<tr>
     <td>${new Date(atMs).toISOString().slice(11, 19)}</td>
-    <td>${kind}</td>
+    <td>${transactionKind}</td>
     <td class="id">${transactionId}</td>
     <td class="status">${statusBefore ?? ''}</td>
     <td class="status">${statusAfter}</td>

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WireObject } from '../shared/wire-object';
 import { hasJsonContentType, rawBodyOf } from './api';
 import { sendConsole } from './console-page';
-import type { SandboxControl } from './control';
+import type { ControlPlane } from './control';
 import { FAULTS, type Fault } from './faults';
 import { decimalRule, uuidRule } from './field-rules';
 import { SandboxHttpError, invalidRequestError } from './http-error';
@@ -19,18 +19,18 @@ const LOOPBACK_HOST_PATTERN = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){
  */
 export function addControlRoutes(
   app: FastifyInstance,
-  control: SandboxControl,
+  controlPlane: ControlPlane,
   refreshEvents: ConsoleRefreshEvents,
 ): void {
   app.addHook('onRequest', async (request) => guardControl(request));
-  app.get('/', (_request, reply) => sendConsole(reply, control));
+  app.get('/', (_request, reply) => sendConsole(reply, controlPlane));
   app.get('/events', (request, reply) => streamRefreshEvents(refreshEvents, request, reply));
   app.get<{ Querystring: WireObject }>('/transactions', ({ query }) => {
     const { limit, before } = readObject(query, readPaging);
-    return { transactions: control.transactions(limit, before) };
+    return { transactions: controlPlane.transactions(limit, before) };
   });
-  app.get('/counts', () => control.counts());
-  app.get('/faults', () => ({ faults: control.faults() }));
+  app.get('/counts', () => controlPlane.counts());
+  app.get('/faults', () => ({ faults: controlPlane.faults() }));
 
   /**
    * Adds a POST route. `readInput` parses the body. `execute` gets the parsed body and, if the path contains one, the
@@ -47,17 +47,19 @@ export function addControlRoutes(
       return isForm ? reply.redirect('/_sandbox/', 303) : reply.send(responseBody ?? {});
     });
   };
-  addPost('/transactions/:id/settle', readNothing, (_input, id) => control.settle(id));
-  addPost('/transactions/:id/decline', readFailure, (failure, id) => control.decline(id, failure));
-  addPost('/transactions/:id/underpay', readReceivedValue, (receivedValue, id) =>
-    control.underpay(id, receivedValue),
+  addPost('/transactions/:id/settle', readNothing, (_input, id) => controlPlane.settle(id));
+  addPost('/transactions/:id/decline', readTransactionFailure, (failure, id) =>
+    controlPlane.decline(id, failure),
   );
-  addPost('/clock/advance', readDurationMs, (durationMs) => control.advance(durationMs));
+  addPost('/transactions/:id/underpay', readReceivedAmount, (receivedAmount, id) =>
+    controlPlane.underpay(id, receivedAmount),
+  );
+  addPost('/clock/advance', readDurationMs, (durationMs) => controlPlane.advance(durationMs));
   addPost('/faults', readFault, (fault) => {
-    control.inject(fault);
-    return { faults: control.faults() };
+    controlPlane.inject(fault);
+    return { faults: controlPlane.faults() };
   });
-  addPost('/reset', readNothing, () => control.reset());
+  addPost('/reset', readNothing, () => controlPlane.reset());
 }
 
 /**
@@ -83,7 +85,10 @@ function rejectCrossSite(request: FastifyRequest): void {
 }
 
 const forbiddenError = (): SandboxHttpError =>
-  new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
+  new SandboxHttpError(
+    403,
+    'The control plane rejects browser requests from other sites, and to hosts other than loopback',
+  );
 
 /**
  * Streams refresh events to a console page. Throws a 403 error for a request from another origin, and a 503 error if
@@ -115,9 +120,9 @@ function streamRefreshEvents(
  */
 function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolean } {
   const { headers } = request;
-  const bodyBytes = rawBodyOf(request);
+  const rawBody = rawBodyOf(request);
   if (hasJsonContentType(request))
-    return { fields: bodyBytes.length === 0 ? {} : parseJsonObject(bodyBytes), isForm: false };
+    return { fields: rawBody.length === 0 ? {} : parseJsonObject(rawBody), isForm: false };
   const contentType = headers['content-type'] ?? '';
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType)) {
     throw invalidRequestError({ 'Content-Type': 'must be application/json' });
@@ -125,7 +130,7 @@ function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolea
   // guardControl() has already rejected an `Origin` of another site.
   if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbiddenError();
   // Ignore empty fields, because browsers send every field of a form.
-  const formFields = [...new URLSearchParams(bodyBytes.toString('utf8'))].filter(([, value]) => value !== '');
+  const formFields = [...new URLSearchParams(rawBody.toString('utf8'))].filter(([, value]) => value !== '');
   return { fields: Object.fromEntries(formFields), isForm: true };
 }
 
@@ -136,11 +141,11 @@ const readPaging = (reader: ObjectReader) => ({
   before: reader.optionalString('before', uuidRule),
 });
 
-const readReceivedValue = (reader: ObjectReader) => reader.optionalString('received', decimalRule);
+const readReceivedAmount = (reader: ObjectReader) => reader.optionalString('received', decimalRule);
 
 const readDurationMs = (reader: ObjectReader) => reader.integer('ms', { min: 0, max: 400 * DAY_MS });
 
-const readFailure = (reader: ObjectReader) => ({
+const readTransactionFailure = (reader: ObjectReader) => ({
   code: reader.optionalString('code') ?? GENERIC_DECLINE.code,
   message: reader.optionalString('message') ?? GENERIC_DECLINE.message,
 });

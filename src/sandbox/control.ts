@@ -7,24 +7,24 @@ import type { Lifecycle } from './lifecycle';
 import type { TransactionStore } from './store';
 import type { Transaction } from './transaction';
 
-interface ControlDependencies {
+interface ControlPlaneDependencies {
   store: TransactionStore;
   lifecycle: Lifecycle;
   faultInjector: FaultInjector;
   clock: AdvancingClock;
   callbackSender: CallbackSender;
   /** Called after the clock was advanced. `lifecycle` and `faultInjector` report other changes. */
-  onChange(): void;
+  onClockAdvanced(): void;
 }
 
 /**
- * The control plane for tests and demos. It ends transactions, injects faults, advances the clock and resets the
- * sandbox.
+ * The control plane for tests and demos. It lists, settles, declines and underpays transactions, injects faults,
+ * advances the clock and resets the sandbox.
  */
-export type SandboxControl = ReturnType<typeof createControl>;
+export type ControlPlane = ReturnType<typeof createControlPlane>;
 
-export function createControl(dependencies: ControlDependencies) {
-  const { store, lifecycle, faultInjector, clock, callbackSender, onChange } = dependencies;
+export function createControlPlane(dependencies: ControlPlaneDependencies) {
+  const { store, lifecycle, faultInjector, clock, callbackSender, onClockAdvanced } = dependencies;
   /** Changes a transaction and returns its summary. Throws a 404 error if the id is unknown. */
   const changeTransaction = (id: string, change: (transaction: Transaction) => void): TransactionSummary => {
     const transaction = store.get(id);
@@ -52,18 +52,18 @@ export function createControl(dependencies: ControlDependencies) {
     decline: (id: string, failure?: TransactionFailure) =>
       changeTransaction(id, (transaction) => lifecycle.decline(transaction, failure)),
     /**
-     * Makes a payment mispaid. `receivedValue`: the amount paid, by default half of the requested. Throws a 400 error
+     * Makes a payment mispaid. `receivedAmount`: the amount paid, by default half of the requested. Throws a 400 error
      * for a payout, and a 409 error if the payment is already final.
      */
-    underpay: (id: string, receivedValue?: string) =>
+    underpay: (id: string, receivedAmount?: string) =>
       changeTransaction(id, (transaction) => {
         if (transaction.kind !== 'payment') throw invalidRequestError({ id: 'must be a payment' });
-        lifecycle.mispay(transaction, receivedValue);
+        lifecycle.mispay(transaction, receivedAmount);
       }),
     /** Advances the sandbox's clock by `durationMs`. Returns the new time (ISO 8601) and the number of fired timers. */
     advance: (durationMs: number) => {
       const firedTimerCount = clock.advance(durationMs);
-      onChange();
+      onClockAdvanced();
       return { now: new Date(clock.now()).toISOString(), fired: firedTimerCount };
     },
     /** Returns the ms by which the sandbox's clock is ahead of the real time. */
@@ -73,7 +73,7 @@ export function createControl(dependencies: ControlDependencies) {
     counts: () => structuredClone(faultInjector.requestCounts),
     /** Removes transactions, transitions, faults, counts and pending callbacks, and resets the clock. */
     reset: () => {
-      callbackSender.stop();
+      callbackSender.cancelDeliveries();
       store.clear();
       lifecycle.transitionLog.clear();
       clock.resetOffset();

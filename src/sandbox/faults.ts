@@ -44,7 +44,7 @@ export class FaultInjector {
   /** Faults to inject into future requests. */
   pendingFaults: Fault[] = [];
 
-  /** @param onChange called after each change of the counts, and after faults were added or removed */
+  /** @param onChange called when the counts change, and when faults are added or all faults are removed */
   constructor(private readonly onChange: () => void) {}
 
   /** Counts an authenticated request. Returns the first matching fault, if any, and decrements its `times`. */
@@ -69,7 +69,7 @@ export class FaultInjector {
     if (this.pendingFaults.length >= MAX_PENDING_FAULTS)
       throw new SandboxHttpError(
         409,
-        'Too many injected faults are pending; reset the sandbox to remove them',
+        'Too many injected faults are pending; a reset of the sandbox removes them and all transactions',
       );
     this.pendingFaults.push({ ...fault });
     this.onChange();

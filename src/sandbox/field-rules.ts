@@ -13,7 +13,7 @@ const CONTROL_CHARACTER_PATTERN = /\p{Cc}/u;
 const CONTROL_EXCEPT_WHITESPACE_PATTERN = /(?![\t\n\r])\p{Cc}/u;
 
 export const plainTextRule: FieldRule = (value) => {
-  if (value.trim() === '') return 'must not be empty';
+  if (value.trim() === '') return 'must not be blank';
   return CONTROL_EXCEPT_WHITESPACE_PATTERN.test(value) || !value.isWellFormed()
     ? 'must not contain control characters or lone surrogates'
     : undefined;
@@ -32,7 +32,6 @@ export const httpUrlRule: FieldRule = (value) => {
   return parsedUrl.username || parsedUrl.password ? 'must not contain a user name or password' : undefined;
 };
 
-/** Rule for plain text that must not contain a card number. */
 export const noCardNumberRule: FieldRule = (value) =>
   plainTextRule(value) ?? (containsCardNumber(value) ? 'must not contain a card number' : undefined);
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { mispaidAmount } from './simulated-outcome';
-import { html, cspSource, sendPage, type Html } from './html';
+import { html, cspSourceOfUrl, sendPage, type Html } from './html';
 import type { Lifecycle } from './lifecycle';
 import type { TransactionStore } from './store';
 import { hasFinalStatus, type Payment, type PaymentStatus } from './transaction';
@@ -55,7 +55,7 @@ function sendPaymentPage(reply: FastifyReply, payment: Payment): FastifyReply {
     <p class="amount">${amount.value} ${amount.currency}</p>
     <dl>${detailRows(payment)}</dl>
     ${hasFinalStatus(payment) ? finalResultHtml(returnUrl) : choiceForms(payment)}`;
-  const formActionSource = returnUrl && cspSource(returnUrl);
+  const formActionSource = returnUrl && cspSourceOfUrl(returnUrl);
   return sendPage(reply, { title: `Payment ${status}`, body, formActionSource });
 }
 
@@ -89,10 +89,12 @@ function detailRows({
 
 function choiceForms({ id, amount }: Payment): Html {
   const { value, currency } = amount;
-  const lowerValue = mispaidAmount(value, 'less');
+  const underpaidValue = mispaidAmount(value, 'less');
   return html`<div class="choices">
     <form method="post" action="${id}/pay"><button class="main">Pay ${value} ${currency}</button></form>
-    <form method="post" action="${id}/pay-less"><button>Pay less: ${lowerValue} ${currency}</button></form>
+    <form method="post" action="${id}/pay-less">
+      <button>Pay less: ${underpaidValue} ${currency}</button>
+    </form>
     <form method="post" action="${id}/decline"><button>Decline</button></form>
   </div>`;
 }

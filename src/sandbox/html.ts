@@ -19,12 +19,12 @@ type TemplateValue = string | number | Html | readonly Html[] | undefined;
 function toMarkup(value: TemplateValue): string {
   if (value === undefined) return '';
   if (value instanceof Html) return value.markup;
-  if (typeof value === 'object') return value.map(({ markup: text }) => text).join('');
+  if (typeof value === 'object') return value.map(({ markup }) => markup).join('');
   return String(value).replace(/[&<>"']/g, (character) => ESCAPE_BY_CHARACTER[character] ?? '');
 }
 
 export function html(strings: TemplateStringsArray, ...values: TemplateValue[]): Html {
-  return new Html(strings.map((text, index) => text + toMarkup(values[index])).join(''));
+  return new Html(strings.map((literalMarkup, index) => literalMarkup + toMarkup(values[index])).join(''));
 }
 
 /** Creates an inline style or script, and its hash as a source expression for the content security policy. */
@@ -86,8 +86,8 @@ interface Page {
 }
 
 /**
- * Sends an HTML page. Its content security policy allows only the page's own style and script, and forms that lead to
- * the sandbox or to `formActionSource`.
+ * Sends an HTML page. Its content security policy allows only the page's own style and script, connections of the
+ * script to the sandbox, and forms that lead to the sandbox or to `formActionSource`.
  */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   const { status = 200, title, body, isWide, script, formActionSource } = page;
@@ -125,7 +125,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
  * Returns the origin of a URL as a source for the content security policy (CSP). If CSP cannot express the host, for
  * example an IPv6 address, returns only the scheme.
  */
-export function cspSource(url: string): string {
+export function cspSourceOfUrl(url: string): string {
   const { protocol, origin } = new URL(url);
   return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;
 }

@@ -1,6 +1,6 @@
 /** An error that becomes an HTTP response. The response names fields and rules, never values. */
 export class SandboxHttpError extends Error {
-  /** @param violatedRuleByField violated rules by field name */
+  /** @param violatedRuleByField rule such as `must be a UUID`, by field path such as `amount.value` or header name */
   constructor(
     readonly status: number,
     message: string,

@@ -44,7 +44,7 @@ export class Lifecycle {
   start(transaction: Transaction): void {
     this.dependencies.store.add(transaction);
     this.transitionLog.record(transaction, this.dependencies.clock.now());
-    if (transaction.simulatedOutcome.neverEnds || (hasSuccessOutcome(transaction) && needsPayer(transaction)))
+    if (transaction.simulatedOutcome.neverEnds || (simulatesSuccess(transaction) && needsPayer(transaction)))
       return;
     this.scheduleOutcome(transaction, this.dependencies.settleAfterMs);
   }
@@ -58,21 +58,20 @@ export class Lifecycle {
 
   /**
    * Confirms a payment. `confirmCode`: the UTR or code in the confirm; undefined if the method has none (card-to-card).
-   * Throws a 400 error if `confirmCode` is REJECTED_CONFIRM_CODE.
-   * - If the amount selects success and there is a `confirmCode` other than SLOW_CONFIRM_CODE, the payment completes
-   *   immediately.
-   * - Otherwise the payment waits for the provider (spec 3.4), and the final status follows later. If the amount
-   *   selects `neverEnds`, no final status follows.
+   * - REJECTED_CONFIRM_CODE: throws a 400 error.
+   * - Any other code except SLOW_CONFIRM_CODE: if the amount selects success, the payment completes immediately.
+   * - In all other cases the payment waits for the provider (spec 3.4). Its final status follows later, or never if the
+   *   amount selects `neverEnds`.
    */
   confirm(payment: Payment, confirmCode: string | undefined): void {
     const { confirmField } = payment.method;
     if (confirmField && confirmCode === REJECTED_CONFIRM_CODE)
       throw invalidRequestError({ [confirmField]: 'was rejected' });
     const isSlowCode = confirmCode === SLOW_CONFIRM_CODE;
-    if (hasSuccessOutcome(payment) && confirmField && !isSlowCode) return this.complete(payment);
+    if (simulatesSuccess(payment) && confirmField && !isSlowCode) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.reportChange(payment);
-    if (hasSuccessOutcome(payment))
+    if (simulatesSuccess(payment))
       this.scheduleOutcome(payment, this.dependencies.settleAfterMs * (isSlowCode ? 2 : 1));
   }
 
@@ -108,26 +107,26 @@ export class Lifecycle {
     throwIfFinal(transaction);
     transaction.status = 'failed';
     transaction.error = failure;
-    this.applyFinalStatus(transaction);
+    this.finalize(transaction);
   }
 
   /**
-   * Makes a payment mispaid. `receivedValue`: the amount paid, by default half of the requested. Throws a 409 error
+   * Makes a payment mispaid. `receivedAmount`: the amount paid, by default half of the requested. Throws a 409 error
    * if the payment is already final.
    */
-  mispay(payment: Payment, receivedValue = mispaidAmount(payment.amount.value, 'less')): void {
+  mispay(payment: Payment, receivedAmount = mispaidAmount(payment.amount.value, 'less')): void {
     throwIfFinal(payment);
     payment.status = 'mispaid';
-    payment.amount = { ...payment.amount, received: receivedValue };
-    this.applyFinalStatus(payment);
+    payment.amount = { ...payment.amount, received: receivedAmount };
+    this.finalize(payment);
   }
 
   private complete(transaction: Transaction): void {
     transaction.status = 'completed';
-    this.applyFinalStatus(transaction);
+    this.finalize(transaction);
   }
 
-  private applyFinalStatus(transaction: Transaction): void {
+  private finalize(transaction: Transaction): void {
     transaction.outcomeTimer?.cancel();
     if (transaction.kind === 'payment') {
       transaction.state = undefined;
@@ -156,7 +155,7 @@ function throwIfFinal(transaction: Transaction): void {
     throw new SandboxHttpError(409, 'The transaction already has a final status');
 }
 
-const hasSuccessOutcome = ({ simulatedOutcome: outcome }: Transaction): boolean =>
+const simulatesSuccess = ({ simulatedOutcome: outcome }: Transaction): boolean =>
   !outcome.failure && !outcome.mispayment && !outcome.neverEnds;
 
 /** Whether a transaction waits for its payer: on the hosted page, or for a confirm. */

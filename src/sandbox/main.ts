@@ -9,7 +9,7 @@ import { startSandbox } from './server';
 export async function main(): Promise<void> {
   try {
     const { sandbox: settings, service: credentials, logLevel } = readStandaloneSandboxConfig();
-    if (!settings) throw new Error('Internal error: the configuration of the sandbox is missing.');
+    if (!settings) throw new Error('Bug in the gateway: the configuration has no settings of the sandbox.');
     const sandbox = await startSandbox({ ...settings, credentials, logger: pino({ level: logLevel }) });
     process.stdout.write(`The sandbox is listening on ${sandbox.url}\n`);
     const stop = (): void => void sandbox.close().then(() => process.exit(0));

@@ -1,4 +1,4 @@
-import { decodeUtf8, parseJson } from '../shared/json-text';
+import { decodeUtf8, parseStrictJson } from '../shared/json-text';
 import { isObject, type WireObject } from '../shared/wire-object';
 import { plainTextRule, type FieldRule } from './field-rules';
 import { invalidRequestError, type SandboxHttpError } from './http-error';
@@ -7,7 +7,7 @@ import { invalidRequestError, type SandboxHttpError } from './http-error';
 export function parseJsonObject(bytes: Buffer): WireObject {
   let parsedJson: unknown;
   try {
-    parsedJson = parseJson(decodeUtf8(bytes));
+    parsedJson = parseStrictJson(decodeUtf8(bytes));
   } catch {
     // Ignore the error, because its message quotes the text, which must not be logged or returned.
   }
@@ -76,16 +76,16 @@ export class ObjectReader {
    * Reads a required string. If it is absent or not one of `allowedValues`, records a problem and returns undefined.
    */
   requiredOneOf<const T extends string>(name: string, allowedValues: readonly T[]): T | undefined {
-    const givenText = this.requiredString(name);
-    const value = allowedValues.find((allowed) => allowed === givenText);
-    if (!value) this.addProblem(name, `must be one of ${allowedValues.join(', ')}`);
-    return value;
+    const givenValue = this.requiredString(name);
+    const matchingValue = allowedValues.find((allowedValue) => allowedValue === givenValue);
+    if (!matchingValue) this.addProblem(name, `must be one of ${allowedValues.join(', ')}`);
+    return matchingValue;
   }
 
   /**
-   * Reads an integer, also from a string of digits, because forms and query strings contain only strings. If the field
-   * is absent or null, returns `bounds.defaultValue`. If there is none, or the value is invalid, records a problem and
-   * returns `bounds.min`.
+   * Reads an integer, also from a string of digits, because forms and query strings contain only strings. An absent or
+   * null field gets `bounds.defaultValue`. Records a problem and returns `bounds.min` if the value is invalid, or if
+   * neither a value nor a default exists.
    */
   integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
     const rawValue = this.readValue(name) ?? bounds.defaultValue;

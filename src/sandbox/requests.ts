@@ -89,8 +89,9 @@ function readAmount(amountReader: ObjectReader, requiredCurrency: string | undef
 }
 
 /**
- * Selects the flow of a payment create. Selects `direct` (server-to-server) if the method has no redirect flow, or if
- * the request has a field that is unknown in the redirect flow. Otherwise selects `redirect`.
+ * Selects the flow of a payment create. If the method has both flows, selects `redirect`, unless the request has a
+ * field that is unknown in the redirect flow: then selects `direct` (server-to-server). If the method has only one
+ * flow, selects that one.
  *
  * `responseHasAddedFields`: whether the response contains the fields of the method's `addedFields()`. It is true in the
  * direct flow. In the redirect flow it is true only if both flows have the same request fields (spec 2.5, note 1).

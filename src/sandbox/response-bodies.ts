@@ -34,8 +34,13 @@ export function confirmResponseBody(payment: Payment): WireObject {
     return { status, transaction_id: id, amount, redirect_url: redirectUrl, create_date: createDate };
   const { confirmField, echoedFields } = payment.method;
   // As in the examples of the specification, only upi (`utr`) and dcb (`code`) repeat the payer's fields.
-  const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echoedFields) : {};
-  return { status, transaction_id: id, payment_method: { type: methodTypeOf(payment), ...repeated, state } };
+  const echoedPayerFields =
+    confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echoedFields) : {};
+  return {
+    status,
+    transaction_id: id,
+    payment_method: { type: methodTypeOf(payment), ...echoedPayerFields, state },
+  };
 }
 
 /** Builds the response to a payout create. Its `external_id` is always null (spec 4.2). */
@@ -45,10 +50,13 @@ export const payoutCreatedBody = ({ status, id, simulatedOutcome }: Payout): Wir
   external_id: null,
 });
 
-/** Builds the response to a payout lookup (spec 4.1). Has `method` only if the payout failed or has `reportedType`. */
+/**
+ * Builds the response to a payout lookup (spec 4.1). Has `method` only if the payout failed or has
+ * `reportedMethodType`.
+ */
 export function payoutLookupBody(payout: Payout): WireObject {
-  const { reportedType, reportedStatus } = payout.simulatedOutcome;
-  const methodType = reportedType ?? (payout.status === 'failed' ? payout.type : undefined);
+  const { reportedMethodType, reportedStatus } = payout.simulatedOutcome;
+  const methodType = reportedMethodType ?? (payout.status === 'failed' ? payout.type : undefined);
   return {
     status: reportedStatus ?? payout.status,
     transaction_id: payout.id,
@@ -58,7 +66,8 @@ export function payoutLookupBody(payout: Payout): WireObject {
   };
 }
 
-const methodTypeOf = ({ simulatedOutcome, type }: Payment): string => simulatedOutcome.reportedType ?? type;
+const methodTypeOf = ({ simulatedOutcome, type }: Payment): string =>
+  simulatedOutcome.reportedMethodType ?? type;
 
 function pick(fields: WireObject, fieldNames: readonly string[]): WireObject {
   const presentFieldNames = fieldNames.filter((fieldName) => Object.hasOwn(fields, fieldName));

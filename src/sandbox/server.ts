@@ -8,7 +8,7 @@ import { noJsonSchemas } from '../shared/no-json-schemas';
 import { addApi, ALLOWED_METHODS_BY_URL_PATH } from './api';
 import { CallbackSender } from './callbacks';
 import { AdvancingClock } from './clock';
-import { createControl, type SandboxControl } from './control';
+import { createControlPlane, type ControlPlane } from './control';
 import { addControlRoutes } from './control-routes';
 import { FaultInjector } from './faults';
 import { addHostedPage } from './hosted-page';
@@ -48,7 +48,7 @@ export interface Sandbox {
   /** Base URL, with a slash at the end. */
   url: string;
   /** The control plane. Tests use it directly, even if it is not served at /_sandbox/. */
-  control: SandboxControl;
+  controlPlane: ControlPlane;
   close(): Promise<void>;
 }
 
@@ -72,7 +72,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       callbackSender.notify(transaction);
     },
   });
-  const control = createControl({ store, lifecycle, faultInjector, clock, callbackSender, onChange });
+  const controlPlane = createControlPlane({
+    store,
+    lifecycle,
+    faultInjector,
+    clock,
+    callbackSender,
+    onClockAdvanced: onChange,
+  });
   const sandboxService = new SandboxService({ store, lifecycle, faultInjector, clock, baseUrl: () => url });
 
   const app = createBareServer(logger);
@@ -81,7 +88,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   app.get('/healthz', () => ({ status: 'ok' }));
   if (options.servesDevJwks) addJwks(app);
   if (options.servesControlPlane) {
-    app.register(async (scope) => addControlRoutes(scope, control, refreshEvents), { prefix: '/_sandbox' });
+    app.register(async (scopedApp) => addControlRoutes(scopedApp, controlPlane, refreshEvents), {
+      prefix: '/_sandbox',
+    });
   }
   const listen = (listenPort: number) => app.listen({ host: '127.0.0.1', port: listenPort });
   const origin = await listen(port).catch((error: unknown) => {
@@ -91,18 +100,18 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   url = `${origin}/`;
   const close = async () => {
     clock.cancelTimers();
-    callbackSender.stop();
+    callbackSender.cancelDeliveries();
     refreshEvents.close();
     await app.close();
   };
-  return { url, control, close };
+  return { url, controlPlane, close };
 }
 
 /** Serves the file DEV_JWKS_FILE_PATH, which is read for each request. Responds with 404 if it cannot be read. */
 function addJwks(app: FastifyInstance): void {
   app.get(DEV_JWKS_URL_PATH, async (request, reply) => {
     const jwks = await readFile(DEV_JWKS_FILE_PATH, 'utf8').catch(() => undefined);
-    return jwks === undefined ? respondNotFound(request, reply) : reply.type('application/json').send(jwks);
+    return jwks === undefined ? sendRoutingError(request, reply) : reply.type('application/json').send(jwks);
   });
 }
 
@@ -119,7 +128,7 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error: FastifyError, _request, reply) => respondError(error, reply, logger));
-  app.setNotFoundHandler((request, reply) => respondNotFound(request, reply));
+  app.setNotFoundHandler((request, reply) => sendRoutingError(request, reply));
   app.addHook('onResponse', async (request, reply) => {
     // Log the route pattern instead of the URL, because the URL contains ids of the client.
     const { method, routeOptions } = request;
@@ -130,7 +139,7 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
   return app;
 }
 
-function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendRoutingError(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const allowedMethods = ALLOWED_METHODS_BY_URL_PATH.get(request.url.split('?', 1)[0] ?? '');
   if (allowedMethods === undefined) return reply.code(404).send(PATH_NOT_FOUND_BODY);
   return reply

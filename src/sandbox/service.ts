@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listSandboxMethods } from '../schema/methods';
+import { getSandboxMethods } from '../schema/methods';
 import type { Clock } from '../shared/clock';
 import type { WireObject } from '../shared/wire-object';
 import { confirmResponseBody, paymentBody, payoutLookupBody, payoutCreatedBody } from './response-bodies';
@@ -25,7 +25,7 @@ interface SandboxServiceDependencies {
 
 /** Executes creates, lookups and confirms (spec section 4), without HTTP and authentication. */
 export class SandboxService {
-  private readonly methods = listSandboxMethods();
+  private readonly methods = getSandboxMethods();
   private createCount = 0;
 
   constructor(private readonly dependencies: SandboxServiceDependencies) {}
@@ -70,7 +70,7 @@ export class SandboxService {
     return { httpStatus: 200, body: paymentBody(transaction, lookupOnlyFields) };
   }
 
-  /** Confirms a payment (spec 4.5). Unlike the parameters of a lookup, `body` does not name the channel. */
+  /** Confirms a payment (spec 4.5). Unlike the parameters of a lookup, `bodyFields` has no channel. */
   confirm(bodyFields: WireObject): SandboxResponse {
     const { payment, confirmCode } = readObject(bodyFields, (reader) => {
       const paymentId = reader.requiredString('id', uuidRule);
@@ -88,7 +88,7 @@ export class SandboxService {
     if (payment?.kind !== 'payment' || isHidden(payment, this.dependencies.clock.now()))
       throw unknownTransactionError();
     if (payment.method.confirmField === undefined || !awaitsConfirm(payment))
-      throw invalidRequestError({ id: 'must be a payment that waits for a confirm' });
+      throw invalidRequestError({ id: 'must be the id of a payment that waits for a confirm' });
     return payment;
   }
 

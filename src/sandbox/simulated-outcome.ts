@@ -21,14 +21,14 @@ export interface SimulatedOutcome {
   /** Status in callbacks and in responses to creates and lookups, instead of the real status. */
   reportedStatus?: string;
   /** Method type in responses, instead of the real type. */
-  reportedType?: string;
+  reportedMethodType?: string;
 }
 
 const failureOutcome = (code: string, message: string): SimulatedOutcome => ({ failure: { code, message } });
 const providerFailureOutcome = (message: string): SimulatedOutcome =>
   failureOutcome('PROVIDER_PROCESSING_FAILED', message);
 
-/** Simulated outcomes by the cents of the amount (docs/sandbox.md). */
+/** Keys: the two decimals of the amount. With any other decimals, the transaction completes (docs/sandbox.md). */
 const OUTCOME_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
   '01': failureOutcome('DECLINED_GENERIC', 'The payment was declined'),
   '02': failureOutcome('PERSONAL_DATA_NOT_PROVIDED', 'Personal data was not provided'),
@@ -50,7 +50,7 @@ const OUTCOME_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
   '83': { hiddenForMs: 5000 },
   '84': { createFault: 'truncated' },
   '85': { reportedStatus: 'on_hold' },
-  '86': { reportedType: 'carrier_pigeon' },
+  '86': { reportedMethodType: 'carrier_pigeon' },
 };
 
 /**
@@ -58,7 +58,7 @@ const OUTCOME_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
  */
 export const outcomeForAmount = (value: string): SimulatedOutcome => OUTCOME_BY_CENTS[value.slice(-2)] ?? {};
 
-/** Returns the amount paid for a mispaid payment: half of `requestedValue` or about 1.5 times as much. */
+/** Returns the amount that the payer of a mispaid payment pays: about 0.5 or about 1.5 times `requestedValue`. */
 export function mispaidAmount(requestedValue: string, mispayment: 'less' | 'more'): string {
   const requestedCents = BigInt(requestedValue.replace('.', ''));
   const halfCents = requestedCents / 2n;

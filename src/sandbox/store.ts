@@ -15,7 +15,7 @@ interface TransactionSearch {
  */
 export class TransactionStore {
   private readonly transactionById = new Map<string, Transaction>();
-  private readonly listByExternalId = new Map<string, Transaction[]>();
+  private readonly transactionsByExternalId = new Map<string, Transaction[]>();
   private readonly finalTransactions = new Set<Transaction>();
 
   constructor(private readonly maxTransactions: number) {}
@@ -25,9 +25,9 @@ export class TransactionStore {
     const { id, externalId } = transaction;
     this.transactionById.set(id, transaction);
     if (externalId === undefined) return;
-    const earlierTransactions = this.listByExternalId.get(externalId);
+    const earlierTransactions = this.transactionsByExternalId.get(externalId);
     if (earlierTransactions) earlierTransactions.push(transaction);
-    else this.listByExternalId.set(externalId, [transaction]);
+    else this.transactionsByExternalId.set(externalId, [transaction]);
   }
 
   /** Records that a transaction has a final status. Such transactions are evicted before open ones. */
@@ -43,7 +43,9 @@ export class TransactionStore {
   /** Returns the newest transaction that matches all given criteria and is not hidden; undefined if there is none. */
   find({ kind, channel, transactionId, externalId, nowMs }: TransactionSearch): Transaction | undefined {
     const candidates =
-      transactionId === undefined ? this.listByExternalId.get(externalId ?? '') : [this.get(transactionId)];
+      transactionId === undefined
+        ? this.transactionsByExternalId.get(externalId ?? '')
+        : [this.get(transactionId)];
     return candidates?.findLast(
       (candidate) =>
         candidate?.kind === kind &&
@@ -67,7 +69,7 @@ export class TransactionStore {
   clear(): void {
     for (const { outcomeTimer } of this.transactionById.values()) outcomeTimer?.cancel();
     this.transactionById.clear();
-    this.listByExternalId.clear();
+    this.transactionsByExternalId.clear();
     this.finalTransactions.clear();
   }
 
@@ -79,8 +81,9 @@ export class TransactionStore {
     transaction.outcomeTimer?.cancel();
     this.transactionById.delete(transaction.id);
     const externalId = transaction.externalId ?? '';
-    const others = this.listByExternalId.get(externalId)?.filter((other) => other !== transaction) ?? [];
-    if (others.length > 0) this.listByExternalId.set(externalId, others);
-    else this.listByExternalId.delete(externalId);
+    const others =
+      this.transactionsByExternalId.get(externalId)?.filter((other) => other !== transaction) ?? [];
+    if (others.length > 0) this.transactionsByExternalId.set(externalId, others);
+    else this.transactionsByExternalId.delete(externalId);
   }
 }

@@ -56,7 +56,6 @@ export const hasFinalStatus = ({ status }: Transaction): boolean =>
 export const isHidden = ({ hiddenUntilMs }: Transaction, nowMs: number): boolean =>
   hiddenUntilMs !== undefined && hiddenUntilMs > nowMs;
 
-/** Whether a payment waits for a confirm. */
 export const awaitsConfirm = ({ state }: Payment): boolean =>
   state !== undefined && state !== 'waiting_for_provider';
 

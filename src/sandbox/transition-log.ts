@@ -6,7 +6,7 @@ const MAX_KEPT_TRANSITIONS = 50;
 export interface Transition {
   /** Time in ms since 1970, by the sandbox's clock. */
   atMs: number;
-  kind: TransactionKind;
+  transactionKind: TransactionKind;
   transactionId: string;
   /** Status and state before the change; null for a new transaction. */
   statusBefore: string | null;
@@ -27,7 +27,7 @@ export class TransitionLog {
     const statusBefore = this.statusByTransaction.get(transaction) ?? null;
     if (statusBefore === statusAfter) return;
     this.statusByTransaction.set(transaction, statusAfter);
-    this.latestTransitions.push({ atMs, kind, transactionId, statusBefore, statusAfter });
+    this.latestTransitions.push({ atMs, transactionKind: kind, transactionId, statusBefore, statusAfter });
     if (this.latestTransitions.length > MAX_KEPT_TRANSITIONS) this.latestTransitions.shift();
   }
 

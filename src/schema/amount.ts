@@ -6,7 +6,10 @@ import { CurrencyCode, Decimal } from './scalars';
 
 @ObjectType({ description: 'An amount of money (spec 2.2).' })
 export class Amount {
-  @Field(() => CurrencyCode, { description: 'ISO 4217 code, as the service sent it.' }) currency!: string;
+  @Field(() => CurrencyCode, {
+    description: 'ISO 4217 code, as the service sent it or, if it sent none, as in the create call.',
+  })
+  currency!: string;
 
   @Field(() => Decimal, {
     description: 'The requested amount. For a MISPAID payment, received is the amount actually paid.',

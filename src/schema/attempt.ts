@@ -4,18 +4,18 @@ import { Payment, PaymentMethod, Payout, PayoutMethod } from './methods/method-t
 import { NullableField } from './nullable-field';
 import type { PaymentResource } from './payment';
 import type { PayoutResource } from './payout';
-import { registerEnum, type EnumValue } from './register-enum';
+import { registerEnum, type ValueOf } from './register-enum';
 import { Timestamp, UUID } from './scalars';
 import type { TransactionLoader } from './lazy-transaction';
 
 /** Default and maximum number of attempts per page (argument `first` of the query `attempts`). */
-export const ATTEMPTS_PAGE_SIZE = { default: 20, max: 100 };
+export const ATTEMPTS_PAGE_SIZES = { default: 20, max: 100 };
 
 export const AttemptOperation = registerEnum('AttemptOperation', 'The mutation that a create call used.', {
   CREATE_PAYMENT: 'The mutation createPayment.',
   CREATE_PAYOUT: 'The mutation createPayout.',
 });
-export type AttemptOperation = EnumValue<typeof AttemptOperation>;
+export type AttemptOperation = ValueOf<typeof AttemptOperation>;
 
 export const AttemptOutcome = registerEnum('AttemptOutcome', 'The outcome of a create call.', {
   IN_PROGRESS: 'The call is in progress: query the attempt again in a moment.',
@@ -26,7 +26,7 @@ export const AttemptOutcome = registerEnum('AttemptOutcome', 'The outcome of a c
   UNKNOWN:
     'The call may or may not have reached the service. The gateway looks up the payment or payout repeatedly. If the outcome stays unknown, the operator records it. Never repeat the call with a new key.',
 });
-export type AttemptOutcome = EnumValue<typeof AttemptOutcome>;
+export type AttemptOutcome = ValueOf<typeof AttemptOutcome>;
 
 @ObjectType({ description: "A create call, from the gateway's journal." })
 export class Attempt {
@@ -75,13 +75,13 @@ export class Attempt {
   payoutMethod!: string | null;
 
   @NullableField(
-    'The created payment in its current state, looked up when selected. Null for CREATE_PAYOUT, and unless outcome is SUCCEEDED.',
+    'The payment that a SUCCEEDED CREATE_PAYMENT created: its current state, looked up when selected. Null for all other attempts.',
     () => Payment,
   )
   payment!: TransactionLoader<PaymentResource>;
 
   @NullableField(
-    'The created payout in its current state, looked up when selected. Null for CREATE_PAYMENT, and unless outcome is SUCCEEDED.',
+    'The payout that a SUCCEEDED CREATE_PAYOUT created: its current state, looked up when selected. Null for all other attempts.',
     () => Payout,
   )
   payout!: TransactionLoader<PayoutResource>;

@@ -32,7 +32,9 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
 const UNUSED_PUB_SUB: PubSub = {
   publish: () => undefined,
   subscribe: () => {
-    throw new Error('A subscription used the PubSub of type-graphql instead of its own iterator.');
+    throw new Error(
+      'Bug in the gateway: a subscription uses the PubSub of type-graphql instead of its own iterator.',
+    );
   },
 };
 

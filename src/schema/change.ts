@@ -8,7 +8,7 @@ import { Timestamp, UUID } from './scalars';
 import type { TransactionLoader } from './lazy-transaction';
 
 /** Default and maximum number of changes per page (argument `first` of the query `changes`). */
-export const CHANGES_PAGE_SIZE = { default: 100, max: 500 };
+export const CHANGES_PAGE_SIZES = { default: 100, max: 500 };
 
 /** Base class with the common fields of PaymentChange and PayoutChange. It is not in the public schema. */
 @ObjectType()
@@ -45,7 +45,7 @@ export class PaymentChange extends BaseChange {
   @Field(() => PaymentStatus, { description: 'The new status; unchanged if only the state is new.' })
   status!: PaymentStatus;
 
-  @NullableField('The state; null if the service showed none.', () => PaymentState)
+  @NullableField('The state; null if the service sent none.', () => PaymentState)
   state!: PaymentState | null;
 
   @NullableField(
@@ -85,7 +85,7 @@ export class ChangePage {
 
   @Field(() => String, {
     description:
-      'The cursor to pass as `after` to continue: that of the last change on the page. If the page is empty, no change that the caller may see lies between `after` and this cursor.',
+      'The cursor to pass as `after` for the next page: that of the last change on this page. On an empty page it may still be later than `after`: it skips changes that the caller may not see.',
   })
   endCursor!: string;
 

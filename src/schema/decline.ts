@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
 import { NullableField } from './nullable-field';
-import { registerEnum, type EnumValue } from './register-enum';
+import { registerEnum, type ValueOf } from './register-enum';
 
 export const DeclineCode = registerEnum(
   'DeclineCode',
@@ -15,11 +15,11 @@ export const DeclineCode = registerEnum(
     UNKNOWN: 'A code unknown to this gateway: see rawCode.',
   },
 );
-export type DeclineCode = EnumValue<typeof DeclineCode>;
+export type DeclineCode = ValueOf<typeof DeclineCode>;
 
 export const DeclineReason = registerEnum(
   'DeclineReason',
-  "The reason of a decline that the gateway recognises in a provider's free text. Providers may send any text.",
+  "The reason for a decline. The gateway recognises it in the provider's free text, whose wording is not specified.",
   {
     DO_NOT_HONOR: 'The issuer declined without a reason ("do not honor").',
     AUTHENTICATION_FAILED: 'The payer was not authenticated (3-D Secure).',
@@ -29,7 +29,7 @@ export const DeclineReason = registerEnum(
     NOT_PERMITTED: 'The transaction is not permitted for this card or account.',
   },
 );
-export type DeclineReason = EnumValue<typeof DeclineReason>;
+export type DeclineReason = ValueOf<typeof DeclineReason>;
 
 /** The pattern of each decline reason. The text to search is in lower case, with single spaces and no punctuation. */
 const PATTERN_BY_DECLINE_REASON: Readonly<Record<DeclineReason, RegExp>> = {
@@ -59,8 +59,8 @@ export function findDeclineReason(message: string): DeclineReason | null {
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
   if (NEGATED_REASON_PATTERN.test(normalizedText)) return null;
-  const [reason = null, ...otherReasons] = Object.values(DeclineReason).filter((declineReason) =>
-    PATTERN_BY_DECLINE_REASON[declineReason].test(normalizedText),
+  const [reason = null, ...otherReasons] = Object.values(DeclineReason).filter((candidate) =>
+    PATTERN_BY_DECLINE_REASON[candidate].test(normalizedText),
   );
   return otherReasons.length > 0 ? null : reason;
 }
@@ -92,7 +92,8 @@ export class TransactionError {
 
 /** Creates the field `error` of a failed payment or payout. `rawCode` and `message` must already be redacted. */
 export function createTransactionError(rawCode: string, message: string): TransactionError {
-  const code = Object.values(DeclineCode).find((knownCode) => knownCode === rawCode) ?? DeclineCode.UNKNOWN;
+  const code =
+    Object.values(DeclineCode).find((declineCode) => declineCode === rawCode) ?? DeclineCode.UNKNOWN;
   const reason = code === DeclineCode.PROVIDER_PROCESSING_FAILED ? findDeclineReason(message) : null;
   return Object.assign(new TransactionError(), { code, rawCode, message, reason });
 }

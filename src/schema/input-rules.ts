@@ -1,5 +1,5 @@
 /** All values of `FieldError.rule` (docs/results.md). Do not rename them: clients rely on the names. */
-export const INPUT_RULES = [
+export const INPUT_RULE_NAMES = [
   'notBlank',
   'printable',
   'maxLength',
@@ -36,4 +36,4 @@ export const INPUT_RULES = [
   'methodOfPayment',
 ] as const;
 
-export type InputRule = (typeof INPUT_RULES)[number];
+export type InputRuleName = (typeof INPUT_RULE_NAMES)[number];

@@ -19,10 +19,10 @@ interface ServiceFieldOptions {
   /** The GraphQL type. Default: String. */
   type?: () => object;
   /**
-   * Returns the raw value from `response`, or from `wireMethod`, the `payment_method` of the response. Default: the
-   * field of `wireMethod` with the name of the GraphQL field in snake case.
+   * Returns the raw value from `response`, or from `methodJson`, the `payment_method` of the response. Default: the
+   * field of `methodJson` with the name of the GraphQL field in snake case.
    */
-  rawValueOf?(wireMethod: WireObject, response: WireObject): unknown;
+  rawValueOf?(methodJson: WireObject, response: WireObject): unknown;
   /** Parses and redacts the raw value. Default: redactFreeText(), which redacts card numbers and tokens. */
   parse?(rawValue: unknown): unknown;
 }
@@ -34,7 +34,7 @@ interface ServiceFieldSpec {
    * Returns the field's value in a response, parsed by `parse`. Returns undefined if the value is absent or null, or if
    * `parse` returns null.
    */
-  findValue(wireMethod: WireObject, response: WireObject): unknown;
+  findValue(methodJson: WireObject, response: WireObject): unknown;
 }
 
 /** Fields declared with @ServiceField, by class prototype. Inherited fields come first. */
@@ -43,23 +43,27 @@ const fieldSpecsByPrototype = new Map<object, readonly ServiceFieldSpec[]>();
 /** Declares a nullable GraphQL field with a value from the service's response, by default from `payment_method`. */
 export function ServiceField(description: string, options: ServiceFieldOptions = {}): PropertyDecorator {
   return (prototype, propertyKey) => {
-    const fieldName = String(propertyKey);
-    const wireName = snakeCase(fieldName);
-    const { type, rawValueOf = (wireMethod) => wireMethod[wireName], parse = redactFreeText } = options;
-    const findValue: ServiceFieldSpec['findValue'] = (wireMethod, response) => {
-      const rawValue = rawValueOf(wireMethod, response);
+    const graphqlName = String(propertyKey);
+    const wireName = snakeCase(graphqlName);
+    const { type, rawValueOf = (methodJson) => methodJson[wireName], parse = redactFreeText } = options;
+    const findValue: ServiceFieldSpec['findValue'] = (methodJson, response) => {
+      const rawValue = rawValueOf(methodJson, response);
       return rawValue === undefined || rawValue === null ? undefined : (parse(rawValue) ?? undefined);
     };
-    fieldSpecsByPrototype.set(prototype, [...serviceFieldsOf(prototype), { fieldName, wireName, findValue }]);
+    fieldSpecsByPrototype.set(prototype, [
+      ...serviceFieldSpecsOf(prototype),
+      { fieldName: graphqlName, wireName, findValue },
+    ]);
     NullableField(description, type)(prototype, propertyKey);
   };
 }
 
 /** Returns the fields declared with @ServiceField in a class and its superclasses, in source order. */
-export function serviceFieldsOf(prototype: object | null): readonly ServiceFieldSpec[] {
+export function serviceFieldSpecsOf(prototype: object | null): readonly ServiceFieldSpec[] {
   if (prototype === null) return [];
   return (
-    fieldSpecsByPrototype.get(prototype) ?? serviceFieldsOf(Object.getPrototypeOf(prototype) as object | null)
+    fieldSpecsByPrototype.get(prototype) ??
+    serviceFieldSpecsOf(Object.getPrototypeOf(prototype) as object | null)
   );
 }
 
@@ -70,5 +74,5 @@ export function valueWithoutLookup(object: object, fieldName: string): unknown {
 }
 
 /** Returns a lazy value that needs no lookup. Null if it is missing or a promise, even one that has resolved. */
-export const presentOrNull = <T>(value: Lazy<T>): T | null =>
-  value instanceof Promise ? null : (value ?? null);
+export const presentOrNull = <T>(lazyValue: Lazy<T>): T | null =>
+  lazyValue instanceof Promise ? null : (lazyValue ?? null);

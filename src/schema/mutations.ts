@@ -22,12 +22,12 @@ import {
 } from './user-errors';
 
 const IDEMPOTENCY_KEY_DESCRIPTION =
-  'A key of 1 to 255 printable characters that the client chooses for one payment or payout. Calls of a client with the same key never create a second one while the gateway keeps the key: at least 30 days after the outcome was recorded.';
+  'A key of 1 to 255 printable characters that the client chooses for one payment or payout. While the gateway keeps the key, calls of this client with it never create a second one. It is kept for at least 30 days after the outcome was recorded.';
 
 /** Declares an optional URL field. src/core/validation/validate-url.ts checks the URL before it is sent. */
 const UrlField = (description: string): PropertyDecorator =>
   NullableField(
-    `${description} Must be https to a public host, without credentials. In the sandbox, http to a loopback host is also allowed. Sent unchanged.`,
+    `${description} Must be https to a public host, without credentials. In the sandbox, http to a loopback host is also allowed. The gateway may allow only some hosts. Sent to the service unchanged.`,
     () => HttpUrl,
   );
 
@@ -118,7 +118,7 @@ const CREATE_FAILURE_TYPES = [
   OutcomeUnknownError,
 ] as const;
 
-/** An expected failure of a create. */
+/** A failure that a create returns as a member of its result union, not as a GraphQL error. */
 export type CreateFailure = InstanceType<(typeof CREATE_FAILURE_TYPES)[number]>;
 
 export const CreatePaymentResult = createUnionType({

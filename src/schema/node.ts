@@ -11,7 +11,7 @@ export interface NodeRef {
 }
 
 const NODE_ID_VERSION = 1;
-/** Size of a global id in bytes: format version (1), kind (1) and two UUIDs (16 each). */
+/** Size of a decoded global id in bytes: format version (1), kind (1) and two UUIDs (16 each). */
 const NODE_ID_BYTES = 2 + 16 + 16;
 
 /** Returns the global id of a transaction: format version, kind, channel and transaction id as base64url. */

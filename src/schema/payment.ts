@@ -6,7 +6,7 @@ import { Node } from './node';
 import type { WireObject } from '../shared/wire-object';
 import { ServiceField, type Lazy } from './lazy-field';
 import { NullableField } from './nullable-field';
-import { registerEnum, toEnumValue, type EnumValue } from './register-enum';
+import { registerEnum, toEnumValue, type ValueOf } from './register-enum';
 import { HttpUrl, Timestamp, UUID } from './scalars';
 
 export const PaymentStatus = registerEnum('PaymentStatus', 'The status of a payment (spec 3.1).', {
@@ -17,7 +17,7 @@ export const PaymentStatus = registerEnum('PaymentStatus', 'The status of a paym
   MISPAID: 'More or less than the amount was paid: see amount.received.',
   UNKNOWN: 'A status unknown to this gateway: see rawStatus.',
 });
-export type PaymentStatus = EnumValue<typeof PaymentStatus>;
+export type PaymentStatus = ValueOf<typeof PaymentStatus>;
 
 export const PaymentState = registerEnum(
   'PaymentState',
@@ -30,7 +30,7 @@ export const PaymentState = registerEnum(
     UNKNOWN: 'A state unknown to this gateway.',
   },
 );
-export type PaymentState = EnumValue<typeof PaymentState>;
+export type PaymentState = ValueOf<typeof PaymentState>;
 
 /** Declares the field `state` in the class of a payment method that has states such as WAITING_FOR_CODE (spec 3.3). */
 export const StateField = (): PropertyDecorator =>
@@ -43,13 +43,16 @@ export const StateField = (): PropertyDecorator =>
   );
 
 /**
- * Minimum value of CallerPollIntervals in ms. It may exceed the gateway's own polling interval, because each poll of a
+ * Minimum value of PollAfterMsByPhase in ms. It may exceed the gateway's own polling interval, because each poll of a
  * caller causes a lookup, whereas subscribers share lookups.
  */
-export const MIN_CALLER_POLL_MS = 2000;
+export const MIN_POLL_AFTER_MS = 2000;
 
-/** Intervals in ms at which callers without a subscription should poll a payment, by whom the payment waits for. */
-export type CallerPollIntervals = Readonly<Record<'payer' | 'provider', number>>;
+/**
+ * Intervals in ms at which callers without a subscription should poll a payment: one while the payment waits for the
+ * payer, one while it waits for the provider.
+ */
+export type PollAfterMsByPhase = Readonly<Record<'payer' | 'provider', number>>;
 
 const STATUSES_WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.COMPLETED,
@@ -109,7 +112,7 @@ export abstract class PaymentResource extends Node {
   dateHeaderMs?: number;
 
   /** Polling intervals for callers, returned as `pollAfterMs` of the next action. */
-  pollIntervals!: CallerPollIntervals;
+  pollAfterMsByPhase!: PollAfterMsByPhase;
 
   /** The step for which the payment waits (spec 3.3). Only some methods have this field. */
   declare state?: Lazy<PaymentState>;
@@ -123,7 +126,7 @@ export abstract class PaymentResource extends Node {
   @Field(() => UUID, { description: 'The merchant channel of the payment.' }) channel!: string;
 
   @NullableField(
-    "The identifier in the client's system. Null after a lookup by transactionId, because the service does not return it.",
+    "The identifier in the client's system. It may be null after a lookup by transactionId, because the service need not return it.",
   )
   externalId?: Lazy<string>;
 
@@ -162,8 +165,8 @@ export abstract class PaymentResource extends Node {
     () => NextAction,
   )
   get nextAction(): Lazy<NextAction> {
-    const needsAction = !STATUSES_WITHOUT_NEXT_ACTION.has(this.status);
-    return this.loadCompletePayment && needsAction && this.state !== PaymentState.WAITING_FOR_PROVIDER
+    const hasNextAction = !STATUSES_WITHOUT_NEXT_ACTION.has(this.status);
+    return this.loadCompletePayment && hasNextAction && this.state !== PaymentState.WAITING_FOR_PROVIDER
       ? this.loadCompletePayment().then((payment) => (payment ?? this).nextActionFromPresentFields)
       : this.nextActionFromPresentFields;
   }
@@ -177,7 +180,7 @@ export abstract class PaymentResource extends Node {
     if (methodAction) return methodAction;
     const mayRedirect = !this.state || this.state instanceof Promise;
     const redirectUrl = mayRedirect && typeof this.redirectUrl === 'string' ? this.redirectUrl : null;
-    const { payer, provider } = this.pollIntervals;
+    const { payer, provider } = this.pollAfterMsByPhase;
     return redirectUrl
       ? Object.assign(new RedirectAction(), { url: redirectUrl, pollAfterMs: payer })
       : Object.assign(new AwaitProviderAction(), { pollAfterMs: provider });

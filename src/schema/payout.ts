@@ -3,17 +3,17 @@ import { Amount } from './amount';
 import { TransactionError } from './decline';
 import { Node } from './node';
 import { NullableField } from './nullable-field';
-import { registerEnum, type EnumValue } from './register-enum';
+import { registerEnum, type ValueOf } from './register-enum';
 import { UUID } from './scalars';
 
 export const PayoutStatus = registerEnum('PayoutStatus', 'The status of a payout (spec 3.2).', {
   PENDING: 'Created.',
-  PROCESSING: 'Created, and waiting for a confirmation that does not come from the caller.',
+  PROCESSING: 'Created, and waiting for a confirmation. The caller has nothing to do.',
   COMPLETED: 'The funds were transferred. Final.',
   FAILED: 'The payout could not be completed: see error. Final.',
   UNKNOWN: 'A status unknown to this gateway: see rawStatus.',
 });
-export type PayoutStatus = EnumValue<typeof PayoutStatus>;
+export type PayoutStatus = ValueOf<typeof PayoutStatus>;
 
 @InterfaceType({
   implements: Node,
@@ -44,7 +44,7 @@ export abstract class PayoutResource extends Node {
   @Field(() => UUID, { description: 'The merchant channel of the payout.' }) channel!: string;
 
   @NullableField(
-    "The identifier in the client's system. Null after a lookup by transactionId if the service does not return it.",
+    "The identifier in the client's system. Null after a lookup by transactionId if neither the service nor the gateway's journal has it.",
   )
   externalId?: string | null;
 
@@ -64,6 +64,9 @@ export abstract class PayoutResource extends Node {
   @NullableField('The amount of the create call; null unless this gateway created the payout.', () => Amount)
   amount?: Amount | null;
 
-  @NullableField('The decline; null unless FAILED. Never a GraphQL error.', () => TransactionError)
+  @NullableField(
+    'Why the payout failed; null unless its status is FAILED. A failure is not in the errors of the response.',
+    () => TransactionError,
+  )
   error?: TransactionError | null;
 }

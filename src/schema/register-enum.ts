@@ -1,9 +1,9 @@
 import { registerEnumType } from 'type-graphql';
 
 /** Union type of the values of an enum that was created by registerEnum(). */
-export type EnumValue<E> = E[keyof E];
+export type ValueOf<E> = E[keyof E];
 
-/** Registers a GraphQL enum. `values` maps each enum value to its description. */
+/** Registers a GraphQL enum. Returns an object with one property for each value; its name is also its value. */
 export function registerEnum<V extends string>(
   name: string,
   description: string,

@@ -11,13 +11,13 @@ import { Field } from 'type-graphql';
 import { containsKnownSchemePan } from '../redaction/pan';
 import { passesLuhn } from '../shared/luhn';
 import { isPrintable } from '../shared/text';
-import type { InputRule } from './input-rules';
+import type { InputRuleName } from './input-rules';
 
 // This file has the rules of input fields, as class-validator decorators. Their messages never contain the value.
 
 /** Creates a validation rule. `name`: its name in FieldError.rule. `test` gets the value and the whole input object. */
 const Rule = (
-  name: InputRule,
+  name: InputRuleName,
   message: string,
   test: (value: unknown, input: Record<string, unknown>) => boolean,
 ): PropertyDecorator =>
@@ -31,13 +31,17 @@ const Rule = (
 
 /** Creates a validation rule for a text field. Values other than strings violate the rule. */
 export const TextRule = (
-  name: InputRule,
+  name: InputRuleName,
   message: string,
   test: (text: string, input: Record<string, unknown>) => boolean,
 ): PropertyDecorator =>
   Rule(name, message, (value, input) => typeof value === 'string' && test(value, input));
 
-const ObjectRule = (name: InputRule, message: string, test: (object: object) => boolean): PropertyDecorator =>
+const ObjectRule = (
+  name: InputRuleName,
+  message: string,
+  test: (object: object) => boolean,
+): PropertyDecorator =>
   Rule(name, message, (value) => typeof value === 'object' && value !== null && test(value));
 
 const combineDecorators =
@@ -138,7 +142,7 @@ export const IsExpiryYear = (): PropertyDecorator =>
     TextRule('expiryYear', 'must be a year from 2000 to 2099.', (text) => /^20\d{2}$/.test(text)),
     TextRule(
       'notExpired',
-      'must not be in the past in combination with expiryMonth.',
+      'must not be in the past: with this expiryMonth, the card has expired.',
       (text, card) => !hasExpired(Number(card['expiryMonth']), Number(text)),
     ),
   );
@@ -146,7 +150,7 @@ export const IsExpiryYear = (): PropertyDecorator =>
 export const IsMaskedPan = (): PropertyDecorator =>
   TextRule(
     'maskedPan',
-    'must be a masked card number: four to six first digits, 4 to 11 mask characters (*, X or •), four last digits. Never send a full card number.',
+    'must be a masked card number: the first four to six digits, 4 to 11 mask characters (*, X or •), the last four digits. Never send a full card number.',
     (text) => /^\d{4,6}[*xX•]{4,11}\d{4}$/.test(text.replace(/[ -]/g, '')),
   );
 
@@ -162,12 +166,12 @@ export const ExcludesFields = (...otherFields: string[]): PropertyDecorator =>
  * Whether `test` accepts all field names, strings and numbers in a JSON value. False if the value is nested more than 8
  * levels deep.
  */
-function everyText(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
+function allTextsPass(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
   if (depth > 8) return false;
   if (typeof value === 'string') return test(value);
   if (typeof value === 'number') return test(String(value));
   if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, nested]) => test(name) && everyText(nested, test, depth + 1));
+  return Object.entries(value).every(([name, nested]) => test(name) && allTextsPass(nested, test, depth + 1));
 }
 
 /**
@@ -190,13 +194,13 @@ export const IsCustomFields = (): PropertyDecorator =>
     ObjectRule(
       'printable',
       'must not be nested deeper than 8 levels or contain control characters.',
-      (fields) => everyText(fields, isPrintable),
+      (fields) => allTextsPass(fields, isPrintable),
     ),
     // Do not search a value that is too large: the search is slow, and the rule `size` rejects the value anyway.
     ObjectRule(
       'noCardNumber',
       'must not contain anything that looks like a full card number.',
-      (fields) => !isWithinSizeLimit(fields) || everyText(fields, (text) => !hasCardNumber(text)),
+      (fields) => !isWithinSizeLimit(fields) || allTextsPass(fields, (text) => !hasCardNumber(text)),
     ),
   );
 

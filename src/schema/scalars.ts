@@ -11,9 +11,9 @@ import {
 import { isInexactInteger } from '../redaction/text';
 import { isUuid } from '../shared/uuid';
 import { isObject } from '../shared/wire-object';
-import type { ValueRule } from './value-rules';
+import type { ValueRuleName } from './value-rules';
 
-type RuleWithMessage = readonly [name: ValueRule, message: string];
+type RuleWithMessage = readonly [name: ValueRuleName, message: string];
 
 /**
  * Creates the error for a value that a scalar rejects. The message states the rule, never the value. The error must be
@@ -31,8 +31,8 @@ interface StringScalarDefinition {
   ruleWithMessage: RuleWithMessage;
   /** Returns the normalised value; undefined if the text is invalid. */
   parse(text: string): string | undefined;
-  /** Returns the name of the rule that an invalid text violates. Default: the name in `rule`. */
-  findViolatedRule?(text: string): ValueRule;
+  /** Returns the name of the rule that an invalid text violates. Default: the name in `ruleWithMessage`. */
+  findViolatedRule?(text: string): ValueRuleName;
 }
 
 /** Creates a scalar with string values. Checks and normalises only input; output is returned unchanged. */
@@ -74,7 +74,7 @@ export function normalizeDecimal(text: string): string | undefined {
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.padEnd(2, '0')}`;
 }
 
-function findViolatedDecimalRule(text: string): ValueRule {
+function findViolatedDecimalRule(text: string): ValueRuleName {
   if (/^-\d{1,15}(\.\d{1,2})?$/.test(text) || DECIMAL_PATTERN.test(text)) return 'positive';
   return /^\d{1,15}\.\d{3,}$/.test(text) ? 'decimalPlaces' : 'decimal';
 }
@@ -82,7 +82,7 @@ function findViolatedDecimalRule(text: string): ValueRule {
 export const Decimal = createStringScalar({
   name: 'Decimal',
   description:
-    'A decimal number as a string. Input: a number above zero, with up to 15 digits before the point and at most two after it. A JSON or GraphQL number is rejected. The gateway sends two decimals to the service, for example "5.50" for "5.5". Output: exactly as the service sent it.',
+    'A decimal number as a string. Input: a number above zero, with up to 15 digits before the point and at most two after it. A JSON or GraphQL number is rejected. The gateway sends two decimals to the service, for example "5.50" for "5.5". Output: exactly as the service sent it, or with two decimals if it comes from the create call.',
   ruleWithMessage: [
     'decimal',
     'must be a string with a decimal number above zero: up to 15 digits before the point and at most two after it, for example 10.00.',
@@ -136,7 +136,7 @@ const JSON_OBJECT_RULE: RuleWithMessage = [
 ];
 const EXACT_NUMBER_RULE: RuleWithMessage = [
   'exactNumber',
-  'must not contain a number that a JSON number cannot represent exactly, such as an integer of 17 digits: send it as text.',
+  'must not contain a number that double precision (IEEE 754) may not represent exactly, such as an integer of 17 digits: send it as a string.',
 ];
 
 /**
@@ -156,15 +156,15 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
   for (let depth = 0; valuesAtDepth.length > 0; depth += 1) {
     if (depth > MAX_NESTING_DEPTH) throw invalidValueError(JSON_OBJECT_RULE, node);
     if (valuesAtDepth.some(isInexactNumber)) throw invalidValueError(EXACT_NUMBER_RULE, node);
-    valuesAtDepth = valuesAtDepth.flatMap((nested): unknown[] =>
-      typeof nested === 'object' && nested !== null ? Object.values(nested) : [],
+    valuesAtDepth = valuesAtDepth.flatMap((nestedValue): unknown[] =>
+      typeof nestedValue === 'object' && nestedValue !== null ? Object.values(nestedValue) : [],
     );
   }
   return value;
 }
 
 /** Returns a number's digits without the exponent and the leading and trailing zeros: "15" for "01.50" and "15e3". */
-const significantDigits = (text: string): string => text.replace(/e.*|\D/gi, '').replace(/^0+|0+$/g, '');
+const normalizedSignificand = (text: string): string => text.replace(/e.*|\D/gi, '').replace(/^0+|0+$/g, '');
 
 /** Maximum number of characters in a number literal. Longer literals are rejected, because they are slow to compare. */
 const MAX_NUMBER_LENGTH = 64;
@@ -173,7 +173,8 @@ const MAX_NUMBER_LENGTH = 64;
 function assertExactNumber(node: IntValueNode | FloatValueNode): void {
   const text = node.value;
   const isExact =
-    text.length <= MAX_NUMBER_LENGTH && significantDigits(text) === significantDigits(String(Number(text)));
+    text.length <= MAX_NUMBER_LENGTH &&
+    normalizedSignificand(text) === normalizedSignificand(String(Number(text)));
   if (!isExact) throw invalidValueError(EXACT_NUMBER_RULE, node);
 }
 

@@ -1,6 +1,6 @@
 import { Field, ID, Int, InterfaceType, ObjectType } from 'type-graphql';
 import { NullableField } from './nullable-field';
-import { registerEnum, type EnumValue } from './register-enum';
+import { registerEnum, type ValueOf } from './register-enum';
 import { UUID } from './scalars';
 
 export const UserErrorCode = registerEnum(
@@ -11,11 +11,12 @@ export const UserErrorCode = registerEnum(
       'InvalidInputError: the input violates a rule (see fields); this call created or confirmed nothing.',
     REJECTED_BY_SERVICE: 'RejectedByServiceError: this call created or confirmed nothing.',
     IDEMPOTENCY_CONFLICT: 'IdempotencyConflictError: the key belongs to a call with another input.',
-    REQUEST_IN_PROGRESS: 'RequestInProgressError: the same call is in progress.',
+    REQUEST_IN_PROGRESS:
+      'RequestInProgressError: a call with the same key, or a confirm of the same payment, is in progress.',
     OUTCOME_UNKNOWN: 'OutcomeUnknownError: the call may or may not have been carried out.',
   },
 );
-export type UserErrorCode = EnumValue<typeof UserErrorCode>;
+export type UserErrorCode = ValueOf<typeof UserErrorCode>;
 
 @InterfaceType({
   description:
@@ -52,7 +53,7 @@ export class InvalidInputError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The service rejected the request (4xx except 401, 408, 409, 425, 429). For a create: nothing was created, and the key may be used again. For a confirm: this confirm was not carried out, but an earlier one may have been. Look the payment up first.',
+    'The service rejected the request (4xx except 401, 408, 409, 425, 429). For a create: nothing was created, and the key may be used again. For a confirm: this confirm was not carried out, but an earlier one may have been. Look the payment up before you confirm again.',
 })
 export class RejectedByServiceError extends UserError {
   override code = UserErrorCode.REJECTED_BY_SERVICE;
@@ -107,7 +108,8 @@ export const rejectedCreateError = (httpStatus: number, message: string): Reject
   Object.assign(new RejectedByServiceError(), { message, httpStatus });
 
 /**
- * Returns the error for a rejected confirm. Adds to the service's message that the payment may be confirmed or paid.
+ * Returns the error for a rejected confirm. Adds to the service's message that an earlier confirm may have succeeded,
+ * or that the payer may have paid.
  */
 export const rejectedConfirmError = (httpStatus: number, message: string): RejectedByServiceError =>
   rejectedCreateError(
@@ -117,14 +119,14 @@ export const rejectedConfirmError = (httpStatus: number, message: string): Rejec
 
 /**
  * Returns the error for a create whose idempotency key belongs to an earlier call with another input or mutation.
- * @param differingParts names of the parts of the input that differ; empty if all parts that the journal stores are
- * equal, so that only a description, a URL or a detail of the method can differ
+ * @param differingParts parts of the input that differ, in words for the caller; empty if all parts that the journal
+ * stores are equal, so that only a description, a URL or a detail of the method can differ
  */
 export const idempotencyConflictError = (differingParts: readonly string[]): IdempotencyConflictError =>
   Object.assign(new IdempotencyConflictError(), {
-    message: `The idempotency key belongs to an earlier call with another ${
-      differingParts.join(', ') || 'description, URL or detail of the method'
-    }, which may have moved money. Query attempt(idempotencyKey) first; use a new key only for a different payment or payout.`,
+    message: `An earlier call with this idempotency key, which may have moved money, had another ${
+      differingParts.join(' and ') || 'description, URL or detail of the method'
+    }. Query attempt(idempotencyKey) first; use a new key only for a different payment or payout.`,
   });
 
 export const inProgressCreateError = (): RequestInProgressError =>
@@ -150,7 +152,7 @@ export const unknownCreateOutcomeError = ({
   externalId: string;
 }): OutcomeUnknownError =>
   Object.assign(new OutcomeUnknownError(), {
-    message: `The ${kind} may or may not have been created; the gateway is looking it up. Repeat the call later with the same key, never with a new one. If it stays unknown, ask the operator to record the outcome.`,
+    message: `The ${kind} may or may not have been created; the gateway is looking it up. Repeat the call later with the same key, never with a new one. If the outcome stays unknown, ask the operator to record it.`,
     idempotencyKey: key,
     externalId,
   });

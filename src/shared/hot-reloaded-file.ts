@@ -8,15 +8,15 @@ interface HotReloadedFileOptions<T> {
   path: string;
   /**
    * Parses `text`, the content of the file. May read other files with `readReferencedFile`; these files are then
-   * watched, too. If it throws an error, the message must contain no secrets, because the message is logged. A
-   * SyntaxError is an exception: its message is never shown (see describeFileError).
+   * watched, too. If it throws an error, the message must contain no secrets, because the message is logged. Only a
+   * SyntaxError may have any message, because describeFileError() omits it.
    */
   parse(text: string, readReferencedFile: (referencedPath: string) => string): T;
   /**
-   * Called after a reload. If the reload failed, `applied` is false, and the old value stays. If the reload succeeded,
-   * `applied` is true. Not called if the content is unchanged and the previous reload succeeded, too.
+   * Called after a reload. If the reload failed, `isApplied` is false, and the old value stays. If the reload
+   * succeeded, `isApplied` is true. Not called if the content is unchanged and the previous reload succeeded, too.
    */
-  onReload(event: { applied: true } | { applied: false; why: string }): void;
+  onReload(event: { isApplied: true } | { isApplied: false; why: string }): void;
 }
 
 /**
@@ -37,7 +37,7 @@ interface ReadResult<T> {
   statVersionByPath: Map<string, string>;
   /** Digest of the contents of all files; undefined if a file could not be read or parsed. */
   digest: string | undefined;
-  outcome: { value: T } | { error: unknown };
+  valueOrError: { value: T } | { error: unknown };
 }
 
 /** The parsed content of a file. The file is read again whenever it or a file that it references changes. */
@@ -55,8 +55,8 @@ export class HotReloadedFile<T> {
   /** Throws if the file cannot be read or parsed. */
   constructor(private readonly options: HotReloadedFileOptions<T>) {
     this.#lastReadResult = readUntilStable(options);
-    if ('error' in this.#lastReadResult.outcome) throw this.#lastReadResult.outcome.error;
-    this.#value = this.#lastReadResult.outcome.value;
+    if ('error' in this.#lastReadResult.valueOrError) throw this.#lastReadResult.valueOrError.error;
+    this.#value = this.#lastReadResult.valueOrError.value;
     this.#schedulePoll(POLL_INTERVAL_MS);
   }
 
@@ -88,12 +88,12 @@ export class HotReloadedFile<T> {
   #reload(): void {
     const digestBefore = this.#lastReadResult.digest;
     this.#lastReadResult = readUntilStable(this.options);
-    const { digest, outcome } = this.#lastReadResult;
-    if ('error' in outcome) {
-      this.options.onReload({ applied: false, why: describeFileError(outcome.error) });
+    const { digest, valueOrError } = this.#lastReadResult;
+    if ('error' in valueOrError) {
+      this.options.onReload({ isApplied: false, why: describeFileError(valueOrError.error) });
     } else if (digest !== digestBefore) {
-      this.#value = outcome.value;
-      this.options.onReload({ applied: true });
+      this.#value = valueOrError.value;
+      this.options.onReload({ isApplied: true });
     }
   }
 }
@@ -123,9 +123,9 @@ function readOnce<T>({ path, parse }: HotReloadedFileOptions<T>): ReadResult<T> 
   };
   try {
     const value = parse(readFile(path), readFile);
-    return { statVersionByPath, digest: hash.digest('hex'), outcome: { value } };
+    return { statVersionByPath, digest: hash.digest('hex'), valueOrError: { value } };
   } catch (error) {
-    return { statVersionByPath, digest: undefined, outcome: { error } };
+    return { statVersionByPath, digest: undefined, valueOrError: { error } };
   }
 }
 
@@ -148,8 +148,8 @@ const readStatVersion = (path: string): Promise<string> =>
  * quotes the file.
  */
 export function describeFileError(error: unknown): string {
-  if (error instanceof SyntaxError) return 'it is not JSON';
+  if (error instanceof SyntaxError) return 'the file is not JSON';
   const code = errorCode(error);
-  if (code !== 'unknown') return `it cannot be read (${code})`;
-  return error instanceof Error ? error.message : 'it cannot be used';
+  if (code !== 'unknown') return `the file cannot be read (${code})`;
+  return error instanceof Error ? error.message : 'the file cannot be used';
 }

@@ -18,7 +18,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8Decoder.decode(bytes);
   } catch {
-    throw new StrictJsonError('it is not UTF-8');
+    throw new StrictJsonError('the text is not UTF-8');
   }
 }
 
@@ -29,7 +29,7 @@ export const readTextFile = (filePath: string): string => decodeUtf8(readFileSyn
  * Parses JSON. Throws a SyntaxError if the text is not JSON, and a StrictJsonError if an object has two fields of the
  * same name.
  */
-export function parseJson(text: string): unknown {
+export function parseStrictJson(text: string): unknown {
   const parsed: unknown = JSON.parse(text);
   if (hasDuplicateFields(text, parsed)) throw new StrictJsonError('an object contains the same field twice');
   return parsed;

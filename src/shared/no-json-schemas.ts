@@ -1,4 +1,4 @@
-function throwSchemaBug(): never {
+function throwJsonSchemaBug(): never {
   throw new Error(
     'Bug in the gateway: a route has a JSON schema, but its server was created with noJsonSchemas.',
   );
@@ -9,5 +9,5 @@ function throwSchemaBug(): never {
  * does not load its schema compilers, which would take 0.1 s.
  */
 export const noJsonSchemas = {
-  compilersFactory: { buildValidator: () => throwSchemaBug, buildSerializer: () => throwSchemaBug },
+  compilersFactory: { buildValidator: () => throwJsonSchemaBug, buildSerializer: () => throwJsonSchemaBug },
 };

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * Runs a function outside the async context of any request, so that the spans and log lines of work that requests share
- * are not part of one request.
+ * Runs a function outside the async context of any request. For work that several requests share: its spans and log
+ * lines must not belong to one of these requests.
  */
 export const runOutsideRequests = AsyncLocalStorage.snapshot();

@@ -39,7 +39,7 @@ const RESERVED_CHARACTERS_RULE =
 const POSTGRES_URL_PATTERN = /^(postgres(?:ql)?:\/\/)(?=.)(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/;
 const HOST_PATTERN = /^(\[[\da-f:.]+\]|[\w.-]{1,253})(?::(.*))?$/i;
 
-/** Allowed parameters with their allowed values; null: any value. */
+/** Allowed parameters with their allowed values; null: checkParameters() allows any value. */
 const ALLOWED_POSTGRES_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = new Map([
   ['sslmode', ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']],
   ['ssl', ['true', '1', '0']],
@@ -61,7 +61,10 @@ function checkParameters(parameters: URLSearchParams): void {
     const allowedValues = ALLOWED_POSTGRES_PARAMETERS.get(name);
     const shownName = /^\w{1,63}$/.test(name) ? name : 'one parameter';
     const knownNames = [...ALLOWED_POSTGRES_PARAMETERS.keys()].join(', ');
-    requireThat(allowedValues !== undefined, `only known parameters; ${shownName} is none of ${knownNames}`);
+    requireThat(
+      allowedValues !== undefined,
+      `only known parameters; ${shownName} is not one of ${knownNames}`,
+    );
     requireThat(allowedValues?.includes(value) ?? true, `${name} to be one of ${allowedValues?.join(', ')}`);
   }
 }
@@ -96,7 +99,7 @@ export function parsePostgresUrl(text: string): PostgresUrl {
   const hasHostOrPortParameter = searchParams.has('host') || searchParams.has('port');
   requireThat(
     hasOneHost || !hasHostOrPortParameter,
-    'no parameters host and port, as several hosts precede the path',
+    'no parameters host and port, because the URL already names several hosts',
   );
   return {
     connectionString: normalizeSslMode(connectionString),
@@ -135,11 +138,14 @@ function parseConnectionParameters(parameters: URLSearchParams, hasOneHost: bool
     parameters.get('target_session_attrs') ?? (hasOneHost ? 'any' : 'read-write');
   requireThat(
     isTargetSessionAttributes(targetSessionAttributes) && (hasOneHost || targetSessionAttributes !== 'any'),
-    'target_session_attrs to be read-write or primary, because the gateway writes; any is for a single host',
+    'target_session_attrs to be read-write or primary, because the gateway writes; any is allowed only with a single host',
   );
   const loadBalancing = parameters.get('load_balance_hosts') ?? 'disable';
   const triesHostsInOrder = hasOneHost || loadBalancing === 'disable';
-  requireThat(triesHostsInOrder, 'load_balance_hosts to be disable, because hosts are tried in their order');
+  requireThat(
+    triesHostsInOrder,
+    'load_balance_hosts to be disable, because the gateway tries several hosts in the given order',
+  );
   const timeoutText = (hasOneHost ? null : parameters.get('connect_timeout')) ?? DEFAULT_CONNECT_TIMEOUT_TEXT;
   const timeoutSeconds = /^\d{1,2}$/.test(timeoutText) ? Number(timeoutText) : 0;
   const isValidTimeout = timeoutSeconds >= 1 && timeoutSeconds <= MAX_CONNECT_TIMEOUT_SECONDS;
@@ -148,13 +154,13 @@ function parseConnectionParameters(parameters: URLSearchParams, hasOneHost: bool
 }
 
 /** Throws a PostgresUrlError if a connection string is invalid or a TLS file that it names is not readable. */
-export function requirePostgresUrl(text: string): void {
+export function checkPostgresUrl(text: string): void {
   const { searchParams: parameters } = new URL(parsePostgresUrl(text).connectionString);
   for (const parameterName of ['sslrootcert', 'sslcert', 'sslkey']) {
-    const filePath = parameters.get(parameterName);
-    if (filePath === null) continue;
+    const tlsFilePath = parameters.get(parameterName);
+    if (tlsFilePath === null) continue;
     try {
-      accessSync(filePath, constants.R_OK);
+      accessSync(tlsFilePath, constants.R_OK);
     } catch (error) {
       throw new PostgresUrlError(`expected ${parameterName} to name a readable file (${errorCode(error)})`);
     }

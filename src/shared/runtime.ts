@@ -4,8 +4,9 @@ import { nextEventLoopTurn } from './next-turn';
 import type { Timer } from './clock';
 
 /**
- * Deadlines of calls to the payment service and the journal, event loop turns, and random values. These deadlines do not
- * use a Clock, because tests advance a Clock by hours while calls are in flight. Only test/simulation replaces it.
+ * Time, timers, event loop turns and random values for code that must not use a Clock: deadlines of calls to the
+ * payment service and the journal, pauses between retries, and the order of requests. Tests advance a Clock by hours
+ * while calls are in flight. Only tests replace systemRuntime.
  */
 export interface Runtime {
   /** Returns monotonic time: milliseconds since an arbitrary time, for durations and deadlines. */

@@ -37,7 +37,7 @@ describe('The safety checks that fuzz tests apply to responses and log lines', (
   });
 
   test.each(['{"a":1}\n{"b":2}\n', 'hello\n', '{"a":"\x1b[2J"}\n', '{"a":"\u2028"}\n'])(
-    'reject the log line %j, which is not one JSON object without hidden characters',
+    'reject a log line that is not exactly one JSON object, or that has hidden characters: %j',
     (line) => expect(logLineProblem(line)).toBeDefined(),
   );
 });

@@ -82,7 +82,7 @@ describeStores('The audit log', (rigs) => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  test('has one line for a payment of unknown outcome that is settled as not sent', async () => {
+  test('has one line for an unknown outcome that the recovery job records as not sent', async () => {
     const key = newKey();
     await loseResponse(first, 'payment', key);
     first.clock.advance(SETTLE);

@@ -113,7 +113,7 @@ test('The audit log does not redact a numeric client name or idempotency key out
   }
 });
 
-test('The audit log does not redact UUIDs and amounts whose digits happen to form a card number', () => {
+test('The audit log does not redact a UUID whose digits form a card number, or an amount that forms one only with its decimals', () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   // Digits of these UUIDs pass the checks for card numbers.

@@ -77,7 +77,7 @@ test('audit verify without arguments checks the file of AUDIT_LOG_FILE, by defau
   expect(JSON.parse(out)).toMatchObject({ files: [{ lines: 5 }] });
 });
 
-test('audit verify requires several files in chronological order, and finds an expected seal in any of them', async () => {
+test('audit verify accepts several files only in chronological order, and finds an expected seal in any of them', async () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   log.recordMutation(entry());

@@ -28,7 +28,7 @@ const fileWith = (...clients: TestClientKey[]): string => fileOf(clientKeysText(
 const newFile = (): string => path.join(temporaryFolder(), 'clients.json');
 
 describe('client-key new', () => {
-  test('prints a new key once, and its file entry, which has every scope except cards:direct', async () => {
+  test('prints a new key exactly once, and an entry for CLIENT_KEYS_FILE that has every scope except cards:direct', async () => {
     const [ran, again] = [await clientKey('new', 'shop'), await clientKey('new', 'shop')];
     expect(ran).toMatchObject({ code: 0, err: '' });
     const key = keyIn(ran);

@@ -137,7 +137,7 @@ describe('A gateway with the sandbox and client keys', () => {
     ['text/html;q=0.1, application/json', '401'],
     ['text/html-ish, application/json', '401'],
     ['', '401'],
-  ])('responds to a GET without a key and with the header accept: "%s" with %s', async (accept, expected) => {
+  ])('responds to a GET without a key whose Accept header is "%s" with %s', async (accept, expected) => {
     const isPage = expected === 'the landing page';
     const bare = await get(client, {}, { accept });
     for (const query of [LOOKUP, '{', '{ __schema { queryType { name } } }']) {

@@ -100,7 +100,7 @@ describe('Full card numbers', () => {
   test.each([
     ['createPayment', PAYMENT_CARDS],
     ['createPayout', PAYOUT_CARDS],
-  ])('in the input of %s require the scope cards:direct in addition', async (field, scopes) => {
+  ])('in the input of %s also require the scope cards:direct', async (field, scopes) => {
     const call = GATEWAY_CALLS.find((each) => each.field === field && each.also)!;
     await expectAllowed(scopes, call);
     harness.service.requests.length = 0;
@@ -108,7 +108,7 @@ describe('Full card numbers', () => {
     expect(harness.logLines.join('')).not.toContain('4111111111111111');
   });
 
-  test('do not reach the audit log in the idempotency key of a refused create', async () => {
+  test('do not reach the audit log: if cards:direct is missing, the entry has no idempotency key', async () => {
     const { input } = validCall('createPayment', 'card');
     for (const idempotencyKey of ['4111x1111x1111x1111', '123']) {
       const refused = await harness.client.request(

@@ -86,7 +86,7 @@ describe('A user with scopes for its own transactions (:own)', () => {
     expect(lookups.map(({ parameters }) => parameters.get('external_id'))).toEqual([null, null]);
   });
 
-  test('gets null for payments of other users in a list lookup, in the requested order', async () => {
+  test('gets the payments of a list lookup in the requested order, with null for those of other users', async () => {
     const { transactionId } = await harness.create('payment', OTHER);
     const query = `query Q($c: UUID!, $t: [UUID!]!) { payments(channel: $c, transactionIds: $t) { ${FIELDS} } }`;
     const variables = { c: OURS, t: [transactionId, order.transactionId, transactionId] };

@@ -92,7 +92,7 @@ describeInBrowser('In a browser,', (browser) => {
 
     afterEach(async () => {
       await browser.closePages();
-      shop.sandbox.control.reset();
+      shop.sandbox.controlPlane.reset();
     });
 
     /** Waits until the console shows this state of its connection, such as `Live.` */
@@ -139,7 +139,7 @@ describeInBrowser('In a browser,', (browser) => {
       await page.getByLabel('Fault').selectOption('status');
       await page.getByLabel('HTTP status').fill('422');
       await press(page, 'Inject');
-      expect(shop.sandbox.control.faults()).toHaveLength(1);
+      expect(shop.sandbox.controlPlane.faults()).toHaveLength(1);
       await expect(shop.sell()).rejects.toThrow('"httpStatus":422');
       await shop.sell();
       await press(page, 'Remove transactions and faults');
@@ -156,15 +156,15 @@ describeInBrowser('In a browser,', (browser) => {
       const { transactionId } = await shop.sell();
       const row = rowOf(page, transactionId);
       await row.getByText('pending').waitFor();
-      shop.sandbox.control.settle(transactionId);
+      shop.sandbox.controlPlane.settle(transactionId);
       await row.getByText('completed').waitFor();
       const transitions = rowOf(page, transactionId, 'transitions').locator('.status');
       expect(await transitions.allInnerTexts()).toEqual(['pending', 'completed', '', 'pending']);
-      shop.sandbox.control.inject({ operation: 'lookup', fault: 'cut_after', times: 2 });
+      shop.sandbox.controlPlane.inject({ operation: 'lookup', fault: 'cut_after', times: 2 });
       await page.getByText('cut_after for 2').waitFor();
-      shop.sandbox.control.advance(60_000);
+      shop.sandbox.controlPlane.advance(60_000);
       await page.locator('#clock').getByText('1 min').waitFor();
-      shop.sandbox.control.reset();
+      shop.sandbox.controlPlane.reset();
       await row.waitFor({ state: 'detached' });
       expect(await page.getByText('cut_after for 2').count()).toBe(0);
       expect(await page.evaluate('globalThis.loadedOnce')).toBe(true);
@@ -296,11 +296,11 @@ describeInBrowser('In a browser,', (browser) => {
         const { page, requested } = opened;
         await run(page);
         await responded(page, status('PENDING'));
-        const [{ transactionId = '' } = {}] = openSandbox.control.transactions(1);
+        const [{ transactionId = '' } = {}] = openSandbox.controlPlane.transactions(1);
         await page.evaluate('globalThis.isSamePage = true');
         await runTab(page, 'WatchPayment', transactionId.slice(0, 8));
         await responded(page, status('PENDING'));
-        openSandbox.control.settle(transactionId);
+        openSandbox.controlPlane.settle(transactionId);
         await responded(page, status('COMPLETED'));
         // The subscription has ended: the button shows "execute" again.
         await page.getByRole('button', { name: /^Execute query/ }).waitFor();
@@ -317,7 +317,7 @@ describeInBrowser('In a browser,', (browser) => {
         expect(sockets).toEqual([`${open.url.replace('http', 'ws')}/graphql`]);
       });
 
-      test('names the operation that has to run first, and then inserts the id that this operation returned', async () => {
+      test('names the create that has to run before a confirm, and inserts the id that this create returned', async () => {
         const { page } = opened;
         await runTab(page, 'ConfirmUpi', 'CreateUpi');
         expect(await page.locator('.result-window').innerText()).not.toContain('stack');
@@ -419,8 +419,8 @@ describeInBrowser('In a browser,', (browser) => {
         opened.push(await openSample(sample, { ...guarded, url: shop.gateway.url }));
       opened.push(await openSample(WITHOUT_TOKEN, { ...unguarded, url: `${open.url}/graphql` }));
       for (const { page } of opened) await showing(page, 'PENDING');
-      shop.sandbox.control.settle(guarded.transactionId);
-      openSandbox.control.settle(unguarded.transactionId);
+      shop.sandbox.controlPlane.settle(guarded.transactionId);
+      openSandbox.controlPlane.settle(unguarded.transactionId);
       for (const { page, problems } of opened) {
         await showing(page, 'COMPLETED');
         expect(await states(page)).toEqual(['PENDING', 'COMPLETED']);
@@ -428,7 +428,7 @@ describeInBrowser('In a browser,', (browser) => {
       }
     });
 
-    test('reconnect when the gateway is restarted (the sample without a token)', async () => {
+    test('that need no token reconnect when the gateway is restarted', async () => {
       const start = (port = '0') =>
         startOpenGateway(openSandbox.url, { ...settings, PORT: port }).then(closeAfterTests);
       const first = await start();
@@ -437,7 +437,7 @@ describeInBrowser('In a browser,', (browser) => {
       const { page } = await openSample(WITHOUT_TOKEN, watched);
       await showing(page, 'PENDING');
       await first.close();
-      openSandbox.control.settle(transactionId);
+      openSandbox.controlPlane.settle(transactionId);
       await start(new URL(first.url).port);
       await showing(page, 'COMPLETED');
       expect(await states(page)).toEqual(['PENDING', 'COMPLETED']);
@@ -462,7 +462,7 @@ describeInBrowser('In a browser,', (browser) => {
       return all.filter(([id]) => id === transactionId).map(([, status]) => status);
     };
     await until(taken, ({ length }) => length === 1);
-    shop.sandbox.control.settle(transactionId);
+    shop.sandbox.controlPlane.settle(transactionId);
     await shop.lookUp(transactionId);
     expect(await until(taken, ({ length }) => length === 2)).toEqual(['PENDING', 'COMPLETED']);
     await browser.closePages();

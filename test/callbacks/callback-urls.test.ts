@@ -55,7 +55,7 @@ describe('The callback URL of a create', () => {
     }
   });
 
-  test('is not sent without PUBLIC_URL, and is never sent in a confirm', async () => {
+  test('is not sent if neither PUBLIC_URL nor callbackUrl is set, and is never sent in a confirm', async () => {
     const confirms = await requestsOf(harness, [validCall('confirmPayment', 'upi')]);
     expect(confirms.filter(({ method }) => method === 'POST')).toHaveLength(1);
     const calls = CREATES.map((call) => again(call));
@@ -103,14 +103,14 @@ test('A callback of the sandbox after a payment on the hosted page updates the s
   const { transactionId = '', redirectUrl } = data.done.payment;
   const watching = await watchPayment(webSocketClient(client), transactionId).received(1);
   clock.advance(1000);
-  const before = sandbox.control.counts().payment.lookups;
+  const before = sandbox.controlPlane.counts().payment.lookups;
   await fetch(`${redirectUrl}/pay`, { method: 'POST', redirect: 'manual' });
   await until(() => {
     clock.advance(0);
     return watching.completed;
   });
   expect(watching.statuses).toEqual(['PENDING', 'COMPLETED']);
-  expect(sandbox.control.counts().payment.lookups).toBe(before + 1);
+  expect(sandbox.controlPlane.counts().payment.lookups).toBe(before + 1);
 });
 
 const SECRET = 'a secret that all instances share';

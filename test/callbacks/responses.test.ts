@@ -119,7 +119,7 @@ describe('The token in the path of a callback', () => {
     ['/callbacks/', []],
     ['/callbacks/token/more', []],
     ['/callbacks//token', []],
-  ])('is the only segment after /callbacks/, without decoding: %s gives %j', async (target, expected) => {
+  ])('is read undecoded from the only segment after /callbacks/: %s gives %j', async (target, expected) => {
     for (const method of ['GET', 'OPTIONS', 'PURGE']) {
       expect((await exchange([bare(`${method} ${target}`)])).statuses).toEqual([204]);
       expect(read.splice(0)).toEqual(expected);

@@ -192,7 +192,7 @@ describePostgres('The PostgreSQL connection for change notifications', () => {
     ]);
   });
 
-  test('sends the last 20,000 queued changes once it is established', async () => {
+  test('sends only the newest 20,000 queued changes when it is established', async () => {
     const proxy = await closedProxy();
     const clock = new AdvancingClock(systemClock);
     const [two, three] = [start(), start()];
@@ -315,7 +315,7 @@ describePostgres('Closing the change notifier', () => {
     expect([...one.reached, ...two.reached]).toEqual([]);
   });
 
-  test('leaves no connection or timer at any moment of a connection attempt', async () => {
+  test('at any moment of a connection attempt leaves no connection or timer', async () => {
     for (let turns = 0; turns < 40; turns += 1) {
       const one = start(clock);
       one.feed.publish(newChange());

@@ -31,7 +31,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     expect(lookupsOf(harness, young)).toBeGreaterThan(lookupsOf(harness, old));
   });
 
-  test('are rare for a MISPAID payment, and still record its next change', async () => {
+  test('have the interval of POLL_INTERVALS_MISPAID for a MISPAID payment, and still record its next change', async () => {
     const recorded = await follow({ POLL_INTERVALS_MISPAID: '60s' });
     recorded.move({ status: 'mispaid', state: null });
     await recorded.advanceUntil('MISPAID');

@@ -15,7 +15,7 @@ const firstStates = (recorded: Recorded): Promise<string[]> =>
     ({ length }) => length > 0,
   );
 
-describeSqlite('The following of transactions', (harnesses) => {
+describeSqlite('The transaction follower', (harnesses) => {
   test.each([
     ['payment', [WAITING, CONFIRMED, 'COMPLETED']],
     ['payout', ['PROCESSING', 'COMPLETED']],
@@ -51,7 +51,7 @@ describeSqlite('The following of transactions', (harnesses) => {
     expect(await recorded.advanceUntil(CONFIRMED)).toEqual([WAITING, CONFIRMED]);
   });
 
-  test('is resumed by another gateway on the same journal', async () => {
+  test('continues on another gateway with the same journal', async () => {
     const first = await Recorded.start(harnesses, FOLLOW);
     await first.harness.close();
     const { service, clock } = first.harness;
@@ -60,7 +60,7 @@ describeSqlite('The following of transactions', (harnesses) => {
     expect(await first.advanceUntil('FAILED')).toEqual([WAITING, 'FAILED']);
   });
 
-  test('ends after FOLLOW_DAYS, but a later lookup by a caller still records the change', async () => {
+  test('stops after FOLLOW_DAYS, but a later lookup by a caller still records the change', async () => {
     const recorded = await Recorded.start(harnesses, FOLLOW);
     const { harness } = recorded;
     await advance(harness, DAY_MS, 10 * 60_000);

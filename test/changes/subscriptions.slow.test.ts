@@ -123,7 +123,7 @@ describeSqlite('A cursor older than CHANGES_RETENTION_DAYS', (harnesses) => {
     expect(watching.values).toEqual([]);
   });
 
-  test.each(['GET', 'POST'] as const)('as Last-Event-ID ends an event stream by %s', async (method) => {
+  test.each(['GET', 'POST'] as const)('as Last-Event-ID of a %s ends its event stream', async (method) => {
     const stream = await openStream(from(), { method, lastEventId: expired });
     expect(await stream.rest()).toMatchObject([
       { event: 'next', data: { errors: [ERROR()] } },

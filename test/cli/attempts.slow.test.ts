@@ -5,8 +5,8 @@ import { NOBODY } from './support/doctor';
 import { run } from './support/run';
 import { BECAUSE, describeSqliteDesk } from './support/settling';
 
-describeSqliteDesk('The command attempts', (desk) => {
-  test('list and show print an unknown outcome, as text and as JSON', async () => {
+describeSqliteDesk('The command `attempts`', (desk) => {
+  test('prints an unknown outcome with list and show, as text and as JSON', async () => {
     const { attempts, unknown } = desk();
     const { id, key, externalId } = await unknown();
     expect((await attempts(['list'])).out).toMatch(
@@ -52,7 +52,7 @@ describeSqliteDesk('The command attempts', (desk) => {
   });
 });
 
-describe('The command migrate', () => {
+describe('The command `migrate`', () => {
   test('creates the tables of a new journal', async () => {
     const env = { DATABASE_URL: temporaryDatabase(), SERVICE_BASE_URL: NOBODY };
     expect(await run(['migrate'], env)).toMatchObject({ code: 0, err: '' });
@@ -75,7 +75,7 @@ interface Report {
 
 const reportOf = ({ out }: { out: string }): Report => JSON.parse(out) as Report;
 
-describeSqliteDesk('The command attempts settle --file', (desk) => {
+describeSqliteDesk('The command `attempts settle --file`', (desk) => {
   test('previews each line without --yes, and settles the attempts with --yes', async () => {
     const { attempts, unknown, outcomeOf, linesAbout, file } = desk();
     const [sent, lost, byKey, second, earlier, left] = await Promise.all(
@@ -198,7 +198,7 @@ describeSqliteDesk('The command attempts settle --file', (desk) => {
   });
 });
 
-describeSqliteDesk('The command attempts settle --all', (desk) => {
+describeSqliteDesk('The command `attempts settle --all`', (desk) => {
   test('previews the selected attempts without --yes, and settles them as not sent with --yes', async () => {
     const { attempts, unknown, outcomeOf, linesAbout, auditFile } = desk();
     const channel = randomUUID();

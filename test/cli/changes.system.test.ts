@@ -42,7 +42,7 @@ async function recordCreates({ journal, service, channel }: Books, count: number
   await Promise.all(Array.from({ length: count }, create));
 }
 
-describeBooks('The command changes', (books) => {
+describeBooks('The command `changes`', (books) => {
   test('prints every change of a channel once, oldest first, as CSV and as JSON lines', async () => {
     const { channel } = books();
     const payment = await books().paid({ method: 'card', changes: ['PENDING', 'MISPAID', 'COMPLETED'] });
@@ -115,7 +115,7 @@ describeBooks('The command changes', (books) => {
   });
 });
 
-describeSqliteBooks('The command changes', (books) => {
+describeSqliteBooks('The command `changes`', (books) => {
   test('escapes external ids that a spreadsheet would read as formulas', async () => {
     const externalId = '=1+1,"x"\r\n';
     await books().paid({ externalId, changes: ['PENDING'] });

@@ -161,7 +161,7 @@ describe.each(Object.entries(CASES))('The check "%s" of doctor', (check, cases) 
   });
 });
 
-describe('The command doctor', () => {
+describe('The command `doctor`', () => {
   test('finds no fault with a healthy service and valid settings, and exits with 0', async () => {
     const report = await doctor(goodSettings((await testSandbox()).url));
     expect(report).toMatchObject({ code: 0, failed: 0 });

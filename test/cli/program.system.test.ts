@@ -39,7 +39,7 @@ test('The command line refuses an unsupported version of Node.js with exit code 
   expect(err).toMatch(/^[^\n]*\b24\b[^\n]*\b20\.11\.1\b[^\n]*\n$/);
 });
 
-describeSqliteDesk('The command attempts list', (desk) => {
+describeSqliteDesk('The command `attempts list`', (desk) => {
   test('prints a long list completely into a pipe', async () => {
     const { unknown, env } = desk();
     const begun = await Promise.all(Array.from({ length: 500 }, () => unknown()));

@@ -29,7 +29,7 @@ describe('The usage text', () => {
     if (words.length === 1) expect(out.split('Examples:\n')[1]).toContain(`paygraph ${name}`);
   });
 
-  test.each([[[]], [['attempts']]])('is printed with code 2 if no command is given: %j', async (args) => {
+  test.each([[[]], [['attempts']]])('is shown for an incomplete command (exit code 2): %j', async (args) => {
     const { code, out, err } = await run(args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain((await run([...args, '--help'])).out.trim());

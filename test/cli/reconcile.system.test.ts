@@ -25,7 +25,7 @@ const resultsOf = (rows: readonly CsvRow[]): Record<string, string> =>
     rows.map(({ idempotencyKey = '', result, detail }) => [idempotencyKey, `${result} ${detail}`.trim()]),
   );
 
-describeBooks('The command reconcile', (books) => {
+describeBooks('The command `reconcile`', (books) => {
   test('reports nothing and exits with 0 if every attempt agrees with the service', async () => {
     await books().paid();
     await books().paid({ status: 'pending', changes: ['PENDING', 'COMPLETED'] });
@@ -100,7 +100,7 @@ describeBooks('The command reconcile', (books) => {
     expect(await journal.findById(payout.service, payout.id)).toMatchObject({ outcome: 'not_sent' });
   });
 
-  test('finds no difference for a rejected or unsent attempt if the transaction with its external id is older or of another attempt', async () => {
+  test('finds no difference for a rejected or unsent attempt if the transaction with its external id belongs to another attempt or is older', async () => {
     const externalId = randomUUID();
     const first = await books().attempt({ key: 'rejected first', externalId }, REJECTED);
     const { transactionId } = await books().paid({ key: 'then paid', externalId });
@@ -142,7 +142,7 @@ describeBooks('The command reconcile', (books) => {
   });
 });
 
-describeSqliteBooks('The command reconcile', (books) => {
+describeSqliteBooks('The command `reconcile`', (books) => {
   test('compares only the attempts of the given time range, channel and service', async () => {
     await books().paid({ key: 'before', startedAt: START - 1, shows: null });
     await books().paid({ key: 'first', startedAt: START, shows: null });
@@ -155,7 +155,7 @@ describeSqliteBooks('The command reconcile', (books) => {
     expect(resultsOf((await books().reconcile(withOffset)).rows())).toEqual({ end: 'missing' });
   });
 
-  test('accepts a status that was not recorded as a change if FOLLOW_DAYS is 0, except after a final status', async () => {
+  test('with FOLLOW_DAYS=0 reports no difference for a status that the recorded changes lack, unless the last recorded status is final', async () => {
     await books().paid({ key: 'later status', changes: ['PENDING', 'PROCESSING'] });
     await books().paid({ key: 'final status', changes: ['FAILED'] });
     const { rows } = await books().reconcile([], { env: { FOLLOW_DAYS: '0' } });
@@ -196,7 +196,7 @@ describeSqliteBooks('The command reconcile', (books) => {
       for (const secret of [API_KEY, SECRET_KEY]) expect(text).not.toContain(secret);
   });
 
-  test('exits with 1 when the service starts to reject lookups, and compares the remaining attempts with --resume', async () => {
+  test('exits with 1 when the service starts to reject lookups; with --resume, it compares the remaining attempts', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 60; count += 1)
       ids.push((await books().paid({ key: `${count} ${books().channel}` })).transactionId);

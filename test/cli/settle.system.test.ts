@@ -25,7 +25,7 @@ const proposalOf = async (desk: Desk, id: string): Promise<Proposal> =>
 
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
-describeDesks('The command attempts settle', (desk) => {
+describeDesks('The command `attempts settle`', (desk) => {
   test('records in the audit log who settled which attempt, and why', async () => {
     const { attempts, unknown, linesAbout, outcomeOf, auditFile } = desk();
     const { id, key, channel, method } = await unknown({ kind: 'payout' });
@@ -119,7 +119,7 @@ describeDesks('The command attempts settle', (desk) => {
   );
 });
 
-describeDesks('The command attempts settle with SETTLE_APPROVAL=on', (desk) => {
+describeDesks('The command `attempts settle` with SETTLE_APPROVAL=on', (desk) => {
   test('makes a proposal, which only another user can approve', async () => {
     const { attempts, unknown, outcomeOf, linesAbout, auditFile } = desk();
     const { id } = await unknown();
@@ -154,7 +154,7 @@ describeDesks('The command attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect((await verify(auditFile)).faults).toEqual([]);
   });
 
-  test('makes a proposal through sudo that the same user cannot approve', async () => {
+  test('makes, when run through sudo, a proposal that the user of SUDO_USER cannot approve', async () => {
     const { attempts, unknown, outcomeOf } = desk();
     const { id } = await unknown();
     const bySudo = { user: 'root', env: { ...ANN.env, SUDO_USER: 'ann' } };
@@ -166,7 +166,7 @@ describeDesks('The command attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect(await attempts(['withdraw', proposal, ...BECAUSE], BOB)).toMatchObject({ code: 0 });
   });
 
-  test('makes one proposal for a whole file, whose approval settles only attempts that are still unknown', async () => {
+  test('makes one proposal for a whole file; the approval settles only attempts that are still unknown', async () => {
     const { attempts, unknown, outcomeOf, file } = desk();
     const [first, second] = [await unknown(), await unknown()];
     const csv = file('a.csv', `id,outcome\n${first.id},not_sent\n${second.id},not_sent\n`);

@@ -195,7 +195,7 @@ describe('changes() of the client kit', () => {
     await source.return(undefined as never);
   });
 
-  test('passes the number of failures in a row to retryWaitMs, and the cause of each failure to onRetry', async () => {
+  test('passes the number of earlier failures in a row to retryWaitMs, and the cause of each failure to onRetry', async () => {
     const limited = failure('RATE_LIMITED', { retryable: true, retryAfterMs: 20 });
     const gateway = await startGateway(reset, json(limited, 429), page([1]), reset, page([2]));
     const failures: number[] = [];

@@ -43,7 +43,7 @@ import {
 } from 'graphql';
 import { createClient } from 'graphql-sse';
 import committed from '../../possible-types.json';
-import { CLIENT_BEHAVIORS, findDocumentFiles, readClientOperations } from '../../src/cli/client-documents';
+import { TRANSFORM_BY_CLIENT, findDocumentFiles, readClientOperations } from '../../src/cli/client-documents';
 import { buildGatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
 import { TOP } from '../docs/support/markdown';
@@ -221,7 +221,7 @@ describe('The fragments of the client kit', () => {
       fields: [{ path: ['amount', 'currency'] }],
     });
 
-    sandbox.control.inject({ operation: 'create', fault: 'status', status: 422, times: 1 });
+    sandbox.controlPlane.inject({ operation: 'create', fault: 'status', status: 422, times: 1 });
     expect(await create(paymentInput())).toMatchObject({
       __typename: 'RejectedByServiceError',
       httpStatus: 422,
@@ -235,22 +235,22 @@ describe('The fragments of the client kit', () => {
     });
 
     const slow = paymentInput();
-    sandbox.control.inject({ operation: 'create', fault: 'delay', ms: 3_600_000, times: 1 });
-    const arrived = sandbox.control.counts().payment.creates;
+    sandbox.controlPlane.inject({ operation: 'create', fault: 'delay', ms: 3_600_000, times: 1 });
+    const arrived = sandbox.controlPlane.counts().payment.creates;
     const first = create(slow);
     await until(
-      () => sandbox.control.counts().payment.creates,
+      () => sandbox.controlPlane.counts().payment.creates,
       (count) => count > arrived,
     );
     expect(await create(slow)).toMatchObject({
       __typename: 'RequestInProgressError',
       retryAfterMs: expect.any(Number),
     });
-    sandbox.control.advance(3_600_000);
+    sandbox.controlPlane.advance(3_600_000);
     expect(await first).toMatchObject({ __typename: 'PaymentSuccess', replayed: false });
 
     const lost = paymentInput({ externalId: 'order 9' });
-    sandbox.control.inject({ operation: 'create', fault: 'cut_before', times: 1 });
+    sandbox.controlPlane.inject({ operation: 'create', fault: 'cut_before', times: 1 });
     expect(await create(lost)).toMatchObject({
       __typename: 'OutcomeUnknownError',
       idempotencyKey: lost.idempotencyKey,
@@ -271,7 +271,7 @@ test('The subscriptions of the client kit deliver the final status of a payment 
     const seen: unknown[] = [];
     for await (const { data, errors } of iterate({ query: print(document), variables })) {
       if (seen.push(data ?? errors) > 1) continue;
-      sandbox.control.settle(transactionId);
+      sandbox.controlPlane.settle(transactionId);
       await overApollo()<unknown, typeof variables>(lookup, variables);
     }
     return seen.at(-1);
@@ -314,7 +314,7 @@ test('The operation Changes returns the changes that changes() yields, and Watch
 
 test('changes() sends only operations that are in the persisted-operations manifest for plain clients', async () => {
   const files = findDocumentFiles([path.join(TOP, 'client/operations')]);
-  const operations = readClientOperations(files, buildGatewaySchema(), CLIENT_BEHAVIORS.plain);
+  const operations = readClientOperations(files, buildGatewaySchema(), TRANSFORM_BY_CLIENT.plain);
   const PERSISTED_OPERATIONS = fileOf(apolloManifest(...operations));
   const env = { PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' };
   const gateway = await testGateway(sandbox.url, { env });
@@ -350,7 +350,7 @@ test('Apollo Client caches a payment once, and notifies its observers when the p
 
   const variables = { channel: CHANNEL, transactionId };
   await send(PaymentDocument, variables);
-  const { lookups } = unshared.control.counts().payment;
+  const { lookups } = unshared.controlPlane.counts().payment;
   const seen: unknown[] = [];
   const watching = client
     .watchQuery({ query: PaymentDocument, variables, fetchPolicy: 'cache-only' })
@@ -360,7 +360,7 @@ test('Apollo Client caches a payment once, and notifies its observers when the p
   });
   watching.unsubscribe();
   expect(seen).toEqual(['PROCESSING', 'COMPLETED']);
-  expect(unshared.control.counts().payment.lookups).toBe(lookups);
+  expect(unshared.controlPlane.counts().payment.lookups).toBe(lookups);
 });
 
 test('The cache of Apollo Client keeps a known externalId if a later response has none', async () => {
@@ -377,9 +377,9 @@ test.each(SENDERS)('gatewayError returns code and retry advice of errors from %s
   const errorOf = async (at: string, where = somewhere(), headers: Record<string, string> = AUTHORIZED) =>
     (await to(at, headers)(PaymentDocument, where)).error;
 
-  sandbox.control.inject({ operation: 'lookup', fault: 'status', status: 503, times: 9 });
+  sandbox.controlPlane.inject({ operation: 'lookup', fault: 'status', status: 503, times: 9 });
   const unavailable = await errorOf(url);
-  sandbox.control.reset();
+  sandbox.controlPlane.reset();
   expect(isRetryable(unavailable)).toBe(true);
   expect(gatewayError(unavailable)).toMatchObject({
     code: 'SERVICE_UNAVAILABLE',

@@ -179,7 +179,7 @@ describe('The samples of docs/clients.md', () => {
       __typename: 'PaymentSuccess',
       payment: { __typename: 'CardPayment', status: 'PENDING' },
     });
-    expect(sandbox.control.counts().payment.created).toBe(1);
+    expect(sandbox.controlPlane.counts().payment.created).toBe(1);
   });
 
   test('type-check with graphql 16, and so does the output of graphql-codegen', () => {

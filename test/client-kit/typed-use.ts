@@ -1,4 +1,5 @@
-// Uses of the kit that compile or must not compile. package.system.test.ts compiles this file against the packed package.
+// Uses of the kit that compile or must not compile. package.system.test.ts compiles this file against the packed
+// package.
 import {
   CreatePaymentDocument,
   type PaymentsDocument,

@@ -5,7 +5,7 @@ import { checkDocument, digestOf } from '../../src/http/limits/document-limits';
 import { createOperationLogger } from '../../src/http/graphql/operation-log';
 import { PreparedOperation } from '../../src/http/compiled/prepared-operation';
 import { CompiledOperationCache } from '../../src/http/compiled/compiled-operation-cache';
-import { RateLimit } from '../../src/http/limits/rate-limit';
+import { CallerRateLimiter } from '../../src/http/limits/caller-rate-limiter';
 import { buildGatewaySchema } from '../../src/resolvers';
 import type { OperationContext } from '../../src/resolvers/context';
 import { heapInUse } from '../http/support/resources';
@@ -32,7 +32,7 @@ describe('The cache of compiled operations', () => {
   function emptyCache() {
     const log = pino({ level: 'silent' });
     const cache = new CompiledOperationCache({
-      rateLimit: new RateLimit(0),
+      rateLimiter: new CallerRateLimiter(0),
       logOperation: createOperationLogger(log),
       formatError: createErrorFormatter(log),
     });

@@ -28,9 +28,8 @@ export const bugs = [
     id: 'access-own-watch',
     promise: 'A caller with read:own watches only what it created.',
     file: 'src/resolvers/visible-transactions.ts',
-    find: 'if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === null)',
-    replace:
-      'if (this.#ownIdLoader && (await this.#ownIdLoader.load({ channel, transactionId })) === undefined)',
+    find: '(await this.#ownTransactionIdLoader.load({ channel, transactionId })) === null',
+    replace: '(await this.#ownTransactionIdLoader.load({ channel, transactionId })) === undefined',
     tests: ['test/auth/tenant-isolation.test.ts'],
   },
   {

@@ -46,7 +46,7 @@ export const bugs = [
     id: 'create-preflight-skipped',
     promise: 'A payout whose external id the service has already is not sent.',
     file: 'src/core/create/create-service.ts',
-    find: '|| plan.isExternalIdFree(externalId);',
+    find: '|| plan.checkExternalIdFree(externalId);',
     replace: '|| true;',
     tests: ['test/exactly-once/payouts.slow.test.ts'],
   },

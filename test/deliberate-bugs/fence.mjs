@@ -18,7 +18,7 @@ export const bugs = [
     promise:
       'A payment that was found for a lost create is recorded, even if the response to its insert is lost.',
     file: 'src/core/create/create-service.ts',
-    find: 'const outcome = recovery.rememberAsSucceeded(transaction);\n    const insertResult = await journalSession.insertAttempt(attempt, outcome);',
+    find: 'const outcome = recovery.prepareSucceededOutcome(transaction);\n    const insertResult = await journalSession.insertAttempt(attempt, outcome);',
     replace: 'const insertResult = await journalSession.insertAttempt(attempt);',
     tests: fence,
     name: 'records a payment that a lookup found',
@@ -52,7 +52,7 @@ export const bugs = [
     id: 'fence-other-input-sent',
     promise: 'A key that a lost attempt has used with another input is refused.',
     file: 'src/core/create/lost-attempt.ts',
-    find: "return match.reason === undefined ? 'conflict' : 'none';",
+    find: "return matchResult.reason === undefined ? 'conflict' : 'none';",
     replace: "return 'none';",
     tests: fence,
   },
@@ -60,9 +60,9 @@ export const bugs = [
     id: 'fence-untrusted-lookup-believed',
     promise: 'A lookup that proves nothing does not allow sending.',
     file: 'src/core/create/create-service.ts',
-    find: 'const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, journalSession.fence.lostSince);',
+    find: 'const result = await findCreateOfLostAttempt(newAttempt, this.plan, lostAttemptsSince);',
     replace:
-      "const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, journalSession.fence.lostSince).catch(() => 'none' as const);",
+      "const result = await findCreateOfLostAttempt(newAttempt, this.plan, lostAttemptsSince).catch(() => 'none' as const);",
     tests: fence,
   },
   {

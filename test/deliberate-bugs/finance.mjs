@@ -53,8 +53,8 @@ export const bugs = [
     id: 'reconcile-own-transaction-of-other',
     promise: 'A transaction that another attempt created is not unexpected.',
     file: 'src/cli/reconcile/check-attempt.ts',
-    find: 'isCreatedByOther = creatingAttempt !== null && creatingAttempt.id !== id',
-    replace: 'isCreatedByOther = creatingAttempt !== null && creatingAttempt.id === id',
+    find: 'isCreatedByOtherAttempt = creatingAttempt !== null && creatingAttempt.id !== id',
+    replace: 'isCreatedByOtherAttempt = creatingAttempt !== null && creatingAttempt.id === id',
     tests: ['test/cli/reconcile.system.test.ts'],
   },
   {

@@ -39,7 +39,7 @@ export const bugs = [
     id: 'follow-up-believes-proxy',
     promise: 'A 404 of a proxy does not count as proof that a payment does not exist.',
     file: 'src/core/recovery/outcome-recovery.ts',
-    find: 'if (!match.isFromService || !clockGuard',
+    find: 'if (!matchResult.isFromService || !clockGuard',
     replace: 'if (!clockGuard',
     tests: ['test/exactly-once/lost-responses.slow.test.ts'],
   },

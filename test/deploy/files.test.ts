@@ -25,7 +25,7 @@ describe('The Dockerfile', () => {
   const stages = dockerfileStages();
   const all = stages.flatMap(({ instructions }) => instructions);
 
-  test('uses the Node.js version of package.json and a numeric user, and runs neither install scripts nor a shell', () => {
+  test('uses the Node.js version of package.json and a numeric user, runs no install scripts, and starts the gateway without a shell', () => {
     const { devDependencies } = JSON.parse(textOf('package.json')) as { devDependencies: { node: string } };
     expect(stages[0]?.from).toMatch(new RegExp(`^node:${devDependencies.node}-[a-z]+-slim$`));
     expect(lastInstruction('USER').text).toMatch(/^[1-9]\d+:[1-9]\d+$/);
@@ -242,7 +242,7 @@ describe.each(DEPLOYMENTS)('The gateway configured by $name', ({ settings, other
 });
 
 test.each(['sqlite', 'postgres'] as const)(
-  'Migrations on %s only add tables, columns and indexes',
+  'The migrations of a new journal on %s drop, rename and change no table, column or row',
   async (dialect) => {
     const statements: string[] = [];
     await migrate({

@@ -124,7 +124,8 @@ describeWhere(
       expect(JSON.parse(line)).toMatchObject({ outcome: 'PaymentSuccess', ip: '127.0.0.2' });
     });
 
-    // Closing a listener resets the connections in the backlog of the kernel: nginx responds with 502 and repeats no POST.
+    // Closing a listener resets the connections in the backlog of the kernel: nginx responds with 502 and repeats no
+    // POST.
     test('lose at most one call of a mixed load during a rolling restart, with 502 or SERVICE_UNAVAILABLE', async () => {
       const load = new MixedLoad(nginx.url);
       await load.start();
@@ -140,7 +141,7 @@ describeWhere(
       expect(load.failed.length).toBeLessThanOrEqual(Math.max(ROUNDS / 10, 1));
     });
 
-    test('are both killed: nginx responds with a retryable GraphQL error, and logs no variable and no callback token', async () => {
+    test('can both fail: nginx then responds with a retryable GraphQL error, and logs no variable and no callback token', async () => {
       for (const gateway of gateways) await gateway.kill();
       const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
       expect([status, errors]).toEqual([502, errorOf('SERVICE_UNAVAILABLE', true)]);

@@ -15,8 +15,8 @@ import { parseAllDocuments } from 'yaml';
 import { PUBLIC_ERROR_CODES } from '../../src/http/graphql/error-codes';
 import { STARTER_VARIABLES } from '../../src/http/server/starter-document';
 import { buildGatewaySchema } from '../../src/resolvers';
-import { INPUT_RULES } from '../../src/schema/input-rules';
-import { VALUE_RULES } from '../../src/schema/value-rules';
+import { INPUT_RULE_NAMES } from '../../src/schema/input-rules';
+import { VALUE_RULE_NAMES } from '../../src/schema/value-rules';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 import { TOP, codesIn, exists, readPage, readPages, type Fence } from './support/markdown';
 import { isProgram, typeFaults } from './support/type-check';
@@ -171,7 +171,7 @@ describe('docs/results.md', () => {
     ['GraphQL errors', '`code`', PUBLIC_ERROR_CODES],
     ['What a mutation can answer', '`__typename`', RESULTS],
     ['What a mutation can answer', '`code`', namesOf('UserErrorCode')],
-    ['The rules of inputs', '`rule`', [...INPUT_RULES, ...VALUE_RULES]],
+    ['The rules of inputs', '`rule`', [...INPUT_RULE_NAMES, ...VALUE_RULE_NAMES]],
     ["What a payment's status asks for", '`status`', namesOf('PaymentStatus')],
     ["What a payment's status asks for", '`nextAction`', namesOf('NextAction')],
     ['Why it was declined', '`error.code`', namesOf('DeclineCode')],

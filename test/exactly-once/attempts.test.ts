@@ -133,7 +133,7 @@ describeSqlite('The queries `attempt` and `attempts`', (harnesses) => {
     ['first', { first: 0 }],
     ['first', { first: 101 }],
     ['after', { after: 'nonsense' }],
-  ])('name the invalid argument %s in the error: %o', async (name, variables) => {
+  ])('name the invalid argument %s of `attempts` in the error: %o', async (name, variables) => {
     const { errors } = await harness.request(ATTEMPTS, { channel: CHANNEL, ...variables });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(errors?.[0]?.message).toContain(name);

@@ -112,25 +112,31 @@ describeSqlite('A Date header from a proxy in front of the service', (harnesses)
   test.each([
     ['an hour ahead', 60 * MINUTE],
     ['a day behind', -DAY],
-  ])('that is %s does not change which payment matches a lost create', async (_name, offsetMs) => {
-    const harness = await harnesses.start();
-    await harness.create('payment', newKey());
-    const [lost, reused] = [newKey(), newKey()];
-    paidBefore(harness, reused, 60 * MINUTE);
-    harness.service.next('look-up-payment', {
-      acts: false,
-      reply: (connection) => {
-        const date = dateOf(harness.service.now() + offsetMs);
-        const headers = { 'content-type': 'text/html', date };
-        connection.send({ status: 404, json: {}, headers }, '<html></html>');
-      },
-    });
-    const lookUp = 'query ($c: UUID!) { payment(channel: $c, externalId: "none") { __typename } }';
-    await harness.request(lookUp, { c: CHANNEL });
-    harness.service.next('create-payment', { acts: true, reply: reset }, { acts: false, reply: reset });
-    expect(await harness.create('payment', lost)).toMatchObject({ result: 'PaymentSuccess', replayed: true });
-    expect(await harness.create('payment', reused)).toMatchObject({ result: 'OutcomeUnknownError' });
-  });
+  ])(
+    'that is %s does not change which payment is matched with a create whose response was lost',
+    async (_name, offsetMs) => {
+      const harness = await harnesses.start();
+      await harness.create('payment', newKey());
+      const [lost, reused] = [newKey(), newKey()];
+      paidBefore(harness, reused, 60 * MINUTE);
+      harness.service.next('look-up-payment', {
+        acts: false,
+        reply: (connection) => {
+          const date = dateOf(harness.service.now() + offsetMs);
+          const headers = { 'content-type': 'text/html', date };
+          connection.send({ status: 404, json: {}, headers }, '<html></html>');
+        },
+      });
+      const lookUp = 'query ($c: UUID!) { payment(channel: $c, externalId: "none") { __typename } }';
+      await harness.request(lookUp, { c: CHANNEL });
+      harness.service.next('create-payment', { acts: true, reply: reset }, { acts: false, reply: reset });
+      expect(await harness.create('payment', lost)).toMatchObject({
+        result: 'PaymentSuccess',
+        replayed: true,
+      });
+      expect(await harness.create('payment', reused)).toMatchObject({ result: 'OutcomeUnknownError' });
+    },
+  );
 });
 
 const STEPS: [string, number][] = [
@@ -149,7 +155,9 @@ const clockCheck = async ({ parts }: Harness): Promise<unknown> => {
   return checks.clock;
 };
 
-/** Whether the journal shares the clock of the gateway's machine (SQLite) or has one that does not step (PostgreSQL). */
+/**
+ * Whether the journal shares the clock of the gateway's machine (SQLite) or has one that does not step (PostgreSQL).
+ */
 const JOURNAL_CLOCKS = [true, false];
 
 describeSqlite('A step of the wall clock', (harnesses) => {
@@ -184,7 +192,7 @@ describeSqlite('A step of the wall clock', (harnesses) => {
       expect(sent(harness.service, 'payment', key)).toBe(1);
     });
 
-    test('is reported, and delays the second sending of a lost create by UNKNOWN_SETTLE_SECONDS', async () => {
+    test('is counted and shown by /readyz, and delays the second request of a create of unknown outcome by UNKNOWN_SETTLE_SECONDS', async () => {
       const { harness, wall } = await start();
       const key = newKey();
       await loseResponse(harness, 'payment', key);

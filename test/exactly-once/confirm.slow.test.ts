@@ -49,7 +49,7 @@ describeSqlite('A confirm', (harnesses) => {
   const lost: Fault = { acts: true, reply: reset };
   const dropped: Fault = { acts: false, reply: reset };
 
-  test('is executed once when it is sent 40 times through two gateways', async () => {
+  test('is sent to the service once and executed once for 40 concurrent calls through two gateways', async () => {
     const ends = await Promise.all(
       Array.from({ length: 40 }, (_, place) => (place % 2 ? harness : other).confirm(id, utr(UTR))),
     );
@@ -101,15 +101,18 @@ describeSqlite('A confirm', (harnesses) => {
     test.each([
       ['fails', status(503)],
       ['gets a 404 of a proxy', html(404)],
-    ])('is not sent while the lookup %s, nor if the payment has moved on', async (_how, reply) => {
-      harness.service.ledger.confirm({ id });
-      harness.service.plan(failing('look-up-payment', reply));
-      expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
-      harness.service.plan(() => undefined);
-      for (const gateway of [other, harness])
-        expect(await gateway.confirm(id, utr(UTR))).toMatchObject(success(true));
-      expect(sent()).toBe(1);
-    });
+    ])(
+      'is not sent while the lookup %s, nor if the payment no longer waits for a confirm',
+      async (_how, reply) => {
+        harness.service.ledger.confirm({ id });
+        harness.service.plan(failing('look-up-payment', reply));
+        expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
+        harness.service.plan(() => undefined);
+        for (const gateway of [other, harness])
+          expect(await gateway.confirm(id, utr(UTR))).toMatchObject(success(true));
+        expect(sent()).toBe(1);
+      },
+    );
 
     test('also has an unknown outcome if it has another input and its response is lost', async () => {
       harness.service.next('confirm', lost);
@@ -117,7 +120,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
 
-    test('does not settle the first confirm if it has another input and the service refuses it', async () => {
+    test('leaves the outcome of the first confirm unknown if it has another input and the service refuses it', async () => {
       harness.service.next('confirm', { acts: false, reply: status(400) });
       expect(await second()).toMatchObject(refused);
       harness.service.ledger.confirm({ id });
@@ -127,7 +130,7 @@ describeSqlite('A confirm', (harnesses) => {
   });
 
   describe('with the input of a successful confirm', () => {
-    test('is not sent, and returns the state of a lookup, or the last known state if the lookup fails', async () => {
+    test('is not sent, and returns the current state of the payment, or its last known state if the lookup fails', async () => {
       harness.service.ledger.acceptsRepeats = true;
       expect(await first()).toMatchObject(success(false));
       harness.service.plan(lookupsDown);
@@ -195,7 +198,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sentAndCarriedOut()).toEqual([2, 2]);
     });
 
-    test('has an unknown outcome if its response is lost, although the payment has moved on', async () => {
+    test('has an unknown outcome if its response is lost, although the payment no longer waits for a confirm', async () => {
       harness.service.next('confirm', dropped);
       for (let times = 0; times < 2; times += 1) expect(await second()).toMatchObject(unknown);
       expect(await first()).toMatchObject(success(true));
@@ -226,7 +229,7 @@ describeSqlite('A confirm', (harnesses) => {
     });
   });
 
-  test('is sent after a change of FINGERPRINT_KEY only if a lookup shows that the payment waits for a confirm', async () => {
+  test('is sent again after a change of FINGERPRINT_KEY only if a lookup shows that the payment waits for a confirm', async () => {
     const env = { FINGERPRINT_KEY: 'another-key' };
     const changed = await harnesses.start({ env, service: harness.service, clock: harness.clock });
     await first();
@@ -244,7 +247,7 @@ describeSqlite('A confirm', (harnesses) => {
 });
 
 describeSqlite('A confirm that the journal recorded late, after the gateway had given it up', (harnesses) => {
-  test('does not keep later confirms of the payment out while other calls are in flight', async () => {
+  test('does not block later confirms of the payment, even while other calls are in flight', async () => {
     let beginLate: (() => Promise<unknown>) | undefined;
     let isJournalStalled = false;
     let endCount = 0;

@@ -36,8 +36,8 @@ const readiness = async ({ url }: Harness): Promise<{ checks: Record<string, unk
   (await (await fetch(new URL('/readyz', url))).json()) as { checks: Record<string, unknown> };
 
 /**
- * Waits until the gateway has read the state of the fence. The steps of the clock are short for `up`, so that the time in
- * which nothing is created has just begun; for `down`, each step makes the gateway read the fence again.
+ * Waits until the gateway has read the state of the fence. The steps of the clock are short for `up`, so that the time
+ * in which nothing is created has just begun; for `down`, each step makes the gateway read the fence again.
  */
 const untilFence = (harness: Harness, state: 'up' | 'down'): Promise<unknown> =>
   until(async () => {
@@ -97,7 +97,7 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
     expect(sent(harness.service, kind, key)).toBe(1);
   });
 
-  test('records a payment that a lookup found, even if the response of the journal to the insert of its attempt is lost', async () => {
+  test('records a payment that a lookup found, even if the journal inserts its attempt but the response is lost', async () => {
     const [key, { transactionId }] = await createThenLose('payment');
     loseAnswer = true;
     expect(await harness.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
@@ -157,7 +157,7 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
   });
 
   test.each(KINDS)(
-    'sends a new %s only when a lookup finds a transaction that the journal contains',
+    'sends a new %s only when lookups find a transaction that the journal contains, which proves that they work',
     async (kind) => {
       await createThenLose(kind);
       const [known, key] = [newKey(), newKey()];
@@ -178,7 +178,7 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('does not match a create with a payment that was created more than FENCE_SECONDS earlier', async () => {
+  test('does not match a create with a payment that was created more than FENCE_SECONDS before the fence was raised', async () => {
     const key = newKey();
     await harness.create('payment', key);
     harness.service.created(key)[0]!.createdAt -= 2 * 86_400_000;

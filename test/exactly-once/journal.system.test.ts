@@ -73,7 +73,7 @@ describeStores('An unreachable journal', (harnesses) => {
         ({ error, result }) => error !== 'SERVICE_UNAVAILABLE' && result !== 'RequestInProgressError',
       );
 
-    test('makes the gateway refuse creates and confirms in time, without a request, while lookups still work', async () => {
+    test('makes the gateway refuse creates and confirms within seconds, without a request to the service, while lookups still work', async () => {
       const ids = { payment: '', payout: '' };
       for (const kind of KINDS) ids[kind] = (await untilCreated(harness, kind, newKey())).transactionId ?? '';
       const refused = { payment: newKey(), payout: newKey() };
@@ -239,7 +239,7 @@ const ACCOUNT = '000987612345';
 
 describeSqlite('The journal and the log', (harnesses) => {
   // gateway/secrets.system.test.ts tests card numbers, security codes and credentials.
-  test('contain no account number and no UTR of a confirm', async () => {
+  test('contain neither the account number of a payout nor the UTR of a confirmed payment', async () => {
     const logLines: string[] = [];
     const harness = await harnesses.start({ logLines });
     const { method } = createInput('payout', '') as { method: { imps: object } };

@@ -29,7 +29,7 @@ describeSqlite('An idempotency key', (harnesses) => {
   });
 
   describe.each(KINDS)('of a %s', (kind) => {
-    test('creates one transaction, and later calls return its current state or its last known state', async () => {
+    test('creates one transaction; later calls return its current state, or its last known state if the lookup fails', async () => {
       const key = newKey();
       const first = await harness.create(kind, key);
       expect(first).toMatchObject({ result: SUCCESS[kind], replayed: false });

@@ -15,7 +15,9 @@ import {
   untilSent,
 } from './support/creates';
 
-/** Number of faults that are checked at once. With more, calls on a slow machine exceed the time limit of the recovery. */
+/**
+ * Number of faults that are checked at once. With more, calls on a slow machine exceed the time limit of the recovery.
+ */
 const AT_ONCE = 8;
 const TIMEOUT_MS = 4000;
 /** Allowance for a busy machine. */
@@ -118,7 +120,7 @@ const lookupsAnswer =
   (endpoint) =>
     endpoint.startsWith('look-up') ? { acts: true, reply } : undefined;
 
-describeSqlite('A 404 for a lookup that a proxy or another backend sends', (harnesses) => {
+describeSqlite('A 404 that a proxy or another backend sends for a lookup', (harnesses) => {
   test.each(FOREIGN)(
     'neither releases the key of a payment whose response was lost nor allows a payout: %s',
     async (_, reply) => {
@@ -140,16 +142,19 @@ describeSqlite('A 404 for a lookup that a proxy or another backend sends', (harn
     },
   );
 
-  test.each(['', 'code,message'])('does not release the key, even in JSON (fields: %j)', async (fields) => {
-    const harness = await harnesses.start({ env: { SERVICE_NOT_FOUND_FIELDS: fields } });
-    // Without expected fields, the gateway needs an earlier transaction, which the other backend does not know.
-    if (fields === '') await harness.create('payment', newKey());
-    const key = newKey();
-    harness.service.plan(lookupsAnswer(KONG));
-    await loseResponse(harness, 'payment', key, true);
-    await repeatFor(harness, key, 2 * SETTLE);
-    expect(sent(harness.service, 'payment', key)).toBe(1);
-  });
+  test.each(['', 'code,message'])(
+    'does not release the key of a payment whose response was lost, even in JSON (SERVICE_NOT_FOUND_FIELDS: %j)',
+    async (fields) => {
+      const harness = await harnesses.start({ env: { SERVICE_NOT_FOUND_FIELDS: fields } });
+      // Without expected fields, the gateway needs an earlier transaction, which the other backend does not know.
+      if (fields === '') await harness.create('payment', newKey());
+      const key = newKey();
+      harness.service.plan(lookupsAnswer(KONG));
+      await loseResponse(harness, 'payment', key, true);
+      await repeatFor(harness, key, 2 * SETTLE);
+      expect(sent(harness.service, 'payment', key)).toBe(1);
+    },
+  );
 });
 
 describeSqlite('Many 404s for lookups within a short time', (harnesses) => {

@@ -74,15 +74,18 @@ describeSqlite('The external id of a payout', (harnesses) => {
     ['responds with 503', status(503), 'SERVICE_UNAVAILABLE'],
     ['does not respond', () => undefined, 'SERVICE_TIMEOUT'],
     ['responds with 401', status(401), 'SERVICE_AUTH_FAILED'],
-  ])('is not sent if the lookup before the create fails: the service %s', async (_name, reply, error) => {
-    const key = newKey();
-    const other = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '1000' } });
-    other.service.plan(failing('look-up-payout', reply));
-    expect(await other.create('payout', key)).toMatchObject({ error });
-    expect(sent(other.service, 'payout', key)).toBe(0);
-    other.service.plan(() => ({ acts: true }));
-    expect(await other.create('payout', key)).toMatchObject(CREATED);
-  });
+  ])(
+    'is looked up before the create, which is not sent if the lookup fails: the service %s',
+    async (_name, reply, error) => {
+      const key = newKey();
+      const other = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '1000' } });
+      other.service.plan(failing('look-up-payout', reply));
+      expect(await other.create('payout', key)).toMatchObject({ error });
+      expect(sent(other.service, 'payout', key)).toBe(0);
+      other.service.plan(() => ({ acts: true }));
+      expect(await other.create('payout', key)).toMatchObject(CREATED);
+    },
+  );
 });
 
 describeSqlite('A gateway with PAYOUT_PREFLIGHT=off', (harnesses) => {

@@ -94,7 +94,7 @@ describeStores('A process that replaces a killed process', (harnesses) => {
     );
 
   test.each(KINDS)(
-    'finds a %s that was executed when its create is repeated, and sends no second create',
+    'finds an executed %s when its create is repeated, and sends no second create',
     async (kind) => {
       const key = carriedOut[kind];
       const { replayed, transactionId } = await untilCreated(kind, key);
@@ -104,7 +104,7 @@ describeStores('A process that replaces a killed process', (harnesses) => {
     },
   );
 
-  test('recovers a payout that was executed even if its create is not repeated', async () => {
+  test('recovers an executed payout even if its create is not repeated', async () => {
     const attempt = await until(
       () => successor.attempt(neverRepeated),
       (seen) => seen?.outcome === 'SUCCEEDED',
@@ -112,14 +112,14 @@ describeStores('A process that replaces a killed process', (harnesses) => {
     expect(service.created(neverRepeated)).toMatchObject([{ transactionId: attempt?.payout?.transactionId }]);
   });
 
-  test('sends a payment that was not executed once more after UNKNOWN_SETTLE_SECONDS', async () => {
+  test('sends a payment once more after UNKNOWN_SETTLE_SECONDS if it was not executed', async () => {
     const key = notCarriedOut.payment;
     const { transactionId } = await untilCreated('payment', key);
     expect(service.created(key)).toMatchObject([{ transactionId }]);
     expect(sent(service, 'payment', key)).toBe(2);
   });
 
-  test('leaves a payout that was not executed unknown, and does not send it again', async () => {
+  test('leaves the outcome of a payout unknown if it was not executed, and does not send it again', async () => {
     const key = notCarriedOut.payout;
     const end = await until(
       () => successor.create('payout', key),

@@ -133,7 +133,7 @@ describeSqlite('A payment service that does not respond', (harnesses) => {
     ['payout', 'payment', 28],
     ['payment', 'payout', 84],
   ] as const)(
-    'to creates of a %s does not block lookups, replays and creates of a %s, and at most %i creates of one caller are recorded',
+    'to creates of a %s blocks no lookups, no replays and no creates of a %s; at most %i creates of one caller are in flight and in the journal',
     async (stalled, other, slots) => {
       const env = { SERVICE_TIMEOUT_MS: '20000', PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0' };
       const harness = await harnesses.start({ env, store: await openStore('SQLite') });

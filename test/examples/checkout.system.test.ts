@@ -90,9 +90,9 @@ describeInBrowser('The checkout example', (browser) => {
     page.getByRole('status').locator('.good', { hasText: amount }).waitFor();
   const alerts = (page: Page, text: string): Promise<void> =>
     page.getByRole('alert').getByText(text).waitFor();
-  const created = (): number => sandbox.control.counts().payment.created;
-  const createRequests = (): number => sandbox.control.counts().payment.creates;
-  const newest = (): string => sandbox.control.transactions(1)[0]!.transactionId;
+  const created = (): number => sandbox.controlPlane.counts().payment.created;
+  const createRequests = (): number => sandbox.controlPlane.counts().payment.creates;
+  const newest = (): string => sandbox.controlPlane.transactions(1)[0]!.transactionId;
 
   test('shows a card payment as paid after the payer has paid on the hosted page', async () => {
     const { page, problems } = await openPage();
@@ -111,7 +111,7 @@ describeInBrowser('The checkout example', (browser) => {
     await order(page, 'QRIS', '50000.00');
     await page.getByRole('img', { name: /QR code/ }).waitFor();
     await page.waitForFunction('document.querySelector("img").naturalWidth > 0');
-    sandbox.control.settle(newest());
+    sandbox.controlPlane.settle(newest());
     await showsPaid(page, '50,000.00');
     expect(problems).toEqual([]);
   });
@@ -130,7 +130,7 @@ describeInBrowser('The checkout example', (browser) => {
     // The sandbox refuses this code.
     await confirm(page, '000000');
     await alerts(page, failed('confirm', 'RejectedByServiceError'));
-    sandbox.control.inject({ operation: 'confirm', fault: 'status', status: 429, times: 1 });
+    sandbox.controlPlane.inject({ operation: 'confirm', fault: 'status', status: 429, times: 1 });
     await confirm(page, '412345678901');
     await alerts(page, unavailable('confirm'));
     await press(page, 'I have paid');
@@ -151,12 +151,12 @@ describeInBrowser('The checkout example', (browser) => {
   test('repeats a create with the same input if the page is reloaded while the create is in flight', async () => {
     const { page, creates } = await openPage();
     const [before, sent] = [created(), createRequests()];
-    sandbox.control.inject({ operation: 'create', fault: 'delay', ms: HOUR_MS, times: 1 });
+    sandbox.controlPlane.inject({ operation: 'create', fault: 'delay', ms: HOUR_MS, times: 1 });
     await order(page, 'Card', '11.00');
     await until(createRequests, (count) => count > sent);
     await page.reload();
     await alerts(page, failed('create', 'RequestInProgressError'));
-    sandbox.control.advance(HOUR_MS);
+    sandbox.controlPlane.advance(HOUR_MS);
     await shows(page, '€11.00 to pay');
     expect(created()).toBe(before + 1);
     expect(creates.length).toBeGreaterThan(1);
@@ -166,7 +166,7 @@ describeInBrowser('The checkout example', (browser) => {
   test('retries with the same idempotency key when the service is unavailable or no response arrives', async () => {
     const { page, creates } = await openPage();
     const before = created();
-    sandbox.control.inject({ operation: 'create', fault: 'status', status: 429, times: 1 });
+    sandbox.controlPlane.inject({ operation: 'create', fault: 'status', status: 429, times: 1 });
     await order(page, 'Card', '12.00');
     await alerts(page, unavailable('create'));
     expect(await page.getByLabel('Amount in').isDisabled()).toBe(true);
@@ -189,11 +189,11 @@ describeInBrowser('The checkout example', (browser) => {
     const { page } = await openPage();
     const before = created();
     // With these cents lookups do not find the payment for a while.
-    sandbox.control.inject({ operation: 'create', fault: 'cut_after', times: 1 });
-    sandbox.control.inject({ operation: 'lookup', fault: 'delay', ms: HOUR_MS, times: 1 });
+    sandbox.controlPlane.inject({ operation: 'create', fault: 'cut_after', times: 1 });
+    sandbox.controlPlane.inject({ operation: 'lookup', fault: 'delay', ms: HOUR_MS, times: 1 });
     await order(page, 'Card', '13.83');
     await alerts(page, failed('create', 'OutcomeUnknownError'));
-    sandbox.control.advance(HOUR_MS);
+    sandbox.controlPlane.advance(HOUR_MS);
     await shows(page, '€13.83 to pay');
     expect(created()).toBe(before + 1);
   });

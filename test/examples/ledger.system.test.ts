@@ -83,7 +83,7 @@ class Traffic {
   }
 
   async #end(transactionId: string): Promise<void> {
-    this.ended.set(transactionId, this.sandbox.control.settle(transactionId).status.toUpperCase());
+    this.ended.set(transactionId, this.sandbox.controlPlane.settle(transactionId).status.toUpperCase());
     await this.#lookUp(transactionId);
   }
 

@@ -61,7 +61,7 @@ describe('The payouts example with the sandbox', () => {
     sandbox = await testSandbox({ settleAfterMs: 10 });
     ({ url } = await testGateway(sandbox.url, PATIENT));
   });
-  afterEach(() => sandbox.control.reset());
+  afterEach(() => sandbox.controlPlane.reset());
 
   test('pays each line of its sample list once when it is run twice', async () => {
     const runs = [runPayouts(url, SAMPLE, '--wait', '100')];
@@ -70,7 +70,7 @@ describe('The payouts example with the sandbox', () => {
     expect(Object.values(first.results)).toEqual(['paid', 'paid', 'paid']);
     runs.push(runPayouts(url, SAMPLE, '--wait', '100'));
     expect(await endOf(runs[1]!)).toEqual(first);
-    expect(sandbox.control.counts().payout).toMatchObject({ creates: 3, created: 3 });
+    expect(sandbox.controlPlane.counts().payout).toMatchObject({ creates: 3, created: 3 });
     for (const { output } of runs) expect(output()).not.toMatch(/01712345678|Payee|example\.com/);
   });
 
@@ -89,7 +89,7 @@ describe('The payouts example with the sandbox', () => {
     });
     for (const reason of ['INSUFFICIENT_FUNDS', 'amount.currency', 'BAD_USER_INPUT'])
       expect(paying.output()).toContain(reason);
-    expect(sandbox.control.counts().payout.created).toBe(2);
+    expect(sandbox.controlPlane.counts().payout.created).toBe(2);
   });
 
   test('sends no payout of an invalid list', async () => {
@@ -98,7 +98,7 @@ describe('The payouts example with the sandbox', () => {
     writeFileSync(csv, readFileSync(SAMPLE, 'utf8').replace('BDT', ''));
     for (const list of [listOf(line(), twice, twice), csv, path.join(folder, 'none.csv')])
       expect(await endOf(runPayouts(url, list))).toMatchObject({ code: 2, results: {} });
-    expect(sandbox.control.counts().payout.creates).toBe(0);
+    expect(sandbox.controlPlane.counts().payout.creates).toBe(0);
   });
 });
 
@@ -137,7 +137,7 @@ describe('The payouts example with a failing service', () => {
     paidOnce(lines);
   });
 
-  test('retries a payout whose response was lost with the same idempotency key, and pays every line once', async () => {
+  test('retries, with the same idempotency key, a payout whose response was lost, and pays every line once', async () => {
     const lines = [line(), line(), line()];
     const [, lost] = lines;
     service.ledger.lag = { ms: 3_600_000, lookups: 0 };
@@ -195,7 +195,7 @@ const LOSSES: Record<string, Loss> = {
     return { sandbox, gateway, proxy: await startLossyProxy(gateway.url, losses) };
   };
 
-  test('creates one payout and one payment and confirms once, although every first response is lost', async () => {
+  test('creates one payout and one payment and confirms once, although the first call of each operation fails', async () => {
     const { sandbox, proxy } = await start();
     // The sandbox carries out payouts of this amount, and cuts the connection before the response.
     const printed = await python(proxy.url, path.join(PYTHON, 'tour.py'), 'salary-1', '1500.80');
@@ -219,7 +219,7 @@ const LOSSES: Record<string, Loss> = {
         payoutMethod: 'BKASH',
       },
     ]);
-    expect(sandbox.control.counts()).toMatchObject({
+    expect(sandbox.controlPlane.counts()).toMatchObject({
       payout: { creates: 1, created: 1 },
       payment: { creates: 1, created: 1, confirms: 1 },
     });
@@ -237,7 +237,7 @@ for attempt in paygraph.attempts(gateway, "${CHANNEL}", externalId="salary-3"):
     const { origin } = new URL(gateway.url);
     const printed = await python(origin, '-c', program, origin);
     expect(printed.split('\n')).toEqual(['OutcomeUnknownError', 'OutcomeUnknownError', 'UNKNOWN']);
-    expect(sandbox.control.counts().payout).toMatchObject({ creates: 1, created: 0 });
+    expect(sandbox.controlPlane.counts().payout).toMatchObject({ creates: 1, created: 0 });
   });
 
   test('follows no redirect, which would send the key to another origin', async () => {

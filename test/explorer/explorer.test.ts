@@ -255,7 +255,7 @@ describe('The example operations of the explorer, run against the sandbox,', () 
     const redirect = await shownBy(tab('CreateRedirect'), ids);
     expect(redirect).toMatchObject({ status: 'PENDING', nextAction: { __typename: 'RedirectAction' } });
     expect((await watch(tab('WatchPayment'), ids, 'PENDING')).transactionId).toBe(redirect.transactionId);
-    sandbox.control.settle(redirect.transactionId);
+    sandbox.controlPlane.settle(redirect.transactionId);
     await watch(tab('WatchPayment'), ids, 'COMPLETED');
 
     const upi = await shownBy(tab('CreateUpi'), ids);
@@ -264,10 +264,10 @@ describe('The example operations of the explorer, run against the sandbox,', () 
     const { transactionId } = upi;
     expect(confirmed).toMatchObject({ transactionId, status: 'COMPLETED', nextAction: null });
 
-    sandbox.control.settle((await shownBy(tab('Declined'), ids)).transactionId);
+    sandbox.controlPlane.settle((await shownBy(tab('Declined'), ids)).transactionId);
     const failed = await watch(tab('WatchPayment'), ids, 'FAILED');
     expect(failed.error?.reason).toBe('INSUFFICIENT_FUNDS');
-    sandbox.control.settle((await shownBy(tab('Mispaid'), ids)).transactionId);
+    sandbox.controlPlane.settle((await shownBy(tab('Mispaid'), ids)).transactionId);
     expect(await watch(tab('WatchPayment'), ids, 'MISPAID')).toMatchObject({
       amount: { value: '100.70', received: '50.35' },
     });
@@ -275,7 +275,7 @@ describe('The example operations of the explorer, run against the sandbox,', () 
     const completed = { transactionId: redirect.transactionId, status: 'COMPLETED' };
     expect(await run(tab('LookUp'), ids)).toMatchObject(completed);
     const payout = await shownBy(tab('CreateBkashPayout'), ids);
-    sandbox.control.settle(payout.transactionId);
+    sandbox.controlPlane.settle(payout.transactionId);
     const paidOut = await watch(tab('WatchPayout'), ids, 'COMPLETED');
     expect(paidOut.transactionId).toBe(payout.transactionId);
     const feed = await run(tab('Changes'), ids);

@@ -78,7 +78,7 @@ describe('The federation field _service', () => {
     expectUnauthenticated(await client.request(SERVICE, {}, {}));
   });
 
-  test('is refused if an operation has it three times, or has an alias for its text', async () => {
+  test('is refused if an operation selects it three times, or gives its subfield sdl an alias', async () => {
     for (const query of [
       '{ a: _service { sdl } b: _service { sdl } c: _service { sdl } }',
       '{ _service { sdl text: sdl } }',
@@ -89,7 +89,7 @@ describe('The federation field _service', () => {
     }
   });
 
-  test('does not exist, like _entities, unless SUBGRAPH is on', async () => {
+  test('exists, like _entities, only if SUBGRAPH is on', async () => {
     const off = await start({ SUBGRAPH: 'off' });
     for (const query of [SERVICE, '{ _entities(representations: []) { __typename } }']) {
       const { errors } = await off.request(query);
@@ -165,7 +165,7 @@ describe('The federation field _entities', () => {
 });
 
 describe('An _entities query', () => {
-  test('is refused for an entity that the caller has no scope to read', async () => {
+  test('returns the error FORBIDDEN for an entity that the caller has no scope to read', async () => {
     const response = await ask([ofPayment(first), ofPayout(payout)], bearer(keyOf('payouts-only')));
     expect(faultsOf(response)).toEqual([['_entities.0', 'FORBIDDEN']]);
     expect(idsIn(response)).toEqual([undefined, payout]);

@@ -16,7 +16,7 @@ test('A circuit breaker stays open if the probe could not be sent, and closes at
   const timeout = new RequestFailure('timeout', false, 'DEADLINE');
   for (let count = 0; count < 10; count += 1)
     await expect(policy.run('payments', () => Promise.reject(timeout))).rejects.toBe(timeout);
-  expect(policy.isOpenByBreaker()).toEqual({ timeouts: true, failures: false });
+  expect(policy.openFlagByBreaker()).toEqual({ timeouts: true, failures: false });
   now += BREAK_MS;
   const reservations = Array.from({ length: MAX_PAYOUTS }, (_, index) =>
     policy.reserve('payouts', `caller-${index}`, BREAK_MS),
@@ -24,8 +24,8 @@ test('A circuit breaker stays open if the probe could not be sent, and closes at
   const send = jest.fn(() => Promise.resolve(OK));
   await expect(policy.run('payouts', send)).rejects.toThrow();
   expect(send).not.toHaveBeenCalled();
-  expect(policy.isOpenByBreaker().timeouts).toBe(true);
+  expect(policy.openFlagByBreaker().timeouts).toBe(true);
   expect(await policy.run('payments', send)).toBe(OK);
-  expect(policy.isOpenByBreaker().timeouts).toBe(false);
+  expect(policy.openFlagByBreaker().timeouts).toBe(false);
   for (const reservation of reservations) (await reservation)();
 });

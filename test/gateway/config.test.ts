@@ -300,7 +300,7 @@ const MISSING: [env: Record<string, string>, missing: Record<string, string[]>][
 ];
 
 test.each(MISSING)(
-  'The settings %j cause one error for each of these missing settings, which also names the listed settings: %j',
+  'The settings %j cause one error for each missing setting (key); the error also names the related settings (value): %j',
   (env, missing) => {
     const faults = faultsOf(env);
     expect(faults.map((fault) => fault.split(':')[0])).toEqual(Object.keys(missing));

@@ -346,8 +346,9 @@ describe('The address of a card payment', () => {
     return { title: '', path, value: ADDRESS, rules: ['addressOrStructuredFields'], call };
   };
 
-  test.each(Object.entries(STRUCTURED))('as a single text with the field %s is refused', (name, value) =>
-    expectRefusal(withFields({ address: ADDRESS, [name]: value })),
+  test.each(Object.entries(STRUCTURED))(
+    'as a single text is refused if the structured field %s is set too',
+    (name, value) => expectRefusal(withFields({ address: ADDRESS, [name]: value })),
   );
 
   test.each([

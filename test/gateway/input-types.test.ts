@@ -1,6 +1,6 @@
 import { parseValue, type GraphQLError } from 'graphql';
 import { JSONObject, Timestamp } from '../../src/schema/scalars';
-import { VALUE_RULES } from '../../src/schema/value-rules';
+import { VALUE_RULE_NAMES } from '../../src/schema/value-rules';
 import { EventStream } from '../subscriptions/support/event-stream';
 import { WireClient, errorsIn, type WireError } from '../subscriptions/support/wire-client';
 import { AUTHORIZED } from '../support/credentials';
@@ -290,7 +290,7 @@ describe('A @oneOf input', () => {
   });
 
   test.each(['upi', 'c2c'])(
-    'is refused when no field of the object in its field %s has a value, although each of these fields is optional',
+    'is refused when the object in its field %s has no values, although all fields of that object are optional',
     async (variant) => {
       const { mutation, input } = validCall('createPayment', variant);
       for (const empty of [{}, { email: null }, { firstName: null, email: null }]) {
@@ -314,7 +314,7 @@ test('The scalar JSONObject accepts numbers that JavaScript represents exactly, 
     );
 });
 
-test('Every rule in VALUE_RULES is tested with an invalid value', () => {
+test('Every rule in VALUE_RULE_NAMES is tested with an invalid value', () => {
   try {
     Timestamp.parseValue('yesterday');
   } catch (error) {
@@ -322,5 +322,5 @@ test('Every rule in VALUE_RULES is tested with an invalid value', () => {
   }
   // Tested in test/federation/subgraph.test.ts.
   seen.add('entityType');
-  expect(VALUE_RULES.filter((rule) => !seen.has(rule))).toEqual([]);
+  expect(VALUE_RULE_NAMES.filter((rule) => !seen.has(rule))).toEqual([]);
 });

@@ -257,7 +257,7 @@ describe('The query node', () => {
     ['is a transaction id', '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11'],
     ['is an emoji', '😀'],
     ['has 10,000 characters', 'x'.repeat(10_000)],
-  ])('refuses an id that %s with BAD_USER_INPUT', async (_how, id) => {
+  ])('returns the error BAD_USER_INPUT for an id that %s', async (_how, id) => {
     const { data, errors, text } = await find(id);
     expect(data).toEqual({ node: null });
     expect(errors).toMatchObject([{ path: ['node'], extensions: { code: 'BAD_USER_INPUT' } }]);

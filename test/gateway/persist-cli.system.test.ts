@@ -15,7 +15,7 @@ import {
 import { lastValueFrom, of } from 'rxjs';
 import * as kit from '@paygraph/client';
 import {
-  CLIENT_BEHAVIORS,
+  TRANSFORM_BY_CLIENT,
   readClientOperations,
   findDocumentFiles,
   type ClientOperation,
@@ -43,8 +43,10 @@ function folderOf(files: Record<string, string>): string {
 
 const schema = buildGatewaySchema();
 
-const operationsIn = (place: string, client: keyof typeof CLIENT_BEHAVIORS = 'apollo'): ClientOperation[] =>
-  readClientOperations(findDocumentFiles([place]), schema, CLIENT_BEHAVIORS[client]);
+const operationsIn = (
+  place: string,
+  client: keyof typeof TRANSFORM_BY_CLIENT = 'apollo',
+): ClientOperation[] => readClientOperations(findDocumentFiles([place]), schema, TRANSFORM_BY_CLIENT[client]);
 
 const idsByName = (operations: readonly ClientOperation[]) =>
   Object.fromEntries(operations.map(({ name, id }) => [name, id]));

@@ -53,7 +53,7 @@ async function expectAutomatic(url: string): Promise<void> {
   expectErrors(await ask({ query: FREE, extensions: hash(sha256('other')) }), 'BAD_REQUEST');
 }
 
-describe.each(['allow', 'warn', 'require'] as const)('In mode "%s",', (mode) => {
+describe.each(['allow', 'warn', 'require'] as const)('With PERSISTED_OPERATIONS_SERVICES=%s,', (mode) => {
   let gateway: Awaited<ReturnType<typeof gatewayIn>>;
   beforeAll(async () => {
     gateway = await gatewayIn(mode);
@@ -132,13 +132,13 @@ describe('An operation outside the manifest', () => {
     required = await gatewayIn('require');
   });
 
-  test('runs in mode "allow", also as an automatic persisted query', async () => {
+  test('runs with PERSISTED_OPERATIONS_SERVICES=allow, also as an automatic persisted query', async () => {
     const { url, logLines } = await gatewayIn('allow');
     await expectAutomatic(url);
     expect(logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
   });
 
-  test('runs in mode "warn", and its name is logged without its text', async () => {
+  test('runs with PERSISTED_OPERATIONS_SERVICES=warn, and its name is logged without its text', async () => {
     const { ask, logLines } = await gatewayIn('warn');
     const name = 'Order12345678';
     for (const [body, warnings] of [
@@ -165,13 +165,13 @@ describe('An operation outside the manifest', () => {
     ['a text with its hash', { query: FREE, extensions: hash(sha256(FREE)) }],
     ['a text with an unknown id', { query: FREE, documentId: 'nobody-knows' }],
     ['deeply nested text', { query: `{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}` }],
-  ])('is refused in mode "require": %s', async (_, body) => {
+  ])('is refused with PERSISTED_OPERATIONS_SERVICES=require: %s', async (_, body) => {
     const response = await required.ask({ ...body, variables });
     expect({ status: response.status, data: response.data }).toEqual({ status: 400, data: undefined });
     expectErrors(response, REQUIRED);
   });
 
-  test('is refused by GET in mode "require", also if a query parameter is repeated or malformed', async () => {
+  test('is refused by GET with PERSISTED_OPERATIONS_SERVICES=require, also if a query parameter is repeated or malformed', async () => {
     const [free, listed] = [FREE, LISTED].map(encodeURIComponent);
     for (const [search, code] of [
       [`query=${free}`, REQUIRED],
@@ -203,7 +203,7 @@ test('By default, a manifest restricts frontends, but not internal services, to 
   expect((await ask({ documentId: sha256(LISTED), variables }, frontend)).data).toEqual(ANSWER);
 });
 
-test('Without a manifest all operations run, also as automatic persisted queries, even in mode "require"', async () => {
+test('Without a manifest all operations run, also as automatic persisted queries, even with PERSISTED_OPERATIONS_SERVICES=require', async () => {
   const sandbox = await testSandbox();
   const { url } = await testGateway(sandbox.url, { env: { PERSISTED_OPERATIONS_SERVICES: 'require' } });
   await expectAutomatic(url);
@@ -226,7 +226,7 @@ describe('A generated manifest', () => {
   });
 });
 
-describe('A manifest', () => {
+describe('A manifest of persisted operations', () => {
   const twice = (first: string, second: string) => `{"a":"{ x: ${first} }","a":"{ x: ${second} }"}`;
   const codegen = (body: string) => JSON.stringify({ 'id-1': body });
   const schema = buildGatewaySchema();

@@ -73,7 +73,10 @@ const SECRETS = {
   'a token': TOKEN,
 };
 
-/** Returns the canaries in a text that was decoded as Latin-1, each with its spelling. test/deliberate-bugs/redaction.mjs shows that it finds them. */
+/**
+ * Returns the canaries in a text that was decoded as Latin-1, each with its spelling.
+ * test/deliberate-bugs/redaction.mjs shows that it finds them.
+ */
 function found(text: string): string[] {
   // These numbers may contain the security code by chance.
   const searched = text.replace(/"pid":\d+|content-length: \d+/gi, '');
@@ -235,7 +238,10 @@ async function sendForEach(
 
 const LOOKUP = 'query Q($c: UUID!) { payment(channel: $c, externalId: "o") { __typename } }';
 
-/** Returns requests with the secret in place of other values; test/properties/messages.test.ts has more variables and literals. */
+/**
+ * Returns requests with the secret in place of other values; test/properties/messages.test.ts has more variables and
+ * literals.
+ */
 function misplacedValue(secret: string): LeakCase[] {
   const [quoted, escaped] = [JSON.stringify(secret), encodeURIComponent(secret)];
   const lookup = { query: LOOKUP, variables: { c: secret } };

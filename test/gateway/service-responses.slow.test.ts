@@ -160,7 +160,7 @@ describe('A faulty payment service', () => {
 
   // Creates after each of LOST_RESPONSES are tested in test/exactly-once/lost-responses.slow.test.ts.
   test.each(FAULTS.map(([fault, reply, , end]) => [fault, end, reply] as const))(
-    'that %s makes a create or confirm return %s after a single request',
+    'that %s gets each create or confirm once, and the call returns %s',
     async (_fault, end, reply) => {
       const { client, service } = end === UNKNOWN ? short : longTimeout;
       service.respond((request) => (request.method === 'POST' ? faulty(reply)(request) : NOTHING));

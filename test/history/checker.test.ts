@@ -258,7 +258,7 @@ describe('The checker of histories', () => {
     },
   );
 
-  test('reports a history with a missing, repeated or foreign line as malformed', () => {
+  test('reports a history as malformed if a line is missing, repeated or has another key', () => {
     const { lines } = calls().create(ok).create(replayed);
     expect(rulesOf(lines, [ENTRY])).toEqual([]);
     expect(rulesOf(lines.slice(1), [ENTRY])).toContain('malformed');

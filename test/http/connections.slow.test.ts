@@ -24,7 +24,9 @@ const authorization = `Authorization: ${AUTHORIZED.authorization}`;
 /** Size of a large response: more than the kernel buffers for both ends of a connection. */
 const LARGE_BYTES = 16 * 1024 * 1024;
 
-/** Starts the web server of a gateway with three routes: / (small), /large and /held, which responds after release(). */
+/**
+ * Starts the web server of a gateway with three routes: / (small), /large and /held, which responds after release().
+ */
 async function startBareServer(limits: Partial<ConnectionLimits & UnreadLimits> = {}) {
   const reasons: string[] = [];
   const record = (reason: string): void => void reasons.push(reason);
@@ -218,7 +220,7 @@ describe('Responses that a client does not read', () => {
     ['per caller', 'maxUnreadBytesPerCaller', 3, (): string => '127.0.0.1'],
     ['for all callers together', 'maxUnreadBytes', 2, (place: number): string => `127.0.0.${place}`],
   ] as const)(
-    'are limited in size %s: beyond the limit, the connections with the most data are closed',
+    'are limited in size %s: beyond the limit, connections are closed',
     async (_whom, limit, kept, address) => {
       const server = await startBareServer({ [limit]: 2 * LARGE_BYTES });
       const other =

@@ -90,11 +90,14 @@ const corsHeaders = ({ headers }: RawResult): string[] =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'));
 
 describe('CORS', () => {
-  test.each([SHOP, APOLLO[0]!, 'null'])('does not allow %s if CORS_ORIGINS is not set', async (origin) => {
-    const responses = await both(server.base, origin);
-    expect(responses[0]?.status).toBeGreaterThanOrEqual(400);
-    expect(responses.flatMap(corsHeaders)).toEqual([]);
-  });
+  test.each([SHOP, APOLLO[0]!, 'null'])(
+    'does not allow the origin %s if CORS_ORIGINS is not set',
+    async (origin) => {
+      const responses = await both(server.base, origin);
+      expect(responses[0]?.status).toBeGreaterThanOrEqual(400);
+      expect(responses.flatMap(corsHeaders)).toEqual([]);
+    },
+  );
 
   test.each([SHOP, 'https://other.example:8443'])('allows the origin %s of CORS_ORIGINS', async (origin) => {
     const [request, response] = await both(listed.base, origin);

@@ -60,7 +60,7 @@ describe('A rate limit of 24 points per minute', () => {
     server.client.request(query, variables, headers);
   const newClient = (): Record<string, string> => bearer(unused.pop()?.key ?? '');
 
-  test('refuses a client that has no points left with 429 and Retry-After, without a request to the service', async () => {
+  test('responds with 429 and Retry-After to a client that has no points left, and sends no request to the service', async () => {
     const limited = newClient();
     expect(isLimited(await send(aliased(POINTS), limited))).toBe(false);
     server.service.requests.length = 0;
@@ -152,7 +152,7 @@ describe('A gateway with default limits', () => {
     expect(server.service.requests).toEqual([]);
   });
 
-  test('refuses an operation whose response may have more than 300,000 values', async () => {
+  test('refuses an operation whose looked-up transactions may have more than 300,000 values', async () => {
     const query = `query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { ...P } }
       fragment P on PaymentResource { ${times(30, (n) => `m${n}: amount { ...M }`)} }
       fragment M on Amount { ${times(30, (n) => `v${n}: value`)} }`;

@@ -142,7 +142,7 @@ describe('A request body', () => {
     async (charset) => expectRefused(await send(createText(), `application/json; charset=${charset}`), 415),
   );
 
-  test('is accepted when it is unusual but unambiguous', async () => {
+  test('is accepted with non-ASCII text, a byte order mark, field names of JavaScript objects, or another spelling of charset=utf-8', async () => {
     const bodies = [
       createText('Müller-日本-🙂'),
       // A byte order mark is not a part of the body.
@@ -187,12 +187,12 @@ describe('Ambiguous input', () => {
     for (const parameters of bad) expectRefused(await get(parameters, path));
   });
 
-  test('in a GET does not include escaped spaces and plus signs, which are accepted', async () => {
+  test('is not falsely detected in a GET with escaped percent signs, plus signs and spaces', async () => {
     expect((await get(`${query}&${variables('Müller %2B +')}`)).data).toEqual({ payment: null });
     expect(server.service.requests[0]?.parameters.get('external_id')).toBe('Müller %2B +');
   });
 
-  test('in the URL encoding of a GET does not bypass the document limits', async () => {
+  test('such as + or %71 in the query string of a GET does not bypass the document limits', async () => {
     const document = `{ ${Array.from({ length: 200 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
     const escaped = encodeURIComponent(document);
     for (const query of [`query=${escaped}`, `query=${escaped.replaceAll('%20', '+')}`, `%71uery=${escaped}`])
@@ -297,7 +297,9 @@ describe('A log entry', () => {
 });
 
 describe('Random input', () => {
-  /** Fixed for reproducible runs; FUZZ_SEED=123 FUZZ_TIMES=50 npx jest test/http/requests.slow is another, longer run. */
+  /**
+   * Fixed for reproducible runs; FUZZ_SEED=123 FUZZ_TIMES=50 npx jest test/http/requests.slow is another, longer run.
+   */
   const SEED = Number(process.env['FUZZ_SEED'] ?? 20261121);
   const TIMES = Number(process.env['FUZZ_TIMES'] ?? 1);
 

@@ -2,7 +2,8 @@ import type { InsertResult, Journal, NewAttempt } from '../../src/datasources/jo
 import { describeJournals } from './support/fixture';
 import { begunAs, newAttempt, newClaim, newPayout, OUTCOMES, tally } from './support/samples';
 
-// Tests of concurrent and batched calls; test/simulation/journal-model.system.test.ts tests the result of each single call.
+// Tests of concurrent and batched calls; test/simulation/journal-model.system.test.ts tests the result of each single
+// call.
 
 /** Returns attempts of one service, with these fields in common. */
 const several = (count: number, given: Partial<NewAttempt> = {}): NewAttempt[] => {
@@ -119,7 +120,7 @@ describeJournals('Recording an outcome', (fixture) => {
     await expect(fixture.journal.find(attempt)).resolves.toMatchObject({ ...SUCCEEDED, recheckCount: 2 });
   });
 
-  test('succeeds for both attempts of a batch when the status of one cannot be stored unchanged', async () => {
+  test('succeeds for both attempts of a batch when the status of one has characters that cannot be stored', async () => {
     const odd = await begunAs(fixture.journal, 'in_progress', newAttempt());
     const beside = await begunAs(fixture.journal, 'in_progress', newAttempt());
     await Promise.allSettled([
@@ -191,7 +192,7 @@ describeJournals('Claiming attempts for recovery', (fixture) => {
     expect(claimed.map(({ id }) => id).sort()).toEqual(attempts.map(({ id }) => id).sort());
   });
 
-  test('treats a lease that ends impossibly late as expired', async () => {
+  test('treats a lease that ends implausibly late (over MAX_LEASE_MS from now) as expired', async () => {
     const attempt = await begunAs(fixture.journal, 'in_progress', newAttempt({ leaseUntil: 300_000_000 }));
     const claimedAt = (now: number) =>
       fixture.journal.claim(attempt.id, newClaim(attempt.service, { now, leaseUntil: now + 1000 }));
@@ -207,9 +208,9 @@ describeJournals('Claiming attempts for recovery', (fixture) => {
   });
 });
 
-describeJournals('The proof that the service has no transaction for an attempt', (fixture) => {
+describeJournals('The recovery queries of the journal', (fixture) => {
   test.each([{ currency: 'INR' }, { method: 'upi' }, { service: 'another' }])(
-    'is prevented by another unknown attempt with the same external id, but not if it differs in %o',
+    'find another unknown attempt with the same external id, which may own a found transaction, unless it differs in %o',
     async (difference) => {
       const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
       const { service, externalId } = attempt;
@@ -221,7 +222,7 @@ describeJournals('The proof that the service has no transaction for an attempt',
     },
   );
 
-  test('requires a lookup of the newest transaction on the channel, preferably of the same client', async () => {
+  test('find the newest succeeded transaction of the client on the channel, or else any of another client', async () => {
     const { service } = newAttempt();
     const create = async (given: { client?: string; channel?: string; startedAt?: number }, id: string) => {
       const attempt = newAttempt({ service, ...given });

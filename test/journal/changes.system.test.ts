@@ -86,7 +86,7 @@ describeJournals('The recorded status changes', (fixture) => {
     await expect(fixture.journal.countFollowed(service)).resolves.toMatchObject({ followed: 1 });
   });
 
-  test('contain no response that is older than the last recorded status, unless it has a final status', async () => {
+  test('contain no response that is older than the last recorded status, unless the response has a final status', async () => {
     const payment = await created(fixture.journal);
     const observe = (given: object) => fixture.journal.recordObservation(observationOf(payment, given));
     await expect(observe({ requestedAt: 4_000, observedAt: 4_100 })).resolves.toBe('recorded');
@@ -142,7 +142,7 @@ describeJournals('The recorded status changes', (fixture) => {
     const start = { epoch: 0, xid: 0, seq: 0 };
     const read = (given: object) => readPage(fixture.journal, rangeOf(first, given));
     await expect(read({ after: start })).resolves.toMatchObject({ changes });
-    const oneStep = { target: 'changes', expiredBefore: 3_001, limit: 1, after: null } as const;
+    const oneStep = { target: 'changes', expiredBefore: 3_001, maxExaminedCount: 1, after: null } as const;
     await expect(fixture.journal.purgeStep(oneStep)).resolves.toMatchObject({ deletedCount: 1 });
     await expect(read({ after: start })).rejects.toThrow(PositionExpired);
     await expect(read({ after: start })).rejects.toMatchObject({ oldestPosition: oldest });
@@ -159,7 +159,7 @@ describeJournals('The recorded status changes', (fixture) => {
 });
 
 describeJournals('Reading status changes in order', (fixture) => {
-  test('returns changes from before the fence was raised first, then those from after it was raised', async () => {
+  test('returns the changes that were recorded before the fence was raised, then those recorded after it', async () => {
     const payment = await created(fixture.journal);
     await fixture.journal.setFence('operator');
     await fixture.journal.setFence(null);
@@ -186,7 +186,7 @@ describeSqliteJournal('Reading status changes in order', (fixture) => {
 });
 
 describePostgresJournal('Reading status changes in order', (fixture) => {
-  test('returns no change while an earlier database transaction that writes changes is in progress', async () => {
+  test('withholds a new change while an earlier database transaction that writes changes is in progress', async () => {
     const early = await created(fixture.journal);
     const waiting = await created(fixture.journal);
     const late = await created(fixture.journal);
@@ -239,7 +239,7 @@ describePostgresJournal('Reading status changes in order', (fixture) => {
     });
   });
 
-  test('returns changes from before a move to another database server first, then those from after it', async () => {
+  test('returns the changes that were recorded before a move to another database server, then those recorded after it', async () => {
     const [first, second] = [await created(fixture.journal), await created(fixture.journal)];
     // As after a failover to a server whose database transaction ids are lower.
     await fixture.store.rows('UPDATE changes SET xid = xid + 1000000');

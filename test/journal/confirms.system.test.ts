@@ -2,8 +2,8 @@ import { MAX_LEASE_MS, type ConfirmClaim } from '../../src/datasources/journal/j
 import { describeJournals } from './support/fixture';
 import { ENDED, confirmedBy, newConfirm } from './support/samples';
 
-const KNOWN = { isPreviousOutcomeUnknown: false, unresolvedInputHashes: [] };
-const UNKNOWN = { isPreviousOutcomeUnknown: true, unresolvedInputHashes: expect.any(Array) };
+const KNOWN = { isEarlierOutcomeUnknown: false, unresolvedInputHashes: [] };
+const UNKNOWN = { isEarlierOutcomeUnknown: true, unresolvedInputHashes: expect.any(Array) };
 
 const next = (before: ConfirmClaim, given: Partial<ConfirmClaim> = {}): ConfirmClaim =>
   newConfirm({
@@ -30,7 +30,7 @@ describeJournals('A confirm in the journal', (fixture) => {
     },
   );
 
-  test('stays in progress while its lease is renewed, and its lease cannot be renewed after it has ended', async () => {
+  test('stays in progress while its lease is renewed; once the confirm has ended, renewal has no effect', async () => {
     const first = newConfirm({ owner: newConfirm().confirmId });
     await fixture.journal.beginConfirm(first);
     await fixture.journal.renew(first.owner, 8_000, [first.confirmId]);
@@ -45,7 +45,7 @@ describeJournals('A confirm in the journal', (fixture) => {
     await fixture.journal.beginConfirm(first);
     await fixture.journal.renew(first.owner, 8_000, [newConfirm().confirmId]);
     await expect(fixture.journal.beginConfirm(next(first, { now: 5_001 }))).resolves.toEqual(
-      expect.objectContaining({ isPreviousOutcomeUnknown: true }),
+      expect.objectContaining({ isEarlierOutcomeUnknown: true }),
     );
   });
 
@@ -71,7 +71,7 @@ describeJournals('A confirm in the journal', (fixture) => {
     }
   });
 
-  test('gets the input hashes of earlier confirms with unknown results in a list of limited size, with "unknown" in place of omitted hashes', async () => {
+  test('gets a list of limited size with the input hashes of earlier confirms of unknown outcome; "unknown" replaces omitted hashes', async () => {
     const first = newConfirm();
     let started = await fixture.journal.beginConfirm(first);
     for (let times = 0, last = first; times < 100; times += 1) {

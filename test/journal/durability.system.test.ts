@@ -48,7 +48,7 @@ describeJournals('A journal', (fixture) => {
     expect(kept).toHaveLength(1_000);
     await expect(fixture.journal.find(settled)).resolves.toMatchObject({ outcome: 'succeeded' });
     const next = fixture.journal.beginConfirm({ ...confirm, confirmId: newConfirm().confirmId });
-    await expect(next).resolves.toMatchObject({ isPreviousOutcomeUnknown: false });
+    await expect(next).resolves.toMatchObject({ isEarlierOutcomeUnknown: false });
   });
 
   test('refuses every call after it was closed, and can be closed again', async () => {
@@ -60,7 +60,7 @@ describeJournals('A journal', (fixture) => {
 });
 
 describeSqliteJournal('Group commit', (fixture) => {
-  test('writes fewer database pages than attempts for 500 concurrent attempts', async () => {
+  test('writes fewer than 500 database pages for 500 concurrent attempts', async () => {
     const walBytes = (): number => statSync(`${fixture.store.url.slice('file:'.length)}-wal`).size;
     const before = walBytes();
     await Promise.all(fresh(500).map((attempt) => fixture.journal.insertAttempt(attempt)));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FollowedClaim, ObservedState } from '../../src/datasources/journal/changes';
+import type { FollowLookupClaim, ObservedState } from '../../src/datasources/journal/changes';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import type { Journal } from '../../src/datasources/journal/journal';
 import type { Store } from '../support/stores';
@@ -27,7 +27,7 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
       times.map((nextLookupAt) => created(fixture.journal, { service }, { ...CREATED, nextLookupAt })),
     );
 
-  const claimed = async (journal: Journal, claim: FollowedClaim): Promise<string[]> =>
+  const claimed = async (journal: Journal, claim: FollowLookupClaim): Promise<string[]> =>
     (await journal.claimFollowed(claim)).map(({ transactionId }) => transactionId).sort();
 
   test('are claimed when they are due, with the fields that a lookup needs', async () => {
@@ -43,7 +43,7 @@ describeJournals('Transactions that the gateway polls for status changes', (fixt
       transactionId: payments[0]!.transactionId,
       status: 'PENDING',
       state: 'WAITING_FOR_CODE',
-      succeededAt: 3_000,
+      createSucceededAt: 3_000,
       changedAt: 3_000,
       failures: 0,
     });
@@ -208,10 +208,10 @@ describeEmptyStores('The upgrade of a journal without recorded status changes', 
     await Promise.all(others.map((journal) => journal.close()));
     const found = await after.claimFollowed(claimOf(recent[0]!, { now: now + 1, youngLimit: 0 }));
     expect(found.map(({ transactionId }) => transactionId).sort()).toEqual(idsOf(recent));
-    for (const { transactionId, status, succeededAt } of found)
+    for (const { transactionId, status, createSucceededAt } of found)
       expect({ status, transactionId }).toEqual({
         status: null,
-        transactionId: `transaction ${succeededAt}`,
+        transactionId: `transaction ${createSucceededAt}`,
       });
     for (const payment of recent)
       await expect(after.recordObservation(observationOf(payment, COMPLETED))).resolves.toBe('recorded');

@@ -87,7 +87,7 @@ describeEmptyStores('A journal from before the first release', (store) => {
       sendUntil: 2_000,
       serviceStartedAt: 900,
       recheckCount: 3,
-      absence: { lookupCount: 2, spanMs: 70, observer: 'a' },
+      absence: { lookupCount: 2, spanMs: 70, observerId: 'a' },
     });
     const begin = (given: Partial<NewAttempt>) =>
       journal.insertAttempt(newAttempt({ service, channel: 'channel-1', ...given }));

@@ -4,7 +4,7 @@ import { ChangeNotifier } from '../../src/datasources/change-notifier/change-not
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { inspectPostgres } from '../../src/datasources/journal/diagnostics';
 import type { Journal } from '../../src/datasources/journal/journal';
-import { describeJournalError } from '../../src/datasources/journal/journal-error';
+import { classifyJournalError } from '../../src/datasources/journal/journal-error';
 import { PostgresHostChooser } from '../../src/datasources/journal/postgres/hosts';
 import { PostgresPool } from '../../src/datasources/journal/postgres/pool';
 import { systemClock } from '../../src/shared/clock';
@@ -39,8 +39,8 @@ describeJournals('A locked journal', (fixture) => {
   afterAll(() => journal.close());
 
   /**
-   * To be called after recovered(). Resolves when work that waited for the lock has ended: PostgreSQL grants the lock in
-   * order, and SQLite's thread has already run it.
+   * To be called after recovered(). Resolves when work that waited for the lock has ended: PostgreSQL grants the lock
+   * in order, and SQLite's thread has already run it.
    */
   const afterWaitingWork = (): Promise<void> => fixture.store.hold().then((unlock) => unlock());
 
@@ -138,7 +138,7 @@ describePostgresJournal('A network that delivers no packets', (fixture) => {
     await recovered(journal, EVERYTHING);
   });
 
-  test('makes the journal replace its dead connections as soon as new connections work', async () => {
+  test('does not keep the journal from replacing its dead connections as soon as new connections work', async () => {
     // Opens the maximum number of connections.
     await Promise.allSettled(EVERYTHING.map((ask) => ask(journal)));
     await recovered(journal);
@@ -187,7 +187,7 @@ test('A PostgreSQL server that ends each new connection makes the journal unavai
   const pool = new PostgresPool(new PostgresHostChooser(`postgres://user@127.0.0.1:${port}/database`), {
     timeLimitMs: JOURNAL_TIMEOUT_MS,
     maxConnections: 1,
-    connectionOptions: '',
+    serverOptions: '',
     migrate: () => Promise.resolve(),
   });
   await expect(pool.query('SELECT 1', [])).rejects.toMatchObject(UNAVAILABLE);
@@ -314,7 +314,7 @@ describeCluster('A journal on a PostgreSQL server', () => {
     const { href } = Object.assign(new URL(primary.url), parts);
     const error = await openJournal(href, JOURNAL_TIMEOUT_MS).catch((refused: unknown) => refused);
     expect(error).toMatchObject({ name: 'JournalOpenError' });
-    expect(describeJournalError((error as Error).cause)).toMatchObject({ reason });
+    expect(classifyJournalError((error as Error).cause)).toMatchObject({ reason });
     expect(String(error)).toContain(code);
     expect(String(error)).not.toContain(password);
   });

@@ -24,7 +24,7 @@ describeJournals('A purge of the journal', (fixture) => {
     await purge(fixture.journal, 1e13);
     const { service } = newPayout();
     await generateAttempts(fixture.store, { count: 25, service, settledFrom: 10_000 });
-    const step = { target: 'attempts', expiredBefore: 20_000, limit: 10, after: null } as const;
+    const step = { target: 'attempts', expiredBefore: 20_000, maxExaminedCount: 10, after: null } as const;
     await expect(fixture.journal.purgeStep(step)).resolves.toMatchObject({ deletedCount: 10 });
     await expect(idsOf(service)).resolves.toHaveLength(15);
     const [oldest] = await fixture.store.rows('SELECT min(settled_at) AS settled_at FROM attempts');

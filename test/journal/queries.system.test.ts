@@ -12,7 +12,7 @@ import type {
 } from '../../src/datasources/journal/journal';
 import {
   BEFORE_FIRST_RESERVATION,
-  PURGE_ATTEMPTS,
+  PURGE_EXPIRED_ATTEMPTS,
   PURGE_RESERVATIONS,
 } from '../../src/datasources/journal/postgres/purge';
 import { FROM_EXPIRED_ATTEMPTS_CLAUSE } from '../../src/datasources/journal/sqlite/purge';
@@ -229,7 +229,7 @@ describePostgresJournal('Query plans', (fixture) => {
     await begunAs(fixture.journal, 'succeeded', newAttempt({ ...PAGE, externalId: 'order 100' }));
   });
 
-  test('of a list read at most seven rows for each attempt of a page, whatever the filters', async () => {
+  test('for lists read at most seven rows for each attempt of a page, whatever the filters', async () => {
     for (const filters of FILTERS) {
       const { text, values } = listAttemptsStatement({ ...PAGE, ...filters }, () => 'stored_attempts');
       // For each attempt of a page, this reads an index entry, the row by its id, and four times its group.
@@ -242,7 +242,7 @@ describePostgresJournal('Query plans', (fixture) => {
 
   test('for a purge step use no sequential scan, and read at most five rows for each deleted row', async () => {
     for (const from of [0, 25_000]) {
-      const attempts = await rowsRead(fixture.store, PURGE_ATTEMPTS, [from, COUNT, 100]);
+      const attempts = await rowsRead(fixture.store, PURGE_EXPIRED_ATTEMPTS, [from, COUNT, 100]);
       expect(attempts).toMatchObject({ sequentialScans: 0 });
       expect(attempts.rows).toBeLessThanOrEqual(500);
     }
@@ -264,7 +264,7 @@ describeSqliteJournal('Query plans', (fixture) => {
   const stepsOf = async (text: string): Promise<string[]> =>
     (await fixture.store.rows(`EXPLAIN QUERY PLAN ${text}`)).map(({ detail }) => String(detail));
 
-  test('for a list read only an index range, in the order of the index, whatever the filters', async () => {
+  test('for lists read only an index range, in the order of the index, whatever the filters', async () => {
     for (const filters of FILTERS) {
       const page = { ...PAGE, ...filters };
       const { text } = listAttemptsStatement(page, (index) => `stored_attempts INDEXED BY stored_${index}`);

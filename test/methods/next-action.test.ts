@@ -57,7 +57,7 @@ async function nextActionOf(response: Json): Promise<unknown> {
 }
 
 test.each(WAITING)(
-  'An open payment by %s asks the payer to act in the state %s, and to wait in any other state',
+  'An open payment by %s has an action for the payer in the state %s, and AwaitProviderAction in any other state',
   async (type, state, wireFields, { __typename, ...fields }) => {
     const action = { __typename, confirmWith: type };
     const nulls = Object.fromEntries(Object.keys(fields).map((field) => [field, null]));
@@ -97,7 +97,7 @@ const stateless: [string, Json, Json, Json][] = [
 ];
 
 test.each(stateless)(
-  'An open payment without a state asks the payer to act as its method and hosted page require: %s',
+  'The next action of an open payment without a state depends on its method and its hosted page: %s',
   async (_name, method, withPage, withoutPage) => {
     for (const status of OPEN) {
       expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toEqual(withPage);

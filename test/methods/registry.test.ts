@@ -15,7 +15,7 @@ test('Each method type of the service has a golden file with its kinds (payment,
   expect(golden.sort()).toEqual(registered.sort());
 });
 
-test('The tests for leaks cover each payment method', () => {
+test('The tests for leaked secrets cover each payment method', () => {
   expect(ECHOED_TYPES).toEqual(expect.arrayContaining(paymentMethods.map(({ type }) => type)));
 });
 

@@ -107,7 +107,7 @@ describe('A create whose response has only status and transaction_id', () => {
   ];
 
   test.each(looksUp)(
-    'needs one lookup for fields that only the service knows: %s, %s { %s }',
+    'needs one lookup for fields that only the service knows: create "%s", fields %s { %s }',
     async (name, type, fields) => {
       const golden = named(creates, name);
       const get = { status: 200, json: golden.answer };

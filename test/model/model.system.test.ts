@@ -14,7 +14,7 @@ describeWhere(lacking('spin', 'gcc'), 'The formal model of the protocol of creat
     expect(run('model/run.mjs', '--quick')).toMatch(/ fails \| fails /);
   });
 
-  test('has a trace that the simulation reproduces, and a trace that violates an invariant in code with a planted bug', () => {
+  test('has a trace that the simulation reproduces, and a trace on which code with a planted bug violates an invariant', () => {
     const folder = temporaryFolder();
     for (const name of ['never: inserted again', 'mutation: a POST is repeated'])
       run('model/run.mjs', '--only', name, '--trails', folder);

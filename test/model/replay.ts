@@ -163,7 +163,7 @@ export class Replayer {
     fail_over: (lost, kind) => this.#failOver(lost, kind),
     purge: () => {
       const { model } = this.#database;
-      const step = { target: 'attempts', expiredBefore: Infinity, limit: 1, after: null } as const;
+      const step = { target: 'attempts', expiredBefore: Infinity, maxExaminedCount: 1, after: null } as const;
       return model.commit(this.#world.now, true, () => model.purgeStep(step)).deletedCount >= 0;
     },
     succeed: (caller) => this.#passUntil(() => this.#succeeded.has(caller), SECOND),

@@ -4,7 +4,7 @@ import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/g
 import { plantedJson, plantedLiteral } from './fixtures/canaries';
 
 test.each(['4111111111111111', 'pgk_0123456789abcdef0123', 'not a name'])(
-  'An error message of graphql-js is published without the quoted value %s',
+  'An error message of graphql-js is published without the value that it quotes: "%s"',
   (secret) => {
     const message = `Cannot query field "${secret}" on type "Query".`;
     expect(redactGraphqlMessage(message)).toContain('on type "Query"');

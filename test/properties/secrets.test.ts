@@ -7,7 +7,12 @@ import { fieldError } from '../../src/core/validation/validate-input';
 import { findMisplacedSecrets } from '../../src/core/validation/validate-create';
 import { containsCardNumber, containsKnownSchemePan } from '../../src/redaction/pan';
 import { findInDecodings } from '../../src/redaction/decodings';
-import { redactText, containsToken, readFreeFields, readMessage } from '../../src/redaction/text';
+import {
+  redactText,
+  containsAuthToken,
+  readUndocumentedFields,
+  readServiceMessage,
+} from '../../src/redaction/text';
 import { REDACTED } from '../../src/shared/secret';
 import { cardNumber, digits, withCheckDigit } from './fixtures/canaries';
 
@@ -84,7 +89,7 @@ describe('A card number', () => {
           list: [{ [`a ${written}`]: [written] }],
           json: JSON.parse(json) as unknown,
         };
-        const shown = JSON.stringify(readFreeFields(fields));
+        const shown = JSON.stringify(readUndocumentedFields(fields));
         expect(shown).not.toContain(written);
         expect(shown.replace(/\D/g, '')).not.toContain(number);
       }),
@@ -226,7 +231,7 @@ describe('An encoded card number', () => {
     fc.assert(
       fc.property(encodedGroups, ({ number, text }) => {
         expectHidden(number, text);
-        expect(JSON.stringify(readFreeFields({ note: `x ${text}`, [text]: 1 }))).toBe(
+        expect(JSON.stringify(readUndocumentedFields({ note: `x ${text}`, [text]: 1 }))).toBe(
           '{"note":"x [redacted]","[redacted]":1}',
         );
         const input = { idempotencyKey: `k-${text}`, externalId: text, description: `for ${text}` };
@@ -256,14 +261,14 @@ describe('An encoded secret', () => {
     fc.assert(
       fc.property(mixedOfAny, (encode) => {
         for (const text of ['pgk_0123456789abcdef0123', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln']) {
-          expect(containsToken(written(text, encode))).toBe(true);
+          expect(containsAuthToken(written(text, encode))).toBe(true);
           expect(redactText(`a~${written(text, encode)}~b`)).toBe(HIDDEN);
         }
       }),
     );
   });
 
-  test('of 3 digits is removed, but the same digits are kept inside another escape', () => {
+  test('of 3 digits is removed, but the same digits are kept where they belong to escapes of other characters', () => {
     const remove = createRedactor({ secrets: ['737'] });
     expect(remove('a~%37%33%37~b')).toBe(HIDDEN);
     for (const text of ['%E2%97%37x', 'a%2F7370', '\\u0737']) expect(remove(text)).toBe(text);
@@ -333,7 +338,7 @@ describe('The search for secrets in a long text', () => {
 
   test('removes a card number that is cut off at the end of a long message', () => {
     for (const pan of ['4111111111111111', '4111 1111 1111 1111', '4111.1111.1111.1111'])
-      expect(readMessage(`${'x '.repeat(495)}${pan} is invalid`)).not.toContain('411');
+      expect(readServiceMessage(`${'x '.repeat(495)}${pan} is invalid`)).not.toContain('411');
   });
 
   test('finds a secret whose characters carry combining marks', () => {

@@ -63,7 +63,7 @@ test('Generated files are up to date, including schema.graphql', () => {
   expect(run([codegen, '--check', '--config', 'codegen.yml'])).toMatchObject({ status: 0 });
 });
 
-test('Each bug of the mutation tests replaces a text that occurs exactly once in its source file', () => {
+test('Each deliberate bug (test/deliberate-bugs) replaces a text that occurs exactly once in its source file', () => {
   expect(run(['scripts/deliberate-bugs.mjs', '--list'])).toMatchObject({ status: 0, stderr: '' });
 });
 

@@ -21,13 +21,13 @@ describe('The control plane of the sandbox', () => {
     expect((await running.fetch('_sandbox/transactions?limit=0')).status).toBe(400);
   });
 
-  test('shows the latest 50 transitions, newest first', async () => {
+  test('shows the latest 50 status transitions, newest first', async () => {
     const id = await running.created(direct('upi'));
     running.clock.advance(2000);
     await running.confirm({ id, utr: '111111' });
-    running.sandbox.control.advance(60_000);
-    const transitions = () => running.sandbox.control.transitions();
-    const own = { kind: 'payment', transactionId: id };
+    running.sandbox.controlPlane.advance(60_000);
+    const transitions = () => running.sandbox.controlPlane.transitions();
+    const own = { transactionKind: 'payment', transactionId: id };
     const [utr, provider] = ['processing, waiting_for_utr', 'processing, waiting_for_provider'];
     expect(transitions()).toEqual([
       { ...own, atMs: START + 5000, statusBefore: provider, statusAfter: 'completed' },
@@ -94,11 +94,11 @@ describe('The control plane of the sandbox', () => {
     let responded = false;
     const response = create().finally(() => (responded = true));
     // A create that has been counted waits only for the clock.
-    while (running.sandbox.control.counts().payment.creates === 0) await running.fetch('healthz');
-    running.sandbox.control.advance(3999);
+    while (running.sandbox.controlPlane.counts().payment.creates === 0) await running.fetch('healthz');
+    running.sandbox.controlPlane.advance(3999);
     await running.fetch('healthz');
     expect(responded).toBe(false);
-    running.sandbox.control.advance(1);
+    running.sandbox.controlPlane.advance(1);
     expect((await response).status).toBe(201);
   });
 
@@ -137,7 +137,7 @@ describe('The control plane of the sandbox', () => {
     expect((await running.control('reset')).status).toBe(200);
     expect((await running.payment(id)).status).toBe(404);
     expect((await running.createPayment(redirect())).body['create_date']).toContain('T09:12:45.');
-    expect(running.sandbox.control.counts().payment.creates).toBe(1);
+    expect(running.sandbox.controlPlane.counts().payment.creates).toBe(1);
   });
 });
 
@@ -157,7 +157,7 @@ describe('The access control of the sandbox control plane', () => {
   const JSON_TYPE = { 'content-type': 'application/json' };
   const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 
-  test('hides the control plane unless it is enabled', async () => {
+  test('responds with 404 to every request unless the control plane is enabled', async () => {
     const without = await new Running().start();
     for (const path of ['', 'events', 'transactions', 'counts', 'faults'])
       expect((await without.fetch(`_sandbox/${path}`)).status).toBe(404);

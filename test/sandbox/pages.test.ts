@@ -19,7 +19,7 @@ describe('The hosted payment page of the sandbox', () => {
     expect(await lookUp()).toMatchObject({ status: 'completed', payment_method });
   });
 
-  test('settles the payment with the outcome that its amount selects when the payer chooses Pay', async () => {
+  test('gives the payment the outcome that its amount selects, once the payer chooses Pay', async () => {
     const id = await running.created(redirect({ value: '9.60' }));
     await choose(id, 'pay');
     expect((await running.payment(id)).body['error']).toMatchObject({ message: 'Do not honor' });

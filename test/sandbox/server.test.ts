@@ -70,10 +70,10 @@ describe('The server of the sandbox', () => {
     const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
     await once(socket, 'connect');
     socket.write('POST /api/v1/payment/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
-    running.sandbox.control.inject({ operation: 'create', fault: 'delay', times: 1, ms: 60_000 });
+    running.sandbox.controlPlane.inject({ operation: 'create', fault: 'delay', times: 1, ms: 60_000 });
     const delayed = running.createPayment(redirect());
     const cut = expect(delayed).rejects.toThrow('fetch failed');
-    while (running.sandbox.control.counts().payment.creates === 0) await running.fetch('healthz');
+    while (running.sandbox.controlPlane.counts().payment.creates === 0) await running.fetch('healthz');
     await running.createPayment(direct('jazz_cash'));
     const closed = once(socket, 'close');
     await running.sandbox.close();
@@ -91,14 +91,14 @@ describe('The full transaction store of the sandbox', () => {
     await created('a');
     const b = await created('b');
     const c = await created('c');
-    for (const id of [c, b]) running.sandbox.control.settle(id);
+    for (const id of [c, b]) running.sandbox.controlPlane.settle(id);
     for (const [next, names] of [
       ['d', ['d', 'b', 'a']],
       ['e', ['e', 'd', 'a']],
       ['f', ['f', 'e', 'd']],
     ] as const) {
       await created(next);
-      expect(running.sandbox.control.transactions().map(({ externalId }) => externalId)).toEqual(names);
+      expect(running.sandbox.controlPlane.transactions().map(({ externalId }) => externalId)).toEqual(names);
     }
     expect((await running.paymentNamed('a')).status).toBe(404);
   });

@@ -31,7 +31,7 @@ describe('The authentication of the sandbox', () => {
   });
 
   test('accepts timestamps of the real time after the clock of the sandbox was advanced', async () => {
-    running.sandbox.control.advance(3_600_000);
+    running.sandbox.controlPlane.advance(3_600_000);
     expect((await running.createPayment(redirect())).status).toBe(201);
   });
 });
@@ -42,7 +42,7 @@ describe('A payment in the sandbox', () => {
     const other = await created(
       redirect({ payment_method: { type: 'other', note: `card ${PAN} please`, cvc: '987' } }),
     );
-    const stored = JSON.stringify([payment, other.body, running.sandbox.control.transactions()]);
+    const stored = JSON.stringify([payment, other.body, running.sandbox.controlPlane.transactions()]);
     const found = [(await running.payment(id)).text, (await running.payment(other.id)).text];
     for (const text of [stored, ...found]) expect(text).not.toMatch(new RegExp(`${PAN}|\\b987\\b`));
   });
@@ -56,7 +56,7 @@ describe('A payout in the sandbox', () => {
     const { body: payout, status } = await running.createPayout(card(PAN));
     expect(status).toBe(201);
     const found = await running.payout(String(payout['transaction_id']));
-    expect(found.text + JSON.stringify(running.sandbox.control.transactions())).not.toContain(PAN);
+    expect(found.text + JSON.stringify(running.sandbox.controlPlane.transactions())).not.toContain(PAN);
   });
 });
 
@@ -147,7 +147,7 @@ describe('In the sandbox, an amount', () => {
       expect((await running.payment(id)).body['status']).toMatch(/^(pending|processing)$/);
     expect((await running.payment(upi)).body['payment_method']?.['state']).toBe('waiting_for_provider');
     expect((await running.payout(payout)).body['status']).toBe('processing');
-    for (const id of [upi, payout]) expect(running.sandbox.control.settle(id).status).toBe('completed');
+    for (const id of [upi, payout]) expect(running.sandbox.controlPlane.settle(id).status).toBe('completed');
   });
 });
 

@@ -1,4 +1,8 @@
-import { JournalUnavailable, type Journal, type PurgeProgress } from '../../src/datasources/journal/journal';
+import {
+  JournalUnavailable,
+  type Journal,
+  type PurgeStepResult,
+} from '../../src/datasources/journal/journal';
 import type { Faults } from './faults';
 import { JournalModel } from './journal-model';
 import type { Machine } from './machine';
@@ -159,7 +163,7 @@ export class Database {
       confirmedInputs: (payment) => read('confirmedInputs', () => model.confirmedInputs(payment)),
       findById: (service, id) => read('findById', () => model.findById(service, id)),
       purgeStep: (step) =>
-        write<PurgeProgress | null>('purgeStep', () => model.purgeStep(step), { isDurable: false }),
+        write<PurgeStepResult | null>('purgeStep', () => model.purgeStep(step), { isDurable: false }),
       readFenceState: () => write('readFenceState', () => model.readFenceState()),
       setFence: (reason) =>
         write('setFence', () => {

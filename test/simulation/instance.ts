@@ -23,7 +23,12 @@ const UNOBSERVED_RECOVERY = {
   onClockStep: none,
   onOutcomeRecovered: none,
 };
-const UNOBSERVED_CHANGES = { onPoll: none, onChange: none, onFollowLookup: none, onChangeDelivered: none };
+const UNOBSERVED_CHANGES = {
+  onPoll: none,
+  onRecordedOrDropped: none,
+  onFollowLookup: none,
+  onChangeDelivered: none,
+};
 
 /** Starts the gateway's core and its client of the payment service on a machine, as src/app/gateway.ts does. */
 export function startInstance(
@@ -76,7 +81,7 @@ export function startInstance(
     },
     serviceName: SERVICE_NAME,
     warn: none,
-    serviceLoad: { isDown: () => false, isBusy: () => false },
+    serviceAvailability: { isDown: () => false, hasQueuedLookups: () => false },
     observer: { ...UNOBSERVED_RECOVERY, ...UNOBSERVED_CHANGES },
   });
   return { machine, operations };

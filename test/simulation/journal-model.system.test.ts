@@ -73,7 +73,7 @@ class History {
     const { random } = this;
     const settledAt = this.#now;
     const transactionId = `tx-${random.between(0, 6)}`;
-    const absence = { lookupCount: 2, spanMs: 300, observer: random.one(OWNERS) };
+    const absence = { lookupCount: 2, spanMs: 300, observerId: random.one(OWNERS) };
     const outcome = random.one<OutcomeDetails>([
       { outcome: 'succeeded', transactionId, wireStatus: 'CHECKOUT', settledAt },
       { outcome: 'rejected', settledAt },
@@ -123,7 +123,7 @@ class History {
 
   #purge(): Call {
     const expiredBefore = this.#now - this.random.one([0, 5000, 20_000]);
-    const step = { expiredBefore, limit: 100, after: null };
+    const step = { expiredBefore, maxExaminedCount: 100, after: null };
     return async (journal) => {
       await journal.purgeStep({ target: 'attempts', ...step });
       await journal.purgeStep({ target: 'confirmed', ...step });

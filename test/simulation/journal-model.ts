@@ -8,12 +8,12 @@ import {
   type AttemptClaim,
   type ConfirmBeginResult,
   type ConfirmClaim,
-  type ConfirmResult,
+  type EndedConfirm,
   type ConfirmedInput,
   type PaymentRef,
   type NewAttempt,
   type OutcomeDetails,
-  type PurgeProgress,
+  type PurgeStepResult,
   type PurgeStep,
   type AttemptFields,
 } from '../../src/datasources/journal/journal';
@@ -254,9 +254,9 @@ export class JournalModel {
 
   claimDue(claim: AttemptClaim, limit: number): Attempt[] {
     const { service, owner, now } = claim;
-    const isDue = ({ nextRecheckAt, absence: { observer } }: Attempt): boolean =>
+    const isDue = ({ nextRecheckAt, absence: { observerId } }: Attempt): boolean =>
       nextRecheckAt === null ||
-      nextRecheckAt <= now - (observer === '' || observer === owner ? 0 : OBSERVER_EXCLUSIVE_CLAIM_MS);
+      nextRecheckAt <= now - (observerId === '' || observerId === owner ? 0 : OBSERVER_EXCLUSIVE_CLAIM_MS);
     return this.attempts
       .filter((each) => each.service === service && isClaimable(each, now) && isDue(each))
       .sort((a, b) => (a.nextRecheckAt ?? -Infinity) - (b.nextRecheckAt ?? -Infinity) || a.seq - b.seq)
@@ -272,10 +272,10 @@ export class JournalModel {
     const isNew = before !== undefined && !before.suspectHashes.join(' ').includes(before.inputHash);
     const suspectHashes = [...(before?.suspectHashes ?? []), ...(isNew ? [before.inputHash] : [])];
     this.#set(this.#confirms, key, { confirmId, owner, leaseUntil, inputHash, suspectHashes });
-    return { isPreviousOutcomeUnknown: before !== undefined, unresolvedInputHashes: suspectHashes };
+    return { isEarlierOutcomeUnknown: before !== undefined, unresolvedInputHashes: suspectHashes };
   }
 
-  endConfirm(id: string, { outcome, confirmedInputs: confirmed }: ConfirmResult): void {
+  endConfirm(id: string, { outcome, confirmedInputs: confirmed }: EndedConfirm): void {
     for (const input of confirmed) {
       const key = text(paymentKey(input), input.inputHash);
       if (!this.#confirmed.has(key)) this.#set(this.#confirmed, key, input);
@@ -293,7 +293,7 @@ export class JournalModel {
     return [...this.#confirmed.values()].filter((input) => paymentKey(input) === wanted);
   }
 
-  purgeStep({ target, expiredBefore, limit, after }: PurgeStep): PurgeProgress {
+  purgeStep({ target, expiredBefore, maxExaminedCount, after }: PurgeStep): PurgeStepResult {
     const from = Number(after ?? 0);
     if (target === 'reservations') {
       const left = [...this.#reservations].filter(([, id]) => !this.#byId(id));
@@ -304,22 +304,22 @@ export class JournalModel {
       const expired = [...this.#confirmed]
         .filter(([, { confirmedAt }]) => confirmedAt >= from && confirmedAt < expiredBefore)
         .sort(([, a], [, b]) => a.confirmedAt - b.confirmedAt)
-        .slice(0, limit);
+        .slice(0, maxExaminedCount);
       for (const [key] of expired) this.#set(this.#confirmed, key, undefined);
       const times = expired.map(([, { confirmedAt }]) => confirmedAt);
-      return progress(times, limit);
+      return progress(times, maxExaminedCount);
     }
     const expired = this.attempts
       .filter(({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < expiredBefore)
       .sort((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0) || a.seq - b.seq)
-      .slice(0, limit);
+      .slice(0, maxExaminedCount);
     for (const attempt of expired) {
       const reserved = text(attempt.service, attempt.channel, attempt.externalId);
       if (this.#reservations.get(reserved) === attempt.id) this.#set(this.#reservations, reserved, undefined);
       this.#put(attempt, undefined);
     }
     const times = expired.map(({ settledAt }) => settledAt ?? 0);
-    return progress(times, limit);
+    return progress(times, maxExaminedCount);
   }
 
   readFenceState(): FenceState {
@@ -337,7 +337,7 @@ export class JournalModel {
 
 const newestFirst = (a: Attempt, b: Attempt): number => b.startedAt - a.startedAt || b.seq - a.seq;
 
-const progress = (times: readonly number[], limit: number): PurgeProgress => ({
+const progress = (times: readonly number[], limit: number): PurgeStepResult => ({
   deletedCount: times.length,
   endPosition: times.length < limit ? null : String(times.at(-1)),
 });

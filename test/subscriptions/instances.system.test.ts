@@ -121,7 +121,7 @@ describePostgres('Gateways on one PostgreSQL database', () => {
     expect(a!.lookups(id)).toBeLessThanOrEqual(4);
   });
 
-  test('do not trigger lookups of each other endlessly if the service shows each gateway another state', async () => {
+  test('do not make each other look up a payment endlessly if the service shows each gateway a different state', async () => {
     const one = await start(store.url, { SERVICE_API_KEY: 'key-of-one' });
     const two = await start(store.url, { SERVICE_API_KEY: 'key-of-two' });
     const id = a!.addPayment();

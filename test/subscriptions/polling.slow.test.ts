@@ -219,7 +219,7 @@ describe('Subscribers to one payment', () => {
     expect(harness.lookups(id)).toBe(1);
   });
 
-  test('receive the response of a lookup in flight even if the client that started it has disconnected', async () => {
+  test('receive the response of a lookup in flight even if the subscriber that started it has unsubscribed', async () => {
     const id = harness.addPayment();
     const client = webSocketClient(harness);
     const held = harness.service.hold();

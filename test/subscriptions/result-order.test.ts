@@ -33,7 +33,7 @@ async function complete(id: string, ...subscribers: readonly Watching[]): Promis
 }
 
 describe('A lookup response that is older than the known state', () => {
-  test('is not sent after a confirm, and causes another lookup at once', async () => {
+  test('is not sent to subscribers if a confirm has changed the state meanwhile, and causes another lookup at once', async () => {
     const id = harness.addPayment();
     const subscribers = await watchByBoth(harness, id);
     const release = await holdLookup(id);

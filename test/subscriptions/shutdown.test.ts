@@ -10,7 +10,7 @@ async function opened(url: string, payload: object): Promise<EventStream> {
 }
 
 describe('A gateway that shuts down', () => {
-  test('closes WebSockets with 1001 and event streams without a completion, and stops polling', async () => {
+  test('closes WebSockets with code 1001, ends event streams without the event `complete`, and stops polling', async () => {
     const harness = await startHarness();
     const { gateway, url } = harness.client;
     const payload = subscription(harness.addPayment());

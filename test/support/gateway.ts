@@ -56,7 +56,9 @@ interface TestGatewayOptions {
   logLines?: string[];
 }
 
-/** Returns default settings of tests: client keys, temporary files, no limit on event loop lag, no lookups of its own. */
+/**
+ * Returns default settings of tests: client keys, temporary files, no limit on event loop lag, no lookups of its own.
+ */
 export function testSettings(): Record<string, string> {
   const DATABASE_URL = temporaryDatabase();
   return {

@@ -333,7 +333,7 @@ describe('OTEL_TRACES_SAMPLER', () => {
     ['traceidratio', '0.5', UNSAMPLED, true],
     ['parentbased_traceidratio', '0', SAMPLED, true],
   ])(
-    'set to %s with the argument %s records a span whose parent has the flags %s: %s',
+    'set to %s with the argument %s decides whether a span whose parent has the flags %s is recorded: %s',
     (name, ratio, traceFlags, expected) => {
       const { tracer } = startTracer({
         OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
@@ -395,7 +395,7 @@ describe('An OpenTelemetry collector', () => {
     }
   });
 
-  test('receives spans at OTEL_EXPORTER_OTLP_TRACES_ENDPOINT if that is set', async () => {
+  test('receives spans at OTEL_EXPORTER_OTLP_TRACES_ENDPOINT even if OTEL_EXPORTER_OTLP_ENDPOINT is also set', async () => {
     const collector = await startCollector();
     const { make, flush } = startTracer({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',

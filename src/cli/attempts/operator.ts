@@ -48,8 +48,10 @@ function parseRecordableText(flag: string, value: string, maxLength: number): st
  * approving their own proposals. Ignores the option --by, because anybody can write any name there.
  */
 export function mayBeSamePerson(operator: Operator, other: Omit<Operator, 'statedName'>): boolean {
-  const userNames = [operator.userName, operator.sudoUser].filter((userName) => userName !== null);
-  return [other.userName, other.sudoUser].some((name) => name !== null && userNames.includes(name));
+  const operatorUserNames = [operator.userName, operator.sudoUser].filter((userName) => userName !== null);
+  return [other.userName, other.sudoUser].some(
+    (userName) => userName !== null && operatorUserNames.includes(userName),
+  );
 }
 
 /** Returns the name of an operating system user as the audit log records it, for example `operator:alice`. */

@@ -53,7 +53,7 @@ export function attemptsCsv(attempts: readonly Attempt[]): string {
     const cellByColumn = new Map(Object.entries({ ...fields, ...amount }));
     return ATTEMPT_CSV_COLUMNS.map((column) => String(cellByColumn.get(column) ?? ''));
   });
-  return [ATTEMPT_CSV_COLUMNS, ...rows].map((cellByColumn) => cellByColumn.map(csvCell).join(',')).join('\n');
+  return [ATTEMPT_CSV_COLUMNS, ...rows].map((cells) => cells.map(csvCell).join(',')).join('\n');
 }
 
 /** Text in the report for each SettleState. The report lists the counts of the states in this order. */
@@ -88,7 +88,8 @@ export function amountTotalsOf(attempts: readonly Attempt[]) {
 /** Returns one indented line for each total: mutation, number of attempts, sum of the amounts. */
 export const describeTotals = (amountTotals: ReturnType<typeof amountTotalsOf>): string[] =>
   amountTotals.map(
-    ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts} (total ${value} ${currency})`,
+    ({ operation, currency, attempts, value }) =>
+      `  ${operation}: ${attempts} attempts, total ${value} ${currency}`,
   );
 
 function plannedSettleLine({ lineNumber, idOrKey, request, attempt, state, refusal }: PlannedSettle): string {
@@ -133,7 +134,7 @@ export function printSettleReport(
 ): number {
   const { json, isCarriedOut, proposalId = null } = options;
   const countOf = (state: SettleState): number =>
-    plannedSettles.filter((planned) => planned.state === state).length;
+    plannedSettles.filter((plannedSettle) => plannedSettle.state === state).length;
   const states = (Object.keys(SETTLE_STATE_LABELS) as SettleState[]).filter((state) => countOf(state) > 0);
   const totalledSettles = plannedSettles.filter(({ state }) =>
     ['ready', 'settled', 'proposed'].includes(state),
@@ -149,10 +150,10 @@ export function printSettleReport(
       results: plannedSettles.map(plannedSettleJson),
     });
   } else if (plannedSettles.length > 0) {
-    for (const planned of plannedSettles) terminal.print(plannedSettleLine(planned));
+    for (const plannedSettle of plannedSettles) terminal.print(plannedSettleLine(plannedSettle));
     terminal.print('');
     for (const state of states) terminal.print(`${countOf(state)} ${SETTLE_STATE_LABELS[state]}`);
-    for (const total of describeTotals(amountTotals)) terminal.print(total);
+    for (const totalLine of describeTotals(amountTotals)) terminal.print(totalLine);
   } else terminal.printMessage('No attempt with an unknown outcome is selected.');
   return countOf('refused') > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
 }

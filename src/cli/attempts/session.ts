@@ -9,7 +9,7 @@ const MAX_UNKNOWN_ATTEMPTS = 100_000;
 
 /** Error message if CliSession.findAttempt() finds no attempt. */
 export const ATTEMPT_NOT_FOUND_MESSAGE =
-  'No attempt has this id or idempotency key. If several clients used the key, use the id of the attempt.';
+  'No attempt at this SERVICE_BASE_URL has this id or idempotency key. If several clients used the key, use the id of the attempt.';
 
 /** Returns SERVICE_BASE_URL, which identifies the service in the journal. @throws UsageError if it is not set */
 export function requireServiceUrl(baseUrl: string | null): string {
@@ -34,8 +34,11 @@ export async function openCliSession(context: CommandContext, byValue?: string) 
   const operator = readOperator(config.sudoUser, byValue);
   terminal.showProgress('Reading the journal …');
   const resources = new AsyncDisposableStack();
-  const close = (resource: { close(): Promise<void> }): Promise<void> => resource.close();
-  const journal = resources.adopt(await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS), close);
+  const closeResource = (resource: { close(): Promise<void> }): Promise<void> => resource.close();
+  const journal = resources.adopt(
+    await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS),
+    closeResource,
+  );
   return {
     terminal,
     config,
@@ -54,7 +57,7 @@ export async function openCliSession(context: CommandContext, byValue?: string) 
         ({ why }) => terminal.printMessage(`${why}.`),
         auditOptions,
       );
-      return resources.adopt(auditLog, close);
+      return resources.adopt(auditLog, closeResource);
     },
     /** Finds an attempt by its id or idempotency key. Null if there is none, or if several clients used the key. */
     findAttempt: (idOrKey: string) => journal.findAny(serviceName, idOrKey),

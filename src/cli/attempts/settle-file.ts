@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { parseJson, readTextFile } from '../../shared/json-text';
+import { parseStrictJson, readTextFile } from '../../shared/json-text';
 import { InputError, UsageError } from '../context';
 import { toSettleRequest, type SettleFileLine } from './settle-plan';
 
@@ -11,7 +11,7 @@ type RowFields = Partial<Record<SettleFileColumn, string>>;
  * Maps the names of columns (in lower case, letters only) to the columns that `settle --file` reads. Several names can
  * mean the same column. All other columns are ignored.
  */
-const COLUMN_BY_NAME = new Map<string, SettleFileColumn>([
+const COLUMN_BY_ALIAS = new Map<string, SettleFileColumn>([
   ['id', 'id'],
   ['attempt', 'id'],
   ['attemptid', 'id'],
@@ -26,12 +26,13 @@ const COLUMN_BY_NAME = new Map<string, SettleFileColumn>([
 function toRowFields(namesAndValues: readonly [name: string, value: unknown][]): RowFields {
   const fields: RowFields = {};
   for (const [name, value] of namesAndValues) {
-    const column = COLUMN_BY_NAME.get(name.toLowerCase().replace(/[^a-z]/g, ''));
-    if (!column) continue;
-    if (column in fields)
-      throw new UsageError(`${name}: an earlier field of the row has the same meaning (${column}).`);
-    if (value !== null && typeof value !== 'string') throw new UsageError(`${column}: expected a string.`);
-    fields[column] = (value ?? '').trim();
+    const canonicalColumn = COLUMN_BY_ALIAS.get(name.toLowerCase().replace(/[^a-z]/g, ''));
+    if (!canonicalColumn) continue;
+    if (canonicalColumn in fields)
+      throw new UsageError(`${name}: an earlier field of the row has the same meaning (${canonicalColumn}).`);
+    if (value !== null && typeof value !== 'string')
+      throw new UsageError(`${canonicalColumn}: expected a string.`);
+    fields[canonicalColumn] = (value ?? '').trim();
   }
   return fields;
 }
@@ -84,24 +85,36 @@ const parseJsonLines = (text: string): SettleFileRow[] =>
     .split('\n')
     .map((json, index) => ({ json, lineNumber: index + 1 }))
     .filter(({ json }) => json.trim() !== '')
-    .map(({ json, lineNumber }) => ({ lineNumber, parseFields: () => toRowFields(parseJsonEntries(json)) }));
+    .map(({ json, lineNumber }) => ({
+      lineNumber,
+      parseFields: () => toRowFields(parseJsonObjectEntries(json)),
+    }));
 
-function parseJsonEntries(json: string): [name: string, value: unknown][] {
+function parseJsonObjectEntries(json: string): [name: string, value: unknown][] {
   try {
-    const value = parseJson(json);
+    const value = parseStrictJson(json);
     if (typeof value === 'object' && value !== null) return Object.entries(value);
   } catch {
     // Ignore the syntax error, because the UsageError below reports it.
   }
-  throw new UsageError('Expected a JSON object in which no field occurs twice.');
+  throw new UsageError('Expected one complete JSON object on this line, without duplicate fields.');
 }
 
-function toSettleFileLine({ lineNumber, parseFields }: SettleFileRow, defaultStatus: string): SettleFileLine {
-  const common = { lineNumber, idOrKey: '', lineKey: null as string | null, request: null, attempt: null };
+function parseSettleFileRow(
+  { lineNumber, parseFields }: SettleFileRow,
+  defaultStatus: string,
+): SettleFileLine {
+  const common = {
+    lineNumber,
+    idOrKey: '',
+    expectedKey: null as string | null,
+    request: null,
+    attempt: null,
+  };
   try {
     const { id = '', key = '', outcome = '', transactionId, status } = parseFields();
     common.idOrKey = id || key;
-    if (id && key) common.lineKey = key;
+    if (id && key) common.expectedKey = key;
     if (common.idOrKey !== '' && ['', 'unknown'].includes(outcome))
       return { ...common, state: 'left_unknown', refusal: null };
     const fields = { idOrKey: common.idOrKey, outcome, transactionId, status: status || defaultStatus };
@@ -130,5 +143,5 @@ export function readSettleFile(filePath: string, defaultStatus: string): SettleF
   }
   const rows = extension === '.csv' ? parseCsvRows(fileText) : parseJsonLines(fileText);
   if (rows.length === 0) throw new InputError(`${filePath} has no lines with attempts.`);
-  return rows.map((row) => toSettleFileLine(row, defaultStatus));
+  return rows.map((row) => parseSettleFileRow(row, defaultStatus));
 }

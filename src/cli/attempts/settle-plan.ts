@@ -1,5 +1,5 @@
 import type { Attempt } from '../../datasources/journal/journal';
-import { readStatus } from '../../redaction/text';
+import { readTransactionStatus } from '../../redaction/text';
 import { isUuid } from '../../shared/uuid';
 import { UsageError } from '../context';
 import { ATTEMPT_NOT_FOUND_MESSAGE, type CliSession } from './session';
@@ -29,7 +29,7 @@ export function toSettleRequest(fields: SettleRequestFields): SettleRequest {
   if (outcome !== 'succeeded') throw new UsageError('The outcome has to be not_sent or succeeded.');
   if (!transactionId) throw new UsageError('The outcome "succeeded" requires a transaction id.');
   if (!isUuid(transactionId)) throw new UsageError('The transaction id has to be a UUID.');
-  if (!status || readStatus(status) !== status)
+  if (!status || readTransactionStatus(status) !== status)
     throw new UsageError('The status has to be a status word of the service, such as processing.');
   return { idOrKey, outcome, transactionId: transactionId.toLowerCase(), status };
 }
@@ -56,13 +56,13 @@ export interface PlannedSettle {
   /** The attempt in the journal. Null if there is none, or if it was not looked up because `request` is null. */
   attempt: Attempt | null;
   state: SettleState;
-  /** Why the request is refused; null in every other state. */
+  /** Why the request is refused; null unless `state` is `refused`. */
   refusal: string | null;
 }
 
-/** Returns the request in state `refused`. @param refusal why the request is refused */
-export function asRefused(planned: PlannedSettle, refusal: string): PlannedSettle {
-  return { ...planned, state: 'refused', refusal };
+/** Returns the request in state `refused`. @param refusalReason why the request is refused */
+export function asRefused(plannedSettle: PlannedSettle, refusalReason: string): PlannedSettle {
+  return { ...plannedSettle, state: 'refused', refusal: refusalReason };
 }
 
 /** Whether an attempt already has the outcome and the transaction id that a request asks for. */
@@ -77,36 +77,53 @@ export async function planSettle(
 ): Promise<PlannedSettle> {
   const attempt = await cliSession.findAttempt(request.idOrKey);
   const { idOrKey, transactionId } = request;
-  const planned: PlannedSettle = { lineNumber, idOrKey, request, attempt, state: 'ready', refusal: null };
-  if (!attempt) return asRefused(planned, ATTEMPT_NOT_FOUND_MESSAGE);
-  if (isSettledAs(attempt, request)) return { ...planned, state: 'already_settled' };
+  const plannedSettle: PlannedSettle = {
+    lineNumber,
+    idOrKey,
+    request,
+    attempt,
+    state: 'ready',
+    refusal: null,
+  };
+  if (!attempt) return asRefused(plannedSettle, ATTEMPT_NOT_FOUND_MESSAGE);
+  if (isSettledAs(attempt, request)) return { ...plannedSettle, state: 'already_settled' };
   if (attempt.outcome !== 'unknown')
-    return asRefused(planned, `The outcome is already ${attempt.outcome}; it must be unknown to be settled.`);
+    return asRefused(
+      plannedSettle,
+      `The attempt has the outcome ${attempt.outcome}: only an attempt of unknown outcome can be settled.`,
+    );
   const { journal, serviceName } = cliSession;
-  if (transactionId && (await journal.findByTransaction(serviceName, attempt.kind, transactionId)))
-    return asRefused(planned, 'Another attempt created this transaction.');
-  return planned;
+  if (!transactionId) return plannedSettle;
+  const creatingAttempt = await journal.findByTransaction(serviceName, attempt.kind, transactionId);
+  if (!creatingAttempt) return plannedSettle;
+  return asRefused(
+    plannedSettle,
+    `Attempt ${creatingAttempt.id} created this transaction: check the transaction id.`,
+  );
 }
 
 /**
- * A line of a file for `settle --file`, before its attempt is read from the journal. `idOrKey` is the id or, if the
- * line has none, the idempotency key. `lineKey` is the idempotency key if the line has both, to compare it with the key
- * of the attempt that has the id; otherwise null.
+ * A line of the file for `settle --file`, before its attempt is read from the journal. If the line has both an id and
+ * an idempotency key, `idOrKey` is the id, and `expectedKey` is the key, which must be the key of this attempt.
+ * Otherwise, `idOrKey` is the one that the line has, and `expectedKey` is null.
  */
-export type SettleFileLine = PlannedSettle & { lineNumber: number; lineKey: string | null };
+export type SettleFileLine = PlannedSettle & { lineNumber: number; expectedKey: string | null };
 
-/** Compares the lines of a file with the journal and with each other. Refuses outcomes that cannot be recorded. */
+/**
+ * Compares each line of a file with its attempt in the journal and with earlier lines. Returns the lines in order, with
+ * `state: 'refused'` if the outcome cannot be recorded.
+ */
 export async function planSettleFile(
   cliSession: CliSession,
   fileLines: readonly SettleFileLine[],
 ): Promise<PlannedSettle[]> {
   const plannedSettles: PlannedSettle[] = [];
-  const firstLineById = new Map<string, number>();
+  const firstLineByLabel = new Map<string, number>();
   for (const fileLine of fileLines) {
     cliSession.terminal.showProgress(`Checking ${plannedSettles.length + 1} of ${fileLines.length} …`);
     const { lineNumber, request } = fileLine;
-    const planned = request ? await planSettle(cliSession, request, lineNumber) : fileLine;
-    plannedSettles.push(refuseConflictingLine(planned, fileLine, firstLineById));
+    const plannedSettle = request ? await planSettle(cliSession, request, lineNumber) : fileLine;
+    plannedSettles.push(asRefusedIfConflicting(plannedSettle, fileLine, firstLineByLabel));
   }
   return plannedSettles;
 }
@@ -114,24 +131,24 @@ export async function planSettleFile(
 /**
  * Refuses a line if its id and key belong to different attempts, or if an earlier line has the same attempt or
  * transaction.
- * @param firstLineById for each attempt and transaction of the earlier lines: the number of the first line with
- *   this attempt or transaction. The function adds the present line.
+ * @param firstLineByLabel maps each attempt and each transaction in the earlier lines to the number of the first line
+ * that has it. The function adds those of the present line.
  */
-function refuseConflictingLine(
-  planned: PlannedSettle,
-  { lineNumber, lineKey }: SettleFileLine,
-  firstLineById: Map<string, number>,
+function asRefusedIfConflicting(
+  plannedSettle: PlannedSettle,
+  { lineNumber, expectedKey }: SettleFileLine,
+  firstLineByLabel: Map<string, number>,
 ): PlannedSettle {
-  const { attempt, request } = planned;
-  if (!attempt) return planned;
-  const ids = [`attempt ${attempt.id}`];
-  if (request?.transactionId) ids.push(`${attempt.kind} ${request.transactionId}`);
-  const earlierId = ids.find((id) => firstLineById.has(id));
-  const earlierLineNumber = firstLineById.get(earlierId ?? '');
-  for (const id of ids) if (!firstLineById.has(id)) firstLineById.set(id, lineNumber);
+  const { attempt, request } = plannedSettle;
+  if (!attempt) return plannedSettle;
+  const labels = [`attempt ${attempt.id}`];
+  if (request?.transactionId) labels.push(`${attempt.kind} ${request.transactionId}`);
+  const earlierLabel = labels.find((label) => firstLineByLabel.has(label));
+  const earlierLineNumber = firstLineByLabel.get(earlierLabel ?? '');
+  for (const label of labels) if (!firstLineByLabel.has(label)) firstLineByLabel.set(label, lineNumber);
   if (earlierLineNumber !== undefined)
-    return asRefused(planned, `Line ${earlierLineNumber} has the same attempt or transaction.`);
+    return asRefused(plannedSettle, `Line ${earlierLineNumber} has the same attempt or transaction.`);
   // Accept the key with an apostrophe, too, because attemptsCsv() puts one before a key that looks like a formula.
-  if ([null, attempt.key.trim(), `'${attempt.key}`.trim()].includes(lineKey)) return planned;
-  return asRefused(planned, 'The attempt with this id has another idempotency key.');
+  if ([null, attempt.key.trim(), `'${attempt.key}`.trim()].includes(expectedKey)) return plannedSettle;
+  return asRefused(plannedSettle, 'The attempt with this id has another idempotency key.');
 }

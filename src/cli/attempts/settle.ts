@@ -8,7 +8,7 @@ import type { CliSession } from './session';
 import { isSettledAs, planSettle, asRefused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
 /** An operator's decision to record or propose outcomes, or to withdraw a proposal. */
-interface SettleDecision {
+interface OperatorDecision {
   reason: string;
   /** The proposal that the operator approves or withdraws, and the user who made it; absent in `attempts settle`. */
   proposal?: { proposalId: string; proposedBy: string };
@@ -17,13 +17,13 @@ interface SettleDecision {
 /** Lease duration in ms. While a command has leased an attempt, no gateway instance looks up the attempt's outcome. */
 const LEASE_MS = 20_000;
 /** Maximum time in ms to wait for an attempt that another process has leased. */
-const CLAIM_TIMEOUT_MS = 15_000;
+const MAX_CLAIM_WAIT_MS = 15_000;
 const CLAIM_RETRY_INTERVAL_MS = 250;
-/** Time in ms after which a proposal expires. */
+/** Time in ms after which a proposal expires. The texts for operators call it "24 hours". */
 const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** Returns the fields of an audit entry that say who decided and why. */
-export const decisionFields = ({ operator }: CliSession, { reason, proposal }: SettleDecision) => ({
+export const decisionFields = ({ operator }: CliSession, { reason, proposal }: OperatorDecision) => ({
   who: auditActorName(operator.userName),
   sudoUser: operator.sudoUser ?? undefined,
   statedName: operator.statedName ?? undefined,
@@ -32,29 +32,30 @@ export const decisionFields = ({ operator }: CliSession, { reason, proposal }: S
 });
 
 /**
- * Records the outcome of each request in state `ready`, first in the audit log, then in the journal. If audit log or
- * journal fails, refuses this request and all later requests in state `ready`. Returns all requests with new states.
+ * Records the outcome of each request in state `ready`, first in the audit log, then in the journal. If the audit log
+ * or the journal fails for one of them, refuses it and all later ones. Returns all requests with their new states.
  * @throws AuditLogError if the audit log cannot be opened
  */
 export async function settleReadyRequests(
   cliSession: CliSession,
   plannedSettles: readonly PlannedSettle[],
-  decision: SettleDecision,
+  decision: OperatorDecision,
 ): Promise<PlannedSettle[]> {
   if (!plannedSettles.some(({ state }) => state === 'ready')) return [...plannedSettles];
   const auditLog = cliSession.openAuditLog();
   const results: PlannedSettle[] = [];
   let failureText: string | undefined;
-  for (const planned of plannedSettles) {
+  for (const plannedSettle of plannedSettles) {
     cliSession.terminal.showProgress(`Settling ${results.length + 1} of ${plannedSettles.length} …`);
-    let result = planned;
-    if (planned.state === 'ready') {
+    let result = plannedSettle;
+    if (plannedSettle.state === 'ready') {
       try {
-        if (failureText === undefined) result = await settleOne(cliSession, auditLog, { planned, decision });
+        if (failureText === undefined)
+          result = await settleOne(cliSession, auditLog, { planned: plannedSettle, decision });
       } catch (error) {
         failureText = error instanceof Error ? error.message : String(error);
       }
-      if (failureText !== undefined) result = asRefused(planned, failureText);
+      if (failureText !== undefined) result = asRefused(plannedSettle, failureText);
     }
     results.push(result);
   }
@@ -64,10 +65,10 @@ export async function settleReadyRequests(
 async function settleOne(
   cliSession: CliSession,
   auditLog: AuditLog,
-  { planned, decision }: { planned: PlannedSettle; decision: SettleDecision },
+  { planned: plannedSettle, decision }: { planned: PlannedSettle; decision: OperatorDecision },
 ): Promise<PlannedSettle> {
-  const { request, attempt, lineNumber, idOrKey } = planned;
-  if (!request || !attempt) return planned;
+  const { request, attempt, lineNumber, idOrKey } = plannedSettle;
+  if (!request || !attempt) return plannedSettle;
   const { journal, serviceName } = cliSession;
   const claimedAttempt = await claimAttempt(cliSession, attempt.id);
   if (!claimedAttempt) {
@@ -82,11 +83,11 @@ async function settleOne(
   }
   // The proposal may have been withdrawn while this command waited for the lease.
   if (decision.proposal && !(await isProposed(cliSession, attempt.id, decision.proposal.proposalId)))
-    return asRefused(planned, 'The proposal was withdrawn or has expired.');
-  const auditEntry = { ...decisionFields(cliSession, decision), attempt: claimedAttempt };
+    return asRefused(plannedSettle, 'The proposal was withdrawn or has expired.');
+  const auditFields = { ...decisionFields(cliSession, decision), attempt: claimedAttempt };
   const { outcome, transactionId } = request;
-  auditLog.recordOperatorAction({ ...auditEntry, event: 'settled', outcome, transactionId });
-  const isCreatedByOther = await journal
+  auditLog.recordOperatorAction({ ...auditFields, event: 'settled', outcome, transactionId });
+  const isCreatedByOtherAttempt = await journal
     .recordOutcome(attempt.id, requestedOutcome(request, Math.floor(await journal.time())))
     .then(
       (isSettled) => !isSettled,
@@ -97,17 +98,17 @@ async function settleOne(
   // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
   const currentAttempt = await journal.findById(serviceName, attempt.id);
   if (currentAttempt && isSettledAs(currentAttempt, request))
-    return { ...planned, attempt: currentAttempt, state: 'settled' };
+    return { ...plannedSettle, attempt: currentAttempt, state: 'settled' };
   auditLog.recordOperatorAction({
-    ...auditEntry,
+    ...auditFields,
     event: 'not_settled',
     outcome: currentAttempt?.outcome ?? claimedAttempt.outcome,
     transactionId: currentAttempt?.transactionId ?? null,
   });
-  const refusal = isCreatedByOther
-    ? 'Another attempt created this transaction.'
+  const refusal = isCreatedByOtherAttempt
+    ? 'Another attempt created this transaction: check the transaction id.'
     : 'The journal did not record the outcome: repeat the command.';
-  return asRefused({ ...planned, attempt: currentAttempt }, refusal);
+  return asRefused({ ...plannedSettle, attempt: currentAttempt }, refusal);
 }
 
 async function isProposed(
@@ -120,12 +121,12 @@ async function isProposed(
 }
 
 /**
- * Leases an attempt. If another process has leased it, waits for up to CLAIM_TIMEOUT_MS. Returns null if the lease is
+ * Leases an attempt. If another process has leased it, waits for up to MAX_CLAIM_WAIT_MS. Returns null if the lease is
  * not free by then, or if the attempt is missing or its outcome is not `unknown`.
  */
 async function claimAttempt({ journal, serviceName }: CliSession, id: string): Promise<Attempt | null> {
   const owner = `operator ${randomUUID()}`;
-  const deadline = performance.now() + CLAIM_TIMEOUT_MS;
+  const deadline = performance.now() + MAX_CLAIM_WAIT_MS;
   for (;;) {
     // Check the outcome first, because journal.claim() also leases attempts in progress whose lease has expired.
     const attempt = await journal.findById(serviceName, id);
@@ -151,19 +152,19 @@ function requestedOutcome(request: SettleRequest, settledAtMs: number): OutcomeD
 export async function storeProposal(
   cliSession: CliSession,
   plannedSettles: readonly PlannedSettle[],
-  decision: SettleDecision,
-): Promise<{ proposalId: string; results: PlannedSettle[] }> {
+  decision: OperatorDecision,
+): Promise<{ proposalId: string; plannedSettles: PlannedSettle[] }> {
   const { operator } = cliSession;
   const proposalId = randomUUID();
   const proposedAt = Date.now();
   const auditLog = cliSession.openAuditLog();
   const proposedOutcomes: ProposedOutcome[] = [];
-  const results = plannedSettles.map((planned): PlannedSettle => {
-    const { state, attempt, request } = planned;
-    if (state !== 'ready' || !attempt || !request) return planned;
+  const results = plannedSettles.map((plannedSettle): PlannedSettle => {
+    const { state, attempt, request } = plannedSettle;
+    if (state !== 'ready' || !attempt || !request) return plannedSettle;
     const { outcome, transactionId, status } = request;
-    const auditEntry = { ...decisionFields(cliSession, decision), proposalId };
-    auditLog.recordOperatorAction({ ...auditEntry, event: 'proposed', attempt, outcome, transactionId });
+    const auditFields = { ...decisionFields(cliSession, decision), proposalId };
+    auditLog.recordOperatorAction({ ...auditFields, event: 'proposed', attempt, outcome, transactionId });
     proposedOutcomes.push({
       id: proposalId,
       attemptId: attempt.id,
@@ -178,8 +179,8 @@ export async function storeProposal(
       proposedAt,
       expiresAt: proposedAt + PROPOSAL_LIFETIME_MS,
     });
-    return { ...planned, state: 'proposed' };
+    return { ...plannedSettle, state: 'proposed' };
   });
   await cliSession.journal.proposalStore.add(proposedOutcomes, proposedAt);
-  return { proposalId, results };
+  return { proposalId, plannedSettles: results };
 }

@@ -8,7 +8,10 @@ import { EXIT_CODE, InputError, type CommandContext } from '../context';
 import { errorOrCauseCode } from '../../shared/error-code';
 import type { Terminal } from '../terminal';
 
-/** Maximum number of printed faults, of printed notes, and of processes in the text. */
+/**
+ * Maximum number of printed faults in lines and of printed notes; without --json, also of open processes. Does not
+ * limit the missing expected hashes (--expect), which are faults, too.
+ */
 const MAX_PRINTED_FINDINGS = 20;
 const AUDIT_LOG_POLL_INTERVAL_MS = 500;
 
@@ -40,24 +43,26 @@ export async function verifyAuditLog(
 }
 
 async function verifyFile(logPath: string, verifier: AuditLogVerifier, terminal: Terminal): Promise<void> {
-  const logBytes = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
+  const logSizeBytes = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
   const onRead = (bytesRead: number): void =>
-    terminal.showProgress(`${logPath}: ${logBytes === 0 ? 100 : Math.floor((100 * bytesRead) / logBytes)} %`);
+    terminal.showProgress(
+      `${logPath}: ${logSizeBytes === 0 ? 100 : Math.floor((100 * bytesRead) / logSizeBytes)} %`,
+    );
   await verifier.verifyFile(logPath, onRead).catch((error: unknown) => {
     throw new InputError(`${logPath} cannot be read (${errorOrCauseCode(error)}).`);
   });
 }
 
-/** Returns the result as --json prints it. The result has at most MAX_PRINTED_FINDINGS faults and as many notes. */
+/** Returns the result as --json prints it. `findings` has at most MAX_PRINTED_FINDINGS faults and as many notes. */
 const verificationResult = (
-  { writers, fileSummaries: files, lostEntryCount, missingHashes }: AuditLogVerifier,
+  { writers, fileSummaries: files, lostEntryCount, missingExpectedHashes }: AuditLogVerifier,
   findingSummary: { faultCount: number; noteCount: number; printedFindings: readonly AuditFinding[] },
 ) => ({
-  isWhole: findingSummary.faultCount + missingHashes.length === 0,
-  faults: findingSummary.faultCount + missingHashes.length,
+  isWhole: findingSummary.faultCount + missingExpectedHashes.length === 0,
+  faults: findingSummary.faultCount + missingExpectedHashes.length,
   notes: findingSummary.noteCount,
   findings: findingSummary.printedFindings,
-  missingSeals: missingHashes,
+  missingSeals: missingExpectedHashes,
   callsNotWritten: lostEntryCount,
   writers: { total: writers.length, open: writers.filter(({ isClosed }) => !isClosed) },
   files,
@@ -65,8 +70,10 @@ const verificationResult = (
 
 function describeVerification(verification: ReturnType<typeof verificationResult>): string[] {
   const { faults, notes, findings, missingSeals, callsNotWritten, writers, files } = verification;
-  const describeOmitted = (label: string, total: number, noun: string): string[] =>
-    total > MAX_PRINTED_FINDINGS ? [`${label}  … and ${total - MAX_PRINTED_FINDINGS} more ${noun}.`] : [];
+  const describeOmitted = (linePrefix: string, total: number, noun: string): string[] =>
+    total > MAX_PRINTED_FINDINGS
+      ? [`${linePrefix}  … and ${total - MAX_PRINTED_FINDINGS} more ${noun}.`]
+      : [];
   const lostEntriesText = `note   Entries missing because writing failed: ${callsNotWritten}. The log of the gateway contains them.`;
   return [
     ...findings.map(
@@ -86,11 +93,12 @@ function describeVerification(verification: ReturnType<typeof verificationResult
     ...(callsNotWritten > 0 ? [lostEntriesText] : []),
     ...files.flatMap(formatFileSummary),
     ...missingSeals.map(
-      (hash) => `FAULT  no line has the expected hash ${hash}: lines are missing or were changed.`,
+      (missingSeal) =>
+        `FAULT  no line has the expected hash ${missingSeal}: lines are missing or were changed.`,
     ),
     faults === 0
       ? `Nothing ${callsNotWritten > 0 ? 'else ' : ''}is missing or changed.`
-      : `THE AUDIT LOG WAS CHANGED. Faults: ${faults}.`,
+      : `LINES ARE MISSING OR CHANGED, or AUDIT_LOG_KEY or the given files are wrong. Faults: ${faults}.`,
   ];
 }
 

@@ -103,8 +103,8 @@ function changeFields({ position, recordedAt, kind, method, ...change }: Recorde
 }
 
 function changeCsvLine(change: RecordedChange): string {
-  const fields: Readonly<Record<string, string | null>> = changeFields(change);
-  return csvRecord(CHANGE_CSV_COLUMNS.map((column) => fields[column] ?? null));
+  const valueByColumn: Readonly<Record<string, string | null>> = changeFields(change);
+  return csvRecord(CHANGE_CSV_COLUMNS.map((column) => valueByColumn[column] ?? null));
 }
 
 /** Returns a change as a line of JSON: the PaymentChange or PayoutChange, without its field `payment` or `payout`. */

@@ -4,7 +4,7 @@ import { DESCRIPTION_BY_SCOPE } from '../../auth/caller';
 import { ClientKeyStore, newClientKey, type ClientKey } from '../../auth/client-keys';
 import { readCommandConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { parseJson, readTextFile } from '../../shared/json-text';
+import { parseStrictJson, readTextFile } from '../../shared/json-text';
 import { InputError, UsageError, type CommandContext } from '../context';
 import { errorOrCauseCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
@@ -22,7 +22,7 @@ function readKeyEntries(keysPath: string): KeyEntry[] {
   try {
     const fileText = readTextFile(keysPath);
     const clientKeys = new ClientKeyStore(fileText).allClientKeys;
-    const fileEntries = parseJson(fileText) as KeyEntry['fileEntry'][];
+    const fileEntries = parseStrictJson(fileText) as KeyEntry['fileEntry'][];
     return fileEntries.map((fileEntry, index) => ({ fileEntry, clientKey: clientKeys[index] as ClientKey }));
   } catch (error) {
     throw new InputError(`${keysPath}: ${describeFileError(error)}.`);
@@ -44,10 +44,10 @@ function writeFileEntries(keysPath: string, fileEntries: readonly object[]): voi
 }
 
 /** Returns the entries of a client, in the order of the file. @throws InputError if there are none */
-function entriesOfClient(keyEntries: readonly KeyEntry[], clientId: string, keysPath: string): KeyEntry[] {
-  const clientEntries = keyEntries.filter(({ fileEntry }) => fileEntry.id === clientId);
-  if (clientEntries.length === 0) throw new InputError(`${keysPath} has no client with this id.`);
-  return clientEntries;
+function keyEntriesOfClient(keyEntries: readonly KeyEntry[], clientId: string, keysPath: string): KeyEntry[] {
+  const clientKeyEntries = keyEntries.filter(({ fileEntry }) => fileEntry.id === clientId);
+  if (clientKeyEntries.length === 0) throw new InputError(`${keysPath} has no client with this id.`);
+  return clientKeyEntries;
 }
 
 interface NewKeyOptions {
@@ -61,7 +61,11 @@ interface NewKeyOptions {
  * @param scopesAndChannels the fields `scopes` and `channels` of the entry
  * @throws InputError if the entry is invalid
  */
-function createKey(clientId: string, scopesAndChannels: object, { label, expiresIn }: NewKeyOptions) {
+function createKeyWithEntry(
+  clientId: string,
+  scopesAndChannels: object,
+  { label, expiresIn }: NewKeyOptions,
+) {
   const now = Date.now();
   const { key, entry } = newClientKey(clientId);
   // If `label` or `expiresAt` is undefined, JSON.stringify() omits the field.
@@ -93,7 +97,7 @@ export async function issueKey(
   // `:own` include them.
   const isDefaultScope = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
   const scopes = options.scopes ?? Object.keys(DESCRIPTION_BY_SCOPE).filter(isDefaultScope);
-  const { key, entry } = createKey(clientId, { scopes, channels }, options);
+  const { key, entry } = createKeyWithEntry(clientId, { scopes, channels }, options);
   const keyMessage = newKeyMessage(clientId, key);
   if (keysPath === undefined)
     terminal.print(`${keyMessage}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
@@ -120,10 +124,10 @@ export async function rotateKey(
 ): Promise<void> {
   const { file: keysPath, label, oldExpiresIn: oldExpiresInMs = Infinity } = options;
   const keyEntries = readKeyEntries(keysPath);
-  const newestEntry = entriesOfClient(keyEntries, clientId, keysPath).at(-1) as KeyEntry;
+  const newestEntry = keyEntriesOfClient(keyEntries, clientId, keysPath).at(-1) as KeyEntry;
   const { scopes, channels } = newestEntry.fileEntry;
   const lifetimeMs = options.expiresIn ?? keyLifetimeMs(newestEntry.clientKey);
-  const { key, entry } = createKey(clientId, { scopes, channels }, { label, expiresIn: lifetimeMs });
+  const { key, entry } = createKeyWithEntry(clientId, { scopes, channels }, { label, expiresIn: lifetimeMs });
   if (oldExpiresInMs < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
   const oldExpiresAtMs = Date.now() + oldExpiresInMs;
   const updatedFileEntries = keyEntries.map((keyEntry) =>
@@ -144,27 +148,35 @@ export async function revokeKey(
   { file: keysPath, key: label, all }: { file: string; key?: string; all?: boolean },
 ): Promise<void> {
   const keyEntries = readKeyEntries(keysPath);
-  const clientEntries = entriesOfClient(keyEntries, clientId, keysPath);
-  const revoked =
-    label === undefined ? clientEntries : clientEntries.filter(({ clientKey }) => clientKey.label === label);
-  const labelsText = (selectedEntries: readonly KeyEntry[]): string =>
-    selectedEntries.map(({ clientKey }) => clientKey.label).join(', ');
-  if (revoked.length === 0)
-    throw new InputError(`${clientId} has no key with this label. Its keys: ${labelsText(clientEntries)}.`);
-  if (revoked.length > 1 && !all)
-    throw new InputError(`${clientId} has several keys: use --key (${labelsText(clientEntries)}) or --all.`);
-  const keptFileEntries = keyEntries.flatMap((entry) => (revoked.includes(entry) ? [] : [entry.fileEntry]));
+  const clientKeyEntries = keyEntriesOfClient(keyEntries, clientId, keysPath);
+  const revokedEntries =
+    label === undefined
+      ? clientKeyEntries
+      : clientKeyEntries.filter(({ clientKey }) => clientKey.label === label);
+  const labelsText = (entries: readonly KeyEntry[]): string =>
+    entries.map(({ clientKey }) => clientKey.label).join(', ');
+  if (revokedEntries.length === 0)
+    throw new InputError(
+      `${clientId} has no key with this label. Its keys: ${labelsText(clientKeyEntries)}.`,
+    );
+  if (revokedEntries.length > 1 && !all)
+    throw new InputError(
+      `${clientId} has several keys: use --key (${labelsText(clientKeyEntries)}) or --all.`,
+    );
+  const keptFileEntries = keyEntries.flatMap((keyEntry) =>
+    revokedEntries.includes(keyEntry) ? [] : [keyEntry.fileEntry],
+  );
   writeFileEntries(keysPath, keptFileEntries);
   terminal.print(
-    `Revoked keys of ${clientId}: ${labelsText(revoked)}. Keys left: ${clientEntries.length - revoked.length}. Gateways that use ${keysPath} reject the revoked keys within seconds.`,
+    `Revoked keys of ${clientId}: ${labelsText(revokedEntries)}. Keys left: ${clientKeyEntries.length - revokedEntries.length}. Gateways that use ${keysPath} reject the revoked keys within seconds.`,
   );
 }
 
 const METRICS_TIMEOUT_MS = 10_000;
-const LAST_USE_PATTERN =
+const LAST_USE_METRIC_PATTERN =
   /^paygraph_client_key_last_used_timestamp_seconds\{client="([\w.-]+)",key="([\w.-]+)"\} ([\d.e+]+)$/gm;
 
-async function readMetrics(url: string, headers: { authorization?: string }): Promise<string> {
+async function fetchMetricsText(url: string, headers: { authorization?: string }): Promise<string> {
   if (!URL.canParse(url)) throw new InputError('--metrics: expected the URL of /metrics of an instance.');
   const { origin, pathname } = new URL(url);
   let failureReason: string;
@@ -185,9 +197,9 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
 async function readLastUses(urls: readonly string[], { env }: CommandContext): Promise<Map<string, number>> {
   const metricsToken = readCommandConfig(env).metricsToken?.reveal();
   const headers = { ...(metricsToken !== undefined && { authorization: `Bearer ${metricsToken}` }) };
-  const metricsTexts = await Promise.all(urls.map((url) => readMetrics(url, headers)));
+  const metricsTexts = await Promise.all(urls.map((url) => fetchMetricsText(url, headers)));
   const lastUseMsByKey = new Map<string, number>();
-  for (const [, client, label, seconds] of metricsTexts.join('\n').matchAll(LAST_USE_PATTERN)) {
+  for (const [, client, label, seconds] of metricsTexts.join('\n').matchAll(LAST_USE_METRIC_PATTERN)) {
     const idAndLabel = `${client} ${label}`;
     lastUseMsByKey.set(idAndLabel, Math.max(lastUseMsByKey.get(idAndLabel) ?? 0, Number(seconds) * 1000));
   }
@@ -198,9 +210,11 @@ async function readLastUses(urls: readonly string[], { env }: CommandContext): P
 function formatTable(objects: readonly Readonly<Record<string, unknown>>[]): string {
   const fieldNames = Object.keys(objects[0] ?? {});
   const rows = objects.map((object) => fieldNames.map((fieldName) => String(object[fieldName] ?? '-')));
-  const lines = [fieldNames.map((fieldName) => fieldLabel(fieldName).toUpperCase()), ...rows];
-  const widths = fieldNames.map((_, index) => Math.max(...lines.map((cells) => cells[index]?.length ?? 0)));
-  const paddedRows = lines.map((cells) => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)));
+  const cellRows = [fieldNames.map((fieldName) => fieldLabel(fieldName).toUpperCase()), ...rows];
+  const widths = fieldNames.map((_, index) =>
+    Math.max(...cellRows.map((cells) => cells[index]?.length ?? 0)),
+  );
+  const paddedRows = cellRows.map((cells) => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)));
   return paddedRows.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }
 

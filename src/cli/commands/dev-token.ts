@@ -45,8 +45,8 @@ async function prepareSigningKey() {
     const privateKey = await importJWK(privateJwk, SIGNING_ALGORITHM);
     const kid = await calculateJwkThumbprint(privateJwk);
     const { kty, crv, x, y } = privateJwk;
-    const publicJwks = [{ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: 'sig' }];
-    replaceFile(DEV_JWKS_FILE_PATH, `${JSON.stringify({ keys: publicJwks }, null, 2)}\n`, 0o600);
+    const publicKeys = [{ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: 'sig' }];
+    replaceFile(DEV_JWKS_FILE_PATH, `${JSON.stringify({ keys: publicKeys }, null, 2)}\n`, 0o600);
     return { kid, privateKey };
   } catch (error) {
     if (error instanceof InputError) throw error;
@@ -60,7 +60,7 @@ async function prepareSigningKey() {
 function claimsOf({ sub, scope, channels }: DevTokenOptions) {
   if (!/^[\x21-\x7e]{1,255}$/.test(sub))
     throw new InputError('--sub: expected 1 to 255 printable ASCII characters without spaces.');
-  const scopes = scope.split(/[\s,]+/).filter((scopeWord) => scopeWord !== '');
+  const scopes = scope.split(/[\s,]+/).filter((scopeName) => scopeName !== '');
   if (!scopes.every(isScope))
     throw new InputError(
       `--scope: unknown scope; expected some of ${Object.keys(DESCRIPTION_BY_SCOPE).join(', ')}.`,
@@ -71,7 +71,7 @@ function claimsOf({ sub, scope, channels }: DevTokenOptions) {
   return { sub, scope: scopes.join(' '), channels: channelList };
 }
 
-/** Runs `paygraph dev-token`. @throws InputError if an option, a setting or the key file cannot be used */
+/** Runs `paygraph dev-token`. @throws InputError if an option or the key file cannot be used, or without the embedded sandbox; ConfigError if a setting is invalid */
 export async function createDevToken(
   { terminal, env }: CommandContext,
   options: DevTokenOptions,

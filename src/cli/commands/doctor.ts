@@ -13,7 +13,7 @@ const STATUS_STYLES: Readonly<Record<Finding['status'], Parameters<Terminal['sty
   skipped: 'dim',
 };
 
-/** Runs `paygraph doctor`. */
+/** Runs all checks of `paygraph doctor`, and prints the report. Returns EXIT_CODE.failed if a check has failed. */
 export async function doctor(
   { terminal, env }: CommandContext,
   { channel, json }: { channel?: string; json?: boolean },

@@ -16,7 +16,10 @@ export async function migrate({ terminal, env }: CommandContext): Promise<void> 
  * Runs `paygraph fence [on|off]`. While the fence of the journal is up, gateways look up every create before they send
  * it (docs/exactly-once.md). Rejects if the journal cannot be read or written.
  */
-export async function fence({ terminal, env }: CommandContext, fenceAction?: 'on' | 'off'): Promise<void> {
+export async function showOrSwitchFence(
+  { terminal, env }: CommandContext,
+  fenceAction?: 'on' | 'off',
+): Promise<void> {
   const { journalUrl, fenceMs } = readCommandConfig(env);
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {

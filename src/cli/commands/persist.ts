@@ -1,6 +1,6 @@
 import { buildGatewaySchema } from '../../resolvers';
 import {
-  CLIENT_BEHAVIORS,
+  TRANSFORM_BY_CLIENT,
   findDocumentFiles,
   readClientOperations,
   type ClientOperation,
@@ -24,11 +24,11 @@ export async function persist(
     client,
     format,
     out: manifestPath,
-  }: { client: keyof typeof CLIENT_BEHAVIORS; format: keyof typeof MANIFEST_FORMATTERS; out: string },
+  }: { client: keyof typeof TRANSFORM_BY_CLIENT; format: keyof typeof MANIFEST_FORMATTERS; out: string },
 ): Promise<void> {
   const filePaths = findDocumentFiles(filesOrFolders);
   terminal.showProgress(`Reading ${filePaths.length} files …`);
-  const operations = readClientOperations(filePaths, buildGatewaySchema(), CLIENT_BEHAVIORS[client]);
+  const operations = readClientOperations(filePaths, buildGatewaySchema(), TRANSFORM_BY_CLIENT[client]);
   if (operations.length === 0)
     throw new InputError(`No operation found in ${filesOrFolders.join(', ')}. Nothing was written.`);
   replaceFile(manifestPath, `${JSON.stringify(MANIFEST_FORMATTERS[format](operations), null, 2)}\n`);

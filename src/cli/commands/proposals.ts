@@ -11,7 +11,7 @@ import { isoTime } from '../terminal';
 /** The rows of one proposal in the journal: one row per attempt. */
 type ProposalRows = [ProposedOutcome, ...ProposedOutcome[]];
 
-async function loadProposalJson({ journal, serviceName }: CliSession, proposalRows: ProposalRows) {
+async function loadProposalReport({ journal, serviceName }: CliSession, proposalRows: ProposalRows) {
   const { id, proposedBy, sudoUser, givenName, reason, proposedAt, expiresAt } = proposalRows[0];
   const foundAttempts: Attempt[] = [];
   const attempts = [];
@@ -33,12 +33,12 @@ async function loadProposalJson({ journal, serviceName }: CliSession, proposalRo
   };
 }
 
-function describeProposal(proposalJson: Awaited<ReturnType<typeof loadProposalJson>>): string {
-  const { id, proposedBy, sudoUser, by, reason, expiresAt, totals, attempts } = proposalJson;
-  const otherNamesText = [sudoUser && `sudo by ${sudoUser}`, by].filter(Boolean).join(', ');
-  const proposer = otherNamesText === '' ? proposedBy : `${proposedBy} (${otherNamesText})`;
+function describeProposal(proposalReport: Awaited<ReturnType<typeof loadProposalReport>>): string {
+  const { id, proposedBy, sudoUser, by, reason, expiresAt, totals, attempts } = proposalReport;
+  const otherProposerNamesText = [sudoUser && `sudo by ${sudoUser}`, by].filter(Boolean).join(', ');
+  const proposer = otherProposerNamesText === '' ? proposedBy : `${proposedBy} (${otherProposerNamesText})`;
   return [
-    `${id}  attempts: ${attempts.length}, proposed by ${proposer}, expires ${expiresAt}: ${reason}`,
+    `${id}  attempts: ${attempts.length}, proposed by ${proposer}, expires ${expiresAt}, reason: ${reason}`,
     ...describeTotals(totals),
     ...attempts.map(({ id: attemptId, outcome, transactionId }) =>
       `   ${attemptId} -> ${outcome} ${transactionId ?? ''}`.trimEnd(),
@@ -53,14 +53,14 @@ interface JsonOption {
 /** Runs `paygraph attempts proposals`. */
 export async function listProposals(context: CommandContext, { json }: JsonOption): Promise<void> {
   await using cliSession = await openCliSession(context);
-  const allRows = await cliSession.journal.proposalStore.list(cliSession.serviceName, Date.now());
-  const proposalJsons = [];
-  for (const proposalRows of Map.groupBy(allRows, ({ id }) => id).values())
-    proposalJsons.push(await loadProposalJson(cliSession, proposalRows as ProposalRows));
+  const rows = await cliSession.journal.proposalStore.list(cliSession.serviceName, Date.now());
+  const proposalReports = [];
+  for (const proposalRows of Map.groupBy(rows, ({ id }) => id).values())
+    proposalReports.push(await loadProposalReport(cliSession, proposalRows as ProposalRows));
   const { terminal } = context;
-  if (json) terminal.printJson(proposalJsons);
-  else if (proposalJsons.length === 0) terminal.print('No proposal waits for approval.');
-  else terminal.print(proposalJsons.map(describeProposal).join('\n'));
+  if (json) terminal.printJson(proposalReports);
+  else if (proposalReports.length === 0) terminal.print('No proposal waits for approval.');
+  else terminal.print(proposalReports.map(describeProposal).join('\n'));
 }
 
 /** Reads the open proposal with this id. Throws if there is none. */
@@ -89,7 +89,7 @@ export async function approveProposal(
   const { proposedBy, sudoUser, reason } = proposalRows[0];
   if (mayBeSamePerson(cliSession.operator, { userName: proposedBy, sudoUser }))
     throw new Error(
-      `Another person has to approve: the proposal was made by ${proposedBy}, and that may be you (the same user, or through sudo).`,
+      `You cannot approve this proposal, because you may be the person who made it (${proposedBy}): the user or SUDO_USER is the same. Another person has to approve it.`,
     );
   const plannedSettles: PlannedSettle[] = [];
   for (const { attemptId, outcome, transactionId, status } of proposalRows) {
@@ -118,10 +118,10 @@ export async function withdrawProposal(
   const { journal, serviceName } = cliSession;
   const { proposalRows, proposal } = await readOpenProposal(cliSession, proposalId);
   const auditLog = cliSession.openAuditLog();
-  const auditEntry = { ...decisionFields(cliSession, { reason, proposal }), event: 'withdrawn' as const };
+  const auditFields = { ...decisionFields(cliSession, { reason, proposal }), event: 'withdrawn' as const };
   for (const { attemptId, outcome, transactionId } of proposalRows) {
     const attempt = await journal.findById(serviceName, attemptId);
-    if (attempt) auditLog.recordOperatorAction({ ...auditEntry, attempt, outcome, transactionId });
+    if (attempt) auditLog.recordOperatorAction({ ...auditFields, attempt, outcome, transactionId });
   }
   await journal.proposalStore.remove(proposalId);
   context.terminal.print('The proposal was withdrawn.');

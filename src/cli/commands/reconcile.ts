@@ -48,13 +48,13 @@ export async function reconcile(
     using latestChanges = new LatestChanges(journal, selection);
     terminal.showProgress('Reading the record of changes …');
     await latestChanges.update();
-    const { followsTransactions } = config;
+    const { isFollowingEnabled } = config;
     const attemptPages = journal.attemptPagesByStart({ ...selection, after: reportFile.lastPosition });
-    const checkOptions = { journal, latestChanges, followsTransactions, lookupClient };
+    const checkOptions = { journal, latestChanges, isFollowingEnabled, lookupClient };
     await checkAttempts(attemptPages, checkOptions, { reportFile, terminal });
     reportFile.complete();
     printReconcileSummary(terminal, reportFile, { reportPath, lookupCount: lookupClient.requestCount, json });
-    return reportFile.differenceCount > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
+    return reportFile.notAgreeingCount > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
   } finally {
     await journal.close();
   }
@@ -62,13 +62,13 @@ export async function reconcile(
 
 /**
  * Checks attempts, and adds the results to the report. Shows the progress after each result. Several checks run at the
- * same time, but results are added in the order of the attempts. If the run fails, for example in an outage of the service,
- * saves the results that were added before.
+ * same time, but results are added in the order of the attempts. If the run fails, for example in an outage of the
+ * service, saves the results that were added before.
  */
 async function checkAttempts(
   attemptPages: AsyncIterable<Attempt[]>,
   checkOptions: CheckOptions,
-  { reportFile, terminal }: { reportFile: ReportFile; terminal: Terminal },
+  { reportFile: report, terminal }: { reportFile: ReportFile; terminal: Terminal },
 ): Promise<void> {
   const pendingChecks: Promise<CheckedAttempt>[] = [];
   /**
@@ -76,13 +76,13 @@ async function checkAttempts(
    * `isOutage`, or after the last attempt. If the run fails before that, --resume repeats these checks.
    */
   let unreportedChecks: CheckedAttempt[] = [];
-  let lastSavedAt = performance.now();
+  let reportSavedAt = performance.now();
   const addToReport = (checkedAttempt: CheckedAttempt): void => {
-    reportFile.addAttempt(checkedAttempt);
-    const { checkedCount, differenceCount } = reportFile;
+    report.addAttempt(checkedAttempt);
+    const { checkedCount, notAgreeingCount } = report;
     const startedAtText = isoTime(checkedAttempt.attempt.startedAt);
     terminal.showProgress(
-      `${checkedCount} attempts checked (latest start: ${startedAtText}); ${differenceCount} do not agree …`,
+      `${checkedCount} attempts checked (latest start: ${startedAtText}); ${notAgreeingCount} differ or could not be compared …`,
     );
   };
   const addNextResult = async (): Promise<void> => {
@@ -96,9 +96,9 @@ async function checkAttempts(
       );
     unreportedChecks.forEach(addToReport);
     unreportedChecks = [];
-    if (performance.now() - lastSavedAt < REPORT_SAVE_INTERVAL_MS) return;
-    reportFile.save();
-    lastSavedAt = performance.now();
+    if (performance.now() - reportSavedAt < REPORT_SAVE_INTERVAL_MS) return;
+    report.save();
+    reportSavedAt = performance.now();
   };
   try {
     for await (const attemptPage of attemptPages) {
@@ -113,7 +113,7 @@ async function checkAttempts(
     while (pendingChecks.length > 0) await addNextResult();
     unreportedChecks.forEach(addToReport);
   } finally {
-    reportFile.save();
+    report.save();
   }
 }
 

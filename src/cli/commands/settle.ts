@@ -49,7 +49,7 @@ export async function settle(
   if (!cliSession.config.settleApproval)
     plannedSettles = await settleReadyRequests(cliSession, plannedSettles, { reason });
   else if (plannedSettles.some(({ state }) => state === 'ready'))
-    ({ proposalId, results: plannedSettles } = await storeProposal(cliSession, plannedSettles, { reason }));
+    ({ proposalId, plannedSettles } = await storeProposal(cliSession, plannedSettles, { reason }));
   if (isSingleAttempt && proposalId === undefined) return printSettledAttempt(terminal, plannedSettles, json);
   const exitCode = printSettleReport(terminal, plannedSettles, { json, isCarriedOut: true, proposalId });
   if (proposalId !== undefined)
@@ -59,11 +59,16 @@ export async function settle(
   return exitCode;
 }
 
-function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSettle[], json = false): number {
-  if (!planned?.attempt || planned.refusal !== null) throw new Error(planned?.refusal ?? '');
-  if (json) terminal.printJson(attemptJson(planned.attempt));
-  else terminal.print(describeAttempt(planned.attempt));
-  if (planned.state === 'already_settled')
+function printSettledAttempt(
+  terminal: Terminal,
+  [plannedSettle]: readonly PlannedSettle[],
+  json = false,
+): number {
+  if (!plannedSettle?.attempt || plannedSettle.refusal !== null)
+    throw new Error(plannedSettle?.refusal ?? '');
+  if (json) terminal.printJson(attemptJson(plannedSettle.attempt));
+  else terminal.print(describeAttempt(plannedSettle.attempt));
+  if (plannedSettle.state === 'already_settled')
     terminal.printMessage('The attempt already had this outcome. Nothing was changed.');
   return EXIT_CODE.done;
 }

@@ -45,7 +45,7 @@ export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[
   if (jwtOptions === null) return [findingOf.skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
   try {
     const { keys } = await fetchJwks(jwtOptions.jwksUrl, AbortSignal.timeout(JWKS_TIMEOUT_MS));
-    const usableKeyCount = (await Promise.all(keys.map(isUsableKey))).filter(Boolean).length;
+    const usableKeyCount = (await Promise.all(keys.map(isUsableJwk))).filter(Boolean).length;
     if (usableKeyCount > 0)
       return [findingOf.ok(`AUTH_JWKS_URL: ${usableKeyCount} of ${keys.length} keys are usable.`)];
     return [findingOf.failed('token_keys_unusable', `AUTH_JWKS_URL: none of ${keys.length} keys is usable.`)];
@@ -55,7 +55,7 @@ export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[
   }
 }
 
-async function isUsableKey(jwk: JWK): Promise<boolean> {
+async function isUsableJwk(jwk: JWK): Promise<boolean> {
   if (jwk.kty === 'oct' || (jwk.use !== undefined && jwk.use !== 'sig')) return false;
   const algorithms = ACCEPTED_ALGORITHMS.filter(
     (algorithm) => jwk.alg === undefined || jwk.alg === algorithm,

@@ -4,7 +4,7 @@ import { sqlitePathOf } from '../../datasources/journal/create-journal';
 import { describePathError } from '../../datasources/journal/journal-open-error';
 import { errorOrCauseCode } from '../../shared/error-code';
 import { findingOf, type CheckContext, type Finding } from './check';
-import { readCredentialsFile } from './service-credentials';
+import { readChannelsAndKeyPaths } from './service-credentials';
 
 const MIB = 1024 * 1024;
 const DISK_WARN_BELOW_MIB = 1024;
@@ -43,7 +43,7 @@ export function checkFilePermissions(context: CheckContext): Finding[] {
   const findings = labelledPaths.flatMap(([label, filePath]) => checkFileMode(label, filePath));
   if (findings.length > 0) return findings;
   const labels = labelledPaths.map(([label]) => label).join(', ');
-  return [findingOf.ok(`Not readable or writable by every user of this machine: ${labels}.`)];
+  return [findingOf.ok(`Neither world-readable nor world-writable: ${labels}.`)];
 }
 
 /**
@@ -59,7 +59,7 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [label: string
     ['AUDIT_LOG_FILE', config.auditFile],
   ];
   for (const { variableName, filePath } of secretFiles) labelledPaths.push([variableName, filePath]);
-  for (const filePath of readCredentialsFile(credentialsFile).keyPaths)
+  for (const filePath of readChannelsAndKeyPaths(credentialsFile).keyPaths)
     labelledPaths.push([`${filePath} (SERVICE_CREDENTIALS_FILE)`, filePath]);
   return labelledPaths;
 }

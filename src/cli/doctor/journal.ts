@@ -7,7 +7,7 @@ import {
   type PostgresFacts,
 } from '../../datasources/journal/diagnostics';
 import {
-  describeJournalError,
+  classifyJournalError,
   journalErrorText,
   diagnoseSqliteError,
 } from '../../datasources/journal/journal-error';
@@ -20,7 +20,7 @@ const SQLITE_BUSY_TIMEOUT_MS = 1_000;
 const POSTGRES_QUERY_TIMEOUT_MS = 4_000;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Checks that the journal is usable, durable and migrated, and that no attempt has an unknown outcome. */
+/** Checks that the journal is usable and migrated and, for PostgreSQL, its durability, notifications and clock. With a real payment service, also checks that no attempt has an unknown outcome. */
 export async function checkJournal({ config, now }: CheckContext): Promise<Finding[]> {
   const journalUrl = config.journal.url.reveal();
   const sqlitePath = sqlitePathOf(journalUrl);
@@ -48,7 +48,7 @@ async function checkSqlite(sqlitePath: string): Promise<JournalInspection> {
   try {
     return { findings, journalFacts: await inspectSqlite(sqlitePath, SQLITE_BUSY_TIMEOUT_MS) };
   } catch (error) {
-    const reason = journalErrorText(describeJournalError(diagnoseSqliteError(error, sqlitePath)));
+    const reason = journalErrorText(classifyJournalError(diagnoseSqliteError(error, sqlitePath)));
     const message = `DATABASE_URL: ${sqlitePath} is unusable: ${reason}.`;
     return { findings: [findingOf.failed('sqlite_unusable', message)] };
   }
@@ -65,7 +65,7 @@ async function checkPostgres(postgresUrl: string): Promise<JournalInspection> {
     ];
     return { findings, journalFacts: postgresFacts };
   } catch (error) {
-    const reason = journalErrorText(describeJournalError(error));
+    const reason = journalErrorText(classifyJournalError(error));
     const message = `DATABASE_URL: PostgreSQL cannot be used: ${reason}.`;
     return { findings: [findingOf.failed('postgres_unusable', message)] };
   }
@@ -78,18 +78,21 @@ const checkTablesWritable = (postgresFacts: PostgresFacts): Finding =>
 
 function checkDurability(postgresFacts: PostgresFacts): Finding {
   const notDurableText =
-    'A crash of PostgreSQL could lose committed transactions, so the gateway creates nothing.';
+    'A crash of PostgreSQL could lose committed transactions, so creates and confirms are rejected.';
   const asynchronousStandbyText =
     'PostgreSQL has standbys, but no synchronous one: a failover can lose the latest attempts.';
-  const failoverText =
+  const failoverUnnoticedText =
     'The database user cannot execute pg_control_system(): the gateway cannot detect a failover.';
   const weaknesses = weaknessCodes(postgresFacts);
   if (weaknesses.includes('journal_not_durable'))
     return findingOf.failed('journal_not_durable', notDurableText);
   if (weaknesses.includes('asynchronous_standby'))
     return findingOf.warning('asynchronous_standby', asynchronousStandbyText);
-  if (weaknesses.includes('failover_unnoticed')) return findingOf.warning('failover_unnoticed', failoverText);
-  return findingOf.ok('PostgreSQL keeps committed transactions.');
+  if (weaknesses.includes('failover_unnoticed'))
+    return findingOf.warning('failover_unnoticed', failoverUnnoticedText);
+  return findingOf.ok(
+    'Committed transactions survive a crash of PostgreSQL, and the gateway can detect a failover.',
+  );
 }
 
 function checkListenNotify({ canListen }: PostgresFacts): Finding {
@@ -102,7 +105,7 @@ function checkListenNotify({ canListen }: PostgresFacts): Finding {
 
 function checkDatabaseClock(postgresFacts: PostgresFacts): Finding {
   if (!weaknessCodes(postgresFacts).includes('database_clock'))
-    return findingOf.ok('The clock agrees with that of PostgreSQL.');
+    return findingOf.ok('The clock of this machine agrees with that of PostgreSQL.');
   const differenceSeconds = Math.round(postgresFacts.clockDifferenceMs / 1000);
   return findingOf.warning(
     'database_clock',

@@ -4,7 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { withTimeout } from '../../shared/timeout';
 import { errorOrCauseCode } from '../../shared/error-code';
-import { SKIPPED_WITH_SANDBOX, findingOf, type CheckContext, type Finding } from './check';
+import { SANDBOX_SKIP_FINDING, findingOf, type CheckContext, type Finding } from './check';
 
 const NETWORK_TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -16,7 +16,7 @@ const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]
 
 /** Checks the connection to the payment service and, over https, the validity and expiry of its certificate. */
 export async function checkServiceConnection({ config, now }: CheckContext): Promise<Finding[]> {
-  if (config.sandbox) return [SKIPPED_WITH_SANDBOX];
+  if (config.sandbox) return [SANDBOX_SKIP_FINDING];
   const { baseUrl } = config.service;
   const host = hostOf(baseUrl);
   const { port: givenPort, protocol } = new URL(baseUrl);
@@ -34,8 +34,8 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
   } catch (error) {
     const errorCode = errorOrCauseCode(error);
     const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(errorCode);
-    const tlsMessage = `SERVICE_BASE_URL: the certificate of ${endpoint} is rejected (${errorCode}).`;
-    if (isTlsError) return [findingOf.failed('certificate_invalid', tlsMessage)];
+    const tlsErrorMessage = `SERVICE_BASE_URL: no TLS connection to ${endpoint}: its certificate or protocol is not accepted (${errorCode}).`;
+    if (isTlsError) return [findingOf.failed('certificate_invalid', tlsErrorMessage)];
     const message = `SERVICE_BASE_URL: no connection to ${endpoint} (${errorCode}).`;
     return [findingOf.failed('service_unreachable', message)];
   } finally {
@@ -46,13 +46,13 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
 function checkCertificateExpiry(host: string, remainingDays: number): Finding {
   const message = `The certificate of ${host} expires in ${remainingDays} days.`;
   if (remainingDays >= CERTIFICATE_WARN_BELOW_DAYS) return findingOf.ok(message);
-  const newFinding = remainingDays < CERTIFICATE_FAIL_BELOW_DAYS ? findingOf.failed : findingOf.warning;
-  return newFinding('certificate_expires', message);
+  const createFinding = remainingDays < CERTIFICATE_FAIL_BELOW_DAYS ? findingOf.failed : findingOf.warning;
+  return createFinding('certificate_expires', message);
 }
 
 /**
- * Checks that PORT is free or used by a running paygraph. Checks METRICS_PORT too, if it is set, and SANDBOX_PORT, if
- * the sandbox needs this port.
+ * Checks that PORT is free or used by a running paygraph. Also checks METRICS_PORT, if it is set, and SANDBOX_PORT, if
+ * the embedded sandbox may not use another port instead.
  */
 export async function checkPorts({ config }: CheckContext): Promise<Finding[]> {
   const { host, port, metricsPort, sandbox } = config;
@@ -72,7 +72,7 @@ async function checkPort(settingName: string, listenHost: string, port: number):
       'port_not_allowed',
       `${settingName}: port ${port} of ${listenHost} cannot be used (${listenErrorCode}).`,
     );
-  if (await isUsedByPaygraph(listenHost, port))
+  if (await isPortUsedByPaygraph(listenHost, port))
     return findingOf.ok(`Port ${port} is in use by a running paygraph.`);
   return findingOf.failed('port_in_use', `${settingName}: another program uses port ${port}.`);
 }
@@ -85,7 +85,7 @@ async function findListenErrorCode(listenHost: string, port: number): Promise<st
 }
 
 /** Whether a port is in use by a gateway or a sandbox. Both respond to /healthz with {"status":"ok"}. */
-async function isUsedByPaygraph(listenHost: string, port: number): Promise<boolean> {
+async function isPortUsedByPaygraph(listenHost: string, port: number): Promise<boolean> {
   const isWildcard = ['0.0.0.0', '::'].includes(listenHost);
   const urlHost = isWildcard ? '127.0.0.1' : net.isIPv6(listenHost) ? `[${listenHost}]` : listenHost;
   try {
@@ -117,8 +117,10 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
   const host = hostOf(publicUrl);
   try {
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
-    const arePrivate = addresses.every((ip) => PRIVATE_IP_LIST.check(ip, net.isIPv6(ip) ? 'ipv6' : 'ipv4'));
-    const addressFinding = arePrivate
+    const areAllPrivate = addresses.every((ip) =>
+      PRIVATE_IP_LIST.check(ip, net.isIPv6(ip) ? 'ipv6' : 'ipv4'),
+    );
+    const addressFinding = areAllPrivate
       ? findingOf.warning(
           'private_address',
           `PUBLIC_URL: ${host} has only private addresses: ${addresses.join(', ')}.`,
@@ -127,7 +129,10 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
     return [addressFinding, await checkCallbackUrl(publicUrl)];
   } catch (error) {
     return [
-      findingOf.failed('host_not_found', `PUBLIC_URL: the host has no address (${errorOrCauseCode(error)}).`),
+      findingOf.failed(
+        'host_not_found',
+        `PUBLIC_URL: the address of ${host} cannot be resolved (${errorOrCauseCode(error)}).`,
+      ),
     ];
   }
 }

@@ -44,7 +44,7 @@ export async function runChecks(
         ? [findingOf.failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)]
         : [findingOf.failed('check_error', `The check failed unexpectedly (${errorOrCauseCode(error)}).`)],
     );
-    return findings.map((each) => ({ check: name, ...each }));
+    return findings.map((finding) => ({ check: name, ...finding }));
   });
   return (await Promise.all(findingPromises)).flat();
 }
@@ -63,14 +63,14 @@ function checkSettings({ config }: CheckContext): Finding[] {
   } catch (error) {
     findings.push(findingOf.failed('manifest_invalid', `PERSISTED_OPERATIONS: ${describeFileError(error)}.`));
   }
-  const connectionCapacity = maxClientConnections(fileDescriptorLimit());
+  const clientConnectionCapacity = maxClientConnections(fileDescriptorLimit());
   const configuredLimits = {
     MAX_CONNECTIONS: config.limits.maxConnections ?? 0,
     MAX_SUBSCRIPTIONS: config.subscriptions.maxSubscriptions,
   };
   for (const [name, limit] of Object.entries(configuredLimits)) {
-    const message = `${name} is ${limit}, but the limit of file descriptors allows the gateway only ${connectionCapacity} connections.`;
-    if (limit > connectionCapacity) findings.push(findingOf.warning('descriptor_limit_low', message));
+    const message = `${name} is ${limit}, but the gateway accepts only ${clientConnectionCapacity} connections: at most 18000, and fewer if its limit of file descriptors is low.`;
+    if (limit > clientConnectionCapacity) findings.push(findingOf.warning('descriptor_limit_low', message));
   }
   return findings.length > 0 ? findings : [findingOf.ok('All settings are valid.')];
 }

@@ -8,7 +8,7 @@ import type { RawResponse } from '../../datasources/payment-service/http/http-ex
 import { ServiceTransport, dateHeaderMs } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { errorOrCauseCode } from '../../shared/error-code';
-import { SKIPPED_WITH_SANDBOX, findingOf, type CheckContext, type Finding } from './check';
+import { SANDBOX_SKIP_FINDING, findingOf, type CheckContext, type Finding } from './check';
 
 /** Clock skew in ms from which the check fails: the service rejects timestamps this old (specification section 5). */
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
@@ -27,7 +27,7 @@ const MAX_CONCURRENT_LOOKUPS = 8;
  * header.
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
-  if (context.config.sandbox) return [SKIPPED_WITH_SANDBOX];
+  if (context.config.sandbox) return [SANDBOX_SKIP_FINDING];
   let lookupPlan: ReturnType<typeof planTestLookups>;
   try {
     lookupPlan = planTestLookups(context);
@@ -40,14 +40,14 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
 }
 
 /**
- * Opens the credentials. `channelByEntry`: the channel of the test lookup with the credentials of each entry (`default`
- * or `channels.<id>`).
+ * Opens the credentials, and chooses the channel of each test lookup. `channelByEntry` in the result maps each entry of
+ * the credentials (`default` or `channels.<id>`) to the channel of its lookup.
  */
 function planTestLookups({ config, channel }: CheckContext) {
   const { credentialsFile, defaultCredentials } = config.service;
   const credentials = new Credentials({ credentialsFile, defaultCredentials });
   const channelByEntry = new Map<string, string>();
-  const channelsWithEntry = readCredentialsFile(credentialsFile).channels;
+  const channelsWithEntry = readChannelsAndKeyPaths(credentialsFile).channels;
   // A channel with an entry of its own does not use the default credentials.
   const testChannel = channel && !channelsWithEntry.includes(channel.toLowerCase()) ? channel : randomUUID();
   if (credentials.signersFor(testChannel)) channelByEntry.set('default', testChannel);
@@ -59,16 +59,16 @@ function planTestLookups({ config, channel }: CheckContext) {
  * Returns the channels in SERVICE_CREDENTIALS_FILE, and the paths of the key files that it names. Returns two empty
  * lists if `filePath` is null, or if one of these files cannot be read or is invalid, which checkCredentials() reports.
  */
-export function readCredentialsFile(filePath: string | null): { channels: string[]; keyPaths: string[] } {
+export function readChannelsAndKeyPaths(filePath: string | null): { channels: string[]; keyPaths: string[] } {
   const keyPaths: string[] = [];
   try {
     if (filePath === null) return { channels: [], keyPaths };
-    const { entryByChannel: channels } = parseCredentialsFile(readTextFile(filePath), (relativePath) => {
-      const keyPath = path.resolve(path.dirname(filePath), relativePath);
+    const { entryByChannel } = parseCredentialsFile(readTextFile(filePath), (relativeKeyPath) => {
+      const keyPath = path.resolve(path.dirname(filePath), relativeKeyPath);
       keyPaths.push(keyPath);
       return readTextFile(keyPath);
     });
-    return { channels: [...channels.keys()], keyPaths };
+    return { channels: [...entryByChannel.keys()], keyPaths };
   } catch {
     return { channels: [], keyPaths: [] };
   }
@@ -128,10 +128,14 @@ function findingForHttpStatus(entryName: string, status: number, notFoundStatus:
 
 function checkServiceClock(skewMs: number | undefined): Finding {
   if (skewMs === undefined)
-    return findingOf.warning('clock_skew', 'The clocks were not compared: no response had a Date header.');
-  if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return findingOf.ok('The clock agrees with that of the service.');
+    return findingOf.warning(
+      'clock_skew',
+      'The clock of this machine was not compared with that of the service: no response had a Date header.',
+    );
+  if (Math.abs(skewMs) < WARN_FROM_SKEW_MS)
+    return findingOf.ok('The clock of this machine agrees with that of the service.');
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
   const message = `The clock of this machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;
-  const newFinding = Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? findingOf.failed : findingOf.warning;
-  return newFinding('clock_skew', message);
+  const createFinding = Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? findingOf.failed : findingOf.warning;
+  return createFinding('clock_skew', message);
 }

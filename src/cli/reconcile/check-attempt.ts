@@ -27,16 +27,17 @@ export interface CheckOptions {
   journal: Pick<Journal, 'findById' | 'findByTransaction' | 'hasRival'>;
   lookupClient: Pick<LookupClient, 'lookUp'>;
   latestChanges: Pick<LatestChanges, 'find' | 'update'>;
-  /** Whether gateways themselves look transactions up (FOLLOW_DAYS). */
-  followsTransactions: boolean;
+  /** Whether gateways follow transactions: look them up without requests from clients (FOLLOW_DAYS above 0). */
+  isFollowingEnabled: boolean;
 }
 
 /** Maximum number of times that a lookup is repeated because a change of the transaction was recorded meanwhile. */
 const MAX_REPEATED_LOOKUPS = 3;
 
 /**
- * Compares an attempt with the present state of its transaction at the service. Compares once more unless the result is
- * `agrees` or `isOutage` is true, because gateways may have recorded a new state since the journal was read.
+ * Compares an attempt with the present state of its transaction at the service. If the result is not `agrees`, compares
+ * once more with fresh data of the journal, because gateways may have recorded a new state since it was read. Does not
+ * compare again if `isOutage` is true.
  */
 export async function checkAttempt(attempt: Attempt, checkOptions: CheckOptions): Promise<CheckedAttempt> {
   const checkedAttempt = await checkOnce(attempt, checkOptions);
@@ -66,7 +67,7 @@ async function checkOnce(
 async function compareAttempt(
   attempt: Attempt,
   lookupOutcome: LookupOutcome,
-  { journal, latestChanges, followsTransactions }: CheckOptions,
+  { journal, latestChanges, isFollowingEnabled }: CheckOptions,
 ): Promise<Omit<CheckedAttempt, 'attempt' | 'checkedAt'>> {
   if ('failureWord' in lookupOutcome)
     return { result: 'unknown', detail: lookupOutcome.failureWord, isOutage: lookupOutcome.isOutage };
@@ -74,18 +75,18 @@ async function compareAttempt(
   if (attempt.transactionId !== null) {
     const latestChange = latestChanges.find(attempt.kind, attempt.transactionId);
     if (!transaction) return { result: 'missing', detail: '', latestChange, transaction };
-    const comparison = compareSucceeded(attempt, transaction, { latestChange, followsTransactions });
+    const comparison = compareSucceeded(attempt, transaction, { latestChange, isFollowingEnabled });
     return { ...comparison, latestChange, transaction };
   }
   const { service, kind, id } = attempt;
   const creatingAttempt =
     transaction && (await journal.findByTransaction(service, kind, transaction.transactionId));
-  const isCreatedByOther = creatingAttempt !== null && creatingAttempt.id !== id;
+  const isCreatedByOtherAttempt = creatingAttempt !== null && creatingAttempt.id !== id;
   // Do not report a transaction that another attempt created.
-  const ownTransaction = isCreatedByOther ? null : transaction;
+  const ownTransaction = isCreatedByOtherAttempt ? null : transaction;
   if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
     return { result: 'unknown', detail: `outcome_${attempt.outcome}`, transaction: ownTransaction };
   const mayBeCreatedByUnknown = transaction !== null && (await journal.hasRival(attempt));
-  const ownership = { isCreatedByOther, mayBeCreatedByUnknown };
+  const ownership = { isCreatedByOtherAttempt, mayBeCreatedByUnknown };
   return { ...compareNotExecuted(attempt, transaction, ownership), transaction: ownTransaction };
 }

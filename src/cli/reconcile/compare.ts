@@ -59,8 +59,8 @@ const STAGE_BY_STATUS: Readonly<Record<string, number>> = {
 const FINAL_STAGE = 4;
 
 /**
- * Value of `detail`: the service's status could follow the status of the latest recorded change, but the journal has not
- * recorded this transition.
+ * Value of `detail`: the service's status could follow the status of the latest recorded change, but the journal has
+ * not recorded this transition.
  */
 const CHANGE_NOT_RECORDED_DETAIL = 'change_not_recorded';
 
@@ -72,12 +72,12 @@ export const toGraphqlStatus = (kind: TransactionKind, statusWord: string): stri
 
 /**
  * Compares an attempt that succeeded, and its latest change, with the transaction at the service. An unrecorded change
- * is a difference only if gateways themselves look transactions up (`followsTransactions`, FOLLOW_DAYS).
+ * is a difference only if gateways follow transactions (`isFollowingEnabled`, FOLLOW_DAYS above 0).
  */
 export function compareSucceeded(
   attempt: Attempt,
   transaction: ServiceTransaction,
-  { latestChange, followsTransactions }: { latestChange: LatestChange | null; followsTransactions: boolean },
+  { latestChange, isFollowingEnabled }: { latestChange: LatestChange | null; isFollowingEnabled: boolean },
 ): Comparison {
   const statusDetail = findStatusDifference(attempt, transaction, latestChange);
   const amountDetail = findAmountDifference(attempt, transaction, latestChange);
@@ -85,7 +85,7 @@ export function compareSucceeded(
     const detail = statusDetail === null ? amountDetail : `${amountDetail} status_differs`;
     return { result: 'amount_differs', detail };
   }
-  if (statusDetail === CHANGE_NOT_RECORDED_DETAIL && !followsTransactions)
+  if (statusDetail === CHANGE_NOT_RECORDED_DETAIL && !isFollowingEnabled)
     return { result: 'agrees', detail: CHANGE_NOT_RECORDED_DETAIL };
   if (statusDetail !== null) return { result: 'status_differs', detail: statusDetail };
   return { result: 'agrees', detail: '' };
@@ -125,18 +125,18 @@ function findStatusDifference(
 }
 
 /**
- * Compares an attempt that is recorded as not sent or rejected with the service, which should have no transaction.
+ * Checks an attempt that is recorded as not sent or rejected: the service should have no transaction of this attempt.
  * @param transaction the transaction with the external id of the attempt; null if the service has none
- * @param ownership whether another attempt created the transaction (`isCreatedByOther`), and whether another attempt of
- *   unknown outcome may have created it (`mayBeCreatedByUnknown`)
+ * @param ownership whether another attempt created the transaction (`isCreatedByOtherAttempt`), and whether another
+ *   attempt of unknown outcome may have created it (`mayBeCreatedByUnknown`)
  */
 export function compareNotExecuted(
   attempt: Attempt,
   transaction: ServiceTransaction | null,
-  ownership: { isCreatedByOther: boolean; mayBeCreatedByUnknown: boolean },
+  ownership: { isCreatedByOtherAttempt: boolean; mayBeCreatedByUnknown: boolean },
 ): Comparison {
   if (!transaction) return { result: 'agrees', detail: '' };
-  if (ownership.isCreatedByOther) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
+  if (ownership.isCreatedByOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
   const createDate = transaction.kind === 'payment' ? presentOrNull(transaction.createDate) : null;
   // Without a valid time of creation, Date.parse() returns NaN, and the transaction is not older.
   if (Date.parse(createDate ?? '') < attempt.startedAt - MAX_SERVICE_CLOCK_SKEW_MS)

@@ -15,8 +15,9 @@ const CHANGES_PER_PAGE = 1000;
 const MAX_CHANGE_CLOCK_SKEW_MS = 60 * 60 * 1000;
 
 /**
- * Finds the latest recorded change of a transaction. Copies the latest change of each transaction from the journal
- * to a temporary file, because the journal has no index of changes by transaction. Needs little memory, however many changes there are.
+ * Finds the latest recorded change of a transaction. Copies the latest change of each transaction from the journal to a
+ * temporary file, because the journal has no index of changes by transaction. Needs little memory, however many changes
+ * there are.
  */
 export class LatestChanges implements Disposable {
   // SQLite keeps a database without a name in a temporary file, and deletes this file when the database is closed.

@@ -51,9 +51,9 @@ export class LookupClient implements AsyncDisposable {
     this.#credentials = credentials;
     this.#transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
     const getSecrets = () => ({ credentials: credentials.allSecrets });
-    const { notFoundStatus: status, notFoundFields: fieldNames } = serviceSettings;
-    const notFoundResponse = { status, fieldNames };
-    const serviceClient = new ServiceClient(this.#transport, notFoundResponse, getSecrets, {
+    const { notFoundStatus, notFoundFields: fieldNames } = serviceSettings;
+    const notFoundCriteria = { status: notFoundStatus, fieldNames };
+    const serviceClient = new ServiceClient(this.#transport, notFoundCriteria, getSecrets, {
       onFailure: () => undefined,
       onEnd: () => (this.requestCount += 1),
       onRetry: () => this.#rateLimiter.reserveWaitMs(),
@@ -65,8 +65,8 @@ export class LookupClient implements AsyncDisposable {
 
   /**
    * Looks up an attempt's transaction, by its id if the attempt has it, otherwise by the external id. Resolves with
-   * a failure after a ServiceError that is not retryable, or after MAX_LOOKUP_TRIES tries. Rejects if this object is
-   * disposed while the lookup waits for the rate limit or for a retry.
+   * a failure after a ServiceError that is not retryable, after MAX_LOOKUP_TRIES tries, or if a proxy may have sent the
+   * response. Rejects if this object is disposed while the lookup waits for the rate limit or for a retry.
    */
   async lookUp({ kind, channel, transactionId, externalId }: Attempt): Promise<LookupOutcome> {
     const { signal } = this.#disposalController;
@@ -75,7 +75,7 @@ export class LookupClient implements AsyncDisposable {
       await sleep(this.#rateLimiter.reserveWaitMs(), undefined, { signal });
       try {
         const api = kind === 'payment' ? this.#payments : this.#payouts;
-        const { transaction, isFromService } = await api.lookUpWithOrigin({ channel, ...idFields });
+        const { transaction, isFromService } = await api.lookUpWithResponseOrigin({ channel, ...idFields });
         // The response of a proxy does not prove that the transaction does not exist.
         if (!isFromService) return { failureWord: 'not_found_by_proxy', isOutage: false };
         return { transaction };

@@ -19,8 +19,8 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request and delays the next one. Returns the time in ms after which the request may be sent. Retries are
-   * counted, too, although they are sent earlier.
+   * Counts a request, which delays later ones. Returns the time in ms to wait before sending the request. LookupClient
+   * also calls this function for the retries of ServiceClient, but these do not wait.
    */
   reserveWaitMs(): number {
     const now = this.clock.monotonic();

@@ -57,7 +57,7 @@ const REPORT_COLUMNS: readonly ReportColumn[] = [
   ['attemptId', ({ attempt }) => attempt.id],
 ];
 
-/** Selects the attempts that `reconcile` compares and reports. --resume continues a run only with the same selection. */
+/** Selects the attempts that `reconcile` compares and reports. --resume requires the same selection. */
 interface AttemptSelection extends Omit<AttemptsByStartQuery, 'after'> {
   /** Whether the report file also contains the attempts that agree. */
   all: boolean;
@@ -111,7 +111,7 @@ export class ReportFile implements Disposable {
     const progress = readProgress(progressPathOf(csvPath));
     if (JSON.stringify(progress.selection) !== JSON.stringify(selection))
       throw new InputError(
-        `${csvPath} is from a run with another SERVICE_BASE_URL, --from, --to, --channel or --all.`,
+        `${csvPath} is from a run with another SERVICE_BASE_URL, --from, --to, --channel or --all: resume it with the same values.`,
       );
     return new ReportFile(csvPath, openReportFile(csvPath, constants.O_RDWR | constants.O_APPEND), progress);
   }
@@ -125,7 +125,8 @@ export class ReportFile implements Disposable {
     return Object.values(this.countByResult).reduce((sum, count) => sum + count, 0);
   }
 
-  get differenceCount(): number {
+  /** Number of attempts with a result other than `agrees`, including `unknown`. */
+  get notAgreeingCount(): number {
     return this.checkedCount - this.countByResult.agrees;
   }
 

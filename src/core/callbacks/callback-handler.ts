@@ -27,9 +27,9 @@ interface TokenBucket {
  * Time in ms in which the token bucket of an attempt regains one lookup. A full bucket allows four lookups without
  * waiting.
  */
-const LOOKUP_INTERVAL_MS = 1000;
+const LOOKUP_REFILL_INTERVAL_MS = 1000;
 /** If a bucket needs longer than this time in ms to become full, it is empty: the next lookup must wait. */
-const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
+const BURST_TOLERANCE_MS = 3 * LOOKUP_REFILL_INTERVAL_MS;
 /** Maximum number of token buckets. While all are in use, callbacks for attempts without a bucket are dropped. */
 const MAX_TOKEN_BUCKETS = 1000;
 /**
@@ -78,7 +78,7 @@ export class CallbackHandler {
   #scheduleLookup(attemptId: string, bucket: TokenBucket): void {
     bucket.isLookupPending = true;
     const delayMs = Math.min(
-      LOOKUP_INTERVAL_MS,
+      LOOKUP_REFILL_INTERVAL_MS,
       bucket.fullAt - BURST_TOLERANCE_MS - this.#clock.monotonic(),
     );
     if (delayMs <= 0) void this.#lookUp(attemptId, bucket);
@@ -88,7 +88,7 @@ export class CallbackHandler {
   async #lookUp(attemptId: string, bucket: TokenBucket): Promise<void> {
     const { journalSession, lookUp } = this.options;
     bucket.mustLookUpAgain = false;
-    bucket.fullAt = Math.max(bucket.fullAt, this.#clock.monotonic()) + LOOKUP_INTERVAL_MS;
+    bucket.fullAt = Math.max(bucket.fullAt, this.#clock.monotonic()) + LOOKUP_REFILL_INTERVAL_MS;
     try {
       await this.#lookupBulkhead.execute(async () => {
         const attempt = await journalSession.journal.findById(journalSession.serviceName, attemptId);

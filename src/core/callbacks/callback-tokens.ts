@@ -26,9 +26,9 @@ export class CallbackTokens {
   encode(attemptId: string): string {
     if (!isUuid(attemptId) || attemptId !== attemptId.toLowerCase())
       throw new TypeError('An attempt id must be a lower-case UUID.');
-    const idBytes = uuidToBytes(attemptId);
-    const mac = truncatedHmac(this.#macKey, idBytes);
-    return Buffer.concat([mac, this.#applyMask(idBytes, mac)]).toString('base64url');
+    const attemptIdBytes = uuidToBytes(attemptId);
+    const mac = truncatedHmac(this.#macKey, attemptIdBytes);
+    return Buffer.concat([mac, this.#applyMask(attemptIdBytes, mac)]).toString('base64url');
   }
 
   /** Returns the attempt id in a token; null if the token is invalid. Compares in constant time. */
@@ -36,15 +36,15 @@ export class CallbackTokens {
     if (!TOKEN_PATTERN.test(token)) return null;
     const tokenBytes = Buffer.from(token, 'base64url');
     const mac = tokenBytes.subarray(0, ATTEMPT_ID_BYTES);
-    const idBytes = this.#applyMask(tokenBytes.subarray(ATTEMPT_ID_BYTES), mac);
-    const isAuthentic = timingSafeEqual(truncatedHmac(this.#macKey, idBytes), mac);
+    const attemptIdBytes = this.#applyMask(tokenBytes.subarray(ATTEMPT_ID_BYTES), mac);
+    const isAuthentic = timingSafeEqual(truncatedHmac(this.#macKey, attemptIdBytes), mac);
     // The last character has two unused bits, so four spellings decode alike. Only the canonical spelling is valid.
-    return isAuthentic && tokenBytes.toString('base64url') === token ? bytesToUuid(idBytes) : null;
+    return isAuthentic && tokenBytes.toString('base64url') === token ? bytesToUuid(attemptIdBytes) : null;
   }
 
-  #applyMask(idBytes: Buffer, mac: Buffer): Buffer {
+  #applyMask(attemptIdBytes: Buffer, mac: Buffer): Buffer {
     const mask = truncatedHmac(this.#maskKey, mac);
-    return Buffer.from(idBytes.map((byte, index) => byte ^ (mask[index] ?? 0)));
+    return Buffer.from(attemptIdBytes.map((byte, index) => byte ^ (mask[index] ?? 0)));
   }
 }
 

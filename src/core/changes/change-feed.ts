@@ -12,22 +12,22 @@ import { runOutsideRequests } from '../../shared/outside-requests';
 import { withTimeout } from '../../shared/timeout';
 import type { BackgroundObserver } from '../background';
 import { journalUnreadableError, type JournalSession } from '../journal-session';
-import type { ChangeSignals, Watcher } from './change-signals';
+import type { ChangeSignals, ChannelWatcher } from './change-signals';
 
 const READ_TIMEOUT_MS = 2000;
 /** Maximum number of changes that a watcher gets from one read, and so keeps in memory. */
 const WATCHER_PAGE_SIZE = 100;
 /**
- * While an open database transaction hides newer changes, a watcher waits at most this long (in ms) for a wake-up before
- * it reads again. The wait doubles with each such read, up to MAX_REREAD_WAIT_MS.
+ * While an open database transaction hides newer changes, a watcher waits at most this long (in ms) for a wake-up
+ * before it reads again. The wait doubles with each such read, up to MAX_REREAD_WAIT_MS.
  */
 const FIRST_REREAD_WAIT_MS = 20;
 const MAX_REREAD_WAIT_MS = 250;
 const READ_RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
 /**
- * Time in ms after the latest stalled read (see #stallTimes) for which `stalledMs` is valid. Later, `stalledMs` is 0,
- * because it is out of date.
+ * Maximum age in ms of the latest stalled read (see #stallTimes). If it is older, `stalledMs` is 0, because its value
+ * would be out of date.
  */
 const STALL_EXPIRY_MS = 60_000;
 
@@ -44,8 +44,9 @@ export class ChangeFeed {
   /** Watchers' reads in flight, by their parameters. Equal filters at the same position share one read. */
   readonly #readsInFlight = new Map<string, Promise<ChangeBatch>>();
   /**
-   * Monotonic times of the first and the latest of consecutive stalled reads. A read is stalled while an open database
-   * transaction keeps newer changes unreadable. Undefined if the latest read was not stalled.
+   * Monotonic times of the first and the latest of consecutive stalled reads. A read is stalled if an open database
+   * transaction keeps newer changes unreadable, and the read did not return the newest readable changes. Undefined if
+   * the latest read was not stalled.
    */
   #stallTimes: { firstAt: number; lastAt: number } | undefined;
 
@@ -55,7 +56,10 @@ export class ChangeFeed {
     private readonly observer: Pick<BackgroundObserver, 'onChangeDelivered'>,
   ) {}
 
-  /** Duration in ms of the current series of stalled reads; 0 if there is none, or if the latest is out of date. */
+  /**
+   * Duration in ms of the current series of stalled reads. 0 if there is none, or if the latest stalled read is older
+   * than STALL_EXPIRY_MS.
+   */
   get stalledMs(): number {
     const { firstAt, lastAt } = this.#stallTimes ?? { firstAt: 0, lastAt: 0 };
     return this.journalSession.clock.monotonic() - lastAt < STALL_EXPIRY_MS ? lastAt - firstAt : 0;
@@ -121,7 +125,7 @@ export class ChangeFeed {
   async *#yieldChanges(
     filter: ChangeFilter,
     startPromise: Promise<ChangePosition>,
-    watcher: Watcher,
+    watcher: ChannelWatcher,
   ): AsyncGenerator<RecordedChange, undefined> {
     try {
       let position = await startPromise;
@@ -151,7 +155,7 @@ export class ChangeFeed {
   }
 
   /** Reads a page of changes, and retries failures as #retryRead() does. Undefined if the watcher was stopped. */
-  #readForWatcher(filter: ChangeFilter, after: ChangePosition, watcher: Watcher) {
+  #readForWatcher(filter: ChangeFilter, after: ChangePosition, watcher: ChannelWatcher) {
     // Watchers share only reads that began after the last wake-up: an earlier read may lack the newest change.
     const key = JSON.stringify([watcher.wakeCount, after, filter]);
     return this.#retryRead(watcher, () => {
@@ -170,7 +174,7 @@ export class ChangeFeed {
    * Reads the position of the channel's newest change; retries failures. BEFORE_FIRST_CHANGE if the watcher was
    * stopped.
    */
-  async #readNewestPosition({ channel }: ChangeFilter, watcher: Watcher): Promise<ChangePosition> {
+  async #readNewestPosition({ channel }: ChangeFilter, watcher: ChannelWatcher): Promise<ChangePosition> {
     const { journal, serviceName } = this.journalSession;
     const read = () => runOutsideRequests(() => journal.newestChange(serviceName, channel));
     return (await this.#retryRead(watcher, read)) ?? BEFORE_FIRST_CHANGE;
@@ -192,7 +196,7 @@ export class ChangeFeed {
    * Retries a read until it succeeds. Returns undefined if the watcher was stopped. Throws PositionExpired without a
    * retry.
    */
-  async #retryRead<T>(watcher: Watcher, read: () => Promise<T>): Promise<T | undefined> {
+  async #retryRead<T>(watcher: ChannelWatcher, read: () => Promise<T>): Promise<T | undefined> {
     for (let failureCount = 0; !watcher.isStopped; failureCount += 1) {
       try {
         return await read();

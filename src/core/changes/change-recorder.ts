@@ -5,7 +5,7 @@ import type { TransactionKind } from '../../datasources/journal/journal';
 import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import type { JournalSession } from '../journal-session';
 import { nextFollowDelayMs, type PollPhase } from '../polling/poll-schedule';
-import { isIncomplete, pollPhase, receivedAmountOf, stateOf, type Snapshot } from '../polling/snapshot';
+import { isPartialSnapshot, pollPhase, receivedAmountOf, stateOf, type Snapshot } from '../polling/snapshot';
 import { FollowedFilter, type ObservationWithPhase } from './followed-filter';
 import { ObservationQueue } from './observation-queue';
 
@@ -14,7 +14,7 @@ export interface KnownState extends Pick<ObservationWithPhase, 'status' | 'state
   /** When a response last showed the transaction, by the monotonic clock. */
   seenAtMonotonic: number;
   /** When the journal last reported that it has recorded this state, in journal time; undefined until then. */
-  confirmedAt: number | undefined;
+  journalConfirmedAt: number | undefined;
 }
 
 const MAX_KNOWN_STATES = 20_000;
@@ -32,13 +32,13 @@ export class ChangeRecorder {
   readonly #followedFilter: FollowedFilter;
 
   /**
-   * @param onChange called with `isRecorded: true` when a change was recorded, and with `isRecorded: false` when a
-   * state that may be new was dropped
+   * @param onRecordedOrDropped called with `isRecorded: true` when a change was recorded, and with `isRecorded: false`
+   * when a state that may be new was dropped
    */
   constructor(
     private readonly journalSession: JournalSession,
     private readonly config: { changeSettings: ChangeSettings; pollSettings: PollSettings },
-    private readonly onChange: (
+    private readonly onRecordedOrDropped: (
       observedChange: Pick<Observation, 'kind' | 'status' | 'channel'>,
       isRecorded: boolean,
     ) => void,
@@ -47,7 +47,7 @@ export class ChangeRecorder {
     this.#followedFilter = new FollowedFilter(
       journalSession,
       (observation) => this.#enqueueIfNew(observation),
-      (observation) => onChange(observation, false),
+      (observation) => onRecordedOrDropped(observation, false),
     );
   }
 
@@ -57,10 +57,13 @@ export class ChangeRecorder {
    */
   backlog(): { queuedCount: number; oldestQueuedAgeMs: number } {
     const now = this.journalSession.clock.now();
-    const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followedFilter.oldestAt ?? now);
+    const oldestObservedAt = Math.min(
+      this.#queue.oldestObservedAt ?? now,
+      this.#followedFilter.oldestObservedAt ?? now,
+    );
     return {
       queuedCount: this.#queue.queuedCount + this.#followedFilter.queuedCount,
-      oldestQueuedAgeMs: Math.max(0, now - oldestAt),
+      oldestQueuedAgeMs: Math.max(0, now - oldestObservedAt),
     };
   }
 
@@ -76,13 +79,13 @@ export class ChangeRecorder {
    * @param requestedAtMonotonic start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: Snapshot, requestedAtMonotonic: number): void {
-    const lastState = this.#knownStatesByKind[snapshot.kind].get(snapshot.transactionId);
-    if (lastState) {
-      lastState.seenAtMonotonic = this.journalSession.clock.monotonic();
-      if (!isSameState(lastState, snapshot))
+    const knownState = this.#knownStatesByKind[snapshot.kind].get(snapshot.transactionId);
+    if (knownState) {
+      knownState.seenAtMonotonic = this.journalSession.clock.monotonic();
+      if (!isSameState(knownState, snapshot))
         this.#enqueue(this.#toObservation(snapshot, requestedAtMonotonic));
     } else if (!isStateMissing(snapshot) && !this.#followedFilter.isNotFollowed(snapshot.transactionId)) {
-      this.#followedFilter.add(this.#toObservation(snapshot, requestedAtMonotonic));
+      this.#followedFilter.enqueue(this.#toObservation(snapshot, requestedAtMonotonic));
     }
   }
 
@@ -103,12 +106,12 @@ export class ChangeRecorder {
    */
   revalidateKnownState(followedTransaction: FollowedTransaction): KnownState | undefined {
     const { kind, transactionId, status, state, changedAt } = followedTransaction;
-    const lastState = this.#knownStatesByKind[kind].peek(transactionId);
+    const knownState = this.#knownStatesByKind[kind].peek(transactionId);
     const isCurrent =
-      lastState?.status === status &&
-      lastState.state === state &&
-      changedAt <= (lastState.confirmedAt ?? -Infinity);
-    if (isCurrent) return lastState;
+      knownState?.status === status &&
+      knownState.state === state &&
+      changedAt <= (knownState.journalConfirmedAt ?? -Infinity);
+    if (isCurrent) return knownState;
     this.#knownStatesByKind[kind].delete(transactionId);
     this.#followedFilter.forgetNotFollowed(transactionId);
     return undefined;
@@ -121,14 +124,15 @@ export class ChangeRecorder {
 
   /** Must be called when the journal has recorded the outcome of a create and, with it, the first change. */
   onCreateRecorded(snapshot: Snapshot): void {
-    const lastState = this.#knownStatesByKind[snapshot.kind].peek(snapshot.transactionId);
-    if (lastState?.status === snapshot.status) lastState.confirmedAt ??= this.journalSession.clock.now();
-    this.onChange(snapshot, true);
+    const knownState = this.#knownStatesByKind[snapshot.kind].peek(snapshot.transactionId);
+    if (knownState?.status === snapshot.status)
+      knownState.journalConfirmedAt ??= this.journalSession.clock.now();
+    this.onRecordedOrDropped(snapshot, true);
   }
 
   #enqueueIfNew(observation: ObservationWithPhase): void {
-    const lastState = this.#knownStatesByKind[observation.kind].get(observation.transactionId);
-    if (lastState?.status !== observation.status || lastState.state !== observation.state)
+    const knownState = this.#knownStatesByKind[observation.kind].get(observation.transactionId);
+    if (knownState?.status !== observation.status || knownState.state !== observation.state)
       this.#enqueue(observation);
   }
 
@@ -156,13 +160,14 @@ export class ChangeRecorder {
 
   #enqueue(observation: ObservationWithPhase): void {
     const { kind, transactionId } = observation;
-    const knownState = this.#rememberState(observation);
+    const rememberedState = this.#rememberState(observation);
     this.#queue.add(observation, (result) => {
-      if (result === 'recorded' || result === 'dropped') this.onChange(observation, result === 'recorded');
-      const isLatest = this.#knownStatesByKind[kind].peek(transactionId) === knownState;
+      if (result === 'recorded' || result === 'dropped')
+        this.onRecordedOrDropped(observation, result === 'recorded');
+      const isLatest = this.#knownStatesByKind[kind].peek(transactionId) === rememberedState;
       if (!isLatest) return;
       if (result === 'recorded' || result === 'unchanged')
-        knownState.confirmedAt = this.journalSession.clock.now();
+        rememberedState.journalConfirmedAt = this.journalSession.clock.now();
       // Forgets the state, so that the next response is compared with the journal again.
       else this.#knownStatesByKind[kind].delete(transactionId);
       if (result === 'not_followed') this.#followedFilter.cacheNotFollowed(transactionId);
@@ -171,7 +176,7 @@ export class ChangeRecorder {
 
   #rememberState({ kind, transactionId, status, state, phase }: ObservationWithPhase): KnownState {
     const seenAtMonotonic = this.journalSession.clock.monotonic();
-    const knownState: KnownState = { status, state, phase, seenAtMonotonic, confirmedAt: undefined };
+    const knownState: KnownState = { status, state, phase, seenAtMonotonic, journalConfirmedAt: undefined };
     this.#knownStatesByKind[kind].set(transactionId, knownState);
     return knownState;
   }
@@ -187,7 +192,7 @@ export class ChangeRecorder {
 
 /** Whether the state of a payment is missing in a response, so that reading `state` would trigger a lookup. */
 const isStateMissing = (snapshot: Snapshot): boolean =>
-  isIncomplete(snapshot) && Object.getOwnPropertyDescriptor(snapshot, 'state')?.get !== undefined;
+  isPartialSnapshot(snapshot) && Object.getOwnPropertyDescriptor(snapshot, 'state')?.get !== undefined;
 
 const isSameState = (knownState: KnownState, snapshot: Snapshot): boolean =>
   knownState.status === snapshot.status &&

@@ -14,7 +14,7 @@ const MIN_WAKE_GAP_MS = 20;
 const FALLBACK_WAKE_MS = 1000;
 
 class WatchedChannel {
-  readonly watchers = new Set<Watcher>();
+  readonly watchers = new Set<ChannelWatcher>();
   /** Number of wake-ups so far. A watcher that has read the journal waits until this number has changed. */
   wakeCount = 0;
   #lastWakeAt = -Infinity;
@@ -53,9 +53,9 @@ class WatchedChannel {
 }
 
 /** Waits for changes on one channel. */
-export class Watcher {
+export class ChannelWatcher {
   /** Ends the current wait; undefined if there is none. */
-  #resume: (() => void) | undefined;
+  #endWait: (() => void) | undefined;
   /** Whether the current wait is a pause, which a wake-up does not end. */
   #isPaused = false;
   #isStopped = false;
@@ -63,7 +63,7 @@ export class Watcher {
   /** @param onStop called when the watcher is stopped for the first time */
   constructor(
     private readonly watchedChannel: WatchedChannel,
-    private readonly onStop: (watcher: Watcher) => void,
+    private readonly onStop: (watcher: ChannelWatcher) => void,
   ) {}
 
   get isStopped(): boolean {
@@ -87,24 +87,24 @@ export class Watcher {
   }
 
   wake(): void {
-    if (!this.#isPaused) this.#resume?.();
+    if (!this.#isPaused) this.#endWait?.();
   }
 
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#resume?.();
+    this.#endWait?.();
     this.onStop(this);
   }
 
   async #wait(ms: number): Promise<void> {
     if (this.#isStopped) return;
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.#resume = () => resolve(undefined);
+    this.#endWait = () => resolve(undefined);
     const timer =
-      ms === Infinity ? undefined : this.watchedChannel.journalSession.clock.after(ms, this.#resume);
+      ms === Infinity ? undefined : this.watchedChannel.journalSession.clock.after(ms, this.#endWait);
     await promise;
-    this.#resume = undefined;
+    this.#endWait = undefined;
     timer?.cancel();
   }
 }
@@ -136,11 +136,11 @@ export class ChangeSignals {
   }
 
   /** Adds a watcher of a channel. The caller must stop it. */
-  watch(channel: string): Watcher {
+  watch(channel: string): ChannelWatcher {
     const subjectHash = channelHash(this.journalSession.serviceName, channel);
     const watchedChannel = this.#channelsByHash.get(subjectHash) ?? new WatchedChannel(this.journalSession);
     this.#channelsByHash.set(subjectHash, watchedChannel);
-    const watcher = new Watcher(watchedChannel, (stoppedWatcher) => {
+    const watcher = new ChannelWatcher(watchedChannel, (stoppedWatcher) => {
       watchedChannel.watchers.delete(stoppedWatcher);
       if (watchedChannel.watchers.size > 0) return;
       watchedChannel.stop();

@@ -10,7 +10,7 @@ import type { TransactionFeed } from '../polling/transaction-feed';
 import { ChangeFeed } from './change-feed';
 import { ChangeRecorder } from './change-recorder';
 import { ChangeSignals } from './change-signals';
-import { TransactionFollower, type ServiceLoad } from './transaction-follower';
+import { TransactionFollower, type ServiceAvailability } from './transaction-follower';
 
 /** Maximum time in ms that a shutdown waits for observations to be recorded. */
 const FLUSH_TIMEOUT_MS = 2000;
@@ -19,15 +19,15 @@ interface ChangeTrackingOptions {
   journalSession: JournalSession;
   notifier: ChangeNotifier | null;
   config: { changeSettings: ChangeSettings; pollSettings: PollSettings };
-  observer: Pick<BackgroundObserver, 'onChange' | 'onFollowLookup' | 'onChangeDelivered'>;
+  observer: Pick<BackgroundObserver, 'onRecordedOrDropped' | 'onFollowLookup' | 'onChangeDelivered'>;
 }
 
 interface TrackingStartOptions {
-  feeds: Readonly<
+  transactionFeeds: Readonly<
     Record<TransactionKind, Pick<TransactionFeed<Snapshot>, 'lookUpAsPoll' | 'onRemoteChange'>>
   >;
-  lookupTimeoutMs: number;
-  serviceLoad: ServiceLoad;
+  requestTimeoutMs: number;
+  serviceAvailability: ServiceAvailability;
   runInSpan: RunInBackgroundSpan;
 }
 
@@ -43,18 +43,19 @@ export class ChangeTracking {
     const signals = new ChangeSignals(journalSession, notifier);
     this.#signals = signals;
     this.recorder = new ChangeRecorder(journalSession, config, ({ kind, status, channel }, isRecorded) => {
-      observer.onChange(kind, status, isRecorded);
+      observer.onRecordedOrDropped(kind, status, isRecorded);
       if (isRecorded) signals.signalChange(channel);
     });
     this.changeFeed = new ChangeFeed(journalSession, signals, observer);
   }
 
   /** Subscribes to other instances' messages. Starts the lookups of followed transactions, unless FOLLOW_DAYS is 0. */
-  start({ feeds, ...options }: TrackingStartOptions): void {
+  start({ transactionFeeds, ...options }: TrackingStartOptions): void {
     const { journalSession, notifier, config, observer } = this.options;
     notifier?.setListener((notification) => {
       if (this.#signals.onRemoteChange(notification)) return;
-      for (const feed of Object.values(feeds)) feed.onRemoteChange(notification);
+      for (const transactionFeed of Object.values(transactionFeeds))
+        transactionFeed.onRemoteChange(notification);
     });
     if (config.changeSettings.followAfterCreateMs === 0) return;
     this.#follower = new TransactionFollower({
@@ -63,11 +64,11 @@ export class ChangeTracking {
       observer,
       ...options,
       recorder: this.recorder,
-      lookUp: (kind, channel, transactionId) => feeds[kind].lookUpAsPoll(channel, transactionId),
+      lookUp: (kind, channel, transactionId) => transactionFeeds[kind].lookUpAsPoll(channel, transactionId),
     });
   }
 
-  /** Values for the metrics of the record of changes. */
+  /** Sources of the metrics of change tracking, read at each scrape. */
   readonly metrics = {
     /** Counts the followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
     followed: async (): Promise<FollowedCounts | null> =>
@@ -85,7 +86,7 @@ export class ChangeTracking {
 
   /** Records the queued observations. Gives up after FLUSH_TIMEOUT_MS or if the journal fails. Never rejects. */
   async flush(): Promise<void> {
-    // If a state is not recorded in time, a later lookup shows it again.
+    // If a state is not recorded in time, a later lookup finds it, or the state that has followed it.
     await withTimeout(FLUSH_TIMEOUT_MS, this.recorder.flush()).catch(() => undefined);
   }
 }

@@ -45,7 +45,7 @@ export class FollowedFilter {
   }
 
   /** Journal time at which the oldest queued state was received; undefined if none is queued. */
-  get oldestAt(): number | undefined {
+  get oldestObservedAt(): number | undefined {
     return this.#queuedObservations[0]?.observedAt;
   }
 
@@ -56,7 +56,7 @@ export class FollowedFilter {
   }
 
   /** Queues a state, or drops it if too many are queued. */
-  add(observation: ObservationWithPhase): void {
+  enqueue(observation: ObservationWithPhase): void {
     if (this.#queuedObservations.length >= MAX_QUEUED_OBSERVATIONS) return this.onOverflow(observation);
     this.#queuedObservations.push(observation);
     this.#scheduleCheck();
@@ -76,7 +76,7 @@ export class FollowedFilter {
     this.#checkTimer?.cancel();
     this.#checkTimer = undefined;
     await this.#checkInFlight;
-    await this.#check();
+    await this.#checkQueued();
   }
 
   #scheduleCheck(): void {
@@ -92,14 +92,14 @@ export class FollowedFilter {
 
   #startCheck(): void {
     // Waits one turn of the event loop, so that all responses received in this turn share one query.
-    const check = (): Promise<void> => this.journalSession.runtime.nextTurn().then(() => this.#check());
+    const check = (): Promise<void> => this.journalSession.runtime.nextTurn().then(() => this.#checkQueued());
     this.#checkInFlight = runOutsideRequests(check).finally(() => {
       this.#checkInFlight = undefined;
       if (this.#queuedObservations.length > 0) this.#scheduleCheck();
     });
   }
 
-  async #check(): Promise<void> {
+  async #checkQueued(): Promise<void> {
     const batch = this.#queuedObservations;
     if (batch.length === 0) return;
     this.#queuedObservations = [];

@@ -5,7 +5,10 @@ import { InFlightCounter } from '../../shared/in-flight-counter';
 import { runOutsideRequests } from '../../shared/outside-requests';
 import type { JournalSession } from '../journal-session';
 
-/** `dropped`: not recorded in time, or removed because the queue is full. A later lookup shows the state again. */
+/**
+ * `dropped`: not recorded in time, or removed because the queue is full. A later lookup finds the state, or the one
+ * that has followed it.
+ */
 type RecordingResult = ObservationResult | 'dropped';
 
 interface QueuedObservation {
@@ -26,7 +29,7 @@ export class ObservationQueue {
   readonly #waitingByTransaction = new Map<string, QueuedObservation[]>();
   /** Observations of transactions with a write in flight, by transaction. The first of each list is being written. */
   readonly #inFlightByTransaction = new Map<string, QueuedObservation[]>();
-  readonly #writeCounter = new InFlightCounter();
+  readonly #inFlightWriteCounter = new InFlightCounter();
   #queuedCount = 0;
   #retriesSinceSuccess = 0;
   #retryTimer: Timer | undefined;
@@ -39,14 +42,14 @@ export class ObservationQueue {
   }
 
   /** `observedAt` of the first queued observation, usually the oldest, in journal time; undefined if none is queued. */
-  get oldestAt(): number | undefined {
+  get oldestObservedAt(): number | undefined {
     const [first] = this.#inFlightByTransaction.values();
     const [next] = this.#waitingByTransaction.values();
     return (first?.[0] ?? next?.[0])?.observation.observedAt;
   }
 
   /**
-   * Queues an observation. If the queue is full, drops an old one that is not being written, if there is one.
+   * Queues an observation. If the queue is full, drops an old one of a transaction without a write in flight, if there is one.
    * @param onEnd called once with the result; must not throw
    */
   add(observation: Observation, onEnd: QueuedObservation['onEnd']): void {
@@ -69,7 +72,7 @@ export class ObservationQueue {
     this.#retryTimer = undefined;
     this.#retriesSinceSuccess = 0;
     this.#startWrites();
-    await this.#writeCounter.waitUntilIdle();
+    await this.#inFlightWriteCounter.waitUntilIdle();
   }
 
   #startWrites(): void {
@@ -78,11 +81,13 @@ export class ObservationQueue {
       if (this.#inFlightByTransaction.size >= MAX_WRITES_IN_FLIGHT) return;
       this.#waitingByTransaction.delete(transactionKey);
       this.#inFlightByTransaction.set(transactionKey, observations);
-      void this.#writeCounter.track(runOutsideRequests(() => this.#record(transactionKey, observations)));
+      void this.#inFlightWriteCounter.track(
+        runOutsideRequests(() => this.#recordFirst(transactionKey, observations)),
+      );
     }
   }
 
-  async #record(transactionKey: string, observations: QueuedObservation[]): Promise<void> {
+  async #recordFirst(transactionKey: string, observations: QueuedObservation[]): Promise<void> {
     const [first] = observations;
     if (!first) return;
     const result = await this.journalSession.journal

@@ -8,11 +8,11 @@ import { nextFollowDelayMs, retryAfterMsOf, type PollPhase } from '../polling/po
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownState } from './change-recorder';
 
-/** Delay in ms between two runs, each of which claims due lookups. The delay is shorter if more lookups may be due. */
-const RUN_DELAY_MS = 1000;
+/** Maximum delay in ms between two runs, each of which claims due lookups. */
+const DELAY_BETWEEN_RUNS_MS = 1000;
 /** Maximum number of this job's lookups in flight, and of lookups per claim. Leaves capacity for callers. */
 const MAX_LOOKUPS_IN_FLIGHT = 32;
-/** Time in ms after its last change in which a transaction is young, that is, likely to change again soon. */
+/** A transaction is young (likely to change again soon) for this time in ms after its last change. */
 const RECENTLY_CHANGED_MS = 15 * 60_000;
 /**
  * Fraction of lookups that are for young transactions, if enough of them are due. The other lookups are for the most
@@ -24,26 +24,26 @@ const PROBE_INTERVAL_MS = 5000;
 /** Time in ms by which the lease of a claimed transaction outlasts the time limit of its lookup. */
 const LEASE_MARGIN_MS = 15_000;
 /**
- * A lookup is postponed if another response has shown the transaction less than this fraction of the poll delay ago.
- * The fraction is less than 0.85 / 1.15, the ratio of the extreme jitter factors. With a larger fraction, the job's own
- * previous lookup could postpone the next one.
+ * A due lookup is postponed if a response has shown the transaction less than this fraction of the poll delay ago.
+ * Jitter multiplies a poll delay by 0.85 to 1.15. The fraction must be less than 0.85 / 1.15: otherwise, the
+ * transaction's own previous lookup could postpone the next one.
  */
-const POSTPONE_MAX_AGE_FRACTION = 0.7;
+const FRESH_DELAY_FRACTION = 0.7;
 
 /** Load and availability of the payment service, according to its client. */
-export interface ServiceLoad {
+export interface ServiceAvailability {
   /** Whether a circuit breaker is open or half open. */
   isDown(): boolean;
   /** Whether lookups are queued because the maximum number of concurrent lookups is in flight. */
-  isBusy(): boolean;
+  hasQueuedLookups(): boolean;
 }
 
 interface FollowerOptions {
   journalSession: JournalSession;
   config: { changeSettings: ChangeSettings; pollSettings: PollSettings };
-  lookupTimeoutMs: number;
+  requestTimeoutMs: number;
   recorder: ChangeRecorder;
-  serviceLoad: ServiceLoad;
+  serviceAvailability: ServiceAvailability;
   /** Looks a transaction up, and passes it to the recorder and to subscribers. Null if the service does not have it. */
   lookUp(kind: TransactionKind, channel: string, transactionId: string): Promise<Snapshot | null>;
   runInSpan: RunInBackgroundSpan;
@@ -61,13 +61,13 @@ export class TransactionFollower {
   readonly #unwrittenNextLookupsByRow = new Map<number, NextLookup>();
   /** Token bucket: number of lookups that may be sent now. */
   #lookupTokenCount = 0;
-  #refilledAt: number;
+  #lookupTokensRefilledAt: number;
   #nextProbeAt = -Infinity;
 
   constructor(private readonly options: FollowerOptions) {
     const { clock } = options.journalSession;
-    this.#refilledAt = clock.monotonic();
-    this.#claimJob = new RepeatedJob(clock, RUN_DELAY_MS, () => this.#run());
+    this.#lookupTokensRefilledAt = clock.monotonic();
+    this.#claimJob = new RepeatedJob(clock, DELAY_BETWEEN_RUNS_MS, () => this.#runClaimJob());
   }
 
   /**
@@ -80,112 +80,117 @@ export class TransactionFollower {
     await this.#writeNextLookups();
   }
 
-  async #run(): Promise<number> {
+  async #runClaimJob(): Promise<number> {
     const { journalSession, config } = this.options;
     await this.#writeNextLookups();
-    if (!journalSession.clock.isSynchronized) return RUN_DELAY_MS;
-    const lookupLimit = this.#updateLookupLimit();
-    // JournalMonitor logs why a claim failed.
-    const claimed = lookupLimit === 0 ? [] : await this.#claimDueLookups(lookupLimit).catch(() => []);
-    for (const transaction of claimed) this.#handleClaimed(transaction);
-    const mayMoreBeDue = claimed.length > 0 && claimed.length === lookupLimit;
+    if (!journalSession.clock.isSynchronized) return DELAY_BETWEEN_RUNS_MS;
+    const claimLimit = this.#updateClaimLimit();
+    // Ignore a failed claim: JournalMonitor logs it.
+    const claimed = claimLimit === 0 ? [] : await this.#claimDueLookups(claimLimit).catch(() => []);
+    for (const followedTransaction of claimed) this.#handleClaimed(followedTransaction);
+    const mayMoreBeDue = claimed.length > 0 && claimed.length === claimLimit;
     const refillMs = (MAX_LOOKUPS_IN_FLIGHT / config.changeSettings.lookupsPerSecond) * 1000;
-    return mayMoreBeDue ? Math.min(RUN_DELAY_MS, refillMs) : RUN_DELAY_MS;
+    return mayMoreBeDue ? Math.min(DELAY_BETWEEN_RUNS_MS, refillMs) : DELAY_BETWEEN_RUNS_MS;
   }
 
-  #updateLookupLimit(): number {
-    const { journalSession, config, serviceLoad } = this.options;
+  /**
+   * Refills the token bucket for lookups. Returns how many lookups may be claimed now: 0 while lookups are queued at
+   * the client of the service; at most one probe every PROBE_INTERVAL_MS while the service is down.
+   */
+  #updateClaimLimit(): number {
+    const { journalSession, config, serviceAvailability } = this.options;
     const { lookupsPerSecond } = config.changeSettings;
     const now = journalSession.clock.monotonic();
     this.#lookupTokenCount = Math.min(
       lookupsPerSecond,
-      this.#lookupTokenCount + (Math.max(0, now - this.#refilledAt) / 1000) * lookupsPerSecond,
+      this.#lookupTokenCount + (Math.max(0, now - this.#lookupTokensRefilledAt) / 1000) * lookupsPerSecond,
     );
-    this.#refilledAt = now;
+    this.#lookupTokensRefilledAt = now;
     const freeSlotCount = MAX_LOOKUPS_IN_FLIGHT - this.#inFlightLookupCounter.count;
-    const lookupLimit = Math.max(0, Math.min(Math.floor(this.#lookupTokenCount), freeSlotCount));
-    if (serviceLoad.isBusy()) return 0;
-    if (!serviceLoad.isDown()) return lookupLimit;
+    const claimLimit = Math.max(0, Math.min(Math.floor(this.#lookupTokenCount), freeSlotCount));
+    if (serviceAvailability.hasQueuedLookups()) return 0;
+    if (!serviceAvailability.isDown()) return claimLimit;
     if (now < this.#nextProbeAt) return 0;
     this.#nextProbeAt = now + PROBE_INTERVAL_MS;
-    return Math.min(1, lookupLimit);
+    return Math.min(1, claimLimit);
   }
 
-  #claimDueLookups(lookupLimit: number): Promise<FollowedTransaction[]> {
-    const { journalSession, lookupTimeoutMs } = this.options;
+  #claimDueLookups(claimLimit: number): Promise<FollowedTransaction[]> {
+    const { journalSession, requestTimeoutMs } = this.options;
     const { journal, clock, runtime, serviceName } = journalSession;
     const now = clock.now();
     return journal.claimFollowed({
       service: serviceName,
       now,
-      leaseUntil: now + lookupTimeoutMs + LEASE_MARGIN_MS,
+      leaseUntil: now + requestTimeoutMs + LEASE_MARGIN_MS,
       youngIfChangedAfter: now - RECENTLY_CHANGED_MS,
-      limit: lookupLimit,
+      limit: claimLimit,
       // Rounds up or down at random, so that the average fraction is YOUNG_LOOKUP_FRACTION even if the limit is small.
-      youngLimit: Math.floor(lookupLimit * YOUNG_LOOKUP_FRACTION + runtime.random()),
+      youngLimit: Math.floor(claimLimit * YOUNG_LOOKUP_FRACTION + runtime.random()),
     });
   }
 
-  #handleClaimed(transaction: FollowedTransaction): void {
+  #handleClaimed(followedTransaction: FollowedTransaction): void {
     const { journalSession, config, observer, recorder, runInSpan } = this.options;
     const { clock } = journalSession;
-    const { kind, succeededAt } = transaction;
-    if (clock.now() - succeededAt >= config.changeSettings.followAfterCreateMs) {
-      this.#scheduleLookup(transaction, null, 0);
+    const { kind, createSucceededAt } = followedTransaction;
+    if (clock.now() - createSucceededAt >= config.changeSettings.followAfterCreateMs) {
+      this.#scheduleLookup(followedTransaction, null, 0);
       return observer.onFollowLookup(kind, 'expired');
     }
-    const lastState = recorder.revalidateKnownState(transaction);
-    const postponedUntil = lastState && this.#postponedUntil(transaction, lastState);
+    const knownState = recorder.revalidateKnownState(followedTransaction);
+    const postponedUntil = knownState && this.#postponedUntil(followedTransaction, knownState);
     if (postponedUntil !== undefined) {
-      this.#scheduleLookup(transaction, postponedUntil, 0);
+      this.#scheduleLookup(followedTransaction, postponedUntil, 0);
       return observer.onFollowLookup(kind, 'postponed');
     }
     this.#lookupTokenCount -= 1;
-    const lookUp = () => this.#lookUp(transaction, lastState);
+    const lookUp = () => this.#lookUp(followedTransaction, knownState);
     void this.#inFlightLookupCounter.track(runInSpan({ name: `follow ${kind}` }, lookUp));
   }
 
   /** Returns the new due time if another response has just shown a state that is not final; otherwise undefined. */
-  #postponedUntil({ changedAt }: FollowedTransaction, lastState: KnownState): number | undefined {
+  #postponedUntil({ changedAt }: FollowedTransaction, knownState: KnownState): number | undefined {
     const { clock } = this.options.journalSession;
-    if (lastState.phase === 'done') return undefined;
-    const delayMs = this.#nextLookupDelayMs(lastState.phase, changedAt, 0);
-    const sinceSeenMs = clock.monotonic() - lastState.seenAtMonotonic;
-    if (sinceSeenMs >= delayMs * POSTPONE_MAX_AGE_FRACTION) return undefined;
+    if (knownState.phase === 'done') return undefined;
+    const delayMs = this.#nextLookupDelayMs(knownState.phase, changedAt, 0);
+    const sinceSeenMs = clock.monotonic() - knownState.seenAtMonotonic;
+    if (sinceSeenMs >= delayMs * FRESH_DELAY_FRACTION) return undefined;
     return Math.floor(clock.now() + delayMs - sinceSeenMs);
   }
 
   /** Looks a transaction up. Schedules its next lookup, unless its status is final. Never rejects. */
-  async #lookUp(transaction: FollowedTransaction, lastState: KnownState | undefined): Promise<void> {
+  async #lookUp(followedTransaction: FollowedTransaction, knownState: KnownState | undefined): Promise<void> {
     const { journalSession, lookUp, observer, recorder } = this.options;
     const { clock } = journalSession;
-    const { kind, channel, transactionId, changedAt, status } = transaction;
+    const { kind, channel, transactionId, changedAt, status } = followedTransaction;
     try {
       const snapshot = await lookUp(kind, channel, transactionId);
       observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
-      if (!snapshot) return this.#retryLater(transaction, 0);
+      if (!snapshot) return this.#retryLater(followedTransaction, 0);
       const phase = pollPhase(snapshot);
       // A final status needs no next lookup: once it is recorded, the transaction is no longer followed. If it is not
       // recorded before the lease ends, the transaction is claimed and looked up again.
       if (phase === 'done') return;
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
-      const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);
+      const isChanged =
+        snapshot.status !== status || (knownState !== undefined && knownState.state !== state);
       const delayMs = this.#nextLookupDelayMs(phase, isChanged ? clock.now() : changedAt, 0);
-      this.#scheduleLookup(transaction, clock.now() + delayMs, 0);
+      this.#scheduleLookup(followedTransaction, clock.now() + delayMs, 0);
     } catch (error) {
       observer.onFollowLookup(kind, 'failed');
-      this.#retryLater(transaction, retryAfterMsOf(error));
+      this.#retryLater(followedTransaction, retryAfterMsOf(error));
     }
   }
 
-  #retryLater(transaction: FollowedTransaction, minDelayMs: number): void {
+  #retryLater(followedTransaction: FollowedTransaction, minDelayMs: number): void {
     const { journalSession, recorder } = this.options;
-    const { kind, transactionId, changedAt } = transaction;
-    const failures = transaction.failures + 1;
+    const { kind, transactionId, changedAt } = followedTransaction;
+    const failures = followedTransaction.failures + 1;
     const phase = recorder.lastKnownState(kind, transactionId)?.phase ?? 'payer';
     const delayMs = phase === 'done' ? 0 : this.#nextLookupDelayMs(phase, changedAt, failures);
     const nextLookupAt = journalSession.clock.now() + Math.max(delayMs, minDelayMs);
-    this.#scheduleLookup(transaction, nextLookupAt, failures);
+    this.#scheduleLookup(followedTransaction, nextLookupAt, failures);
   }
 
   #nextLookupDelayMs(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {

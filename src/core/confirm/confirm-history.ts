@@ -3,14 +3,14 @@ import type { ConfirmBeginResult, ConfirmedInput } from '../../datasources/journ
 /** Compares the input of a confirm with the inputs of earlier confirms of the payment, by their hashes. */
 export function compareWithEarlierInputs(
   inputHash: string,
-  { unresolvedInputHashes, isPreviousOutcomeUnknown }: ConfirmBeginResult,
+  { unresolvedInputHashes, isEarlierOutcomeUnknown }: ConfirmBeginResult,
   confirmedInputs: readonly ConfirmedInput[],
   isComparable: (hash: string) => boolean,
 ) {
   const earlierInputHashes = [...unresolvedInputHashes, ...confirmedInputs.map((input) => input.inputHash)];
   const isOtherInput = (hash: string): boolean => hash !== inputHash && isComparable(hash);
   // An unknown outcome without a hash means that the input of that confirm was not recorded.
-  const isEarlierInputUnrecorded = isPreviousOutcomeUnknown && unresolvedInputHashes.length === 0;
+  const isEarlierInputUnrecorded = isEarlierOutcomeUnknown && unresolvedInputHashes.length === 0;
   return {
     /** Whether the same input was sent before and may have been carried out. */
     wasSent: unresolvedInputHashes.includes(inputHash),

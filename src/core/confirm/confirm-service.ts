@@ -1,11 +1,11 @@
 import type {
   ConfirmBeginResult,
   ConfirmClaim,
-  ConfirmResult,
+  EndedConfirm,
   ConfirmedInput,
 } from '../../datasources/journal/journal';
 import type { ConfirmRequest, PaymentsApi } from '../../datasources/payment-service/payments';
-import { notTriedError } from '../../datasources/payment-service/service-error';
+import { refusedByGatewayError } from '../../datasources/payment-service/service-error';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
 import { presentOrNull } from '../../schema/lazy-field';
 import type { ConfirmPaymentResult, PaymentSuccess } from '../../schema/mutations';
@@ -31,7 +31,7 @@ interface ConfirmServiceOptions {
 }
 
 const PAYMENT_NOT_FOUND_MESSAGE =
-  'The payment may have been confirmed before, but the payment service did not find it; this call sent nothing. Repeat it unchanged.';
+  'The payment service did not find this payment, which may have been confirmed before; this call sent no confirm. Repeat it unchanged.';
 
 /** Delays in ms before the lookups after a confirm of unknown outcome, each from the end of the previous lookup. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
@@ -53,10 +53,10 @@ interface ConfirmCall {
   };
 }
 
-/** The result of a confirm: `outcome` for the caller, `journalResult` to record in the journal. */
+/** The result of a confirm: `outcome` for the caller, `resultToRecord` to record in the journal. */
 interface ConfirmCompletion {
   outcome: ConfirmOutcome;
-  journalResult: ConfirmResult;
+  resultToRecord: EndedConfirm;
 }
 
 const asReplay = (payment: PaymentResource): ConfirmOutcome => ({ transaction: payment, replayed: true });
@@ -88,56 +88,58 @@ export class ConfirmService {
     const claim = this.#newClaim(request);
     const { confirmId, inputHash } = claim;
     const beginResult = await this.#claims.begin(claim);
-    let journalResult = beginResult && notCarriedOutResult(beginResult);
-    let repeatedInput: ConfirmedInput | undefined;
+    let resultToRecord = beginResult && notCarriedOutResult(beginResult);
+    let matchingInput: ConfirmedInput | undefined;
     try {
       const confirmedInputs = await journalSession.failClosed(journalSession.journal.confirmedInputs(claim));
-      repeatedInput = confirmedInputs.find((earlierInput) => earlierInput.inputHash === inputHash);
-      if (!repeatedInput) {
+      matchingInput = confirmedInputs.find((earlierInput) => earlierInput.inputHash === inputHash);
+      if (!matchingInput) {
         if (!beginResult) return inProgressConfirmError();
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
         // A failover of the journal may have raised the fence (docs/exactly-once.md) since this instance last read it.
         await journalSession.refreshFence();
         journalSession.requirePropagatedFence();
         const compared = compareWithEarlierInputs(inputHash, beginResult, confirmedInputs, isComparable);
-        const mayLackConfirm = journalSession.fence.active !== null;
-        const isIncomparable = compared.isIncomparable || mayLackConfirm;
-        const comparison = { ...compared, isIncomparable, mayLackConfirm };
+        const journalMayLackConfirm = journalSession.fence.active !== null;
+        const isIncomparable = compared.isIncomparable || journalMayLackConfirm;
+        const comparison = { ...compared, isIncomparable, mayLackConfirm: journalMayLackConfirm };
         const completion = await this.#confirm({ request, claim, beginResult, comparison });
-        journalResult = completion.journalResult;
+        resultToRecord = completion.resultToRecord;
         return completion.outcome;
       }
     } finally {
-      if (journalResult) await this.#claims.end(confirmId, journalResult);
+      if (resultToRecord) await this.#claims.end(confirmId, resultToRecord);
     }
-    return asReplay(await this.#lookUpOrReadFromJournal(request, repeatedInput));
+    return asReplay(await this.#lookUpOrReadFromJournal(request, matchingInput));
   }
 
   #newClaim(request: ConfirmRequest): ConfirmClaim {
     const { channel, transactionId, definition, bodyFields: fields } = request;
     const { journalSession, hashes } = this.options;
     const { serviceName: service } = journalSession;
+    const paymentRef = { service, channel, transactionId };
     return {
       confirmId: journalSession.runtime.randomUUID(),
-      service,
-      channel,
-      transactionId,
+      ...paymentRef,
       owner: journalSession.instanceId,
       now: journalSession.clock.now(),
       leaseUntil: journalSession.newLeaseEnd(),
-      inputHash: hashes.ofConfirm({ service, channel, transactionId, method: definition.type, fields }),
+      inputHash: hashes.fingerprintOfConfirm({ ...paymentRef, method: definition.type, fields }),
     };
   }
 
-  /** Sends the confirm, unless a lookup finds no payment, or one that a confirm with this input may have moved on. */
+  /**
+   * Sends the confirm. If an earlier confirm may have been carried out, first looks the payment up. Then sends nothing
+   * if the payment is not found, or if it has moved on and an earlier confirm may have had the same input.
+   */
   async #confirm(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim, beginResult, comparison } = call;
     const { payments } = this.options;
     const mayBeRepeat = comparison.wasSent || comparison.isIncomparable;
     const mustLookUp = mayBeRepeat || comparison.otherUnresolved;
     const paymentBefore = mustLookUp ? await payments.lookUp(request) : null;
-    // Sends nothing: the 404 may be from a proxy, so it does not prove that the payment still waits for the confirm.
-    if (mustLookUp && !paymentBefore) throw notTriedError(PAYMENT_NOT_FOUND_MESSAGE);
+    // Sends nothing: an earlier confirm may have been carried out. The 404, perhaps of a proxy, does not show whether.
+    if (mustLookUp && !paymentBefore) throw refusedByGatewayError(PAYMENT_NOT_FOUND_MESSAGE);
     const movedOnPayment = paymentBefore && hasMovedOn(paymentBefore, request) ? paymentBefore : null;
     if (movedOnPayment && mayBeRepeat) {
       // The payment may have moved on because of another input, so the outcome of this input stays unknown.
@@ -145,21 +147,25 @@ export class ConfirmService {
         !comparison.wasSent && (comparison.otherUnresolved || comparison.mayLackConfirm);
       if (comparison.otherConfirmed || mayBeEffectOfOtherInput) {
         const outcome = unknownConfirmOutcomeError(request.transactionId);
-        return { outcome, journalResult: notCarriedOutResult(beginResult) };
+        return { outcome, resultToRecord: notCarriedOutResult(beginResult) };
       }
-      return { outcome: asReplay(movedOnPayment), journalResult: this.#movedOnResult(call, movedOnPayment) };
+      return { outcome: asReplay(movedOnPayment), resultToRecord: this.#movedOnResult(call, movedOnPayment) };
     }
-    // Without `mayBeRepeat`, only unresolved earlier confirms with other inputs can have moved the payment on.
+    // No earlier confirm with this input can have been carried out. If the payment has moved on, the earlier confirms
+    // with unknown results, all with other inputs, are recorded as carried out.
     const earlierInputs = movedOnPayment
       ? this.#toConfirmedInputs(call, beginResult.unresolvedInputHashes, movedOnPayment)
       : [];
     const sendOutcome = await payments.confirm(request);
     if (sendOutcome.kind === 'accepted') {
       const transaction = sendOutcome.transaction;
-      const inputs = [...earlierInputs, ...this.#toConfirmedInputs(call, [claim.inputHash], transaction)];
+      const confirmedInputs = [
+        ...earlierInputs,
+        ...this.#toConfirmedInputs(call, [claim.inputHash], transaction),
+      ];
       return {
         outcome: { transaction, replayed: false },
-        journalResult: { outcome: 'known', confirmedInputs: inputs },
+        resultToRecord: { outcome: 'known', confirmedInputs },
       };
     }
     const error =
@@ -169,9 +175,9 @@ export class ConfirmService {
     if (comparison.otherConfirmed || earlierInputs.length > 0) {
       // Another input may have caused the state of the payment, so a lookup would prove nothing about this input.
       if (sendOutcome.kind === 'unknown')
-        return { outcome: error, journalResult: { outcome: 'unknown', confirmedInputs: earlierInputs } };
+        return { outcome: error, resultToRecord: { outcome: 'unknown', confirmedInputs: earlierInputs } };
       const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(beginResult).outcome;
-      return { outcome: error, journalResult: { outcome: recordedOutcome, confirmedInputs: earlierInputs } };
+      return { outcome: error, resultToRecord: { outcome: recordedOutcome, confirmedInputs: earlierInputs } };
     }
     return sendOutcome.kind === 'refused' ? this.#onRejected(call, error) : this.#recoverUnknownOutcome(call);
   }
@@ -185,18 +191,18 @@ export class ConfirmService {
     const { request, beginResult, comparison } = call;
     const payment = await this.#lookUpWithin(this.options.requestTimeoutMs * 0.9, request);
     if (!payment || !hasMovedOn(payment, request) || STATUSES_REACHABLE_WITHOUT_CONFIRM.has(payment.status))
-      return { outcome: rejection, journalResult: notCarriedOutResult(beginResult) };
+      return { outcome: rejection, resultToRecord: notCarriedOutResult(beginResult) };
     const mayBeEffectOfOtherInput = comparison.otherUnresolved && !comparison.wasSent;
     return {
       outcome: mayBeEffectOfOtherInput ? rejection : asReplay(payment),
-      journalResult: this.#movedOnResult(call, payment),
+      resultToRecord: this.#movedOnResult(call, payment),
     };
   }
 
   /**
    * Handles an unknown outcome. If a lookup shows that the payment has moved on, this confirm counts as carried out.
-   * Otherwise, its result is unknown. Makes no lookup if there are earlier confirms with unknown results, all with other
-   * inputs: one of them may have moved the payment on.
+   * Otherwise, its result is unknown. Makes no lookup if there are earlier confirms with unknown results, all with
+   * other inputs: one of them may have moved the payment on.
    */
   async #recoverUnknownOutcome(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim, comparison } = call;
@@ -210,11 +216,11 @@ export class ConfirmService {
       const payment = await this.#lookUpWithin(deadline - runtime.monotonic(), request);
       if (payment && hasMovedOn(payment, request)) {
         const confirmedInputs = this.#toConfirmedInputs(call, [claim.inputHash], payment);
-        return { outcome: asReplay(payment), journalResult: { outcome: 'known', confirmedInputs } };
+        return { outcome: asReplay(payment), resultToRecord: { outcome: 'known', confirmedInputs } };
       }
     }
     const outcome = unknownConfirmOutcomeError(request.transactionId);
-    return { outcome, journalResult: { outcome: 'unknown', confirmedInputs: [] } };
+    return { outcome, resultToRecord: { outcome: 'unknown', confirmedInputs: [] } };
   }
 
   /**
@@ -222,9 +228,9 @@ export class ConfirmService {
    * results are then recorded as carried out. Exception: if none of them had this input, and
    * `comparison.isIncomparable` is true, their results stay unknown.
    */
-  #movedOnResult(call: ConfirmCall, payment: PaymentResource): ConfirmResult {
+  #movedOnResult(call: ConfirmCall, payment: PaymentResource): EndedConfirm {
     const { beginResult, comparison } = call;
-    if (!comparison.wasSent && (comparison.isIncomparable || !beginResult.isPreviousOutcomeUnknown))
+    if (!comparison.wasSent && (comparison.isIncomparable || !beginResult.isEarlierOutcomeUnknown))
       return notCarriedOutResult(beginResult);
     return {
       outcome: 'known',
@@ -260,7 +266,10 @@ export class ConfirmService {
   }
 }
 
-/** Whether a payment no longer awaits the confirm: it is completed, failed, mispaid, or in another known state. */
+/**
+ * Whether a payment no longer awaits the confirm: it is completed, failed or mispaid, or its state is known and is not
+ * the state in which its method waits for the confirm.
+ */
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = presentOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;

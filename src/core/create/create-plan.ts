@@ -3,14 +3,13 @@ import type { PostOptions, BulkheadSlots } from '../../datasources/payment-servi
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { CreateFailure } from '../../schema/mutations';
 import { invalidInputError, type FieldError, type InvalidInputError } from '../../schema/user-errors';
-import type { Transaction, TransactionMatcher } from '../recovery/transaction-matcher';
+import type { TransactionResource, TransactionMatcher } from '../recovery/transaction-matcher';
 import { fieldError } from '../validation/validate-input';
 import type { CanonicalInput } from './keyed-hashes';
 
 /** All that createOnce() needs to send a create, or to replay an earlier one with the same idempotency key. */
-export interface CreatePlan<T extends Transaction> {
+export interface CreatePlan<T extends TransactionResource> {
   client: string;
-  /** The idempotency key. */
   idempotencyKey: string;
   /** Wire type of the payment or payout method. */
   methodType: string;
@@ -22,16 +21,16 @@ export interface CreatePlan<T extends Transaction> {
   matcher: TransactionMatcher<T>;
   /**
    * Preflight lookup: whether the service has no payout with this external id. Throws a ServiceError if that cannot be
-   * determined. Undefined for payments, and for payouts if PAYOUT_PREFLIGHT is off: such a create reserves no external
-   * id in the journal.
+   * determined. Undefined for payments, and for payouts if PAYOUT_PREFLIGHT is off. If undefined, the create reserves
+   * no external id in the journal.
    */
-  isExternalIdFree?: ((externalId: string) => Promise<boolean>) | undefined;
-  slots: BulkheadSlots;
+  checkExternalIdFree?: ((externalId: string) => Promise<boolean>) | undefined;
+  bulkheadSlots: BulkheadSlots;
   /** Sends the create. Repeats it only after a 401. Throws a ServiceError only if the service certainly did nothing. */
   send(attempt: Pick<NewAttempt, 'id' | 'externalId'>, options: PostOptions): Promise<MutationOutcome<T>>;
 }
 
-/** The result of a create. `replayed`: whether an earlier call created the transaction, or a lookup found it. */
+/** The result of a create. `replayed`: true if an earlier call created the transaction, or if a lookup found it. */
 export type CreateResult<T> = { transaction: T; replayed: boolean } | CreateFailure;
 
 const EXTERNAL_ID_TAKEN_MESSAGE =

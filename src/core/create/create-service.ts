@@ -16,7 +16,7 @@ import {
 } from '../../schema/user-errors';
 import { findCreateOfLostAttempt } from './lost-attempt';
 import { creationTimeMs } from '../polling/snapshot';
-import type { Transaction } from '../recovery/transaction-matcher';
+import type { TransactionResource } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
 import type { JournalSession } from '../journal-session';
 
@@ -30,7 +30,7 @@ export interface CreateOptions {
 
 /** Maximum time in ms of the lookups after a lost response; 90 % of `requestTimeoutMs` if that is less. */
 const MAX_RECOVERY_MS = 3000;
-const FIRST_LOOKUP_PAUSE_MS = 200;
+const SECOND_LOOKUP_DELAY_MS = 200;
 
 /** Assumed maximum delay in ms, in a busy process, from inserting an attempt to sending it. Part of `sendUntil`. */
 const MAX_SEND_DELAY_MS = 550;
@@ -41,7 +41,7 @@ const MAX_SEND_DELAY_MS = 550;
  * this input while it was valid, for example before the card expired, that create is replayed. If createOnce() throws a
  * ServiceError, this call certainly created nothing.
  */
-export const createOnce = <T extends Transaction>(
+export const createOnce = <T extends TransactionResource>(
   options: CreateOptions,
   plan: CreatePlan<T>,
 ): Promise<CreateResult<T>> =>
@@ -51,7 +51,7 @@ export const createOnce = <T extends Transaction>(
  * One call of createOnce(), with at most two tries. If #try() or a method that it calls returns undefined
  * instead of a CreateResult, another try is necessary, for example because the idempotency key was released meanwhile.
  */
-class CreateCall<T extends Transaction> {
+class CreateCall<T extends TransactionResource> {
   #isLastTry = false;
   /** JournalFence.since at the start of the current try: when the fence was last raised; 0 if there was none. */
   #expectedFenceSince = 0;
@@ -63,14 +63,14 @@ class CreateCall<T extends Transaction> {
 
   async run(): Promise<CreateResult<T>> {
     const { inputErrors } = this.plan;
-    if (inputErrors.length > 0) return (await this.#replayInvalid()) ?? invalidInputError(inputErrors);
+    if (inputErrors.length > 0) return (await this.#replayDespiteErrors()) ?? invalidInputError(inputErrors);
     const firstResult = await this.#try();
     if (firstResult) return firstResult;
     this.#isLastTry = true;
     return (await this.#try()) ?? inProgressCreateError();
   }
 
-  async #replayInvalid(): Promise<CreateResult<T> | undefined> {
+  async #replayDespiteErrors(): Promise<CreateResult<T> | undefined> {
     // The journal has no attempt with an invalid idempotency key.
     if (this.plan.inputErrors.some(({ path }) => path[0] === 'idempotencyKey')) return undefined;
     const keyHolder = await this.#findKeyHolder();
@@ -81,23 +81,22 @@ class CreateCall<T extends Transaction> {
 
   async #try(): Promise<CreateResult<T> | undefined> {
     const { journalSession } = this.options;
-    const { slots, input, client } = this.plan;
+    const { bulkheadSlots, input, client } = this.plan;
     await journalSession.ensureClockSync();
     await journalSession.ensureFenceRead();
     // If the fence is raised or lowered before the insert, the journal rejects the attempt (`fence_changed`).
     this.#expectedFenceSince = journalSession.fence.since;
     if (journalSession.fence.active) {
-      const result = await this.#replayKeyHolderOrLost();
+      const result = await this.#replayEarlierCreate();
       if (result !== null) return result;
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
-    if (!slots.hasFreeSlot(client)) {
+    if (!bulkheadSlots.hasFreeSlot(client)) {
       // A replay needs no slot for sending, so it must not wait for one.
       const keyHolder = await this.#findKeyHolder();
       if (keyHolder) return this.#replay(keyHolder);
     }
-    // Reserves the slot before the insert: if the process died while a recorded attempt waited for a slot, the outcome
-    // would be unknown.
-    const slot = await slots.reserve(input.channel, client);
+    // Reserve the slot before the insert: a crash while an inserted attempt waits for one would make it `unknown`.
+    const slot = await bulkheadSlots.reserve(input.channel, client);
     let attempt: NewAttempt;
     let insertResult: InsertResult;
     let outcome: MutationOutcome<T> | undefined;
@@ -117,23 +116,24 @@ class CreateCall<T extends Transaction> {
    * up whether a lost attempt with this key created a transaction. If so, replays that create. If certainly not,
    * returns null: the create can be sent. Throws a ServiceError if the lookup fails or proves nothing.
    */
-  async #replayKeyHolderOrLost(): Promise<CreateResult<T> | null | undefined> {
+  async #replayEarlierCreate(): Promise<CreateResult<T> | null | undefined> {
     const { journalSession, recovery } = this.options;
     const keyHolder = await this.#findKeyHolder();
     if (keyHolder) return this.#replay(keyHolder);
     journalSession.requirePropagatedFence();
     const newAttempt = this.#newAttempt();
-    const lostCreate = await findCreateOfLostAttempt(newAttempt, this.plan, journalSession.fence.lostSince);
-    if (lostCreate === 'none') return null;
-    if (lostCreate === 'conflict') return idempotencyConflictError(['method or amount']);
-    if (lostCreate === 'external_id_taken') return this.#onExternalIdTaken();
+    const { lostAttemptsSince } = journalSession.fence;
+    const result = await findCreateOfLostAttempt(newAttempt, this.plan, lostAttemptsSince);
+    if (result === 'none') return null;
+    if (result === 'conflict') return idempotencyConflictError(['method or amount']);
+    if (result === 'external_id_taken') return this.#onExternalIdTaken();
     // If the transaction is a payment, its creation time becomes `serviceStartedAt`. With a later time, a recovery
     // after a crash would reject the payment as too old. The creation time of a payout is not known.
-    const { transaction } = lostCreate;
+    const { transaction } = result;
     const createdAt = creationTimeMs(transaction);
     const serviceStartedAt = Number.isNaN(createdAt) ? newAttempt.serviceStartedAt : createdAt;
     const attempt = { ...newAttempt, serviceStartedAt };
-    const outcome = recovery.rememberAsSucceeded(transaction);
+    const outcome = recovery.prepareSucceededOutcome(transaction);
     const insertResult = await journalSession.insertAttempt(attempt, outcome);
     if (insertResult.kind !== 'started') return this.#onNotInserted(insertResult);
     if (await recovery.recordCreated(attempt, transaction)) return { transaction, replayed: true };
@@ -189,18 +189,18 @@ class CreateCall<T extends Transaction> {
       client,
       key,
       kind: plan.matcher.kind,
-      fingerprint: hashes.ofCreate(input),
+      fingerprint: hashes.fingerprintOfCreate(input),
       channel: input.channel,
       method: plan.methodType,
       externalId: input.externalId ?? hashes.deriveExternalId({ service, client, key }),
       currency: input.amount.currency,
       value: input.amount.value,
       publicDetails: JSON.stringify(plan.publicDetails),
-      reservesExternalId: plan.isExternalIdFree !== undefined,
+      reservesExternalId: plan.checkExternalIdFree !== undefined,
       owner: journalSession.instanceId,
       leaseUntil: journalSession.newLeaseEnd(),
       startedAt: now,
-      serviceStartedAt: plan.slots.serviceNow(),
+      serviceStartedAt: plan.bulkheadSlots.serviceTimeLowerBound(),
       sendUntil: now + journalSession.journalTimeoutMs + MAX_SEND_DELAY_MS + requestTimeoutMs,
       fenceSince: this.#expectedFenceSince,
     };
@@ -213,8 +213,8 @@ class CreateCall<T extends Transaction> {
   async #passesPreflight(): Promise<boolean> {
     const { plan } = this;
     const { externalId } = plan.input;
-    if (!plan.isExternalIdFree || externalId === null) return true;
-    return (await this.#findKeyHolder()) !== null || plan.isExternalIdFree(externalId);
+    if (!plan.checkExternalIdFree || externalId === null) return true;
+    return (await this.#findKeyHolder()) !== null || plan.checkExternalIdFree(externalId);
   }
 
   #send(attempt: NewAttempt, slot: ReservedSlot): Promise<MutationOutcome<T>> {
@@ -229,7 +229,7 @@ class CreateCall<T extends Transaction> {
 
   #recordNotCreated(attempt: NewAttempt, outcome: 'rejected' | 'not_sent'): Promise<boolean> {
     const { journalSession } = this.options;
-    return journalSession.recordOutcome(attempt, { outcome, settledAt: journalSession.clock.now() });
+    return journalSession.recordOrQueueOutcome(attempt, { outcome, settledAt: journalSession.clock.now() });
   }
 
   async #conclude(attempt: NewAttempt, outcome: MutationOutcome<T>): Promise<CreateResult<T>> {
@@ -246,18 +246,18 @@ class CreateCall<T extends Transaction> {
 
   /**
    * Handles a response that was lost, is invalid, or shows a transaction of another attempt. Looks the transaction up
-   * for MAX_RECOVERY_MS at most. If it is not found, returns `unknown` and leaves the attempt to the recovery job.
+   * for MAX_RECOVERY_MS at most. If it is not found, records the outcome `unknown`, for the recovery job.
    */
   async #recoverUnknownOutcome(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, requestTimeoutMs, journalSession } = this.options;
     const { matcher } = this.plan;
     const { runtime } = journalSession;
     const deadline = runtime.monotonic() + Math.min(MAX_RECOVERY_MS, requestTimeoutMs * 0.9);
-    for (let delayMs = FIRST_LOOKUP_PAUSE_MS; ; delayMs *= 2) {
+    for (let delayMs = SECOND_LOOKUP_DELAY_MS; ; delayMs *= 2) {
       const leftMs = deadline - runtime.monotonic();
-      const match = await withTimeout(leftMs, matcher.find(attempt), runtime).catch(() => undefined);
-      if (match?.kind === 'found' && (await recovery.recordCreated(attempt, match.transaction)))
-        return { transaction: match.transaction, replayed: true };
+      const matchResult = await withTimeout(leftMs, matcher.find(attempt), runtime).catch(() => undefined);
+      if (matchResult?.kind === 'found' && (await recovery.recordCreated(attempt, matchResult.transaction)))
+        return { transaction: matchResult.transaction, replayed: true };
       if (runtime.monotonic() + delayMs >= deadline) break;
       await runtime.sleep(delayMs);
     }

@@ -49,8 +49,8 @@ export class KeyedHashes {
   constructor(secret: string) {
     const hmacKey = deriveKey(secret, 'paygraph fingerprint');
     this.#fingerprintKey = createSecretKey(hmacKey);
-    const keyHash = createHash('sha256').update('paygraph key id').update(hmacKey).digest('hex');
-    this.#fingerprintKeyId = keyHash.slice(0, 8);
+    const fingerprintKeyHash = createHash('sha256').update('paygraph key id').update(hmacKey).digest('hex');
+    this.#fingerprintKeyId = fingerprintKeyHash.slice(0, 8);
     this.#externalIdDerivationKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
   }
 
@@ -58,12 +58,12 @@ export class KeyedHashes {
    * Returns the fingerprint of a create: the key id and a hash of the input, in the form of a UUID, because the
    * journal stores a UUID in only 16 bytes.
    */
-  ofCreate(input: CanonicalInput): string {
+  fingerprintOfCreate(input: CanonicalInput): string {
     return hexToUuid(this.#fingerprintKeyId + this.#hmac(canonicalJson(input)).slice(0, 24));
   }
 
   /** Returns the fingerprint of a confirm: the key id, a dot, and a hash of the payment and the input. */
-  ofConfirm(confirm: CanonicalConfirm): string {
+  fingerprintOfConfirm(confirm: CanonicalConfirm): string {
     // The prefix "confirm" prevents collisions with creates: their hashed text begins with a brace.
     return `${this.#fingerprintKeyId}.${this.#hmac(`confirm ${canonicalJson(confirm)}`)}`;
   }
@@ -83,7 +83,8 @@ export class KeyedHashes {
    * @param methodType wire type of the method
    */
   matches(attempt: Attempt, input: CanonicalInput, methodType: string): boolean {
-    if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.ofCreate(input);
+    if (this.isComparable(attempt.fingerprint))
+      return attempt.fingerprint === this.fingerprintOfCreate(input);
     return differingParts(attempt, input, methodType).length === 0;
   }
 

@@ -1,17 +1,17 @@
 import type { NewAttempt } from '../../datasources/journal/journal';
-import { notTriedError, ServiceError } from '../../datasources/payment-service/service-error';
-import type { Transaction } from '../recovery/transaction-matcher';
+import { refusedByGatewayError, ServiceError } from '../../datasources/payment-service/service-error';
+import type { TransactionResource } from '../recovery/transaction-matcher';
 import type { CreatePlan } from './create-plan';
 
 const ABSENCE_NOT_PROVEN_MESSAGE =
-  'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent nothing. Repeat it unchanged.';
+  'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent no create. Repeat it unchanged.';
 
 /**
  * Throws `error` if it is a ServiceError. For any other error, and without an error, throws a ServiceError
  * (UNAVAILABLE).
  */
 function throwAbsenceNotProven(error?: unknown): never {
-  throw error instanceof ServiceError ? error : notTriedError(ABSENCE_NOT_PROVEN_MESSAGE);
+  throw error instanceof ServiceError ? error : refusedByGatewayError(ABSENCE_NOT_PROVEN_MESSAGE);
 }
 
 /**
@@ -22,23 +22,24 @@ function throwAbsenceNotProven(error?: unknown): never {
  * - `conflict`: the transaction found has another method or amount, or is a payout that another attempt created.
  * - `external_id_taken`: returned instead of `conflict` for a payout if PAYOUT_PREFLIGHT is on.
  * @param attempt the new attempt, with the external id to look up
- * @param lostSince time in ms since 1970; a lost attempt cannot have created an older transaction
+ * @param lostAttemptsSince time in ms since 1970; a lost attempt cannot have created an older transaction
  */
-export async function findCreateOfLostAttempt<T extends Transaction>(
+export async function findCreateOfLostAttempt<T extends TransactionResource>(
   attempt: NewAttempt,
-  { matcher, input, isExternalIdFree }: CreatePlan<T>,
-  lostSince: number,
+  { matcher, input, checkExternalIdFree }: CreatePlan<T>,
+  lostAttemptsSince: number,
 ): Promise<{ transaction: T } | 'none' | 'conflict' | 'external_id_taken'> {
   // An external id derived from the idempotency key belongs to no other key, so its transaction is never too old.
-  const minCreatedAt = input.externalId === null ? -Infinity : lostSince;
-  const match = await matcher.find(attempt, minCreatedAt).catch(throwAbsenceNotProven);
-  if (match.kind === 'found') return { transaction: match.transaction };
-  if (match.kind === 'nothing') {
+  const minCreatedAt = input.externalId === null ? -Infinity : lostAttemptsSince;
+  const matchResult = await matcher.find(attempt, minCreatedAt).catch(throwAbsenceNotProven);
+  if (matchResult.kind === 'found') return { transaction: matchResult.transaction };
+  if (matchResult.kind === 'nothing') {
     const isAbsenceProven =
-      match.isFromService && (await matcher.canFindKnownTransaction(attempt).catch(throwAbsenceNotProven));
+      matchResult.isFromService &&
+      (await matcher.canFindKnownTransaction(attempt).catch(throwAbsenceNotProven));
     return isAbsenceProven ? 'none' : throwAbsenceNotProven();
   }
-  if (match.reason === 'rival') throwAbsenceNotProven();
-  if (isExternalIdFree) return 'external_id_taken';
-  return match.reason === undefined ? 'conflict' : 'none';
+  if (matchResult.reason === 'rival') throwAbsenceNotProven();
+  if (checkExternalIdFree) return 'external_id_taken';
+  return matchResult.reason === undefined ? 'conflict' : 'none';
 }

@@ -1,7 +1,7 @@
 /** Iterator of one subscriber. A slow subscriber misses some of the pushed values, but never the latest one. */
 export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefined> {
   #pendingValue: { value: T } | undefined;
-  #endResult: { error?: unknown } | undefined;
+  #completion: { error?: unknown } | undefined;
   #pendingNext: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
 
   /** @param onReturn called when the consumer stops iterating */
@@ -19,7 +19,7 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
 
   /** Ends the iteration after the pending value was delivered. If an error is given, next() rejects with it once. */
   end(error?: unknown): void {
-    this.#endResult ??= error === undefined ? {} : { error };
+    this.#completion ??= error === undefined ? {} : { error };
     this.#deliver();
   }
 
@@ -43,16 +43,16 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
 
   #deliver(): void {
     const pendingNext = this.#pendingNext;
-    if (!pendingNext || (!this.#pendingValue && !this.#endResult)) return;
+    if (!pendingNext || (!this.#pendingValue && !this.#completion)) return;
     this.#pendingNext = undefined;
     if (this.#pendingValue) {
       const { value } = this.#pendingValue;
       this.#pendingValue = undefined;
       return pendingNext.resolve({ done: false, value });
     }
-    const error = this.#endResult?.error;
+    const error = this.#completion?.error;
     if (error === undefined) return pendingNext.resolve({ done: true, value: undefined });
-    this.#endResult = {};
+    this.#completion = {};
     pendingNext.reject(error);
   }
 }

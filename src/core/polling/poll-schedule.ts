@@ -18,19 +18,19 @@ const MIN_FOLLOW_DELAY_FRACTION = 1 / 60;
  * @param sinceChangeMs time since the last change of the transaction
  * @param failureCount number of consecutive failed polls. The first makes the delay at least 1 s before jitter; each
  * further one doubles this minimum, up to MAX_BACKOFF_MS.
- * @param random number from 0 (inclusive) to 1 (exclusive), for the jitter
+ * @param randomFraction number from 0 (inclusive) to 1 (exclusive), for the jitter
  */
 export function nextPollDelayMs(
   pollIntervals: PollIntervals,
   sinceChangeMs: number,
   failureCount: number,
-  random: number,
+  randomFraction: number,
 ): number {
   const step = pollIntervals.find(({ untilMs }) => sinceChangeMs < untilMs);
   const everyMs = step?.everyMs ?? MAX_BACKOFF_MS;
   const failureDelayMs = failureCount === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** (failureCount - 1));
   // Jitter of ±15 %, so that polls that began at the same time spread out.
-  return Math.round(Math.max(everyMs, failureDelayMs) * (0.85 + random * 0.3));
+  return Math.round(Math.max(everyMs, failureDelayMs) * (0.85 + randomFraction * 0.3));
 }
 
 /**
@@ -41,12 +41,12 @@ export function nextFollowDelayMs(
   pollIntervals: PollIntervals,
   sinceChangeMs: number,
   failureCount: number,
-  random: number,
+  randomFraction: number,
 ): number {
-  const elapsedMs = Math.max(0, sinceChangeMs);
+  const clampedSinceChangeMs = Math.max(0, sinceChangeMs);
   return Math.max(
-    nextPollDelayMs(pollIntervals, elapsedMs, failureCount, random),
-    Math.round(elapsedMs * MIN_FOLLOW_DELAY_FRACTION),
+    nextPollDelayMs(pollIntervals, clampedSinceChangeMs, failureCount, randomFraction),
+    Math.round(clampedSinceChangeMs * MIN_FOLLOW_DELAY_FRACTION),
   );
 }
 

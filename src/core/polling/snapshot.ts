@@ -8,7 +8,7 @@ import type { PollPhase } from './poll-schedule';
 export type Snapshot = PaymentResource | PayoutResource;
 
 /** Whether a payment comes from a partial response, so that reading a missing field would trigger a lookup. */
-export const isIncomplete = (snapshot: Snapshot): boolean =>
+export const isPartialSnapshot = (snapshot: Snapshot): boolean =>
   'loadCompletePayment' in snapshot && snapshot.loadCompletePayment !== undefined;
 
 /** Returns the phase of a transaction, which selects its poll intervals. Never triggers a lookup. */
@@ -19,8 +19,8 @@ export function pollPhase(snapshot: Snapshot): PollPhase {
   if (snapshot.kind === 'payout') return 'provider';
   const state = stateOf(snapshot);
   // Payments of the redirect flow have no state. In status PROCESSING they no longer wait for the payer.
-  const isProcessing = status === PaymentStatus.PROCESSING && !state && !isIncomplete(snapshot);
-  return isProcessing || state === PaymentState.WAITING_FOR_PROVIDER ? 'provider' : 'payer';
+  const isProcessingRedirect = status === PaymentStatus.PROCESSING && !state && !isPartialSnapshot(snapshot);
+  return isProcessingRedirect || state === PaymentState.WAITING_FOR_PROVIDER ? 'provider' : 'payer';
 }
 
 /** Returns the state of a payment without triggering a lookup; null for payouts, and if the response has no state. */
@@ -50,7 +50,10 @@ const comparableJson = (snapshot: Snapshot): string =>
 /** Whether a subscriber that has received `before` must also receive `after`. */
 export function hasChanged(before: Snapshot, after: Snapshot): boolean {
   if (stateJson(before) !== stateJson(after)) return true;
-  return !isIncomplete(after) && (isIncomplete(before) || comparableJson(before) !== comparableJson(after));
+  return (
+    !isPartialSnapshot(after) &&
+    (isPartialSnapshot(before) || comparableJson(before) !== comparableJson(after))
+  );
 }
 
 /** Returns the creation time by the service's clock, in ms since 1970; NaN if it is not known (always for payouts). */
@@ -83,11 +86,11 @@ export const channelHash = (serviceName: string, channel: string): string =>
  * copy of `before` with the status and error of `after`. Otherwise, adds a missing external id to `after`, and returns
  * `after`.
  */
-export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
-  const { status, rawStatus, error } = after;
-  const emptySnapshot = Object.create(Object.getPrototypeOf(before) as object) as T;
-  const mayLackDetails = after.kind === 'payout' && after.mayLackCreateDetails === true;
-  const merged = mayLackDetails ? Object.assign(emptySnapshot, before, { status, rawStatus, error }) : after;
-  merged.externalId ??= valueWithoutLookup(before, 'externalId') as string | null | undefined;
+export function mergeSnapshot<T extends Snapshot>(earlier: T, later: T): T {
+  const { status, rawStatus, error } = later;
+  const emptySnapshot = Object.create(Object.getPrototypeOf(earlier) as object) as T;
+  const mayLackDetails = later.kind === 'payout' && later.mayLackCreateDetails === true;
+  const merged = mayLackDetails ? Object.assign(emptySnapshot, earlier, { status, rawStatus, error }) : later;
+  merged.externalId ??= valueWithoutLookup(earlier, 'externalId') as string | null | undefined;
   return merged;
 }

@@ -22,8 +22,8 @@ export interface TransactionFeedOptions {
 }
 
 /**
- * Maximum number of concurrent polls. Leaves capacity for callers. A poller's lookups before its first state have no
- * limit.
+ * Maximum number of concurrent polls, so that the lookups of callers still get bulkhead slots. Does not limit the
+ * lookups that a poller makes before its first state.
  */
 const MAX_CONCURRENT_POLLS = 32;
 const MAX_STORED_HASHES = 20_000;
@@ -42,8 +42,8 @@ export class TransactionFeed<T extends Snapshot> {
   readonly #lookupCoalescer: LookupCoalescer<T>;
   readonly #pollersByKey = new Map<string, TransactionPoller<T>>();
   /** The pollers by transaction hash, for messages of other instances. Empty if no other instances can exist. */
-  readonly #pollersBySubjectHash = new Map<string, TransactionPoller<T>>();
-  readonly #lastHashesBySubject = lazyLruCache<string, LastStateHashes>(MAX_STORED_HASHES);
+  readonly #pollerByTransactionHash = new Map<string, TransactionPoller<T>>();
+  readonly #lastHashesByTransactionHash = lazyLruCache<string, LastStateHashes>(MAX_STORED_HASHES);
   readonly #pollBulkhead = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
 
   /** @param lookUp returns null if the service has no such transaction */
@@ -55,7 +55,7 @@ export class TransactionFeed<T extends Snapshot> {
     this.#lookupCoalescer = new LookupCoalescer(lookUp);
   }
 
-  /** Looks a transaction up; null if the service does not have it. Concurrent lookups of one key share a request. */
+  /** Looks a transaction up; null if the service does not have it. Concurrent lookups of equal ids share a request. */
   lookUp(lookupKey: LookupKey): Promise<T | null> {
     return this.#lookupCoalescer.load(lookupKey);
   }
@@ -81,7 +81,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (!this.#pollSoon(channel, transactionId)) await this.lookUp({ channel, transactionId });
   }
 
-  /** Must be called after a mutation: later lookups on the channel then do not share older requests in flight. */
+  /** Makes later lookups on a channel send new requests, not share those in flight. Call it after each mutation. */
   invalidateLookups(channel: string): void {
     this.#lookupCoalescer.invalidateChannel(channel);
   }
@@ -97,7 +97,7 @@ export class TransactionFeed<T extends Snapshot> {
   /** Handles the hash of a state that another instance has seen. Polls soon if subscribers here lack this state. */
   onRemoteChange({ subjectHash, stateHash: remoteStateHash }: ChangeNotification): void {
     this.#lastHashesOf(subjectHash).peerHash = remoteStateHash;
-    const poller = this.#pollersBySubjectHash.get(subjectHash);
+    const poller = this.#pollerByTransactionHash.get(subjectHash);
     if (poller && (!poller.latestSnapshot || stateHash(poller.latestSnapshot) !== remoteStateHash))
       poller.pollSoon();
   }
@@ -113,14 +113,15 @@ export class TransactionFeed<T extends Snapshot> {
     if (poller) runOutsideRequests(() => poller.onSnapshot(snapshot, requestedAtMonotonic));
     const { notifier } = this.options;
     if (!notifier) return;
-    const subjectHash = this.#transactionHashOf(channel, transactionId);
+    const transactionHash = this.#transactionHashOf(channel, transactionId);
     const newStateHash = stateHash(snapshot);
-    const hashes = this.#lastHashesOf(subjectHash);
-    if (hashes.ownHash === newStateHash) return;
-    hashes.ownHash = newStateHash;
+    const lastStateHashes = this.#lastHashesOf(transactionHash);
+    if (lastStateHashes.ownHash === newStateHash) return;
+    lastStateHashes.ownHash = newStateHash;
     // Does not publish a state that another instance has just published.
-    if (hashes.peerHash !== newStateHash) notifier.publish({ subjectHash, stateHash: newStateHash });
-    hashes.peerHash = undefined;
+    if (lastStateHashes.peerHash !== newStateHash)
+      notifier.publish({ subjectHash: transactionHash, stateHash: newStateHash });
+    lastStateHashes.peerHash = undefined;
   }
 
   /** Schedules an early poll. Returns false if the transaction has no subscribers on this instance. */
@@ -130,10 +131,10 @@ export class TransactionFeed<T extends Snapshot> {
     return poller !== undefined;
   }
 
-  #lastHashesOf(subjectHash: string): LastStateHashes {
-    const hashes = this.#lastHashesBySubject.get(subjectHash) ?? {};
-    this.#lastHashesBySubject.set(subjectHash, hashes);
-    return hashes;
+  #lastHashesOf(transactionHash: string): LastStateHashes {
+    const lastStateHashes = this.#lastHashesByTransactionHash.get(transactionHash) ?? {};
+    this.#lastHashesByTransactionHash.set(transactionHash, lastStateHashes);
+    return lastStateHashes;
   }
 
   #pollerFor(channel: string, transactionId: string): TransactionPoller<T> {
@@ -142,7 +143,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (existing) return existing;
     const { pollSettings, journalSession, notifier, runInSpan, observer } = this.options;
     const { kind } = this;
-    const subjectHash = notifier ? this.#transactionHashOf(channel, transactionId) : undefined;
+    const transactionHash = notifier ? this.#transactionHashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
       clock: journalSession.clock,
       runtime: journalSession.runtime,
@@ -161,11 +162,11 @@ export class TransactionFeed<T extends Snapshot> {
       onPoll: (result) => observer.onPoll(kind, result),
       onEnd: () => {
         this.#pollersByKey.delete(key);
-        if (subjectHash !== undefined) this.#pollersBySubjectHash.delete(subjectHash);
+        if (transactionHash !== undefined) this.#pollerByTransactionHash.delete(transactionHash);
       },
     });
     this.#pollersByKey.set(key, poller);
-    if (subjectHash !== undefined) this.#pollersBySubjectHash.set(subjectHash, poller);
+    if (transactionHash !== undefined) this.#pollerByTransactionHash.set(transactionHash, poller);
     return poller;
   }
 

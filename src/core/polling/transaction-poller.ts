@@ -33,7 +33,7 @@ interface LatestState<T> {
   receivedAtByClock: number;
 }
 
-/** A series of consecutive failed polls. Times are by the monotonic clock. */
+/** A series of consecutive failed polls. Times are by `Clock.monotonic()`. */
 interface Outage {
   since: number;
   failureCount: number;
@@ -48,11 +48,12 @@ export class TransactionPoller<T extends Snapshot> {
   readonly #subscribers = new Set<LatestValueIterator<T>>();
   readonly #createdAtMonotonic: number;
   #latestState: LatestState<T> | undefined;
+  /** Time of the last known change, by `Clock.monotonic()`; undefined before the first response. */
   #changedAt: number | undefined;
   #outage: Outage | undefined;
   #pollTimer: Timer | undefined;
   #isEarlyPollScheduled = false;
-  #isPolling = false;
+  #isPollInFlight = false;
   #mustPollAgain = false;
   #lastPollStartedAt = -Infinity;
   #hasEnded = false;
@@ -86,7 +87,7 @@ export class TransactionPoller<T extends Snapshot> {
    * another one follows.
    */
   pollSoon(): void {
-    if (this.#isPolling) this.#mustPollAgain = true;
+    if (this.#isPollInFlight) this.#mustPollAgain = true;
     else if (!this.#isEarlyPollScheduled && !this.#hasEnded) {
       this.#isEarlyPollScheduled = true;
       this.#schedulePollIn(
@@ -102,65 +103,66 @@ export class TransactionPoller<T extends Snapshot> {
    * @param requestedAtMonotonic start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAtMonotonic: number): void {
-    const before = this.#latestState;
-    if (this.#hasEnded || (!before && requestedAtMonotonic < this.#createdAtMonotonic)) return;
-    if (!before || requestedAtMonotonic >= before.receivedAtMonotonic) this.#acceptResponse(snapshot);
-    else if (hasChanged(before.snapshot, mergeSnapshot(before.snapshot, snapshot))) this.pollSoon();
+    const latestState = this.#latestState;
+    if (this.#hasEnded || (!latestState && requestedAtMonotonic < this.#createdAtMonotonic)) return;
+    if (!latestState || requestedAtMonotonic >= latestState.receivedAtMonotonic)
+      this.#acceptResponse(snapshot);
+    else if (hasChanged(latestState.snapshot, mergeSnapshot(latestState.snapshot, snapshot))) this.pollSoon();
   }
 
   #acceptResponse(response: T): void {
     const { clock, runtime } = this.options;
     const before = this.latestSnapshot;
-    const snapshot = before ? mergeSnapshot(before, response) : response;
-    const isChanged = !before || hasChanged(before, snapshot);
+    const mergedSnapshot = before ? mergeSnapshot(before, response) : response;
+    const isChanged = !before || hasChanged(before, mergedSnapshot);
     this.#latestState = {
-      snapshot,
+      snapshot: mergedSnapshot,
       receivedAtMonotonic: runtime.monotonic(),
       receivedAtByClock: clock.monotonic(),
     };
     this.#outage = undefined;
-    const transactionAgeMs = clock.now() - creationTimeMs(snapshot);
+    const transactionAgeMs = clock.now() - creationTimeMs(mergedSnapshot);
     if (!before) this.#changedAt = clock.monotonic() - (transactionAgeMs > 0 ? transactionAgeMs : 0);
     // Only a new state restarts the poll schedule. Other values, such as signed URLs, may differ in every response.
-    else if (stateJson(before) !== stateJson(snapshot)) this.#changedAt = clock.monotonic();
+    else if (stateJson(before) !== stateJson(mergedSnapshot)) this.#changedAt = clock.monotonic();
     for (const subscriber of this.#subscribers)
-      if (isChanged || !subscriber.hasReceivedValue) subscriber.push(snapshot);
-    if (pollPhase(snapshot) === 'done') this.#end();
-    else if (!this.#isPolling) this.#schedulePoll();
+      if (isChanged || !subscriber.hasReceivedValue) subscriber.push(mergedSnapshot);
+    if (pollPhase(mergedSnapshot) === 'done') this.#end();
+    else if (!this.#isPollInFlight) this.#schedulePoll();
   }
 
   async #poll(): Promise<void> {
-    if (this.#hasEnded || this.#isPolling) return;
+    if (this.#hasEnded || this.#isPollInFlight) return;
     this.#pollTimer?.cancel();
-    this.#isPolling = true;
+    this.#isPollInFlight = true;
     this.#mustPollAgain = false;
     this.#isEarlyPollScheduled = false;
     this.#lastPollStartedAt = this.options.clock.monotonic();
-    let result: PollResult | undefined;
+    let pollResult: PollResult | undefined;
     try {
       const foundSnapshot = await this.options.lookUp();
       // If the poller has ended meanwhile, its queued lookup may have been skipped: then `foundSnapshot` is null,
       // although the transaction may exist.
       if (!this.#hasEnded) {
-        result = foundSnapshot ? 'found' : 'missing';
+        pollResult = foundSnapshot ? 'found' : 'missing';
         if (!foundSnapshot) throw transactionNotFoundError(this.options.kind);
         // `onSnapshot` ignores a response to a shared lookup that began before this poller existed. This poll accepts
         // it.
         if (!this.#latestState) this.#acceptResponse(foundSnapshot);
-        this.#pushLatest();
+        this.#pushToNewSubscribers();
       }
     } catch (error) {
-      result ??= 'failed';
+      pollResult ??= 'failed';
       this.#onFailure(error);
     }
-    if (result) this.options.onPoll(result);
-    this.#isPolling = false;
+    if (pollResult) this.options.onPoll(pollResult);
+    this.#isPollInFlight = false;
     if (this.#hasEnded) return;
     if (this.#mustPollAgain) this.pollSoon();
     else this.#schedulePoll();
   }
 
-  #pushLatest(): void {
+  #pushToNewSubscribers(): void {
     const { latestSnapshot } = this;
     if (!latestSnapshot) return;
     for (const subscriber of this.#subscribers)
@@ -176,7 +178,7 @@ export class TransactionPoller<T extends Snapshot> {
     const now = this.options.clock.monotonic();
     const { since = now, failureCount = 0 } = this.#outage ?? {};
     this.#outage = { since, failureCount: failureCount + 1, error, retryAt: now + retryAfterMsOf(error) };
-    if (this.#msUntilOutageTimeout() > 0) this.#pushLatest();
+    if (this.#msUntilOutageTimeout() > 0) this.#pushToNewSubscribers();
     else this.#end(error);
   }
 
@@ -200,7 +202,7 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Schedules a poll in `ms`, or at Outage.retryAt if that is later. If the outage would reach
+   * Schedules the next poll after `ms` milliseconds, but not before Outage.retryAt. If the outage would reach
    * `pollSettings.maxOutageMs` before the poll, ends the subscriptions at that time instead.
    */
   #schedulePollIn(ms: number): void {

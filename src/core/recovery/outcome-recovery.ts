@@ -12,7 +12,7 @@ import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import type { ClockGuard } from '../clocks';
 import { withTimeout } from '../../shared/timeout';
-import type { TransactionMatcher, LookupMatch, Transaction } from './transaction-matcher';
+import type { TransactionMatcher, MatchResult, TransactionResource } from './transaction-matcher';
 import type { ChangeRecorder } from '../changes/change-recorder';
 import type { JournalSession } from '../journal-session';
 import type { BackgroundObserver } from '../background';
@@ -38,8 +38,8 @@ type RecoveredOutcome = SucceededOutcome | { outcome: 'not_sent'; settledAt: num
 const FIRST_RECHECK_DELAY_MS = 500;
 const MAX_RECHECK_DELAY_MS = 60_000;
 /**
- * Minimum number of counted lookups that did not find the transaction (see #absenceEvidenceAfter), spread over
- * `settleMs`, before an idempotency key is released.
+ * Minimum number of lookups that must count as evidence of absence (see #absenceEvidenceAfter) before an idempotency
+ * key is released. They must also be spread over `settleMs`.
  */
 const MIN_ABSENCE_LOOKUPS = 4;
 
@@ -49,8 +49,8 @@ const MAX_TRACKED_ATTEMPTS = 10_000;
 /** Recovers unknown outcomes of creates by lookups. See docs/exactly-once.md. */
 export class OutcomeRecovery {
   /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
-  readonly #recoveryById = new Map<string, Promise<RecoveryResult<Transaction>>>();
-  /** By attempt id: when this instance began its last lookup that is evidence of absence, by the monotonic clock. */
+  readonly #recoveryById = new Map<string, Promise<RecoveryResult<TransactionResource>>>();
+  /** Start of this instance's last lookup that counts as evidence of absence, by `Clock.monotonic()`; by attempt id. */
   readonly #lastCountedAtById = lazyLruCache<string, number>(MAX_TRACKED_ATTEMPTS);
   readonly #inFlightReportCounter = new InFlightCounter();
 
@@ -60,7 +60,7 @@ export class OutcomeRecovery {
    * Recovers the outcome of an attempt, or joins this instance's recovery of it. Returns null if the outcome is final,
    * or if the attempt's lease has not ended. Throws a ServiceError (UNAVAILABLE) if the journal fails.
    */
-  async claimAndRecover<T extends Transaction>(
+  async claimAndRecover<T extends TransactionResource>(
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T> | null> {
@@ -82,40 +82,45 @@ export class OutcomeRecovery {
   }
 
   /** Looks up the transaction of a claimed attempt. Records the outcome, or the time of the next lookup. */
-  recover<T extends Transaction>(
+  recover<T extends TransactionResource>(
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T>> {
-    const recovery = this.#tryRecover(attempt, matcher).finally(() => this.#recoveryById.delete(attempt.id));
-    void recovery.then(
+    const recoveryPromise = this.#tryRecover(attempt, matcher).finally(() =>
+      this.#recoveryById.delete(attempt.id),
+    );
+    void recoveryPromise.then(
       ({ kind }) => {
         if (kind !== 'missing') this.#lastCountedAtById.delete(attempt.id);
         this.options.observer.onRecoveryResult(attempt.kind, kind);
       },
       () => undefined,
     );
-    this.#recoveryById.set(attempt.id, recovery);
-    return recovery;
+    this.#recoveryById.set(attempt.id, recoveryPromise);
+    return recoveryPromise;
   }
 
-  async #tryRecover<T extends Transaction>(
+  async #tryRecover<T extends TransactionResource>(
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T>> {
     const { requestTimeoutMs, settleMs } = this.options;
     const { clock, runtime } = this.options.journalSession;
     const lookupStartedAt = clock.monotonic();
-    // A lookup is evidence of absence only if the request can no longer be in flight. Lookups of payouts are no
+    // A lookup is evidence of absence only if the create request can no longer be in flight. Lookups of payouts are no
     // evidence: only an operator can release the key of a payout.
     const mayCountAsAbsence = attempt.kind === 'payment' && clock.now() > attempt.sendUntil;
-    const match = await withTimeout(requestTimeoutMs, matcher.find(attempt), runtime).catch(() => undefined);
-    if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.transaction))) return match;
+    const matchResult = await withTimeout(requestTimeoutMs, matcher.find(attempt), runtime).catch(
+      () => undefined,
+    );
+    if (matchResult?.kind === 'found' && (await this.#recordRecovered(attempt, matchResult.transaction)))
+      return matchResult;
     const absence =
-      match && mayCountAsAbsence
-        ? await this.#absenceEvidenceAfter(match, attempt, matcher, lookupStartedAt)
+      matchResult && mayCountAsAbsence
+        ? await this.#absenceEvidenceAfter(matchResult, attempt, matcher, lookupStartedAt)
         : attempt.absence;
     const isAbsenceProven = absence.lookupCount >= MIN_ABSENCE_LOOKUPS && absence.spanMs >= settleMs;
-    if (match?.kind === 'nothing' && absence !== attempt.absence && isAbsenceProven) {
+    if (matchResult?.kind === 'nothing' && absence !== attempt.absence && isAbsenceProven) {
       await this.#recordRecovered(attempt, null);
       return { kind: 'not_sent' };
     }
@@ -124,73 +129,77 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Returns the attempt's evidence of absence after the lookup with the result `match`:
+   * Returns the attempt's evidence of absence after the lookup with the result `matchResult`:
    * - NO_ABSENCE_EVIDENCE if the lookup found a transaction.
    * - The same object `attempt.absence` if the lookup does not count: it is no proof, or only another instance may add
    *   to the evidence (see #isObservedElsewhere).
    * - Otherwise, a new object with one more lookup.
    */
   async #absenceEvidenceAfter(
-    match: LookupMatch<Transaction>,
+    matchResult: MatchResult<TransactionResource>,
     attempt: Attempt,
-    matcher: TransactionMatcher<Transaction>,
+    matcher: TransactionMatcher<TransactionResource>,
     lookupStartedAt: number,
   ): Promise<AbsenceEvidence> {
     const { clockGuard, requestTimeoutMs, settleMs } = this.options;
     const { runtime, instanceId } = this.options.journalSession;
     const { absence } = attempt;
-    // The transaction found may hide another one of this attempt, with the same external id. The evidence starts again.
-    if (match.kind !== 'nothing') return NO_ABSENCE_EVIDENCE;
-    if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
-    const knownLookup = matcher.canFindKnownTransaction(attempt);
-    const isKnownFound = await withTimeout(requestTimeoutMs, knownLookup, runtime).catch(() => false);
-    if (!isKnownFound) return absence;
+    // The evidence starts again: this attempt may have created another transaction with the same external id, and a
+    // lookup shows only one.
+    if (matchResult.kind !== 'nothing') return NO_ABSENCE_EVIDENCE;
+    if (!matchResult.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt))
+      return absence;
+    const knownTransactionLookup = matcher.canFindKnownTransaction(attempt);
+    const canFindKnown = await withTimeout(requestTimeoutMs, knownTransactionLookup, runtime).catch(
+      () => false,
+    );
+    if (!canFindKnown) return absence;
     // Only the instance that made the last counted lookup knows, by its monotonic clock, how long ago that was.
     const lastCountedAt =
-      absence.observer === instanceId ? this.#lastCountedAtById.get(attempt.id) : undefined;
+      absence.observerId === instanceId ? this.#lastCountedAtById.get(attempt.id) : undefined;
     const sinceLastCountedMs = lastCountedAt === undefined ? 0 : lookupStartedAt - lastCountedAt;
     this.#lastCountedAtById.set(attempt.id, lookupStartedAt);
     return {
       lookupCount: absence.lookupCount + 1,
       // Even after a long pause, one lookup adds no more than its share of `settleMs`.
       spanMs: Math.round(absence.spanMs + Math.min(sinceLastCountedMs, settleMs / (MIN_ABSENCE_LOOKUPS - 1))),
-      observer: instanceId,
+      observerId: instanceId,
     };
   }
 
   /**
-   * Whether another instance (`absence.observer`) made the last lookup in the evidence, and must also make the next
+   * Whether another instance (`absence.observerId`) made the last lookup in the evidence, and must also make the next
    * one. False if the next one is overdue: any instance may then make it.
    */
   #isObservedElsewhere({ absence, nextRecheckAt }: Attempt): boolean {
     const { journalSession } = this.options;
-    const isOtherObserver = absence.observer !== '' && absence.observer !== journalSession.instanceId;
+    const isOtherObserver = absence.observerId !== '' && absence.observerId !== journalSession.instanceId;
     const dueInMs = (nextRecheckAt ?? 0) - journalSession.clock.now();
-    // Ignore a due time further ahead than any recheck delay can be: the journal's clock was set back after it.
+    // Ignore a due time further ahead than any recheck delay: the journal's clock was set back since it was stored.
     return isOtherObserver && dueInMs > -OBSERVER_EXCLUSIVE_CLAIM_MS && dueInMs <= MAX_RECHECK_DELAY_MS * 2;
   }
 
   /**
    * Records that an attempt created `transaction`. Returns false if another attempt created it, or has taken the
-   * idempotency key (see JournalSession.recordOutcome()).
+   * idempotency key (see JournalSession.recordOrQueueOutcome()).
    */
-  recordCreated(attempt: AttemptFields, transaction: Transaction): Promise<boolean> {
+  recordCreated(attempt: AttemptFields, transaction: TransactionResource): Promise<boolean> {
     const { journalSession, recorder } = this.options;
-    return journalSession.recordOutcome(attempt, this.rememberAsSucceeded(transaction), () =>
+    return journalSession.recordOrQueueOutcome(attempt, this.prepareSucceededOutcome(transaction), () =>
       recorder.onCreateRecorded(transaction),
     );
   }
 
   /** Resolves when every recovered outcome has been reported. */
-  drained(): Promise<void> {
+  waitForReports(): Promise<void> {
     return this.#inFlightReportCounter.waitUntilIdle();
   }
 
   /**
-   * Returns the outcome `succeeded` of an attempt that created `transaction`. The caller must record the outcome,
-   * because the ChangeRecorder already treats the state of `transaction` as known.
+   * Returns the outcome `succeeded` of an attempt that created `transaction`. Also makes the ChangeRecorder treat the
+   * state of `transaction` as known, so the caller must record the outcome.
    */
-  rememberAsSucceeded(transaction: Transaction): SucceededOutcome {
+  prepareSucceededOutcome(transaction: TransactionResource): SucceededOutcome {
     const { journalSession, recorder } = this.options;
     return {
       outcome: 'succeeded',
@@ -202,15 +211,15 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Records a recovered outcome, and reports it when it is recorded. Returns the result of recordOutcome().
+   * Records a recovered outcome, and reports it when it is recorded. Returns the result of recordOrQueueOutcome().
    * @param transaction the transaction that the attempt created; null if it certainly created none
    */
-  #recordRecovered(attempt: Attempt, transaction: Transaction | null): Promise<boolean> {
+  #recordRecovered(attempt: Attempt, transaction: TransactionResource | null): Promise<boolean> {
     const { journalSession, recorder } = this.options;
     const outcome: RecoveredOutcome = transaction
-      ? this.rememberAsSucceeded(transaction)
+      ? this.prepareSucceededOutcome(transaction)
       : { outcome: 'not_sent', settledAt: journalSession.clock.now() };
-    return journalSession.recordOutcome(attempt, outcome, () => {
+    return journalSession.recordOrQueueOutcome(attempt, outcome, () => {
       if (transaction) recorder.onCreateRecorded(transaction);
       void this.#inFlightReportCounter.track(this.#report(attempt, outcome));
     });
@@ -228,11 +237,12 @@ export class OutcomeRecovery {
   }
 
   /**
-   * Records the outcome `unknown` of an attempt that this instance may have sent, and the time of the first recheck.
+   * Records the outcome `unknown` of an attempt whose request this instance may have sent, and the time of the first
+   * recheck.
    */
   async recordUnknown(attempt: AttemptFields): Promise<void> {
     const nextRecheckAt = this.#recheckTime(0);
-    await this.options.journalSession.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt });
+    await this.options.journalSession.recordOrQueueOutcome(attempt, { outcome: 'unknown', nextRecheckAt });
   }
 
   async #scheduleRecheck(attempt: Attempt, absence: AbsenceEvidence): Promise<void> {
@@ -240,18 +250,22 @@ export class OutcomeRecovery {
     const nextRecheckAt = this.#isObservedElsewhere(attempt)
       ? (attempt.nextRecheckAt ?? 0)
       : this.#recheckTime(attempt.recheckCount);
-    await this.options.journalSession.recordOutcome(attempt, { outcome: 'unknown', nextRecheckAt, absence });
+    await this.options.journalSession.recordOrQueueOutcome(attempt, {
+      outcome: 'unknown',
+      nextRecheckAt,
+      absence,
+    });
   }
 
   #recheckTime(recheckCount: number): number {
-    // #absenceEvidenceAfter() adds at most settleMs / (MIN_ABSENCE_LOOKUPS - 1) to `spanMs` per lookup. Longer delays
-    // only release keys later.
+    // For each lookup, #absenceEvidenceAfter() adds at most settleMs / (MIN_ABSENCE_LOOKUPS - 1) to `spanMs`. A delay
+    // longer than that would only release the key later.
     const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_ABSENCE_LOOKUPS)),
     );
     const { runtime, clock } = this.options.journalSession;
-    const backoff = { firstMs: FIRST_RECHECK_DELAY_MS, maxMs };
-    return Math.round(clock.now() + backoffMs(backoff, recheckCount, runtime.random()));
+    const backoffLimits = { firstMs: FIRST_RECHECK_DELAY_MS, maxMs };
+    return Math.round(clock.now() + backoffMs(backoffLimits, recheckCount, runtime.random()));
   }
 }

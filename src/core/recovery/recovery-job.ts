@@ -1,7 +1,7 @@
 import type { Attempt, TransactionKind } from '../../datasources/journal/journal';
 import { RepeatedJob, type BackgroundObserver, type RunInBackgroundSpan } from '../background';
 import type { ClockGuard } from '../clocks';
-import type { TransactionMatcher, Transaction } from './transaction-matcher';
+import type { TransactionMatcher, TransactionResource } from './transaction-matcher';
 import type { OutcomeRecovery } from './outcome-recovery';
 import type { JournalSession } from '../journal-session';
 
@@ -9,12 +9,12 @@ interface RecoveryJobOptions {
   journalSession: JournalSession;
   clockGuard: ClockGuard;
   recovery: OutcomeRecovery;
-  matchers: Readonly<Record<TransactionKind, TransactionMatcher<Transaction>>>;
+  matcherByKind: Readonly<Record<TransactionKind, TransactionMatcher<TransactionResource>>>;
   runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onRecoveryJobRun'>;
 }
 
-const RECOVERY_RUN_DELAY_MS = 1000;
+const DELAY_BETWEEN_RUNS_MS = 1000;
 /** Delay in ms before the next run if more lookups may be due, for example after an outage of the service. */
 const RECOVERY_BACKLOG_DELAY_MS = 100;
 const MAX_RECOVERIES_PER_RUN = 16;
@@ -24,12 +24,12 @@ const MAX_RECOVERIES_PER_RUN = 16;
  * also checks the clocks and records queued outcomes.
  */
 export function startRecoveryJob(options: RecoveryJobOptions): RepeatedJob {
-  const { journalSession, clockGuard, recovery, matchers, runInSpan, observer } = options;
+  const { journalSession, clockGuard, recovery, matcherByKind, runInSpan, observer } = options;
   const recover = (attempt: Attempt): Promise<unknown> =>
     runInSpan({ name: `reconcile ${attempt.kind}`, attemptId: attempt.id }, () =>
-      recovery.recover(attempt, matchers[attempt.kind]),
+      recovery.recover(attempt, matcherByKind[attempt.kind]),
     );
-  return new RepeatedJob(journalSession.clock, RECOVERY_RUN_DELAY_MS, async () => {
+  return new RepeatedJob(journalSession.clock, DELAY_BETWEEN_RUNS_MS, async () => {
     try {
       clockGuard.check();
       await journalSession.clock.synchronize();
@@ -37,11 +37,11 @@ export function startRecoveryJob(options: RecoveryJobOptions): RepeatedJob {
       const dueAttempts = await journalSession.journal.claimDue(recovery.newClaim(), MAX_RECOVERIES_PER_RUN);
       await Promise.all(dueAttempts.map(recover));
       observer.onRecoveryJobRun(true);
-      return dueAttempts.length < MAX_RECOVERIES_PER_RUN ? RECOVERY_RUN_DELAY_MS : RECOVERY_BACKLOG_DELAY_MS;
+      return dueAttempts.length < MAX_RECOVERIES_PER_RUN ? DELAY_BETWEEN_RUNS_MS : RECOVERY_BACKLOG_DELAY_MS;
     } catch {
       // The next run repeats what failed.
       observer.onRecoveryJobRun(false);
-      return RECOVERY_RUN_DELAY_MS;
+      return DELAY_BETWEEN_RUNS_MS;
     }
   });
 }

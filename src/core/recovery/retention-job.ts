@@ -1,6 +1,6 @@
 import type { ChangeSettings } from '../../config/types';
-import type { PurgeProgress, PurgeTarget } from '../../datasources/journal/journal';
-import { describeJournalError } from '../../datasources/journal/journal-error';
+import type { PurgeStepResult, PurgeTarget } from '../../datasources/journal/journal';
+import { classifyJournalError } from '../../datasources/journal/journal-error';
 import { backoffMs } from '../../shared/backoff';
 import { RepeatedJob } from '../background';
 import type { ClockGuard } from '../clocks';
@@ -67,14 +67,19 @@ class Purger {
     const expiredBefore = clock.now() - this.#keepMs(target);
     const startedAt = runtime.monotonic();
     try {
-      const stepOptions = { target, expiredBefore, limit: this.#rowsPerStep, after: this.#afterPosition };
-      const progress = await journal.purgeStep(stepOptions);
+      const stepOptions = {
+        target,
+        expiredBefore,
+        maxExaminedCount: this.#rowsPerStep,
+        after: this.#afterPosition,
+      };
+      const stepResult = await journal.purgeStep(stepOptions);
       this.#failureCount = 0;
-      return this.#advance(progress, runtime.monotonic() - startedAt);
+      return this.#advance(stepResult, runtime.monotonic() - startedAt);
     } catch (error) {
       this.#rowsPerStep = MIN_PURGE_STEP_ROWS;
       this.#failureCount += 1;
-      const { reason, code } = describeJournalError(error);
+      const { reason, code } = classifyJournalError(error);
       const logFields = { event: 'purge_step_failed', target, failures: this.#failureCount, reason, code };
       journalSession.warn(logFields, 'could not delete expired rows from the journal; retrying');
       return backoffMs(PURGE_RETRY_BACKOFF, this.#failureCount - 1, runtime.random());
@@ -89,9 +94,9 @@ class Purger {
       : journal.keepMs;
   }
 
-  /** Prepares the next step after a step with the result `progress`. Returns the delay before the next step in ms. */
-  #advance(progress: PurgeProgress | null, stepDurationMs: number): number {
-    if (progress === null) {
+  /** Prepares the next step after a step with the result `stepResult`. Returns the delay before the next step in ms. */
+  #advance(stepResult: PurgeStepResult | null, stepDurationMs: number): number {
+    if (stepResult === null) {
       this.#targetIndex = 0;
       this.#afterPosition = null;
       return POSTPONED_PURGE_DELAY_MS;
@@ -100,9 +105,9 @@ class Purger {
       stepDurationMs > DESIRED_PURGE_STEP_MS
         ? Math.max(MIN_PURGE_STEP_ROWS, this.#rowsPerStep >> 1)
         : Math.min(MAX_PURGE_STEP_ROWS, this.#rowsPerStep * 2);
-    this.#afterPosition = progress.endPosition;
+    this.#afterPosition = stepResult.endPosition;
     const pauseMs = Math.max(MIN_PURGE_PAUSE_MS, PURGE_PAUSE_FACTOR * stepDurationMs);
-    if (progress.endPosition !== null) return pauseMs;
+    if (stepResult.endPosition !== null) return pauseMs;
     this.#targetIndex = (this.#targetIndex + 1) % PURGE_TARGETS.length;
     return this.#targetIndex === 0 ? PURGE_EVERY_MS : pauseMs;
   }

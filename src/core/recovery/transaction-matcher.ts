@@ -9,10 +9,10 @@ import { normalizeDecimal } from '../../schema/scalars';
 import type { JournalSession } from '../journal-session';
 import { creationTimeMs } from '../polling/snapshot';
 
-export type Transaction = PaymentResource | PayoutResource;
+export type TransactionResource = PaymentResource | PayoutResource;
 
 /** Result of a lookup by the external id of an attempt. `found`: the transaction that the attempt created. */
-export type LookupMatch<T> =
+export type MatchResult<T> =
   | { kind: 'found'; transaction: T }
   /**
    * It is certain or possible that the attempt did not create the transaction found. The attempt may have created
@@ -31,19 +31,19 @@ export type LookupMatch<T> =
   | { kind: 'nothing'; isFromService: boolean };
 
 /** Finds the transaction that an attempt created. */
-export interface TransactionMatcher<T extends Transaction> {
+export interface TransactionMatcher<T extends TransactionResource> {
   readonly kind: TransactionKind;
   /**
    * Looks the transaction up by external id. Throws a ServiceError if the lookup fails, and JournalUnavailable if the
    * journal fails.
-   * @param minCreatedAt time in ms since 1970; a payment created earlier is a mismatch. Passed only if the journal may
-   * have lost the attempt; by default, the start of the attempt. Ignored for payouts: the service returns no creation
-   * time for them.
+   * @param minCreatedAt time in ms since 1970; a payment created earlier is a mismatch. Default: the start of the
+   * attempt. Pass it only if the journal may have lost the attempt. Ignored for payouts: the service returns no
+   * creation time for them.
    */
-  find(attempt: AttemptFields, minCreatedAt?: number): Promise<LookupMatch<T>>;
+  find(attempt: AttemptFields, minCreatedAt?: number): Promise<MatchResult<T>>;
   /**
-   * Whether a lookup finds a transaction that certainly exists on the attempt's channel, because the journal knows it.
-   * If not, a lookup that finds nothing does not prove that a transaction is absent. True if the journal knows none.
+   * Looks up a transaction on the attempt's channel that exists according to the journal. Returns whether it was found;
+   * true if the journal knows none. After false, a 404 for another transaction does not prove that it is absent.
    */
   canFindKnownTransaction(attempt: AttemptFields): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt from a lookup or, if that fails or finds none, from the journal. */
@@ -53,8 +53,8 @@ export interface TransactionMatcher<T extends Transaction> {
 /** Tolerance in ms for times from a Date header, which has whole seconds only and takes time to arrive. */
 const DATE_HEADER_TOLERANCE_MS = 1500;
 /**
- * Tolerated difference in ms between the clocks of the journal and the service. Used if the service's time at the start
- * of the attempt is not known, and if `minCreatedAt` is given.
+ * Tolerated difference in ms between the clocks of the journal and the service. Used if `minCreatedAt` is given, or if
+ * neither `serviceStartedAt` of the attempt nor the Date header of the lookup is known.
  */
 const CLOCK_SKEW_TOLERANCE_MS = 5000;
 
@@ -62,7 +62,7 @@ const foundUnlessRival = async <T>(
   journal: Pick<Journal, 'hasRival'>,
   attempt: AttemptFields,
   transaction: T,
-): Promise<LookupMatch<T>> =>
+): Promise<MatchResult<T>> =>
   (await journal.hasRival(attempt)) ? { kind: 'mismatch', reason: 'rival' } : { kind: 'found', transaction };
 
 /** Finds payments by external id, creation time, method and amount. */
@@ -77,16 +77,16 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     private readonly payments: PaymentsApi,
     private readonly journalSession: JournalSession,
     private readonly keepMs: number,
-    private readonly secrets: readonly string[] = [],
+    private readonly requestSecrets: readonly string[] = [],
   ) {}
 
-  async find(attempt: AttemptFields, minCreatedAt?: number): Promise<LookupMatch<PaymentResource>> {
+  async find(attempt: AttemptFields, minCreatedAt?: number): Promise<MatchResult<PaymentResource>> {
     const { channel, externalId } = attempt;
     const { journal, serviceName } = this.journalSession;
-    const { transaction: payment, isFromService } = await this.payments.lookUpWithOrigin({
+    const { transaction: payment, isFromService } = await this.payments.lookUpWithResponseOrigin({
       channel,
       externalId,
-      secrets: this.secrets,
+      secrets: this.requestSecrets,
     });
     if (!payment) return { kind: 'nothing', isFromService };
     const isNewEnough =
@@ -95,10 +95,10 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
         : !(creationTimeMs(payment) < minCreatedAt - CLOCK_SKEW_TOLERANCE_MS);
     if (!isNewEnough) return { kind: 'mismatch', reason: 'older' };
     const creatingAttempt = await journal.findByTransaction(serviceName, 'payment', payment.transactionId);
-    const isCreatedByAnother = creatingAttempt
+    const isCreatedByOtherAttempt = creatingAttempt
       ? creatingAttempt.id !== attempt.id
       : this.#mayHavePurgedCreator(attempt);
-    if (isCreatedByAnother) return { kind: 'mismatch', reason: 'created_by_another' };
+    if (isCreatedByOtherAttempt) return { kind: 'mismatch', reason: 'created_by_another' };
     if (!matchesAttempt(payment, attempt)) return { kind: 'mismatch' };
     if (creatingAttempt) return { kind: 'found', transaction: payment };
     return foundUnlessRival(journal, attempt, payment);
@@ -111,10 +111,10 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   }
 
   async lookUpOrReadFromJournal(attempt: Attempt): Promise<PaymentResource> {
-    const { secrets } = this;
+    const { requestSecrets } = this;
     const { channel, transactionId } = attempt;
     const payment = transactionId
-      ? await this.payments.lookUp({ channel, transactionId, secrets }).catch(() => null)
+      ? await this.payments.lookUp({ channel, transactionId, secrets: requestSecrets }).catch(() => null)
       : null;
     if (payment) return Object.assign(payment, { externalId: attempt.externalId });
     return this.payments.resourceFromJournal(transactionId ?? '', attempt.wireStatus ?? '', {
@@ -122,7 +122,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
       externalId: attempt.externalId,
       definition: findPaymentMethod(attempt.method),
       amount: attempt,
-      secrets,
+      secrets: requestSecrets,
     });
   }
 
@@ -139,10 +139,10 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     const { dateHeaderMs } = payment;
     const createdAt = creationTimeMs(payment);
     if (serviceStartedAt !== null) return createdAt >= serviceStartedAt - DATE_HEADER_TOLERANCE_MS;
-    const elapsedMs = this.journalSession.clock.elapsedSince(startedAt);
-    if (elapsedMs === undefined) return false;
+    const sinceStartMs = this.journalSession.clock.elapsedSince(startedAt);
+    if (sinceStartMs === undefined) return false;
     if (dateHeaderMs === undefined) return createdAt >= startedAt - CLOCK_SKEW_TOLERANCE_MS;
-    return createdAt >= dateHeaderMs - elapsedMs - DATE_HEADER_TOLERANCE_MS;
+    return createdAt >= dateHeaderMs - sinceStartMs - DATE_HEADER_TOLERANCE_MS;
   }
 }
 
@@ -167,9 +167,10 @@ export const knownPayoutFromJournal = (attempt: AttemptFields): KnownPayout => (
 });
 
 /**
- * Finds payouts by external id and method, because the service returns neither amount nor time. Before a create, the
- * preflight lookup (unless PAYOUT_PREFLIGHT is off) or, during a fence, the lookup for a lost attempt has excluded
- * older payouts with an external id of the caller. An external id of the gateway belongs to one idempotency key.
+ * Finds payouts by external id and method, because the service returns neither amount nor creation time. An external id
+ * from the gateway belongs to one idempotency key. For an external id from the caller, a lookup before the create has
+ * shown that no older payout has it: the preflight (unless PAYOUT_PREFLIGHT is off) or, while the fence is up, the
+ * lookup for a lost attempt.
  */
 export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   readonly kind = 'payout';
@@ -181,12 +182,12 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     private readonly requestSecrets: readonly string[] = [],
   ) {}
 
-  async find(attempt: AttemptFields): Promise<LookupMatch<PayoutResource>> {
+  async find(attempt: AttemptFields): Promise<MatchResult<PayoutResource>> {
     const { channel, externalId } = attempt;
     const knownPayout = { ...knownPayoutFromJournal(attempt), isFromUnprovenAttempt: true };
     const lookupKey = { channel, externalId, amount: attempt, secrets: this.requestSecrets };
-    const lookup = await this.payouts.lookUpWithOrigin(lookupKey, () => knownPayout);
-    const { transaction: payout, isFromService } = lookup;
+    const lookupResult = await this.payouts.lookUpWithResponseOrigin(lookupKey, () => knownPayout);
+    const { transaction: payout, isFromService } = lookupResult;
     if (!payout) return { kind: 'nothing', isFromService };
     if (payout.wireType !== attempt.method) return { kind: 'mismatch' };
     const { journal, serviceName } = this.journalSession;
@@ -204,11 +205,13 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   }
 
   async lookUpOrReadFromJournal(attempt: Attempt): Promise<PayoutResource> {
-    const { requestSecrets: secrets } = this;
+    const { requestSecrets } = this;
     const { channel, transactionId, wireStatus } = attempt;
     const knownPayout = knownPayoutFromJournal(attempt);
     const payout = transactionId
-      ? await this.payouts.lookUp({ channel, transactionId, secrets }, () => knownPayout).catch(() => null)
+      ? await this.payouts
+          .lookUp({ channel, transactionId, secrets: requestSecrets }, () => knownPayout)
+          .catch(() => null)
       : null;
     return payout ?? this.payouts.resourceFromJournal(transactionId ?? '', wireStatus ?? '', knownPayout);
   }

@@ -1,7 +1,7 @@
 import type { UrlPolicy } from '../../config/types';
 import { findInDecodings, NO_SPANS } from '../../redaction/decodings';
 import { containsKnownSchemePan } from '../../redaction/pan';
-import { containsToken } from '../../redaction/text';
+import { containsAuthToken } from '../../redaction/text';
 import { findPayoutMethod } from '../../schema/methods';
 import type { PaymentMethodDefinition, PayoutMethodDefinition } from '../../schema/methods/method-definition';
 import type { SelectedMethod } from '../../schema/methods/selected-method';
@@ -44,14 +44,14 @@ function validateMethod(method: AnySelectedMethod, amount: { currency: string })
   }
   if (method.type !== method.definition.type && findPayoutMethod(method.type) !== method.definition) {
     const message =
-      'must not be a type for which the input has a field, or which typeOnly offers; use that field, or typeOnly.';
+      'must not be a type that has its own input field or that typeOnly offers; use that field or typeOnly.';
     errors.push(fieldError(['method', method.inputField, 'type'], 'knownMethod', message));
   }
   return errors;
 }
 
 const MISPLACED_SECRET_MESSAGE =
-  'must not contain a card number, a security code, a key or a token, because it is stored and shown.';
+  'must not contain a card number, a security code, a key or a token, because this field is stored and shown in clear text.';
 
 /** Fields of a create that the journal, the audit log or the payment service stores in clear text. */
 interface ClearTextFields {
@@ -81,12 +81,12 @@ export function findMisplacedSecrets(
   method: Pick<SelectedMethod<unknown>, 'inputField' | 'type' | 'secrets'> & { publicDetails?: object },
   earlierErrors: readonly FieldError[] = [],
 ): FieldError[] {
-  const rejectedPaths = new Set(earlierErrors.map(({ path }) => path.join('.')));
+  const pathsWithErrors = new Set(earlierErrors.map(({ path }) => path.join('.')));
   const containsAnySecret = (text: string): boolean => {
     if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
     // A UUID with a letter is not searched for card numbers or tokens: its digits may look like a card number.
     const isUuidWithLetter = isUuid(text.trim()) && /[a-f]/i.test(text);
-    return !isUuidWithLetter && (containsKnownSchemePan(text) || containsToken(text));
+    return !isUuidWithLetter && (containsKnownSchemePan(text) || containsAuthToken(text));
   };
   const { inputField, type, publicDetails = {} } = method;
   const detailEntries: [string, unknown][] = [['type', type], ...Object.entries(publicDetails)];
@@ -97,7 +97,7 @@ export function findMisplacedSecrets(
     ...detailEntries.map(([name, text]): [string[], unknown] => [['method', inputField, name], text]),
   ];
   return pathTextPairs
-    .filter(([path]) => !rejectedPaths.has(path.join('.')))
+    .filter(([path]) => !pathsWithErrors.has(path.join('.')))
     .filter(([, text]) => typeof text === 'string' && containsAnySecret(text))
     .map(([path]) => fieldError(path, 'noSecret', MISPLACED_SECRET_MESSAGE));
 }

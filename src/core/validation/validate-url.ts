@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { UrlPolicy } from '../../config/types';
-import type { InputRule } from '../../schema/input-rules';
+import type { InputRuleName } from '../../schema/input-rules';
 import type { FieldError } from '../../schema/user-errors';
 import { isLoopback } from '../../shared/loopback';
 import { fieldError } from './validate-input';
@@ -25,7 +25,7 @@ const NON_PUBLIC_IPV4_RANGES: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 
-/** IPv6 ranges within 2000::/3 that are not public. Addresses outside 2000::/3 are never public. */
+/** IPv6 ranges within 2000::/3 that are not public. All addresses outside 2000::/3 count as not public. */
 const NON_PUBLIC_IPV6_RANGES: readonly (readonly [string, number])[] = [
   ['2001::', 23], // protocol assignments, Teredo
   ['2001:db8::', 32], // documentation
@@ -71,7 +71,7 @@ function isPublicHost(host: string): boolean {
   return host.includes('.') && !INTERNAL_HOST_NAME_PATTERN.test(host);
 }
 
-/** Whether every URL parser finds `host` in the URL. The service gets the URL unchanged and may use another parser. */
+/** Whether every URL parser reads `host` as the host. The service gets the URL unchanged and may use another parser. */
 function isUnambiguousUrl(
   url: string,
   { authority, rest }: ReturnType<typeof splitUrl>,
@@ -89,33 +89,33 @@ const isAllowedHost = (host: string, allowedHosts: readonly string[]): boolean =
     allowedPattern.startsWith('*.') ? host.endsWith(allowedPattern.slice(1)) : host === allowedPattern,
   );
 
-type UrlRule = readonly [name: InputRule, message: string];
+type RuleWithMessage = readonly [name: InputRuleName, message: string];
 
-const HTTPS_RULE: UrlRule = ['https', 'must begin with https://.'];
-const HTTPS_OR_LOOPBACK_RULE: UrlRule = [
+const HTTPS_RULE: RuleWithMessage = ['https', 'must begin with https://.'];
+const HTTPS_OR_LOOPBACK_RULE: RuleWithMessage = [
   'https',
   'must begin with https://; http:// is allowed for loopback hosts only.',
 ];
-const NO_CREDENTIALS_RULE: UrlRule = ['noCredentials', 'must not contain a user name or password.'];
-const PLAIN_URL_RULE: UrlRule = [
+const NO_CREDENTIALS_RULE: RuleWithMessage = ['noCredentials', 'must not contain a user name or password.'];
+const PLAIN_URL_RULE: RuleWithMessage = [
   'plainUrl',
   'must be an unambiguous http or https URL: only RFC 3986 characters (percent-encode others; write international host names as xn--), and a host name or IP address in its usual notation, without a trailing dot.',
 ];
-const PUBLIC_HOST_RULE: UrlRule = [
+const PUBLIC_HOST_RULE: RuleWithMessage = [
   'publicAddress',
   'must name a public host: no private, link-local, loopback or metadata address and no name of an internal network.',
 ];
-const ALLOWED_HOST_RULE: UrlRule = [
+const ALLOWED_HOST_RULE: RuleWithMessage = [
   'allowedHost',
   'must name a host that the configuration of this gateway allows.',
 ];
 
-function findBrokenRules(url: string, urlPolicy: UrlPolicy): UrlRule[] {
+function findBrokenRules(url: string, urlPolicy: UrlPolicy): RuleWithMessage[] {
   const urlParts = splitUrl(url);
   const host = hostOf(url);
   if (host === null || !/^https?$/.test(urlParts.scheme)) return [PLAIN_URL_RULE];
   const isAllowedLoopback = urlPolicy.allowsLoopback && (isLoopback(host) || host.endsWith('.localhost'));
-  const brokenRules: (UrlRule | false)[] = [
+  const brokenRules: (RuleWithMessage | false)[] = [
     urlParts.scheme !== 'https' &&
       !isAllowedLoopback &&
       (urlPolicy.allowsLoopback ? HTTPS_OR_LOOPBACK_RULE : HTTPS_RULE),

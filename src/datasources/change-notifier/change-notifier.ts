@@ -135,7 +135,7 @@ export class ChangeNotifier {
   #onConnected(): void {
     if (this.#isClosed) return;
     this.#isListening = true;
-    this.#reportConnected(true);
+    this.#reportConnection(true);
     this.#scheduleConnectionCheck();
     if (this.#queuedChanges.size > 0) this.#scheduleFlush();
   }
@@ -143,7 +143,7 @@ export class ChangeNotifier {
   #onDisconnected(): void {
     this.#isListening = false;
     if (this.#isClosed) return;
-    this.#reportConnected(false);
+    this.#reportConnection(false);
     // Exponential backoff with jitter.
     const maxDelayMs = Math.min(MAX_RECONNECT_DELAY_MS, 2 * MIN_RECONNECT_DELAY_MS * 2 ** this.#failureCount);
     this.#failureCount += 1;
@@ -152,7 +152,7 @@ export class ChangeNotifier {
     this.#checkOrReconnectTimer = this.clock.after(delayMs, () => this.#connect());
   }
 
-  #reportConnected(isConnected: boolean): void {
+  #reportConnection(isConnected: boolean): void {
     if (this.#isReportedConnected === isConnected) return;
     this.#isReportedConnected = isConnected;
     this.onConnectionChange(isConnected);

@@ -8,37 +8,52 @@ const NEWEST_FIRST_LIMIT_CLAUSE = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 /**
  * Returns the SELECT for a page of a client's attempts on a channel, newest first. If `query.externalId` is a string,
  * the database examines all attempts of the client with this external id, which are few. Otherwise, for each kind and
- * outcome, it examines at most `limit` entries of the index `attempts_by_start`. So even a list of a rare outcome is
- * fast.
+ * outcome, it examines at most `limit` entries of the index `stored_attempts_by_start`. So even a list of a rare
+ * outcome is fast.
  * @param attemptsFromItem returns the FROM item for the table of attempts, in SQLite with a hint to use the index
  */
 export function listAttemptsStatement(query: AttemptQuery, attemptsFromItem: (indexName: string) => string) {
   const { service, client, channel, kinds = TRANSACTION_KINDS, outcome, externalId, limit } = query;
   const { startedFrom, beforePosition } = query;
-  const hasExternalId = typeof externalId === 'string';
-  const fromItem = attemptsFromItem(hasExternalId ? 'attempts_by_external_id' : 'attempts_by_start');
-  const outcomeCondition = outcome || !hasExternalId ? 'AND state = ?' : '';
+  const hasExternalIdFilter = typeof externalId === 'string';
+  const fromItem = attemptsFromItem(hasExternalIdFilter ? 'attempts_by_external_id' : 'attempts_by_start');
+  const outcomeCondition = outcome || !hasExternalIdFilter ? 'AND state = ?' : '';
   const rowsSelect = `SELECT id, started_at, seq FROM ${fromItem} WHERE group_id = ${ATTEMPT_GROUP_ID_SUBQUERY} ${outcomeCondition}
     AND started_at >= ? AND started_at <= ? AND (started_at, seq) < (?, ?)`;
-  const rangeSelect = hasExternalId
+  const rangeSelect = hasExternalIdFilter
     ? // This LIMIT omits no row. Without it, PostgreSQL may read all attempts of the group in the order of start times.
       `SELECT * FROM (${rowsSelect} AND external_id_hash = ? AND external_id = ? LIMIT ${Number.MAX_SAFE_INTEGER}) AS found`
     : `SELECT * FROM (${rowsSelect} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS found`;
-  const externalIdOrLimit = hasExternalId ? [shortHash(externalId), toStoredBytes(externalId)] : [limit];
+  const externalIdOrLimitValues = hasExternalIdFilter
+    ? [shortHash(externalId), toStoredBytes(externalId)]
+    : [limit];
   const latestStart = beforePosition?.startedAt ?? Number.MAX_SAFE_INTEGER;
-  const bounds = [startedFrom ?? 0, latestStart, latestStart, beforePosition?.seq ?? Number.MAX_SAFE_INTEGER];
-  const stateLists = outcome
+  const rangeParameters = [
+    startedFrom ?? 0,
+    latestStart,
+    latestStart,
+    beforePosition?.seq ?? Number.MAX_SAFE_INTEGER,
+  ];
+  const stateValuesPerRange = outcome
     ? [[STATE_BY_OUTCOME[outcome]]]
-    : hasExternalId
+    : hasExternalIdFilter
       ? [[]]
       : Object.values(STATE_BY_OUTCOME).map((state) => [state]);
-  const rangeValues = kinds.flatMap((kind) =>
-    stateLists.map((states) => [service, client, channel, kind, ...states, ...bounds, ...externalIdOrLimit]),
+  const rangeValueLists = kinds.flatMap((kind) =>
+    stateValuesPerRange.map((states) => [
+      service,
+      client,
+      channel,
+      kind,
+      ...states,
+      ...rangeParameters,
+      ...externalIdOrLimitValues,
+    ]),
   );
   return {
-    text: `SELECT attempts.* FROM (${rangeValues.map(() => rangeSelect).join(' UNION ALL ')} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS page
+    text: `SELECT attempts.* FROM (${rangeValueLists.map(() => rangeSelect).join(' UNION ALL ')} ${NEWEST_FIRST_LIMIT_CLAUSE}) AS page
       JOIN attempts ON ${keyHashSql('stored_id')} = ${keyHashSql('page.id')}
       ORDER BY attempts.started_at DESC, attempts.seq DESC`,
-    values: [...rangeValues.flat(), limit],
+    values: [...rangeValueLists.flat(), limit],
   };
 }

@@ -99,13 +99,14 @@ const OUTCOME_SELECT_EXPRESSION = `CASE state ${Object.entries(STATE_BY_OUTCOME)
   .map(([outcome, state]) => `WHEN '${state}' THEN '${outcome}'`)
   .join(' ')} END AS outcome`;
 
-const STORED_BYTES_COLUMNS = ['id', 'key', 'fingerprint', 'external_id', 'transaction_id'];
+/** Columns of texts that are stored as bytes (see toStoredBytes()). */
+const BYTES_COLUMNS = ['id', 'key', 'fingerprint', 'external_id', 'transaction_id'];
 
 const attemptSelectList = (dialect: Dialect): string =>
   [
     'seq',
     ...GROUP_SELECT_EXPRESSIONS,
-    ...STORED_BYTES_COLUMNS.map((column) => `${STORED_TEXT_SQL_BY_DIALECT[dialect](column)} AS ${column}`),
+    ...BYTES_COLUMNS.map((column) => `${STORED_TEXT_SQL_BY_DIALECT[dialect](column)} AS ${column}`),
     'method, currency, value, status, started_at, service_started_at, settled_at, next_check_at',
     OUTCOME_SELECT_EXPRESSION,
     "COALESCE(public_details, '{}') AS public_details",

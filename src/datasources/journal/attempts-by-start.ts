@@ -20,7 +20,7 @@ const PAGE_SIZE = 500;
 /** Length in ms of the first time window. Each page is read from one window of start times. */
 const INITIAL_TIME_WINDOW_MS = 60_000;
 /** After a page with fewer attempts than this, the next time window is twice as long. */
-const SHORT_PAGE_SIZE = PAGE_SIZE / 4;
+const WIDEN_WINDOW_BELOW_COUNT = PAGE_SIZE / 4;
 
 const STATE_ROWS_SQL = Object.values(STATE_BY_OUTCOME)
   .map((state) => `('${state}')`)
@@ -31,8 +31,8 @@ const OLDEST_FIRST_LIMIT_CLAUSE = `ORDER BY started_at, seq LIMIT ${PAGE_SIZE}`;
 
 /**
  * For each dialect, a function that returns the SELECT of the attempts that started in a time window. `groupCondition`
- * is an SQL condition on rows of `attempt_groups`. The inner LIMIT (PostgreSQL) or the CROSS JOINs (SQLite) make the
- * planner read only this window of the index `stored_attempts_by_start`.
+ * is an SQL condition on rows of `attempt_groups`. Because of the inner LIMIT (PostgreSQL) or the CROSS JOINs
+ * (SQLite), the database reads only this window of the index `stored_attempts_by_start`.
  */
 const TIME_WINDOW_SELECT_BY_DIALECT: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (
@@ -70,18 +70,24 @@ export async function* readAttemptPages(
   { service, channel, from, to, after }: AttemptsByStartQuery,
 ): AsyncGenerator<Attempt[], void> {
   const sqlText = attemptsByStartStatement(dialect, channel !== null);
-  const groupValues = channel === null ? [service] : [service, channel];
+  const groupConditionValues = channel === null ? [service] : [service, channel];
   let position = after ?? { startedAt: from, seq: 0 };
   for (let windowMs = INITIAL_TIME_WINDOW_MS; position.startedAt < to;) {
     const windowEnd = Math.min(to, position.startedAt + windowMs);
     const windowStart = position.startedAt;
-    const rows = await readRows(sqlText, [...groupValues, windowStart, windowEnd, windowStart, position.seq]);
+    const rows = await readRows(sqlText, [
+      ...groupConditionValues,
+      windowStart,
+      windowEnd,
+      windowStart,
+      position.seq,
+    ]);
     const page = rows.map(attemptFromRow);
     if (page.length > 0) yield page;
     const lastAttempt = page.at(-1);
     position = lastAttempt && page.length === PAGE_SIZE ? lastAttempt : { startedAt: windowEnd, seq: 0 };
     // After a full page, the next window begins at the last attempt of the page and is half as long.
     if (page.length === PAGE_SIZE) windowMs = Math.max(1, Math.floor(windowMs / 2));
-    else if (page.length < SHORT_PAGE_SIZE) windowMs *= 2;
+    else if (page.length < WIDEN_WINDOW_BELOW_COUNT) windowMs *= 2;
   }
 }

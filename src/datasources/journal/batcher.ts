@@ -67,9 +67,9 @@ export class Batcher<Op, Result> {
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
       // In a busy process, the timer may fire although a result has already arrived. setImmediate lets Node.js read the
       // result first.
-      const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
-      queued.resolve = (result) => (clearTimeout(timer), resolve(result));
-      queued.reject = (error) => (clearTimeout(timer), reject(error));
+      const timeoutTimer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
+      queued.resolve = (result) => (clearTimeout(timeoutTimer), resolve(result));
+      queued.reject = (error) => (clearTimeout(timeoutTimer), reject(error));
     });
   }
 

@@ -30,7 +30,7 @@ const POSITION_COLUMN_LIST = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST_ORDER = POSITION_COLUMNS.map((columnName) => `${columnName} DESC`).join(', ');
 
 /**
- * Columns that isEpochOfOtherDatabase(), lastPurgedPosition() and lastExaminedPosition() read: `is_current`, the
+ * Columns that hasJournalMoved(), lastPurgedPosition() and lastExaminedPosition() read: `is_current`, the
  * position of the last purged change, and the position in the CTE `page_end`.
  */
 const POSITIONS_SELECT_LIST = `state.is_current, purged_epoch, purged_xid, purged_seq,
@@ -41,8 +41,8 @@ const POSITIONS_FROM_ITEMS = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON
 const CHANGE_COLUMN_LIST = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
 /**
- * If a read covers all channels or is filtered by creator, it examines at most this many changes. If `limit + 1` is
- * greater, it examines at most `limit + 1`.
+ * Maximum number of changes that a read examines if it covers all channels or is filtered by client; `limit + 1` if
+ * that is greater.
  */
 const MAX_EXAMINED_CHANGES = 1000;
 
@@ -69,7 +69,7 @@ const examinedChangesLimit = ({ channel, clientByKind, limit }: ChangeRange): nu
  * Returns the SELECT of a channel's row in `change_feeds`. If `channel` is null, the SELECT finds the service's row
  * whose last purged change is the newest.
  */
-const feedQuery = (channel: string | null): string =>
+const feedRowSelect = (channel: string | null): string =>
   `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
 
@@ -86,7 +86,7 @@ export function readChangesStatement(dialect: Dialect, range: ChangeRange, minHo
   const feedCondition = channel === null ? '' : `${CHANNEL_FEED_CONDITION} AND`;
   const groupCondition = clientsCondition(range);
   const text = `WITH state AS MATERIALIZED (${EPOCH_SELECT_BY_DIALECT[dialect]}),
-    feed AS MATERIALIZED (${feedQuery(channel)}),
+    feed AS MATERIALIZED (${feedRowSelect(channel)}),
     page AS MATERIALIZED (
       SELECT * FROM changes WHERE ${feedCondition} (${POSITION_COLUMN_LIST}) > (?, ?, ?) AND ${READABLE_CHANGE_CONDITION} ORDER BY ${POSITION_COLUMN_LIST} LIMIT ?),
     page_end AS MATERIALIZED (SELECT ${POSITION_COLUMN_LIST} FROM page ORDER BY ${NEWEST_FIRST_ORDER} LIMIT 1),
@@ -110,12 +110,12 @@ export function readChangesStatement(dialect: Dialect, range: ChangeRange, minHo
  * position of its last purged change.
  * @param minHorizon known lower bound of the horizon (see EPOCH_SELECT_BY_DIALECT); 0 if none is known
  */
-export const newestChangeStatement = (
+export const newestPositionStatement = (
   dialect: Dialect,
   [service, channel]: [string, string],
   minHorizon: number,
 ): SqlWithValues => ({
-  text: `WITH state AS MATERIALIZED (${EPOCH_SELECT_BY_DIALECT[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
+  text: `WITH state AS MATERIALIZED (${EPOCH_SELECT_BY_DIALECT[dialect]}), feed AS MATERIALIZED (${feedRowSelect('')}),
     page_end AS MATERIALIZED (
       SELECT ${POSITION_COLUMN_LIST} FROM changes WHERE ${CHANNEL_FEED_CONDITION} AND ${READABLE_CHANGE_CONDITION} ORDER BY ${NEWEST_FIRST_ORDER} LIMIT 1)
   SELECT ${POSITIONS_SELECT_LIST} FROM ${POSITIONS_FROM_ITEMS}`,
@@ -123,7 +123,7 @@ export const newestChangeStatement = (
 });
 
 /** Whether the journal has moved to another database since the current epoch began. If so, a new epoch must begin. */
-export const isEpochOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
+export const hasJournalMoved = (row: Row | undefined): boolean => row?.['is_current'] === false;
 
 /** Returns the position in the columns `<prefix>epoch`, `<prefix>xid` and `<prefix>seq`; null if these are null. */
 function positionFromRow(row: Row, columnPrefix: 'last_' | 'purged_' | ''): ChangePosition | null {
@@ -132,13 +132,16 @@ function positionFromRow(row: Row, columnPrefix: 'last_' | 'purged_' | ''): Chan
   return { epoch: Number(epoch), xid: Number(xid), seq: Number(seq) };
 }
 
-/** Returns the position of the last purged change; BEFORE_FIRST_CHANGE if no change was purged. */
+/**
+ * Returns the position of the last purged change, from a row of readChangesStatement() or newestPositionStatement().
+ * Returns BEFORE_FIRST_CHANGE if no change was purged.
+ */
 export const lastPurgedPosition = (row: Row): ChangePosition =>
   positionFromRow(row, 'purged_') ?? BEFORE_FIRST_CHANGE;
 
 /**
  * Returns the position of the last change that readChangesStatement() examined, or of the newest change that
- * newestChangeStatement() found. Returns null if there is none.
+ * newestPositionStatement() found. Returns null if there is none.
  */
 export const lastExaminedPosition = (row: Row): ChangePosition | null => positionFromRow(row, 'last_');
 

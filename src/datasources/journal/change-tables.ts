@@ -150,7 +150,7 @@ export const FEED_ID_SUBQUERY = `(SELECT feeds.id FROM attempt_groups AS own_gro
  * due immediately, because no status is recorded yet. Parameters: the time, and the maximum number of transactions.
  * Returned column: `created_at`, the time when the attempt was settled.
  */
-export const followPastSucceededStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
+export const followSucceededStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
     (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_ATTEMPT_COLUMN_LIST})
   SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${COPIED_ATTEMPT_COLUMN_LIST}
   FROM stored_attempts AS own ${dialect === 'sqlite' ? 'INDEXED BY stored_attempts_settled' : ''}

@@ -24,7 +24,7 @@ export interface ChangePosition {
   seq: number;
 }
 
-/** Where a reader without a position starts. Every real epoch is greater than 0. */
+/** Position before all changes, where a reader without a position starts. Every real epoch is greater than 0. */
 export const BEFORE_FIRST_CHANGE: ChangePosition = { epoch: 0, xid: 0, seq: 0 };
 
 /** Status and state of a transaction in a response of the payment service, and the due time of the next lookup. */
@@ -47,9 +47,9 @@ export interface Observation extends ObservedState {
   kind: TransactionKind;
   channel: string;
   transactionId: string;
-  /** When the request to the payment service was sent. */
+  /** Start of the request to the payment service, in ms by the journal's clock: `observedAt` minus its duration. */
   requestedAt: number;
-  /** When the response of the payment service was received. */
+  /** When the response of the payment service was received, in ms by the journal's clock. */
   observedAt: number;
 }
 
@@ -78,8 +78,8 @@ export interface FollowedTransaction {
   /** The recorded state of a payment; null for payouts, and if the recorded response showed no state. */
   state: string | null;
   /** When the create was recorded as succeeded. */
-  succeededAt: number;
-  /** When the recorded status and state were first observed; equal to `succeededAt` if none are recorded yet. */
+  createSucceededAt: number;
+  /** When the recorded status and state were first observed; equal to `createSucceededAt` if none are recorded yet. */
   changedAt: number;
   /** Number of consecutive failed lookups. */
   failures: number;
@@ -89,7 +89,7 @@ export interface FollowedTransaction {
  * A claim of due lookups of followed transactions. It keeps other instances from making the same lookups. The claimed
  * lookups become due again at `leaseUntil`.
  */
-export interface FollowedClaim {
+export interface FollowLookupClaim {
   service: string;
   now: number;
   /** End of the lease. From then on, any instance can claim the lookups that were not rescheduled. */
@@ -102,7 +102,7 @@ export interface FollowedClaim {
   youngLimit: number;
 }
 
-/** The next lookup of a followed transaction. */
+/** When a claimed transaction is looked up again. scheduleFollowed() stores it. */
 export interface NextLookup {
   /** Id of the row in followed_transactions. */
   followedId: number;
@@ -203,7 +203,7 @@ export interface ChangeJournal {
    */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
   /** Claims due lookups, and returns their transactions. The next lookup of each is then due at `leaseUntil`. */
-  claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]>;
+  claimFollowed(claim: FollowLookupClaim): Promise<FollowedTransaction[]>;
   /** Stores the next lookups. Skips transactions that have changed since the claim, or are not followed any more. */
   scheduleFollowed(nextLookups: readonly NextLookup[]): Promise<void>;
   countFollowed(serviceName: string): Promise<FollowedCounts>;

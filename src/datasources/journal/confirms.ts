@@ -7,7 +7,7 @@ export interface PaymentRef {
 
 /** Request for the exclusive right to confirm a payment. */
 export interface ConfirmClaim extends PaymentRef {
-  /** UUID of this confirm. */
+  /** UUID of this confirm. Passed to endConfirm(). */
   confirmId: string;
   /** Id of the instance that sends the confirm. */
   owner: string;
@@ -21,11 +21,11 @@ export interface ConfirmClaim extends PaymentRef {
 
 /** Result of beginConfirm(): what the journal has recorded about earlier confirms of the payment. */
 export interface ConfirmBeginResult {
-  /** Whether the result of an earlier confirm of this payment is unknown. */
-  isPreviousOutcomeUnknown: boolean;
+  /** Whether an earlier confirm of this payment may have been carried out without a recorded result. */
+  isEarlierOutcomeUnknown: boolean;
   /**
-   * Input hashes of the earlier confirms whose results are unknown. If the stored list became too long, the entry
-   * `unknown` replaces all hashes up to then.
+   * Input hashes of the earlier confirms whose results are unknown. If the stored list grew too long, it begins with
+   * the entry `unknown`, which stands for all earlier hashes.
    */
   unresolvedInputHashes: string[];
 }
@@ -41,7 +41,7 @@ export interface ConfirmedInput extends PaymentRef {
 }
 
 /** Result of a confirm. It also states whether the results of earlier confirms of the payment are now known. */
-export interface ConfirmResult {
+export interface EndedConfirm {
   /**
    * - `known`: the results of all confirms of this payment, including earlier ones, are known.
    * - `unknown`: this confirm may have been carried out.

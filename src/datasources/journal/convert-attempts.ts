@@ -93,13 +93,13 @@ function convertAttemptRow(row: Row, groupId: number): Record<string, SqlValue> 
     checks: attempt.recheckCount || null,
     absent_ms: isOpen ? absence.spanMs : null,
     absent_lookups: isOpen ? absence.lookupCount : null,
-    absent_observer: isOpen ? absence.observer : null,
+    absent_observer: isOpen ? absence.observerId : null,
   };
 }
 
 /** Converts rows of the tables that versions before the first release used. */
 class OldAttemptConverter {
-  readonly #groupIds = new Map<string, number>();
+  readonly #groupIdByKey = new Map<string, number>();
 
   constructor(private readonly database: MigrationDatabase) {}
 
@@ -107,16 +107,16 @@ class OldAttemptConverter {
    * Copies rows of the old table `attempts`, and their reserved external ids, to the new tables. Replaces earlier
    * copies of the same rows.
    */
-  async convert(rows: readonly Row[]): Promise<void> {
+  async copyToNewTables(rows: readonly Row[]): Promise<void> {
     const { dialect, execute } = this.database;
     const attempts = [];
     const reservations = [];
     for (const row of rows) {
       const attempt = convertAttemptRow(row, await this.#ensureGroupId(row));
       attempts.push(attempt);
-      const { service, channel, is_reserved: isReserved } = row;
+      const { service, channel, is_reserved: reservesExternalId } = row;
       const { external_id, id: attempt_id } = attempt;
-      if (Number(isReserved)) reservations.push({ service, channel, external_id, attempt_id });
+      if (Number(reservesExternalId)) reservations.push({ service, channel, external_id, attempt_id });
     }
     const attemptsUpsert = jsonUpsertStatement(dialect, 'stored_attempts', ATTEMPT_COLUMNS, keyHashSql('id'));
     await execute(attemptsUpsert, [JSON.stringify(attempts)]);
@@ -128,28 +128,29 @@ class OldAttemptConverter {
   async #ensureGroupId(row: Row): Promise<number> {
     const values = ['service', 'client', 'channel', 'kind'].map((columnName) => String(row[columnName]));
     const groupKey = JSON.stringify(values);
-    const cachedGroupId = this.#groupIds.get(groupKey);
+    const cachedGroupId = this.#groupIdByKey.get(groupKey);
     if (cachedGroupId !== undefined) return cachedGroupId;
     const upsertSql = `INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?)
       ON CONFLICT (service, client, channel, kind) DO UPDATE SET kind = excluded.kind RETURNING id`;
     const [groupRow] = await this.database.execute(upsertSql, values);
     const groupId = Number(groupRow?.['id']);
-    this.#groupIds.set(groupKey, groupId);
+    this.#groupIdByKey.set(groupKey, groupId);
     return groupId;
   }
 }
 
-const IS_RESERVED_COLUMN = `EXISTS (SELECT 1 FROM reservations AS held WHERE held.service = attempts.service
+const IS_RESERVED_COLUMN_SQL = `EXISTS (SELECT 1 FROM reservations AS held WHERE held.service = attempts.service
   AND held.channel = attempts.channel AND held.external_id = attempts.external_id
   AND held.attempt_id = attempts.id) AS is_reserved`;
 
-const SELECT_NEXT_OLD_ATTEMPTS = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts WHERE seq > ? ORDER BY seq LIMIT ${ROWS_PER_BATCH}`;
-const SELECT_OLD_ATTEMPTS_COPIED_WHILE_OPEN = `SELECT attempts.*, ${IS_RESERVED_COLUMN} FROM attempts
+const SELECT_NEXT_OLD_ATTEMPTS = `SELECT attempts.*, ${IS_RESERVED_COLUMN_SQL} FROM attempts WHERE seq > ? ORDER BY seq LIMIT ${ROWS_PER_BATCH}`;
+const SELECT_OLD_ATTEMPTS_COPIED_WHILE_OPEN = `SELECT attempts.*, ${IS_RESERVED_COLUMN_SQL} FROM attempts
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${OPEN_ATTEMPT_CONDITION})`;
 
 /**
- * Statements of the final step: `lock` runs before the last rows are copied, `finish` afterwards. In PostgreSQL, queries
- * of gateways of the previous version wait for the locks of `lock`. Afterwards `attempts` is a view, so inserts fail.
+ * Statements of the final step: `lock` runs before the last rows are copied, `finish` afterwards. In PostgreSQL, `lock`
+ * blocks the queries of gateways of the previous version until the final step ends. Their inserts then fail, because
+ * `attempts` has become a view.
  */
 const FINAL_STEP_STATEMENTS_BY_DIALECT = {
   sqlite: { lock: [], finish: [] },
@@ -167,7 +168,7 @@ const FINAL_STEP_STATEMENTS_BY_DIALECT = {
  * final step copies the attempts that were added meanwhile, and those that may have changed after they were copied. It
  * then drops the old tables. Several instances can call this function at the same time.
  * @param completeMigration runs at the end of the final step. It must create the view `attempts`, the table
- *   `journal_state` and the functions of PostgreSQL, and mark the migration as applied.
+ *   `journal_state` and, in PostgreSQL, the journal's SQL functions. It must also mark the migration as applied.
  */
 export async function convertAttempts(
   database: MigrationDatabase,
@@ -179,7 +180,7 @@ export async function convertAttempts(
   const copyNextBatch = async (): Promise<boolean> => {
     const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
     const rows = await execute(SELECT_NEXT_OLD_ATTEMPTS, [Number(progress?.['copied_seq'])]);
-    if (rows.length > 0) await converter.convert(rows);
+    if (rows.length > 0) await converter.copyToNewTables(rows);
     const lastRow = rows.at(-1);
     if (lastRow) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(lastRow['seq'])]);
     return rows.length === ROWS_PER_BATCH;
@@ -194,8 +195,8 @@ export async function convertAttempts(
   await runStep(async () => {
     await executeAll(database, FINAL_STEP_STATEMENTS_BY_DIALECT[dialect].lock);
     while (await copyNextBatch());
-    const rowsCopiedWhileOpen = await execute(SELECT_OLD_ATTEMPTS_COPIED_WHILE_OPEN);
-    if (rowsCopiedWhileOpen.length > 0) await converter.convert(rowsCopiedWhileOpen);
+    const attemptsCopiedWhileOpen = await execute(SELECT_OLD_ATTEMPTS_COPIED_WHILE_OPEN);
+    if (attemptsCopiedWhileOpen.length > 0) await converter.copyToNewTables(attemptsCopiedWhileOpen);
     await executeAll(database, FINAL_STEP_STATEMENTS_BY_DIALECT[dialect].finish);
     for (const tableName of ['attempts', 'reservations', 'attempt_conversion'])
       await execute(`DROP TABLE ${tableName}`);

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { DEFAULT_TIME_LIMIT_MS } from './deadline';
 import type { Journal } from './journal';
-import { describeJournalError, journalErrorText, isPermanent } from './journal-error';
+import { classifyJournalError, journalErrorText, isPermanent } from './journal-error';
 import { JournalOpenError } from './journal-open-error';
 import { PostgresJournal } from './postgres/journal';
 import { SqliteJournal } from './sqlite/journal';
@@ -13,7 +13,7 @@ export const sqlitePathOf = (url: string): string | undefined =>
 
 /**
  * Opens the journal at `file:<path>` or `postgres://…`. Resolves even if PostgreSQL is unreachable: the gateway then
- * starts, and rejects creates until the journal is available.
+ * starts, and rejects creates and confirms until the journal is available.
  * @param timeLimitMs time limit in ms of the calls that a create or confirm waits for
  * @throws JournalOpenError if a SQLite file cannot be opened, or if PostgreSQL reports an error that lasts until an
  *   operator corrects it (see isPermanent)
@@ -29,7 +29,7 @@ export async function openJournal(
     // This query connects and applies pending migrations, so that the first create does not have to wait for them.
     await journal.ping();
   } catch (error) {
-    const fault = describeJournalError(error);
+    const fault = classifyJournalError(error);
     if (isPermanent(fault)) {
       await journal.close();
       throw new JournalOpenError(journalErrorText(fault), error);

@@ -5,8 +5,8 @@
 export const DEFAULT_TIME_LIMIT_MS = 400;
 
 /**
- * Returns the time limit in ms of calls on background connections: at least 1.5 s. No create or confirm waits for them.
- * Examples are lists, reads of changes and metrics.
+ * Returns the time limit in ms of calls on background connections, such as lists and reads of changes and metrics. It
+ * is at least 1.5 s, because no create or confirm waits for these calls.
  * @param timeLimitMs time limit of the calls that a create or confirm waits for
  */
 export const backgroundTimeLimitMs = (timeLimitMs: number): number => Math.max(timeLimitMs, 1_500);

@@ -24,7 +24,7 @@ export interface JournalFacts {
 }
 
 export interface PostgresFacts extends JournalFacts {
-  /** Whether the current user can write the journal or, if migrations are pending, apply them. */
+  /** Whether the database user can write the journal or, if migrations are pending, apply them. */
   isWritable: boolean;
   /** server_version_num of PostgreSQL; 160004 means 16.4. */
   serverVersionNumber: number;
@@ -43,18 +43,20 @@ export interface PostgresFacts extends JournalFacts {
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 
 /**
- * Returns the names of the server's weaknesses; an empty array if it has none. The gateway logs the names at start-up,
- * and `paygraph doctor` reports them as finding codes.
+ * Returns the codes of the server's weaknesses; an empty array if it has none. The gateway logs each code as `reason`
+ * at start-up, and `paygraph doctor` uses the same codes for its findings.
  */
 export function weaknessCodes(facts: PostgresFacts) {
-  const isFoundByCode = {
+  const hasWeaknessByCode = {
     journal_not_durable: !facts.isDurable,
     asynchronous_standby: facts.hasOnlyAsynchronousStandbys,
     failover_unnoticed: !facts.canNoticeFailover,
     no_notifications: facts.canListen === false,
     database_clock: Math.abs(facts.clockDifferenceMs) > MAX_CLOCK_DIFFERENCE_MS,
   };
-  return (Object.keys(isFoundByCode) as (keyof typeof isFoundByCode)[]).filter((code) => isFoundByCode[code]);
+  return (Object.keys(hasWeaknessByCode) as (keyof typeof hasWeaknessByCode)[]).filter(
+    (code) => hasWeaknessByCode[code],
+  );
 }
 
 type RunQuery = (sql: string) => Row[] | Promise<Row[]>;
@@ -92,7 +94,8 @@ export async function inspectSqlite(sqlitePath: string, busyTimeoutMs: number): 
 }
 
 /**
- * Reads the state of a journal in PostgreSQL. Rejects with the error of PostgreSQL or the network.
+ * Reads the state of a journal in PostgreSQL. Rejects with the error of PostgreSQL or the network; if no host is
+ * suitable (see PostgresHostChooser), with a ClassifiedError.
  * @param queryTimeoutMs time limit in ms of connecting, and of each query
  */
 export async function inspectPostgres(url: string, queryTimeoutMs: number): Promise<PostgresFacts> {

@@ -1,11 +1,11 @@
-import { followPastSucceededStatement, NOW_SQL_BY_DIALECT } from './change-tables';
+import { followSucceededStatement, NOW_SQL_BY_DIALECT } from './change-tables';
 import type { RunMigrationStep, MigrationDatabase } from './convert-attempts';
 
 /** Maximum age in ms of the transactions that the migration starts to follow. */
 const MAX_AGE_TO_FOLLOW_MS = 7 * 24 * 60 * 60 * 1000;
 /**
- * The last step reads again the outcomes that were recorded within this time, in ms, before the start of the migration.
- * Some of them may have been committed only after an earlier step had already read this period.
+ * Length in ms of the period before the start of the migration whose outcomes the last step reads again. Some of them
+ * may have been committed only after an earlier step had read this period.
  */
 const LAST_STEP_REREAD_PERIOD_MS = 10 * 60 * 1000;
 /** Maximum number of transactions in a step. The last step has no limit. */
@@ -31,9 +31,9 @@ export async function followRecentTransactions(
   runStep: RunMigrationStep,
   completeMigration: () => Promise<void>,
 ): Promise<void> {
-  const followSince = async (settledFrom: number, maxTransactions: number): Promise<number[]> => {
+  const followSettledSince = async (settledFrom: number, maxTransactions: number): Promise<number[]> => {
     for (const statement of SET_PLANNER_STATEMENTS_BY_DIALECT[dialect]) await execute(statement);
-    const rows = await execute(followPastSucceededStatement(dialect), [settledFrom, maxTransactions]);
+    const rows = await execute(followSucceededStatement(dialect), [settledFrom, maxTransactions]);
     return rows.map((row) => Number(row['created_at']));
   };
   const [row] = await execute(`SELECT ${NOW_SQL_BY_DIALECT[dialect]} AS now`);
@@ -41,13 +41,13 @@ export async function followRecentTransactions(
   let settledFrom = now - MAX_AGE_TO_FOLLOW_MS;
   for (let stepFollowedCount = MAX_TRANSACTIONS_PER_STEP; stepFollowedCount === MAX_TRANSACTIONS_PER_STEP;) {
     const stepSettledFrom = settledFrom;
-    const settledTimes = await runStep(() => followSince(stepSettledFrom, MAX_TRANSACTIONS_PER_STEP));
+    const settledTimes = await runStep(() => followSettledSince(stepSettledFrom, MAX_TRANSACTIONS_PER_STEP));
     if (!settledTimes) return;
     settledFrom = Math.max(settledFrom, ...settledTimes);
     stepFollowedCount = settledTimes.length;
   }
   await runStep(async () => {
-    await followSince(now - LAST_STEP_REREAD_PERIOD_MS, Number.MAX_SAFE_INTEGER);
+    await followSettledSince(now - LAST_STEP_REREAD_PERIOD_MS, Number.MAX_SAFE_INTEGER);
     await completeMigration();
   });
 }

@@ -1,7 +1,7 @@
 import { PositionExpired } from './changes';
 import { AttemptMissing } from './fence';
 import { JournalBusy, type Journal } from './journal';
-import { describeJournalError, type JournalErrorInfo } from './journal-error';
+import { classifyJournalError, type JournalErrorInfo } from './journal-error';
 
 /**
  * Called when a journal call has ended. `methodName`: the called method. `fault`: the error; null if the call
@@ -31,7 +31,7 @@ export const instrumentJournal = (
           onCallEnd(String(propertyName), fault, performance.now() - startedAt);
         result.then(
           () => reportEnd(null),
-          (error: unknown) => reportEnd(isRefusal(error) ? null : describeJournalError(error)),
+          (error: unknown) => reportEnd(isRefusal(error) ? null : classifyJournalError(error)),
         );
         return result;
       };

@@ -46,7 +46,7 @@ const MESSAGE_AND_CODES = {
 
 export type JournalErrorReason = keyof typeof MESSAGE_AND_CODES;
 
-/** Description of a journal error. It is safe to log: it contains no values of settings and no driver messages. */
+/** Classification of a journal error. It is safe to log: it contains no values of settings and no driver messages. */
 export interface JournalErrorInfo {
   reason: JournalErrorReason;
   /** Error code, such as a SQLSTATE, a system error code or a SQLite result code; null if the error has none. */
@@ -77,21 +77,23 @@ const MESSAGE_PATTERNS: readonly [RegExp, JournalErrorReason, message?: string][
 ];
 
 /**
- * Describes an error by the first DescribedError, TimeoutError or error code in its chain of causes. If the chain has
- * none of these, describes the error by the messages in the chain (see MESSAGE_PATTERNS).
+ * Classifies an error by the first ClassifiedError, TimeoutError or error code in its chain of causes. If the chain has
+ * none of these, classifies the error by the messages in the chain (see MESSAGE_PATTERNS).
  */
-export function describeJournalError(error: unknown): JournalErrorInfo {
+export function classifyJournalError(error: unknown): JournalErrorInfo {
   const chain = [...causeChain(error)];
-  for (const cause of chain) {
-    if (cause instanceof DescribedError) return cause.info;
-    const code = cause instanceof TimeoutError ? 'ETIMEDOUT' : cause.code;
+  for (const chainedError of chain) {
+    if (chainedError instanceof ClassifiedError) return chainedError.info;
+    const code = chainedError instanceof TimeoutError ? 'ETIMEDOUT' : chainedError.code;
     if (typeof code !== 'string' || !/^\w{2,60}$/.test(code)) continue;
     const reason = reasonOfCode(code);
     return { reason, code, message: MESSAGE_AND_CODES[reason][0] };
   }
   const errorMessages = chain.map(({ message }) => String(message));
-  const match = MESSAGE_PATTERNS.find(([pattern]) => errorMessages.some((message) => pattern.test(message)));
-  const [, reason, message] = match ?? [null, 'other' as const];
+  const matchingEntry = MESSAGE_PATTERNS.find(([pattern]) =>
+    errorMessages.some((message) => pattern.test(message)),
+  );
+  const [, reason, message] = matchingEntry ?? [null, 'other' as const];
   return { reason, code: null, message: message ?? MESSAGE_AND_CODES[reason][0] };
 }
 
@@ -102,8 +104,12 @@ interface ErrorLike {
 }
 
 function* causeChain(error: unknown): Generator<ErrorLike> {
-  for (let cause = error; typeof cause === 'object' && cause !== null; cause = (cause as ErrorLike).cause)
-    yield cause;
+  for (
+    let chainedError = error;
+    typeof chainedError === 'object' && chainedError !== null;
+    chainedError = (chainedError as ErrorLike).cause
+  )
+    yield chainedError;
 }
 
 function reasonOfCode(code: string): JournalErrorReason {
@@ -111,8 +117,8 @@ function reasonOfCode(code: string): JournalErrorReason {
   return REASON_BY_CODE.get(code) ?? (CONNECTION_EXCEPTION_PATTERN.test(code) ? 'connection_lost' : 'other');
 }
 
-/** A journal error whose description is already known. describeJournalError() returns this description. */
-export class DescribedError extends Error {
+/** A journal error whose description is already known. classifyJournalError() returns this description. */
+export class ClassifiedError extends Error {
   /**
    * SQLSTATE or other error code; undefined if there is none. The field has the same name in errors of drivers and of
    * the operating system.
@@ -121,18 +127,18 @@ export class DescribedError extends Error {
 
   constructor(readonly info: JournalErrorInfo) {
     super(info.message);
-    this.name = 'DescribedError';
+    this.name = 'ClassifiedError';
     this.code = info.code ?? undefined;
   }
 }
 
 /** Returns an error with the reason `other`. `message`: a sentence for operators, without a full stop. */
-export const unclassifiedError = (message: string): DescribedError =>
-  new DescribedError({ reason: 'other', code: null, message });
+export const otherReasonError = (message: string): ClassifiedError =>
+  new ClassifiedError({ reason: 'other', code: null, message });
 
 /** Returns the error for a PostgreSQL server that may lose commits (reason `not_durable`). */
-export const notDurableError = (): DescribedError =>
-  new DescribedError({ reason: 'not_durable', code: '01000', message: MESSAGE_AND_CODES.not_durable[0] });
+export const notDurableError = (): ClassifiedError =>
+  new ClassifiedError({ reason: 'not_durable', code: '01000', message: MESSAGE_AND_CODES.not_durable[0] });
 
 const PERMANENT_REASONS: ReadonlySet<JournalErrorReason> = new Set([
   'authentication_failed',
@@ -146,7 +152,7 @@ const PERMANENT_REASONS: ReadonlySet<JournalErrorReason> = new Set([
  */
 export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_REASONS.has(reason);
 
-/** Returns the message of an error with its code, for example `the disk is full (ENOSPC)`. */
+/** Returns the message of an error and, if it has one, its code: `PostgreSQL refuses connections (ECONNREFUSED)`. */
 export const journalErrorText = ({ message, code }: JournalErrorInfo): string =>
   code === null ? message : `${message} (${code})`;
 
@@ -164,8 +170,8 @@ const SQLITE_CODE_BY_NUMBER: Readonly<Record<number, string>> = {
 const SQLITE_CODES_TO_DIAGNOSE = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
 /**
- * Returns for an error of SQLite an error whose `code` is the name of SQLite's result code. If that is one of
- * SQLITE_CODES_TO_DIAGNOSE, and a check of the file system finds the cause, `code` is a system error code instead, such
+ * Converts an error of SQLite to an error whose `code` is the name of the result code, such as SQLITE_BUSY. If the name
+ * is in SQLITE_CODES_TO_DIAGNOSE, and a check of the file system finds the cause, `code` is a system error code, such
  * as EACCES or ENOSPC. Returns other errors unchanged.
  */
 export function diagnoseSqliteError(error: unknown, sqlitePath: string): unknown {
@@ -173,9 +179,9 @@ export function diagnoseSqliteError(error: unknown, sqlitePath: string): unknown
   if (errcode === undefined) return error;
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = SQLITE_CODE_BY_NUMBER[errcode & 0xff] ?? 'SQLITE_ERROR';
-  const isAmbiguous = SQLITE_CODES_TO_DIAGNOSE.has(sqliteCode);
+  const needsDiagnosis = SQLITE_CODES_TO_DIAGNOSE.has(sqliteCode);
   const diagnosedCode =
-    (isAmbiguous && (accessErrorCode(sqlitePath) ?? (isDiskFull(sqlitePath) && 'ENOSPC'))) || sqliteCode;
+    (needsDiagnosis && (accessErrorCode(sqlitePath) ?? (isDiskFull(sqlitePath) && 'ENOSPC'))) || sqliteCode;
   return Object.assign(new Error(message), { code: diagnosedCode });
 }
 

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../shared/clock';
 import {
-  describeJournalError,
+  classifyJournalError,
   isPermanent,
   type JournalErrorInfo,
   type JournalErrorReason,
@@ -28,7 +28,7 @@ const TRANSIENT_REASONS: ReadonlySet<JournalErrorReason> = new Set([
 
 interface JournalMonitorOptions {
   /** As Journal.checkWrite(): rejects if the journal cannot be written. */
-  checkWrite(fillerBytes: number): Promise<void>;
+  checkWrite(fillerSizeBytes: number): Promise<void>;
   clock: Pick<Clock, 'monotonic' | 'after'>;
   log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
 }
@@ -118,7 +118,7 @@ export class JournalMonitor {
       if (isLargeCheck) this.#lastLargeCheckAt = startedAt;
       this.#onWritable();
     } catch (error) {
-      const fault = describeJournalError(error);
+      const fault = classifyJournalError(error);
       const isTransient = TRANSIENT_REASONS.has(fault.reason);
       // If the journal is busy, a check may time out although attempts are being written: in SQLite, checks have low
       // priority.

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { accessErrorCode, describeJournalError, journalErrorText } from './journal-error';
+import { accessErrorCode, classifyJournalError, journalErrorText } from './journal-error';
 
 /** The journal cannot be opened. The message tells the operator why; for a wrong path, also what to correct. */
 export class JournalOpenError extends Error {
@@ -13,11 +13,14 @@ export class JournalOpenError extends Error {
 /** Returns an error with the reason why a SQLite file cannot be opened and, if its path is wrong, the remedy. */
 export const createFileOpenError = (sqlitePath: string, openError: unknown): JournalOpenError =>
   new JournalOpenError(
-    describePathError(sqlitePath) ?? `${sqlitePath}: ${journalErrorText(describeJournalError(openError))}`,
+    describePathError(sqlitePath) ?? `${sqlitePath}: ${journalErrorText(classifyJournalError(openError))}`,
     openError,
   );
 
-/** Returns why a file cannot be written, and what to do; undefined if path and access rights are not the reason. */
+/**
+ * Checks the path and the access rights of a file that must be writable. Returns what is wrong and what to do;
+ * undefined if the check finds nothing wrong.
+ */
 export function describePathError(filePath: string): string | undefined {
   const folder = path.dirname(filePath);
   const parentFolder = path.dirname(folder);

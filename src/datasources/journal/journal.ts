@@ -5,9 +5,9 @@
 
 import type { TransactionKind } from './attempt-kind';
 import type { ChangeJournal, ObservedState } from './changes';
-import type { ConfirmBeginResult, ConfirmClaim, ConfirmedInput, PaymentRef, ConfirmResult } from './confirms';
+import type { ConfirmBeginResult, ConfirmClaim, ConfirmedInput, EndedConfirm, PaymentRef } from './confirms';
 import type { FenceReason, FenceState } from './fence';
-import type { PurgeProgress, PurgeStep } from './purge-step';
+import type { PurgeStepResult, PurgeStep } from './purge-step';
 
 export type * from './confirms';
 export type * from './purge-step';
@@ -75,8 +75,8 @@ export interface NewAttempt extends AttemptKey {
 }
 
 /**
- * When a lookup of an attempt becomes due, claimDue() leaves the attempt to the instance `absence.observer` for this
- * time in ms. Afterwards, or if `absence.observer` is empty, any instance can claim the attempt.
+ * When a lookup of an attempt becomes due, claimDue() leaves the attempt to the instance `absence.observerId` for this
+ * time in ms. Afterwards, or if `absence.observerId` is empty, any instance can claim the attempt.
  */
 export const OBSERVER_EXCLUSIVE_CLAIM_MS = 5000;
 
@@ -84,13 +84,13 @@ export const OBSERVER_EXCLUSIVE_CLAIM_MS = 5000;
 export interface AbsenceEvidence {
   /** Number of lookups that did not find the transaction. Failed and inconclusive lookups are not counted. */
   lookupCount: number;
-  /** Sum of the capped intervals in ms between these lookups. Excludes intervals between lookups of two instances. */
+  /** Sum of the intervals between these lookups in ms, each up to a cap; without those between two instances. */
   spanMs: number;
   /** Id of the instance that made the last of these lookups and measures the time since; empty if there are none. */
-  observer: string;
+  observerId: string;
 }
 
-export const NO_ABSENCE_EVIDENCE: AbsenceEvidence = { lookupCount: 0, spanMs: 0, observer: '' };
+export const NO_ABSENCE_EVIDENCE: AbsenceEvidence = { lookupCount: 0, spanMs: 0, observerId: '' };
 
 /** The stored fields of a new attempt. `reservesExternalId` and `fenceSince` only control the insert. */
 export type AttemptFields = Omit<NewAttempt, 'reservesExternalId' | 'fenceSince'>;
@@ -217,8 +217,8 @@ export interface Journal extends ChangeJournal {
   hasRival(attempt: AttemptFields): Promise<boolean>;
   /**
    * Returns the id of a transaction with the channel and kind of `attempt` that certainly exists at the service; null
-   * if the journal has none. Prefers transactions of the same client. If the service does not show even this one, a
-   * lookup for another transaction that finds nothing does not prove that the other one is absent.
+   * if the journal has none. Prefers transactions of the same client. Recovery looks this transaction up as a canary:
+   * if the service does not show it, lookups cannot prove that another transaction is absent.
    */
   findSucceededOnChannel(attempt: AttemptFields): Promise<string | null>;
   /**
@@ -238,7 +238,7 @@ export interface Journal extends ChangeJournal {
   /** Claims a payment for a confirm. Returns null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
   /** Records the result of a confirm and releases its claim, atomically. Idempotent. */
-  endConfirm(confirmId: string, result: ConfirmResult): Promise<void>;
+  endConfirm(confirmId: string, result: EndedConfirm): Promise<void>;
   /** Returns the hashes of the inputs with which a payment was confirmed. The inputs themselves are not stored. */
   confirmedInputs(paymentRef: PaymentRef): Promise<ConfirmedInput[]>;
   /** Returns the attempt with this id; null if there is none. */
@@ -250,13 +250,13 @@ export interface Journal extends ChangeJournal {
   /** Counts attempts with an unknown outcome, of all clients. Returns one entry per kind of attempt. */
   countUnknown(serviceName: string): Promise<UnknownOutcomeCount[]>;
   /** Runs a step of the purge, which never deletes open attempts. Returns null if another instance is purging. */
-  purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
+  purgeStep(step: PurgeStep): Promise<PurgeStepResult | null>;
   /**
    * Writes a test row as durably as an attempt. Rejects if attempts cannot be written.
-   * @param fillerBytes size of a filler in the row. Only a large row detects a full disk: a small row may still fit.
+   * @param fillerSizeBytes size in bytes of a filler in the row: a small row may still fit on a full disk
    */
-  checkWrite(fillerBytes: number): Promise<void>;
-  /** Reads the fence and the last sequence. In PostgreSQL, first raises the fence after a failover or a restore. */
+  checkWrite(fillerSizeBytes: number): Promise<void>;
+  /** Reads the fence and last sequence number. After a failover or restore of PostgreSQL, raises the fence first. */
   readFenceState(): Promise<FenceState>;
   /** Raises the fence (see Fence) for this reason; lowers it if `reason` is null. */
   setFence(reason: FenceReason | null): Promise<void>;

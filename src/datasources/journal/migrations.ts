@@ -11,8 +11,8 @@ import { HOLDS_EXTERNAL_ID_CONDITION, OPEN_ATTEMPT_CONDITION } from './rows';
 import type { Dialect } from './stored-values';
 
 /**
- * Statements that create tables whose form has not changed since before the first release. They are run only for a new
- * journal: a journal from before the first release already has these tables.
+ * Statements for a new journal only. They create the tables that older journals, even those from before the first
+ * release, already have in the same form.
  */
 const CREATE_FIRST_TABLES = [
   `CREATE TABLE confirms (
@@ -63,8 +63,8 @@ const CREATE_FIRST_TABLES = [
 
 /**
  * The table journal_state has one row. `identity` identifies the database or SQLite file in which the journal was last
- * used. `fence_since` is 0 and `fence_reason` is empty if no fence was raised or an operator lowered it. A fence that has
- * ended by itself (see Fence) stays recorded.
+ * used. `fence_since` is 0 and `fence_reason` is empty if no fence was raised or an operator lowered it. A fence that
+ * has ended by itself (see Fence) stays recorded.
  */
 const CREATE_JOURNAL_STATE = `CREATE TABLE journal_state (
        id INTEGER PRIMARY KEY,
@@ -77,9 +77,10 @@ const insertJournalStateStatement = (dialect: Dialect): string =>
   `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${INITIAL_IDENTITY_SQL_BY_DIALECT[dialect]}, 0, '')`;
 
 /**
- * The function journal_identity() returns the identity of the database: `server/timeline/table`. The timeline changes
- * when a standby is promoted or an archive recovery ends. `table` is the id of the table stored_attempts, which changes
- * when a dump is restored. Server and timeline are empty if they cannot be read.
+ * The function journal_identity() returns the identity of the database: `server/timeline/table`. `server` is
+ * PostgreSQL's system identifier. `timeline` changes when a standby is promoted or an archive recovery ends. `table` is
+ * the OID of the table stored_attempts, which changes when a dump is restored. `server` and `timeline` are empty if
+ * they cannot be read.
  */
 const CREATE_IDENTITY_FUNCTION = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
      BEGIN
@@ -137,20 +138,25 @@ const POSTGRES_ONLY_SCHEMA_STATEMENTS = [
 ];
 
 /** Last migration before the first release. A journal without it has no tables yet. */
-const FIRST_TABLES_MIGRATION = '0009-write-checks';
-const ATTEMPTS_MIGRATION = '0010-stored-attempts';
-const CHANGES_MIGRATION = '0011-changes';
-const FOLLOWED_MIGRATION = '0012-followed-transactions';
+const FIRST_TABLES_MIGRATION_NAME = '0009-write-checks';
+const ATTEMPTS_MIGRATION_NAME = '0010-stored-attempts';
+const CHANGES_MIGRATION_NAME = '0011-changes';
+const FOLLOWED_MIGRATION_NAME = '0012-followed-transactions';
 
 /** Names of the migrations, in the order in which they are applied. */
-const MIGRATION_NAMES = [FIRST_TABLES_MIGRATION, ATTEMPTS_MIGRATION, CHANGES_MIGRATION, FOLLOWED_MIGRATION];
+const MIGRATION_NAMES = [
+  FIRST_TABLES_MIGRATION_NAME,
+  ATTEMPTS_MIGRATION_NAME,
+  CHANGES_MIGRATION_NAME,
+  FOLLOWED_MIGRATION_NAME,
+];
 
 /** Compares a journal's applied migrations with those of this version. */
 export function compareMigrations(appliedNames: readonly string[]) {
   return {
     pendingMigrations: MIGRATION_NAMES.filter((name) => !appliedNames.includes(name)),
     /** Migrations that a newer version of the gateway applied. */
-    unknownMigrations: appliedNames.filter((name) => name > FOLLOWED_MIGRATION),
+    unknownMigrations: appliedNames.filter((name) => name > FOLLOWED_MIGRATION_NAME),
   };
 }
 
@@ -183,7 +189,7 @@ export async function migrate(database: MigrationDatabase): Promise<void> {
   ];
   const pendingMigrations = await runInTransaction(async () => {
     const pendingNames = await readPendingMigrations(database);
-    if (!pendingNames.includes(FIRST_TABLES_MIGRATION)) return pendingNames;
+    if (!pendingNames.includes(FIRST_TABLES_MIGRATION_NAME)) return pendingNames;
     await executeAll(database, [
       ...CREATE_FIRST_TABLES,
       ...createAttemptTablesStatements(dialect),
@@ -193,18 +199,18 @@ export async function migrate(database: MigrationDatabase): Promise<void> {
     await markApplied(pendingNames);
     return [];
   });
-  if (pendingMigrations.includes(ATTEMPTS_MIGRATION))
-    await convertAttempts(database, createStepRunner(ATTEMPTS_MIGRATION), async () => {
+  if (pendingMigrations.includes(ATTEMPTS_MIGRATION_NAME))
+    await convertAttempts(database, createStepRunner(ATTEMPTS_MIGRATION_NAME), async () => {
       await executeAll(database, viewAndStateStatements);
-      await markApplied([ATTEMPTS_MIGRATION]);
+      await markApplied([ATTEMPTS_MIGRATION_NAME]);
     });
-  if (pendingMigrations.includes(CHANGES_MIGRATION))
-    await createStepRunner(CHANGES_MIGRATION)(async () => {
+  if (pendingMigrations.includes(CHANGES_MIGRATION_NAME))
+    await createStepRunner(CHANGES_MIGRATION_NAME)(async () => {
       await executeAll(database, createChangeTablesStatements(dialect));
-      await markApplied([CHANGES_MIGRATION]);
+      await markApplied([CHANGES_MIGRATION_NAME]);
     });
-  if (pendingMigrations.includes(FOLLOWED_MIGRATION))
-    await followRecentTransactions(database, createStepRunner(FOLLOWED_MIGRATION), () =>
-      markApplied([FOLLOWED_MIGRATION]),
+  if (pendingMigrations.includes(FOLLOWED_MIGRATION_NAME))
+    await followRecentTransactions(database, createStepRunner(FOLLOWED_MIGRATION_NAME), () =>
+      markApplied([FOLLOWED_MIGRATION_NAME]),
     );
 }

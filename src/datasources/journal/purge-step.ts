@@ -13,16 +13,17 @@ export interface PurgeStep {
   target: PurgeTarget;
   /**
    * Rows whose time is before this have expired. The time is `settledAt` for `attempts`, `confirmedAt` for `confirmed`,
-   * `recordedAt` for `changes`, and `succeededAt` (see FollowedTransaction) for `followed`. Unused for `reservations`.
+   * `recordedAt` for `changes`, and `createSucceededAt` (see FollowedTransaction) for `followed`. Unused for
+   * `reservations`.
    */
   expiredBefore: number;
   /** Maximum number of rows to examine. */
-  limit: number;
-  /** `endPosition` of the previous step's PurgeProgress; null for the first step. */
+  maxExaminedCount: number;
+  /** `endPosition` of the previous step's PurgeStepResult; null for the first step. */
   after: string | null;
 }
 
-export interface PurgeProgress {
+export interface PurgeStepResult {
   /** Number of deleted rows, without the reserved external ids of deleted attempts. */
   deletedCount: number;
   /** Position where this step ended, for `after` of the next PurgeStep. Null if the target needs no further step. */

@@ -45,7 +45,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
   absence: {
     lookupCount: Number(row['absent_lookups']),
     spanMs: Number(row['absent_ms']),
-    observer: String(row['absent_observer']),
+    observerId: String(row['absent_observer']),
   },
 });
 
@@ -109,11 +109,11 @@ export const OPEN_ATTEMPT_CONDITION = "state IN ('p', 'u')";
 /** Condition for attempts that may have created a transaction and therefore keep their reserved external id. */
 export const HOLDS_EXTERNAL_ID_CONDITION = "state IN ('p', 's', 'u')";
 
-/** Returns the condition that a column (`column`) has a given attempt id. SQL parameters: idValues(id). */
+/** Returns the condition that a column (`column`) has a given attempt id. SQL parameters: idConditionValues(id). */
 export const idCondition = (column: string): string => `${keyHashSql(column)} = ? AND ${column} = ?`;
 
 /** Returns the parameters of idCondition(): the hash of the idempotency key, and the id. */
-export const idValues = (id: string): [Uint8Array, Uint8Array] => {
+export const idConditionValues = (id: string): [Uint8Array, Uint8Array] => {
   const idBytes = attemptIdBytes(id);
   return [idBytes.subarray(0, KEY_HASH_BYTES), idBytes];
 };

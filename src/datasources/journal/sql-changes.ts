@@ -1,8 +1,8 @@
 import {
   comparePositions,
-  isEpochOfOtherDatabase,
+  hasJournalMoved,
   lastExaminedPosition,
-  newestChangeStatement,
+  newestPositionStatement,
   lastPurgedPosition,
   changeBatchFromRows,
   readChangesStatement,
@@ -14,7 +14,7 @@ import {
   type ChangeJournal,
   type ChangePosition,
   type ChangeRange,
-  type FollowedClaim,
+  type FollowLookupClaim,
   type FollowedCounts,
   type FollowedTransaction,
   type NextLookup,
@@ -87,10 +87,10 @@ const countFollowedStatement = (dialect: Dialect): string =>
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${SERVICE_CONDITION}`;
 
 /**
- * If some changes are not readable, and the horizon has not moved for longer than this, in ms, readChanges() calls
- * readWritersHorizon().
+ * Maximum time in ms for which the horizon may stay the same while some changes are not readable. Afterwards,
+ * readChanges() calls readWritersHorizon().
  */
-const MAX_HORIZON_DELAY_MS = 50;
+const HORIZON_STUCK_AFTER_MS = 50;
 
 /**
  * The methods for the record of changes (see changes.ts) that are the same in PostgreSQL and SQLite. Reads return only
@@ -113,7 +113,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
    * Reads over separate connections, so that creates are not delayed.
    * @param deadlineMs end of the time limit, by `monotonicMs`; SQLite ignores it
    */
-  protected abstract readInBackground(text: string, values: SqlValue[], deadlineMs?: number): Promise<Row[]>;
+  protected abstract readSeparately(text: string, values: SqlValue[], deadlineMs?: number): Promise<Row[]>;
   /** Runs a statement that writes. Does not wait until the write is durable. */
   protected abstract writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]>;
   /** Resolves when everything that was committed before the call is durable. */
@@ -121,20 +121,20 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   /** Begins a new epoch (see ChangePosition) if the journal has moved to another database. */
   protected abstract raiseEpochIfJournalMoved(): Promise<void>;
   /**
-   * Returns a horizon like #lastHorizon. Database transactions that write no changes cannot hold it back. 0 if it cannot
-   * be determined. See READ_WRITERS_HORIZON in postgres/change-statements.ts. SQLite does not have this method, because
-   * there each committed change is readable immediately.
+   * Returns a horizon (see #lastHorizon) that does not depend on database transactions that write no changes; 0 if it
+   * cannot be determined. See READ_WRITERS_HORIZON in postgres/change-statements.ts. SQLite does not have this method,
+   * because there each committed change is readable immediately.
    */
   protected readWritersHorizon?(): Promise<number>;
 
   async mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]> {
     const hashes = transactionIds.map(shortHash);
-    const rows = await this.readInBackground(followedHashesStatement(this.dialect), [JSON.stringify(hashes)]);
+    const rows = await this.readSeparately(followedHashesStatement(this.dialect), [JSON.stringify(hashes)]);
     const followedHashes = new Set(rows.map((row) => row['transaction_hash']));
     return hashes.map((hash) => followedHashes.has(hash));
   }
 
-  async claimFollowed(claim: FollowedClaim): Promise<FollowedTransaction[]> {
+  async claimFollowed(claim: FollowLookupClaim): Promise<FollowedTransaction[]> {
     const { service, now, youngIfChangedAfter, youngLimit, limit, leaseUntil } = claim;
     const youngParameters = [now, service, limit, youngIfChangedAfter, youngLimit, now];
     const values = [...youngParameters, now, service, limit, leaseUntil];
@@ -143,26 +143,32 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   async scheduleFollowed(nextLookups: readonly NextLookup[]): Promise<void> {
-    const tuples = nextLookups.map((lookup) => [
+    const lookupTuples = nextLookups.map((lookup) => [
       lookup.followedId,
       lookup.nextLookupAt,
       lookup.failures,
       lookup.changedAt,
     ]);
-    await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(tuples)]);
+    await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(lookupTuples)]);
   }
 
   async countFollowed(serviceName: string): Promise<FollowedCounts> {
-    const [row = {}] = await this.readInBackground(countFollowedStatement(this.dialect), [serviceName]);
-    const due = Number(row['due']);
-    return { followed: Number(row['followed']), due, oldestDueAt: due > 0 ? Number(row['oldest']) : null };
+    const [row = {}] = await this.readSeparately(countFollowedStatement(this.dialect), [serviceName]);
+    const dueCount = Number(row['due']);
+    return {
+      followed: Number(row['followed']),
+      due: dueCount,
+      oldestDueAt: dueCount > 0 ? Number(row['oldest']) : null,
+    };
   }
 
   async readChanges(range: ChangeRange): Promise<ChangeBatch> {
-    let [firstRow = {}, ...otherRows] = await this.#readInEpoch(readChangesStatement(this.dialect, range));
+    let [firstRow = {}, ...otherRows] = await this.#readInCurrentEpoch(
+      readChangesStatement(this.dialect, range),
+    );
     if (this.readWritersHorizon && this.#isHorizonStuck(firstRow)) {
       const writersHorizon = await this.readWritersHorizon();
-      [firstRow = {}, ...otherRows] = await this.#readInEpoch(
+      [firstRow = {}, ...otherRows] = await this.#readInCurrentEpoch(
         readChangesStatement(this.dialect, range, writersHorizon),
       );
     }
@@ -174,30 +180,30 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
 
   async newestChange(serviceName: string, channel: string): Promise<ChangePosition> {
     const writersHorizon = (await this.readWritersHorizon?.()) ?? 0;
-    const [row = {}] = await this.#readInEpoch(
-      newestChangeStatement(this.dialect, [serviceName, channel], writersHorizon),
+    const [row = {}] = await this.#readInCurrentEpoch(
+      newestPositionStatement(this.dialect, [serviceName, channel], writersHorizon),
     );
     const newestPosition = lastExaminedPosition(row);
     await this.#ensureDurable(newestPosition);
     return newestPosition ?? lastPurgedPosition(row);
   }
 
-  async #readInEpoch({ text, values }: SqlWithValues): Promise<Row[]> {
-    const rows = await this.readInBackground(text, values);
-    if (!isEpochOfOtherDatabase(rows[0])) return rows;
+  async #readInCurrentEpoch({ text, values }: SqlWithValues): Promise<Row[]> {
+    const rows = await this.readSeparately(text, values);
+    if (!hasJournalMoved(rows[0])) return rows;
     await this.raiseEpochIfJournalMoved();
-    return this.readInBackground(text, values);
+    return this.readSeparately(text, values);
   }
 
   /**
    * Whether some changes are not readable yet, and the horizon (see #lastHorizon) has been the same for more than
-   * MAX_HORIZON_DELAY_MS. If so, readChanges() reads again, with the horizon of readWritersHorizon().
+   * HORIZON_STUCK_AFTER_MS. If so, readChanges() reads again, with the horizon of readWritersHorizon().
    */
   #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();
     if (horizon !== this.#lastHorizon.horizon) this.#lastHorizon = { horizon, since: now };
-    return row['has_unreadable'] === true && now - this.#lastHorizon.since > MAX_HORIZON_DELAY_MS;
+    return row['has_unreadable'] === true && now - this.#lastHorizon.since > HORIZON_STUCK_AFTER_MS;
   }
 
   async #ensureDurable(position: ChangePosition | null): Promise<void> {
@@ -214,7 +220,7 @@ const followedFromRow = (row: Row): FollowedTransaction => ({
   transactionId: String(row['transaction_id']),
   status: textOrNull(row['status']),
   state: textOrNull(row['state']),
-  succeededAt: Number(row['created_at']),
+  createSucceededAt: Number(row['created_at']),
   changedAt: Number(row['changed_at']),
   failures: Number(row['failures']),
 });

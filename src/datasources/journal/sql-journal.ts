@@ -16,7 +16,7 @@ import {
   type AttemptClaim,
   type ConfirmBeginResult,
   type ConfirmClaim,
-  type ConfirmResult,
+  type EndedConfirm,
   type ConfirmedInput,
   type PaymentRef,
   type CreatorAndKind,
@@ -33,7 +33,7 @@ import {
   OPEN_ATTEMPT_CONDITION,
   attemptFromRow,
   idCondition,
-  idValues,
+  idConditionValues,
   type Row,
   type SqlValue,
 } from './rows';
@@ -67,7 +67,7 @@ const SELECT_ANY_TRANSACTION_ID_ON_CHANNEL = `SELECT transaction_id FROM attempt
       WHERE channel = ? AND service = ? AND kind = ?) AS others
      WHERE id IS NOT NULL LIMIT 1)) AS id) AS newest)`;
 
-/** If `suspect_hashes` is longer than this (55 hashes), it becomes `unknown` when another hash is added. */
+/** If `suspect_hashes` is longer than this, it becomes `unknown` when a hash is added: it has at most 55 hashes. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
 /**
@@ -87,7 +87,7 @@ const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, i
     WHERE ${leaseEndedCondition('confirms.lease_until')} RETURNING suspect, suspect_hashes`;
 
 /** For each outcome of a confirm, the statement that records it and releases the claim. Parameter: id of the claim. */
-export const END_CONFIRM_BY_OUTCOME: Record<ConfirmResult['outcome'], string> = {
+export const END_CONFIRM_BY_OUTCOME: Record<EndedConfirm['outcome'], string> = {
   known: 'DELETE FROM confirms WHERE id = ?',
   unknown: 'UPDATE confirms SET lease_until = 0 WHERE id = ?',
   not_carried_out: "UPDATE confirms SET lease_until = 0, input_hash = '' WHERE id = ?",
@@ -96,8 +96,8 @@ export const END_CONFIRM_BY_OUTCOME: Record<ConfirmResult['outcome'], string> = 
 /** The methods of the journal that are the same in PostgreSQL and SQLite. */
 export abstract class SqlJournal extends SqlChanges implements Partial<Journal> {
   /**
-   * Keys (see attemptGroupKey) of attempt groups that existed when they were added. An insert need not first create
-   * such a group. If a failover of PostgreSQL loses one, insertAttempt() creates it again.
+   * Cache of the keys (see attemptGroupKey) of existing attempt groups. An insert does not create a cached group first.
+   * If a failover of PostgreSQL has lost a cached group, insertAttempt() creates it again.
    */
   protected readonly knownGroupKeys = lazyLruCache<string, true>(MAX_KNOWN_ATTEMPT_GROUPS);
   readonly #listBulkhead;
@@ -117,14 +117,14 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
    * element is [channel, transaction id, its hash, external id, its hash]. An id is given by the hexadecimal digits of
    * its stored bytes. A missing id or hash is null.
    */
-  protected abstract readonly findCreatedStatement: string;
+  protected abstract readonly creatingAttemptsStatement: string;
 
   protected abstract read(text: string, ...values: SqlValue[]): Promise<Row[]>;
   protected abstract write(text: string, ...values: SqlValue[]): Promise<Row[]>;
 
   /** For operators: yields pages of attempts of all clients. Rejects with JournalUnavailable on failure. */
   attemptPagesByStart(query: AttemptsByStartQuery): AsyncGenerator<Attempt[], void> {
-    return readAttemptPages(this.dialect, (text, values) => this.readInBackground(text, values), query);
+    return readAttemptPages(this.dialect, (text, values) => this.readSeparately(text, values), query);
   }
 
   async find(attemptKey: AttemptKey): Promise<Attempt | null> {
@@ -132,7 +132,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
   }
 
   async findById(serviceName: string, attemptId: string): Promise<Attempt | null> {
-    return firstAttempt(await this.read(FIND_BY_ID, ...idValues(attemptId), serviceName));
+    return firstAttempt(await this.read(FIND_BY_ID, ...idConditionValues(attemptId), serviceName));
   }
 
   async findByTransaction(
@@ -155,7 +155,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
       ...toHexAndHash(externalId),
     ]);
     const values = [service, client, kind, JSON.stringify(refTuples)];
-    const rows = await this.read(this.findCreatedStatement, ...values);
+    const rows = await this.read(this.creatingAttemptsStatement, ...values);
     const attemptByRefIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
     return refs.map((_, index) => attemptByRefIndex.get(index) ?? null);
   }
@@ -178,7 +178,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     const { text, values } = listAttemptsStatement(query, DIALECTS[this.dialect].attemptsFromItem);
     const deadlineMs = monotonicMs() + backgroundTimeLimitMs(this.timeLimitMs);
     try {
-      const rows = await this.#listBulkhead.execute(() => this.readInBackground(text, values, deadlineMs));
+      const rows = await this.#listBulkhead.execute(() => this.readSeparately(text, values, deadlineMs));
       return rows.map(attemptFromRow);
     } catch (error) {
       throw error instanceof BulkheadRejectedError ? new JournalBusy(error) : error;
@@ -186,14 +186,14 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
   }
 
   async findAny(serviceName: string, idOrKey: string): Promise<Attempt | null> {
-    const [rowById] = await this.readInBackground(FIND_BY_ID, [...idValues(idOrKey), serviceName]);
+    const [rowById] = await this.readSeparately(FIND_BY_ID, [...idConditionValues(idOrKey), serviceName]);
     if (rowById) return attemptFromRow(rowById);
     const text = 'SELECT DISTINCT client FROM attempt_groups WHERE service = ?';
-    const clientRows = await this.readInBackground(text, [serviceName]);
+    const clientRows = await this.readSeparately(text, [serviceName]);
     const rows: Row[] = [];
     for (const { client } of clientRows) {
       const hash = keyHash({ service: serviceName, client: String(client), key: idOrKey });
-      rows.push(...(await this.readInBackground(FIND_BY_KEY, [hash])));
+      rows.push(...(await this.readSeparately(FIND_BY_KEY, [hash])));
       if (rows.length > 1) return null;
     }
     return firstAttempt(rows);
@@ -203,12 +203,12 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     // MATERIALIZED makes the planner select the unknown attempts first, by their index, and sort only these.
     const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${UNKNOWN_OUTCOME_OF_SERVICE_CONDITION})
       SELECT * FROM unknown ORDER BY seq LIMIT ?`;
-    return (await this.readInBackground(text, [serviceName, limit])).map(attemptFromRow);
+    return (await this.readSeparately(text, [serviceName, limit])).map(attemptFromRow);
   }
 
   async countUnknown(serviceName: string): Promise<UnknownOutcomeCount[]> {
     const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts WHERE ${UNKNOWN_OUTCOME_OF_SERVICE_CONDITION} GROUP BY kind`;
-    const rows = await this.readInBackground(text, [serviceName]);
+    const rows = await this.readSeparately(text, [serviceName]);
     return TRANSACTION_KINDS.map((kind) => {
       const { count = 0, oldest }: Row = rows.find((row) => row['kind'] === kind) ?? {};
       return { kind, count: Number(count), oldestStartedAt: oldest === undefined ? null : Number(oldest) };
@@ -221,18 +221,18 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     const inIds = inClause(`SELECT value ->> 0 FROM ${jsonElements}`);
     const idsJson = JSON.stringify(ids.map((id) => [id]));
     // Locked rows are skipped: their outcomes are being recorded, so their leases are not needed any more.
-    const attemptSql = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashSql('id')} IN (
+    const attemptsSql = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashSql('id')} IN (
       SELECT ${keyHashSql('id')} FROM stored_attempts WHERE owner = ? AND ${OPEN_ATTEMPT_CONDITION} AND state = 'p'
         AND ${STORED_TEXT_SQL_BY_DIALECT[dialect]('id')} ${inIds} ${skipLockedClause})`;
-    const confirmSql = `UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0 AND id ${inIds}`;
+    const confirmsSql = `UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0 AND id ${inIds}`;
     const values = [leaseUntil, owner, idsJson];
-    await Promise.all([this.write(attemptSql, ...values), this.write(confirmSql, ...values)]);
+    await Promise.all([this.write(attemptsSql, ...values), this.write(confirmsSql, ...values)]);
   }
 
   async claim(attemptId: string, { owner, now, leaseUntil }: AttemptClaim): Promise<Attempt | null> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ?
       WHERE ${idCondition('id')} AND ${CLAIMABLE_CONDITION} RETURNING ${ATTEMPT_SELECT_LIST_BY_DIALECT[this.dialect]}`;
-    return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(attemptId), now));
+    return firstAttempt(await this.write(text, owner, leaseUntil, ...idConditionValues(attemptId), now));
   }
 
   async claimDue({ service, owner, now, leaseUntil }: AttemptClaim, limit: number): Promise<Attempt[]> {
@@ -251,7 +251,7 @@ export abstract class SqlJournal extends SqlChanges implements Partial<Journal> 
     const [row] = await this.write(BEGIN_CONFIRM, ...values);
     if (!row) return null;
     const unresolvedInputHashes = String(row['suspect_hashes']).split(' ').filter(Boolean);
-    return { isPreviousOutcomeUnknown: Number(row['suspect']) === 1, unresolvedInputHashes };
+    return { isEarlierOutcomeUnknown: Number(row['suspect']) === 1, unresolvedInputHashes };
   }
 
   async confirmedInputs({ service, channel, transactionId }: PaymentRef): Promise<ConfirmedInput[]> {

@@ -58,8 +58,8 @@ export const toJsonValue = <T>(value: T): T | string =>
 
 /** Returns the hash of service, client and idempotency key in hexadecimal digits. In practice, it is unique. */
 function keyHashDigits({ service, client, key }: AttemptKey): string {
-  const scopeHash = Buffer.from(sha256Hex(service) + sha256Hex(client), 'hex');
-  return sha256Hex(Buffer.concat([scopeHash, Buffer.from(key)])).slice(0, KEY_HASH_BYTES * 2);
+  const serviceAndClientHashes = Buffer.from(sha256Hex(service) + sha256Hex(client), 'hex');
+  return sha256Hex(Buffer.concat([serviceAndClientHashes, Buffer.from(key)])).slice(0, KEY_HASH_BYTES * 2);
 }
 
 /** Returns the bytes of the hash that identifies an idempotency key of a client. */

@@ -9,7 +9,7 @@ import {
   outcomeOfFailure,
   type ExpectedFields,
   type MutationOutcome,
-  type NotFoundResponse,
+  type NotFoundCriteria,
 } from './mapping/responses';
 import type { BulkheadName } from './http/resilience';
 import { LookupRetrier } from './http/retry-budget';
@@ -19,7 +19,7 @@ import {
   classifyError,
   classifyStatus,
   type RequestObserver,
-  type ClassifiedRequest,
+  type RequestResult,
 } from './request-observer';
 import type { RawResponse } from './http/http-exchange';
 import { dateHeaderMs, type ApiCall, type SendOptions, type ServiceTransport } from './http/transport';
@@ -60,11 +60,12 @@ export interface BulkheadSlots {
   hasFreeSlot(callerId: string): boolean;
   /**
    * Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if no slot becomes free in time, the queue is full, or
-   * a circuit breaker is half open. If a circuit breaker is open, reserve() succeeds, but the send fails.
+   * a circuit breaker is half open. While a circuit breaker is open, reserve() succeeds, but the send then fails or is
+   * the probe.
    */
   reserve(channel: string, callerId: string): Promise<ReservedSlot>;
   /** Lower bound of the service's current time in ms since 1970; null if unknown. */
-  serviceNow(): number | null;
+  serviceTimeLowerBound(): number | null;
 }
 
 export interface PostOptions {
@@ -83,7 +84,7 @@ export class ServiceClient {
 
   constructor(
     private readonly transport: ServiceTransport,
-    private readonly notFoundResponse: NotFoundResponse,
+    private readonly notFoundCriteria: NotFoundCriteria,
     /** Returns the gateway's own secrets, which are redacted in responses. */
     private readonly getGatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isCallbackToken'>,
     private readonly observer: RequestObserver,
@@ -99,10 +100,10 @@ export class ServiceClient {
       const json = readLookupResponse(
         rawResponse,
         { ...lookupKey, ...this.getGatewaySecrets() },
-        this.notFoundResponse.status,
+        this.notFoundCriteria.status,
       );
       if (json) this.transport.recordDateHeader(rawResponse);
-      const isFromService = json !== null || isNotFoundFromService(rawResponse, this.notFoundResponse);
+      const isFromService = json !== null || isNotFoundFromService(rawResponse, this.notFoundCriteria);
       return { transaction: json, isFromService, dateHeaderMs: dateHeaderMs(rawResponse) };
     };
     return this.#lookupRetrier.run(this.transport.timeoutMs, (timeoutMs) =>
@@ -138,7 +139,7 @@ export class ServiceClient {
     const { transport, runtime } = this;
     return {
       hasFreeSlot: (callerId) => transport.policy.hasFreeSlot(bulkheadName, callerId),
-      serviceNow: () => transport.serviceNow() ?? null,
+      serviceTimeLowerBound: () => transport.serviceTimeLowerBound() ?? null,
       reserve: async (channel, callerId) => {
         const startedAt = runtime.monotonic();
         try {
@@ -155,7 +156,7 @@ export class ServiceClient {
     const startedAt = this.runtime.monotonic();
     return this.transport.send(call, options).then(
       (rawResponse) => {
-        this.#report(call, startedAt, classifyStatus(rawResponse.status, this.notFoundResponse.status));
+        this.#report(call, startedAt, classifyStatus(rawResponse.status, this.notFoundCriteria.status));
         return rawResponse;
       },
       (sendError: unknown) => {
@@ -165,13 +166,13 @@ export class ServiceClient {
     );
   }
 
-  #report(call: ApiCall, startedAt: number, { resultLabel, ...logFields }: ClassifiedRequest): void {
+  #report(call: ApiCall, startedAt: number, { resultLabel, ...logFields }: RequestResult): void {
     const durationMs = this.runtime.monotonic() - startedAt;
     const methodAndPath = `${'queryString' in call ? 'GET' : 'POST'} ${call.apiPath}`;
     this.observer.onEnd(LABEL_BY_METHOD_AND_PATH[methodAndPath] ?? 'other', resultLabel, durationMs);
     if (resultLabel === 'ok' || resultLabel === 'not_found') return;
-    const isChannelError = resultLabel === 'unauthorized' || resultLabel === 'no_credentials';
-    const channelField = isChannelError ? { channel: call.channel } : {};
+    const isCredentialsError = resultLabel === 'unauthorized' || resultLabel === 'no_credentials';
+    const channelField = isCredentialsError ? { channel: call.channel } : {};
     const ms = Math.round(durationMs);
     this.observer.onFailure({ call: methodAndPath, ...logFields, ...channelField, ms });
   }

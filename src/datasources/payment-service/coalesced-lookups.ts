@@ -7,7 +7,7 @@ import type { LookupKey } from './client';
 export const lookupCacheKey = ({ channel, transactionId = '', externalId }: LookupKey): string =>
   externalId === undefined ? `${channel} ${transactionId}` : `${channel} ${transactionId} ${externalId}`;
 
-interface SharedLookup<T> {
+interface LookupEntry<T> {
   channel: string;
   /** Undefined after the end of the lookup, to free memory: V8 may keep a deleted Map entry for a long time. */
   inFlightResult: Promise<T | null> | undefined;
@@ -15,22 +15,22 @@ interface SharedLookup<T> {
 
 /** Lets concurrent lookups of the same ids share one request. Does not cache results. */
 export class LookupCoalescer<T> {
-  readonly #lookupByCacheKey = new Map<string, SharedLookup<T>>();
+  readonly #entryByCacheKey = new Map<string, LookupEntry<T>>();
 
   constructor(private readonly lookUp: (lookupKey: LookupKey) => Promise<T | null>) {}
 
   load(lookupKey: LookupKey): Promise<T | null> {
     const cacheKey = lookupCacheKey(lookupKey);
-    const existingResult = this.#lookupByCacheKey.get(cacheKey)?.inFlightResult;
+    const existingResult = this.#entryByCacheKey.get(cacheKey)?.inFlightResult;
     if (existingResult) return existingResult;
     const inFlightResult = this.lookUp(lookupKey);
-    const sharedLookup: SharedLookup<T> = { channel: lookupKey.channel, inFlightResult };
+    const entry: LookupEntry<T> = { channel: lookupKey.channel, inFlightResult };
     const removeSharedLookup = (): void => {
-      sharedLookup.inFlightResult = undefined;
-      if (this.#lookupByCacheKey.get(cacheKey) === sharedLookup) this.#lookupByCacheKey.delete(cacheKey);
+      entry.inFlightResult = undefined;
+      if (this.#entryByCacheKey.get(cacheKey) === entry) this.#entryByCacheKey.delete(cacheKey);
     };
     inFlightResult.then(removeSharedLookup, removeSharedLookup);
-    this.#lookupByCacheKey.set(cacheKey, sharedLookup);
+    this.#entryByCacheKey.set(cacheKey, entry);
     return inFlightResult;
   }
 
@@ -39,8 +39,8 @@ export class LookupCoalescer<T> {
    * already in flight may return the state from before the mutation.
    */
   invalidateChannel(channel: string): void {
-    for (const [cacheKey, shared] of this.#lookupByCacheKey) {
-      if (shared.channel === channel) this.#lookupByCacheKey.delete(cacheKey);
+    for (const [cacheKey, entry] of this.#entryByCacheKey) {
+      if (entry.channel === channel) this.#entryByCacheKey.delete(cacheKey);
     }
   }
 }

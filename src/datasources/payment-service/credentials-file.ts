@@ -1,5 +1,5 @@
 import { errorCode } from '../../shared/error-code';
-import { parseJson } from '../../shared/json-text';
+import { parseStrictJson } from '../../shared/json-text';
 import { isUuid } from '../../shared/uuid';
 import { isObject } from '../../shared/wire-object';
 import { Secret } from '../../shared/secret';
@@ -29,8 +29,9 @@ const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_DESCRIPTION = '1 to 1024 printable ASCII characters without spaces';
 
 /**
- * A field of an entry, or an element of a field that is a list. `location` is where it is in the file, for messages.
- * `value` is a credential, or a list of credentials; if `readFile` is defined, the paths of files with them.
+ * A field of an entry, or an element of a field that is a list. `location` is its place in the file, for messages.
+ * `value` is a credential or a list of credentials. If `readFile` is defined, `value` is instead the path of a file
+ * that contains a credential, or a list of such paths.
  */
 interface CredentialField {
   location: string;
@@ -73,8 +74,8 @@ function readEntry(entryName: string, json: unknown, readFile: ReadFile): Creden
     const [field, otherField] = [inlineField, fileField].filter((name) => Object.hasOwn(json, name));
     if (field === undefined || otherField !== undefined)
       throw new Error(`${entryName}: expected either ${inlineField} or ${fileField}`);
-    const fieldReadFile = field === fileField ? readFile : undefined;
-    return { location: `${entryName}: ${field}`, value: json[field], readFile: fieldReadFile };
+    const fileReader = field === fileField ? readFile : undefined;
+    return { location: `${entryName}: ${field}`, value: json[field], readFile: fileReader };
   };
   return {
     apiKey: readCredential(chooseField('apiKey', 'apiKeyFile')),
@@ -103,7 +104,7 @@ function readChannels(channelsJson: unknown, readFile: ReadFile): Map<string, Cr
  * @throws Error if the content is invalid; its message contains no credentials
  */
 export function parseCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
-  const root = parseJson(text);
+  const root = parseStrictJson(text);
   if (!isObject(root))
     throw new Error('expected a JSON object with the field "default", the field "channels", or both');
   if (Object.keys(root).some((fieldName) => fieldName !== 'default' && fieldName !== 'channels'))

@@ -9,7 +9,7 @@ import { Signer } from './http/signature';
 /** The signers for one entry of the credentials: one signer per secret key. */
 interface Signers {
   /** Name of the entry for logs: `default` or `channels.<channel>`. */
-  name: string;
+  entryName: string;
   /**
    * One signer or two. The signer whose key the service accepted last comes first. Until the service has accepted one,
    * the signers have the order of the secret keys.
@@ -18,11 +18,15 @@ interface Signers {
 }
 
 /** @param previous signers before a reload. Their preferred key stays preferred if the new entry contains it. */
-function createSigners(name: string, { apiKey, secretKeys }: CredentialEntry, previous?: Signers): Signers {
+function createSigners(
+  entryName: string,
+  { apiKey, secretKeys }: CredentialEntry,
+  previous?: Signers,
+): Signers {
   const preferredFirst = secretKeys.map((secretKey, index) => new Signer(apiKey, secretKey, index + 1));
   const preferredSigner = previous?.preferredFirst[0];
   if (preferredSigner && preferredFirst[1]?.hasSameKey(preferredSigner)) preferredFirst.reverse();
-  return { name, preferredFirst };
+  return { entryName, preferredFirst };
 }
 
 interface CredentialsOptions {
@@ -33,11 +37,11 @@ interface CredentialsOptions {
    * there is no file, or if the file has no `default`.
    */
   defaultCredentials: CredentialEntry | undefined;
-  /** Gets a line when the file was reloaded or the secret key was switched. The lines contain no credential. */
+  /** Logs each reload of the file, even if it failed, and each switch of the secret key. Logs no credentials. */
   log?: Pick<Logger, 'info' | 'error'>;
 }
 
-interface ActiveCredentials {
+interface SignerTable {
   default: Signers | undefined;
   signersByChannel: ReadonlyMap<string, Signers>;
   /** All API keys and secret keys in the file and the settings, even unused ones. */
@@ -46,8 +50,8 @@ interface ActiveCredentials {
 
 /** The gateway's credentials for all channels, from settings and from a file. Reloads the file when it changes. */
 export class Credentials {
-  readonly #hotReloadedFile: HotReloadedFile<ActiveCredentials> | undefined;
-  readonly #settingsCredentials: ActiveCredentials;
+  readonly #hotReloadedFile: HotReloadedFile<SignerTable> | undefined;
+  readonly #settingsSignerTable: SignerTable;
 
   /** Returns random credentials. They are used to check that the service rejects an unknown API key. */
   static createRandom(): Credentials {
@@ -58,21 +62,23 @@ export class Credentials {
   /** Reads `options.credentialsFile`, if set. Throws an Error if it cannot be read or is invalid. */
   constructor(private readonly options: CredentialsOptions) {
     const { credentialsFile, defaultCredentials, log } = options;
-    this.#settingsCredentials = this.#toActiveCredentials({ default: undefined, entryByChannel: new Map() });
+    this.#settingsSignerTable = this.#toSignerTable({ default: undefined, entryByChannel: new Map() });
     if (credentialsFile === null) return;
     const folder = path.dirname(credentialsFile);
     this.#hotReloadedFile = new HotReloadedFile({
       path: credentialsFile,
       parse: (text, readFile) => {
-        const table = parseCredentialsFile(text, (filePath) => readFile(path.resolve(folder, filePath)));
+        const table = parseCredentialsFile(text, (relativePath) =>
+          readFile(path.resolve(folder, relativePath)),
+        );
         if (!table.default && !defaultCredentials && table.entryByChannel.size === 0)
           throw new Error(
             'expected credentials in its field "default" or "channels", or in SERVICE_API_KEY and SERVICE_SECRET_KEY',
           );
-        return this.#toActiveCredentials(table);
+        return this.#toSignerTable(table);
       },
       onReload: (event) =>
-        event.applied
+        event.isApplied
           ? log?.info({ event: 'credentials_reloaded' }, 'SERVICE_CREDENTIALS_FILE reloaded')
           : log?.error(
               { event: 'credentials_file_invalid', why: event.why },
@@ -83,13 +89,13 @@ export class Credentials {
 
   /** Returns the signers of a channel. If it has no entry, returns the default signers; undefined if there are none. */
   signersFor(channel: string): Signers | undefined {
-    const { signersByChannel, default: defaultSigners } = this.#activeCredentials;
+    const { signersByChannel, default: defaultSigners } = this.#activeSignerTable;
     return signersByChannel.get(channel.toLowerCase()) ?? defaultSigners;
   }
 
   /** All API keys and secret keys, for redaction. */
   get allSecrets(): readonly string[] {
-    return this.#activeCredentials.allSecrets;
+    return this.#activeSignerTable.allSecrets;
   }
 
   /**
@@ -100,7 +106,7 @@ export class Credentials {
     if (signers.preferredFirst[0] === signer) return;
     signers.preferredFirst.reverse();
     this.options.log?.info(
-      { event: 'secret_key_switched', entry: signers.name, secretKey: signer.keyNumber },
+      { event: 'secret_key_switched', entry: signers.entryName, secretKey: signer.keyNumber },
       'payment service rejected the secret key and accepts another one; signing with that key',
     );
   }
@@ -109,11 +115,11 @@ export class Credentials {
     this.#hotReloadedFile?.close();
   }
 
-  get #activeCredentials(): ActiveCredentials {
-    return this.#hotReloadedFile?.value ?? this.#settingsCredentials;
+  get #activeSignerTable(): SignerTable {
+    return this.#hotReloadedFile?.value ?? this.#settingsSignerTable;
   }
 
-  #toActiveCredentials(table: CredentialTable): ActiveCredentials {
+  #toSignerTable(table: CredentialTable): SignerTable {
     const { defaultCredentials } = this.options;
     const previous = this.#hotReloadedFile?.value;
     const defaultEntry = table.default ?? defaultCredentials;

@@ -1,7 +1,7 @@
 import type { PaymentMethodDefinition } from '../../schema/methods/method-definition';
 import type { SelectedMethod } from '../../schema/methods/selected-method';
 import type { CreatePaymentInput } from '../../schema/mutations';
-import { MIN_CALLER_POLL_MS, type CallerPollIntervals, type PaymentResource } from '../../schema/payment';
+import { MIN_POLL_AFTER_MS, type PollAfterMsByPhase, type PaymentResource } from '../../schema/payment';
 import type { WireObject } from '../../shared/wire-object';
 import { mapAccepted, type MutationOutcome } from './mapping/responses';
 import type { BulkheadSlots, LookupKey, PostOptions, ServiceClient } from './client';
@@ -26,7 +26,7 @@ export interface ConfirmRequest {
   definition: PaymentMethodDefinition;
   /** Fields of the request body except `id`. Named as in the API of the service. */
   bodyFields: WireObject;
-  /** The caller, whose concurrency limit applies. */
+  /** Id of the caller. The confirm counts towards the concurrency limit of this caller. */
   callerId: string;
 }
 
@@ -42,21 +42,21 @@ export interface LookupResult<T> {
 
 /**
  * Called with every transaction that a lookup finds.
- * @param requestedAt start of the lookup, in ms by the monotonic clock
+ * @param requestedAtMonotonic start of the lookup, in ms by the monotonic clock
  */
-export type FoundListener<T> = (transaction: T, requestedAt: number) => void;
+export type FoundListener<T> = (transaction: T, requestedAtMonotonic: number) => void;
 
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
 export class PaymentsApi {
   onFound: FoundListener<PaymentResource> = () => undefined;
   readonly bulkheadSlots: BulkheadSlots;
 
-  /** @param callerPollIntervals poll intervals that each payment recommends to callers */
+  /** @param pollAfterMsByPhase poll intervals that each payment recommends to callers */
   constructor(
     private readonly client: ServiceClient,
-    private readonly callerPollIntervals: CallerPollIntervals = {
-      payer: MIN_CALLER_POLL_MS,
-      provider: MIN_CALLER_POLL_MS,
+    private readonly pollAfterMsByPhase: PollAfterMsByPhase = {
+      payer: MIN_POLL_AFTER_MS,
+      provider: MIN_POLL_AFTER_MS,
     },
   ) {
     this.bulkheadSlots = client.bulkheadSlots('payment/', 'payments');
@@ -78,10 +78,10 @@ export class PaymentsApi {
       callback_url: callbackUrl ?? undefined,
       description: input.description ?? undefined,
     });
-    const known = { channel, amount, externalId, definition, methodFields: fields, secrets };
+    const knownDetails = { channel, amount, externalId, definition, methodFields: fields, secrets };
     const call = { channel, apiPath: 'payment/', body };
-    const outcome = await this.client.postOnce('payments', call, known, postOptions);
-    return mapAccepted(outcome, (json) => this.#toResource(json, known));
+    const outcome = await this.client.postOnce('payments', call, knownDetails, postOptions);
+    return mapAccepted(outcome, (json) => this.#toResource(json, knownDetails));
   }
 
   /** POST payment/confirm/ (spec 4.5). The body has no channel. */
@@ -95,22 +95,22 @@ export class PaymentsApi {
 
   /** GET payment/ (spec 4.3). Returns null after a "not found" response. Throws a ServiceError if the lookup fails. */
   async lookUp(lookupKey: LookupKey): Promise<PaymentResource | null> {
-    return (await this.lookUpWithOrigin(lookupKey)).transaction;
+    return (await this.lookUpWithResponseOrigin(lookupKey)).transaction;
   }
 
   /** Like `lookUp`, but also returns whether the response is certainly from the service. */
-  async lookUpWithOrigin(lookupKey: LookupKey): Promise<LookupResult<PaymentResource>> {
-    const requestedAt = this.client.runtime.monotonic();
-    const response = await this.client.lookUp('payment/', lookupKey);
-    const { transaction: json, dateHeaderMs, isFromService } = response;
+  async lookUpWithResponseOrigin(lookupKey: LookupKey): Promise<LookupResult<PaymentResource>> {
+    const requestedAtMonotonic = this.client.runtime.monotonic();
+    const lookupResponse = await this.client.lookUp('payment/', lookupKey);
+    const { transaction: json, dateHeaderMs, isFromService } = lookupResponse;
     if (!json) return { transaction: null, isFromService };
-    const payment = Object.assign(readPayment(json, lookupKey, this.callerPollIntervals), { dateHeaderMs });
+    const payment = Object.assign(readPayment(json, lookupKey, this.pollAfterMsByPhase), { dateHeaderMs });
     // If the response has no external id, the listener gets none, because the response does not prove that the external
     // id in `lookupKey` is that of the payment.
     const { externalId, ...keyWithoutExternalId } = lookupKey;
     const paymentForListener =
-      externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.callerPollIntervals);
-    this.onFound(paymentForListener, requestedAt);
+      externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfterMsByPhase);
+    this.onFound(paymentForListener, requestedAtMonotonic);
     return { transaction: payment, isFromService };
   }
 
@@ -124,7 +124,7 @@ export class PaymentsApi {
    * field starts a lookup.
    */
   #toResource(json: WireObject, known: KnownPayment): PaymentResource {
-    const payment = readPayment(json, known, this.callerPollIntervals);
+    const payment = readPayment(json, known, this.pollAfterMsByPhase);
     if (isPartialResponse(json)) {
       const { channel, transactionId } = payment;
       const { secrets, amount } = known;

@@ -4,12 +4,12 @@ import type { selectedPayoutMethod } from '../../schema/methods/selected-method'
 import type { CreatePayoutInput } from '../../schema/mutations';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
 import { toEnumValue } from '../../schema/register-enum';
-import { readVerbatim, redactUnlessEnumValue, readStatus } from '../../redaction/text';
+import { readVerbatim, redactUnlessEnumValue, readTransactionStatus } from '../../redaction/text';
 import { scalarToText, type WireObject } from '../../shared/wire-object';
 import { mapAccepted, type MutationOutcome, type RequestAmount } from './mapping/responses';
 import type { BulkheadSlots, LookupKey, PostOptions, ServiceClient } from './client';
 import type { CreateRequest, FoundListener, LookupResult } from './payments';
-import { requestedAmount, readTransactionError } from './mapping/read-payment';
+import { amountFromRequest, readTransactionError } from './mapping/read-payment';
 
 type CreatePayoutRequest = CreateRequest<CreatePayoutInput, ReturnType<typeof selectedPayoutMethod>>;
 
@@ -27,8 +27,8 @@ export interface KnownPayout {
   isFromUnprovenAttempt?: boolean;
 }
 
-/** Returns the known details of the payout that a lookup has found, by its transaction id. */
-type FindKnownPayout = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
+/** Returns what is known about the payout with this transaction id, which a lookup has just found. */
+type FindKnownDetails = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
 
 /** Creates and looks up payouts of the service (spec 4.1, 4.2). */
 export class PayoutsApi {
@@ -54,36 +54,37 @@ export class PayoutsApi {
       payout_method: { type, ...fields },
       callback_url: callbackUrl ?? undefined,
     });
-    const known = { channel, amount, externalId, definition, wireType: type, publicDetails, secrets };
+    const knownDetails = { channel, amount, externalId, definition, wireType: type, publicDetails, secrets };
     const call = { channel, apiPath: 'payout/', body };
-    const outcome = await this.client.postOnce('payouts', call, known, postOptions);
-    return mapAccepted(outcome, (json) => readPayout(json, known));
+    const outcome = await this.client.postOnce('payouts', call, knownDetails, postOptions);
+    return mapAccepted(outcome, (json) => readPayout(json, knownDetails));
   }
 
   /**
    * GET payout/ (spec 4.1). Returns null after a "not found" response. Throws a ServiceError if the lookup fails.
-   * @param findKnownPayout returns the details that the response lacks. Default: returns `lookupKey`.
+   * @param findKnownDetails returns what is known about the payout, for the fields that the response lacks. Default:
+   * returns `lookupKey`.
    */
-  async lookUp(lookupKey: LookupKey, findKnownPayout?: FindKnownPayout): Promise<PayoutResource | null> {
-    return (await this.lookUpWithOrigin(lookupKey, findKnownPayout)).transaction;
+  async lookUp(lookupKey: LookupKey, findKnownDetails?: FindKnownDetails): Promise<PayoutResource | null> {
+    return (await this.lookUpWithResponseOrigin(lookupKey, findKnownDetails)).transaction;
   }
 
   /** Like `lookUp`, but also returns whether the response is certainly from the service. */
-  async lookUpWithOrigin(
+  async lookUpWithResponseOrigin(
     lookupKey: LookupKey,
-    findKnownPayout: FindKnownPayout = () => lookupKey,
+    findKnownDetails: FindKnownDetails = () => lookupKey,
   ): Promise<LookupResult<PayoutResource>> {
-    const requestedAt = this.client.runtime.monotonic();
+    const requestedAtMonotonic = this.client.runtime.monotonic();
     const { transaction: json, isFromService } = await this.client.lookUp('payout/', lookupKey);
     if (!json) return { transaction: null, isFromService };
     const transactionId = String(json['transaction_id']).toLowerCase();
-    const known = await findKnownPayout(transactionId);
+    const known = await findKnownDetails(transactionId);
     const payout = readPayout(json, known);
     // Withhold the details from the listener if they may belong to another payout.
     const payoutForListener = known.isFromUnprovenAttempt
       ? readPayout(json, { channel: known.channel, mayLackCreateDetails: true })
       : payout;
-    this.onFound(payoutForListener, requestedAt);
+    this.onFound(payoutForListener, requestedAtMonotonic);
     return { transaction: payout, isFromService };
   }
 
@@ -106,8 +107,8 @@ function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
     channel: known.channel,
     externalId: readVerbatim(json['external_id']) ?? known.externalId,
     status: toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, status),
-    rawStatus: readStatus(status),
-    amount: requestedAmount(known.amount),
+    rawStatus: readTransactionStatus(status),
+    amount: amountFromRequest(known.amount),
     error: readTransactionError(json['error']),
     ...(known.mayLackCreateDetails && { mayLackCreateDetails: true }),
   });

@@ -7,9 +7,9 @@ interface RequestFailureReport {
   call: string;
   /** Channel of the request; present only if the credentials for the channel were rejected or are missing. */
   channel?: string;
-  /** HTTP status; undefined if there was no response. */
+  /** HTTP status; undefined if there was no complete response. */
   status?: number;
-  /** Error code such as ECONNREFUSED; undefined if there was a response. */
+  /** Error code such as ECONNREFUSED; undefined if there was a complete response. */
   code?: string;
   ms: number;
 }
@@ -18,11 +18,12 @@ interface RequestFailureReport {
 export interface RequestObserver {
   /** Called after `onEnd` if the result is neither `ok` nor `not_found`. */
   onFailure(report: RequestFailureReport): void;
-  /** Called after every request, and if a create got no slot. `requestLabel` and `resultLabel` are for metrics. */
-  onEnd(requestLabel: string, resultLabel: string, durationMs: number): void;
   /**
-   * Called before each retry of a lookup because the service was unavailable. Not called before a retry after a 401.
+   * Called after every request, and if a create got no slot. Retries after a 401 belong to the same request.
+   * `requestLabel` and `resultLabel` are for metrics.
    */
+  onEnd(requestLabel: string, resultLabel: string, durationMs: number): void;
+  /** Called before a lookup is retried because the service is unavailable. Not called before a retry after a 401. */
   onRetry(): void;
 }
 
@@ -36,10 +37,10 @@ export const LABEL_BY_METHOD_AND_PATH: Readonly<Record<string, string>> = {
 };
 
 /** Result of a request: `resultLabel` is for metrics, the other fields are for the log. */
-export type ClassifiedRequest = { resultLabel: string } & Pick<RequestFailureReport, 'status' | 'code'>;
+export type RequestResult = { resultLabel: string } & Pick<RequestFailureReport, 'status' | 'code'>;
 
 /** Classifies a response by its HTTP status. Ignores the body, which has not been validated yet. */
-export function classifyStatus(status: number, notFoundStatus: number): ClassifiedRequest {
+export function classifyStatus(status: number, notFoundStatus: number): RequestResult {
   if (status < 300) return { resultLabel: 'ok', status };
   if (status === 401) return { resultLabel: 'unauthorized', status };
   if (status === notFoundStatus) return { resultLabel: 'not_found', status };
@@ -48,7 +49,7 @@ export function classifyStatus(status: number, notFoundStatus: number): Classifi
 }
 
 /** Classifies a request that failed without a complete response. */
-export function classifyError(sendError: unknown): ClassifiedRequest {
+export function classifyError(sendError: unknown): RequestResult {
   if (sendError instanceof RequestFailure) return { resultLabel: sendError.reason, code: sendError.code };
   if (sendError instanceof ServiceError) return { resultLabel: 'no_credentials', code: 'NO_CREDENTIALS' };
   return { resultLabel: 'internal_error', code: 'UNKNOWN' };

@@ -20,8 +20,8 @@ export class ServiceError extends Error {
     message: string,
     /** Time in ms after which the caller may retry: the service's Retry-After or a default; undefined if unknown. */
     readonly retryAfterMs?: number,
-    /** Whether the gateway itself refused the call. An immediate retry would be refused too. */
-    readonly notTried = false,
+    /** Whether the gateway itself refused the call, perhaps after lookups. An immediate retry would be refused, too. */
+    readonly isRefusedByGateway = false,
   ) {
     super(message);
     this.name = 'ServiceError';
@@ -29,5 +29,5 @@ export class ServiceError extends Error {
 }
 
 /** Returns the error for a call that the gateway refused (`UNAVAILABLE`). Callers may retry after one second. */
-export const notTriedError = (message: string): ServiceError =>
+export const refusedByGatewayError = (message: string): ServiceError =>
   new ServiceError('UNAVAILABLE', message, 1000, true);

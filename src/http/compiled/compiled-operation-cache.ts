@@ -7,7 +7,7 @@ import type { ErrorFormatter } from '../graphql/apollo-server';
 import type { LogOperation } from '../graphql/operation-log';
 import { digestOf } from '../limits/document-limits';
 import { pointsIfWithinLimits } from '../limits/operation-cost';
-import type { RateLimit } from '../limits/rate-limit';
+import type { CallerRateLimiter } from '../limits/caller-rate-limiter';
 import { PreparedOperation } from './prepared-operation';
 
 const MAX_COMPILED_OPERATIONS = 1000;
@@ -38,7 +38,7 @@ export class CompiledOperationCache {
 
   constructor(
     private readonly options: {
-      rateLimit: RateLimit;
+      rateLimiter: CallerRateLimiter;
       logOperation: LogOperation;
       formatError: ErrorFormatter;
     },
@@ -80,7 +80,7 @@ export class CompiledOperationCache {
     if (!coercedVariables || points === null) return null;
     const startedAt = performance.now();
     const contextValue = createContext();
-    if (points > 0 && !(await this.options.rateLimit.tryConsume(contextValue.caller, points))) return null;
+    if (points > 0 && !(await this.options.rateLimiter.tryConsume(contextValue.caller, points))) return null;
     this.executedCount += 1;
     const result = await operation.run(contextValue, rawVariables, coercedVariables);
     const publicErrors = result.errors?.map((error) => {

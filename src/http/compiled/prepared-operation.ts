@@ -12,7 +12,7 @@ import type { OperationContext } from '../../resolvers/context';
 import { PrecomputedResult } from '../../resolvers/root-fields';
 import { createCostCalculator } from '../limits/operation-cost';
 import { fragmentsOf } from '../limits/selection-size';
-import { throwFallback, FallbackError, SelectionCompiler, type ValueReader } from './selection';
+import { throwFallback, FallbackError, SelectionCompiler, type ValueCompleter } from './selection';
 
 type Variables = Record<string, unknown>;
 
@@ -103,7 +103,7 @@ function compileOperation({ schema, document, operation }: ValidatedOperation) {
   const [node] = nodes;
   const field = node && rootType.getFields()[node.name.value];
   if (rootEntry && !field?.resolve) return throwFallback();
-  const readRoot: ValueReader = field ? selectionCompiler.readerFor(field.type, nodes) : () => null;
+  const completeRoot: ValueCompleter = field ? selectionCompiler.completerFor(field.type, nodes) : () => null;
   return {
     /** Calls the root field's resolver, if there is a root field. Throws before the call if an argument is invalid. */
     callResolver: (context: OperationContext, variables: Variables): unknown =>
@@ -111,8 +111,10 @@ function compileOperation({ schema, document, operation }: ValidatedOperation) {
       field?.resolve?.(undefined, getArgumentValues(field, node, variables), context, NO_RESOLVE_INFO),
     /** Selects the response data from the resolver's result. Throws if only graphql-js can produce the response. */
     selectData: (value: unknown): Record<string, unknown> => {
-      const rootData = readRoot(value);
-      return Object.fromEntries(rootFields.map(([key]) => [key, key === rootKey ? rootData : rootType.name]));
+      const rootResponseValue = completeRoot(value);
+      return Object.fromEntries(
+        rootFields.map(([key]) => [key, key === rootKey ? rootResponseValue : rootType.name]),
+      );
     },
   };
 }

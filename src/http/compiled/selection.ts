@@ -17,8 +17,10 @@ import {
 } from 'graphql';
 import type { Fragments } from '../limits/selection-size';
 
-/** Converts a resolved value to response data. Throws an error if graphql-js must execute the operation. */
-export type ValueReader = (value: unknown) => unknown;
+/**
+ * Completes a resolved value: converts it to response data. Throws the FallbackError if only graphql-js can do so.
+ */
+export type ValueCompleter = (value: unknown) => unknown;
 
 /**
  * Thrown if only graphql-js can execute the operation. Either the operation cannot be compiled, or the resolver's
@@ -28,7 +30,7 @@ export class FallbackError extends Error {
   static readonly INSTANCE = new FallbackError();
 }
 
-/** Throws the FallbackError. If `value` is a promise, ignores its rejection, which would end the process. */
+/** Throws the FallbackError. Ignores a rejection of `resolvedValue`, if it is a promise: it would end the process. */
 export function throwFallback(resolvedValue?: unknown): never {
   if (resolvedValue instanceof Promise) resolvedValue.catch(() => undefined);
   throw FallbackError.INSTANCE;
@@ -46,7 +48,7 @@ const needsGraphqlJs = (value: unknown): boolean =>
  */
 const MAX_COMPILED_FIELDS = 1000;
 
-/** Compiles the selections of one operation to functions that read resolved values. */
+/** Compiles the selections of one operation to functions that complete resolved values. */
 export class SelectionCompiler {
   #fieldCount = 0;
 
@@ -82,71 +84,77 @@ export class SelectionCompiler {
     };
     const addFragment = (fragment: InlineFragmentNode | FragmentDefinitionNode): void => {
       const { typeCondition, selectionSet } = fragment;
-      const condition = typeCondition ? this.schema.getType(typeCondition.name.value) : type;
-      if (condition === type || (isAbstractType(condition) && this.schema.isSubType(condition, type)))
+      const conditionType = typeCondition ? this.schema.getType(typeCondition.name.value) : type;
+      if (
+        conditionType === type ||
+        (isAbstractType(conditionType) && this.schema.isSubType(conditionType, type))
+      )
         selectionSet.selections.forEach(addSelection);
     };
     selectionSets.forEach(({ selections }) => selections.forEach(addSelection));
     return nodesByResponseName;
   }
 
-  /** Returns a function that reads a field's values. `type`: type of the field. `nodes`: selections of the field. */
-  readerFor(type: GraphQLOutputType, fieldNodes: readonly FieldNode[]): ValueReader {
-    const readNonNull = this.#nonNullReader(getNullableType(type), fieldNodes);
+  /** Returns a function that completes a field's values. `fieldNodes`: the selections of the field, of type `type`. */
+  completerFor(type: GraphQLOutputType, fieldNodes: readonly FieldNode[]): ValueCompleter {
+    const completeNonNull = this.#nonNullCompleter(getNullableType(type), fieldNodes);
     const isNonNull = isNonNullType(type);
     return (value) => {
       if (value === null || value === undefined) return isNonNull ? throwFallback() : null;
-      return needsGraphqlJs(value) ? throwFallback(value) : readNonNull(value);
+      return needsGraphqlJs(value) ? throwFallback(value) : completeNonNull(value);
     };
   }
 
-  #nonNullReader(type: GraphQLOutputType, fieldNodes: readonly FieldNode[]): ValueReader {
+  #nonNullCompleter(type: GraphQLOutputType, fieldNodes: readonly FieldNode[]): ValueCompleter {
     if (isLeafType(type)) return (value) => type.serialize(value) ?? throwFallback();
     if (isListType(type)) {
-      const readItem = this.readerFor(type.ofType, fieldNodes);
-      return (value) => (Array.isArray(value) ? value.map(readItem) : throwFallback());
+      const completeItem = this.completerFor(type.ofType, fieldNodes);
+      return (value) => (Array.isArray(value) ? value.map(completeItem) : throwFallback());
     }
     const selectionSets = fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     return isAbstractType(type)
-      ? this.#abstractReader(type, selectionSets)
-      : this.#objectReader(type as GraphQLObjectType, selectionSets);
+      ? this.#abstractCompleter(type, selectionSets)
+      : this.#objectCompleter(type as GraphQLObjectType, selectionSets);
   }
 
   /**
-   * Returns a function that reads values of an interface or union. `resolveType` returns the class name of a value,
+   * Returns a function that completes values of an interface or union. `resolveType` returns the class name of a value,
    * which is the name of its GraphQL type.
    */
-  #abstractReader(type: GraphQLAbstractType, selectionSets: readonly SelectionSetNode[]): ValueReader {
-    const readerByTypeName = new Map<string, ValueReader>();
+  #abstractCompleter(type: GraphQLAbstractType, selectionSets: readonly SelectionSetNode[]): ValueCompleter {
+    const completerByTypeName = new Map<string, ValueCompleter>();
     const { resolveType } = type;
     return (value) => {
       const typeName = resolveType?.(value, undefined, undefined as never, type);
       if (typeof typeName !== 'string') return throwFallback();
-      let readObject = readerByTypeName.get(typeName);
-      if (!readObject) {
+      let completeObject = completerByTypeName.get(typeName);
+      if (!completeObject) {
         const objectType = this.schema.getPossibleTypes(type).find(({ name }) => name === typeName);
-        readObject = objectType ? this.#objectReader(objectType, selectionSets) : throwFallback;
-        readerByTypeName.set(typeName, readObject);
+        completeObject = objectType ? this.#objectCompleter(objectType, selectionSets) : throwFallback;
+        completerByTypeName.set(typeName, completeObject);
       }
-      return readObject(value);
+      return completeObject(value);
     };
   }
 
-  #objectReader(objectType: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): ValueReader {
+  #objectCompleter(
+    objectType: GraphQLObjectType,
+    selectionSets: readonly SelectionSetNode[],
+  ): ValueCompleter {
     const fieldDefinitions = objectType.getFields();
-    const fieldReaders = [...this.selectedFields(objectType, selectionSets)].map(([key, nodes]) => {
+    const fieldCompleters = [...this.selectedFields(objectType, selectionSets)].map(([key, nodes]) => {
       const name = nodes[0]?.name.value ?? '';
-      if (name === '__typename') return { key, name, read: () => objectType.name };
+      if (name === '__typename') return { key, name, complete: () => objectType.name };
       const definition = fieldDefinitions[name];
       if (!definition || definition.resolve || definition.args.length > 0) return throwFallback();
-      return { key, name, read: this.readerFor(definition.type, nodes) };
+      return { key, name, complete: this.completerFor(definition.type, nodes) };
     });
     if (objectType.isTypeOf) throwFallback();
     return (value) => {
       if (typeof value !== 'object') throwFallback();
       const responseObject: Record<string, unknown> = {};
-      for (const { key, name, read } of fieldReaders)
-        responseObject[key] = read((value as Record<string, unknown>)[name]);
+      for (const { key, name, complete } of fieldCompleters)
+        responseObject[key] = complete((value as Record<string, unknown>)[name]);
       return responseObject;
     };
   }

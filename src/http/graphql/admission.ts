@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../auth/caller';
 import { checkDocument, digestOf, type DocumentCheckResult } from '../limits/document-limits';
-import type { RateLimit } from '../limits/rate-limit';
+import type { CallerRateLimiter } from '../limits/caller-rate-limiter';
 import type { PersistedOperations } from '../persisted/persisted-operations';
 import { RequestError } from './http-error';
 import type { GraphQLRequestParams } from './request-params';
@@ -20,7 +20,7 @@ export class Admission {
   readonly #resultByDigest = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_CHECK_RESULTS });
 
   constructor(
-    readonly rateLimit: RateLimit,
+    readonly rateLimiter: CallerRateLimiter,
     private readonly persistedOperations: PersistedOperations,
   ) {}
 
@@ -28,7 +28,7 @@ export class Admission {
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
     // Consume one point now. For queries and mutations, costLimitPlugin or CompiledOperationCache consumes the rest
     // when the cost is known. In a subscription to `changes`, each lookup consumes one more point.
-    await this.rateLimit.consume(caller, 1);
+    await this.rateLimiter.consume(caller, 1);
     const resolvedParams = this.persistedOperations.resolve(params, caller.kind);
     if (typeof resolvedParams.query !== 'string') return { params: resolvedParams, documentDigest: null };
     const documentDigest = digestOf(resolvedParams.query);

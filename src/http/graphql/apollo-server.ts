@@ -13,7 +13,7 @@ import { MAX_DOCUMENT_TOKENS } from '../limits/document-limits';
 import { errorNameAndFrames, toPublicError } from './graphql-errors';
 import { operationLogPlugin, type LogOperation } from './operation-log';
 import { costLimitPlugin } from '../limits/operation-cost';
-import type { RateLimit } from '../limits/rate-limit';
+import type { CallerRateLimiter } from '../limits/caller-rate-limiter';
 import { landingPagePlugin, type LandingPageOptions } from '../server/landing-page';
 import { requestContext } from '../server/request-context';
 
@@ -26,7 +26,7 @@ interface ApolloOptions extends LandingPageOptions {
   log: Logger;
   logOperation: LogOperation;
   formatError: ErrorFormatter;
-  rateLimit: RateLimit;
+  rateLimiter: CallerRateLimiter;
   /** Plugin that compiles repeated operations (see CompiledOperationCache). */
   compilePlugin: ApolloServerPlugin<OperationContext>;
 }
@@ -78,7 +78,7 @@ export function createApolloServer(options: ApolloOptions) {
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       landingPagePlugin(options),
-      costLimitPlugin(options.rateLimit),
+      costLimitPlugin(options.rateLimiter),
       options.compilePlugin,
       jsonClientStatusPlugin,
       operationLogPlugin(options.logOperation),
@@ -97,9 +97,9 @@ function apolloLogger(log: Logger) {
 const DOCUMENT_ERROR_CODE_PATTERN = /^(GRAPHQL_PARSE_FAILED|GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT)$/;
 
 /**
- * Apollo plugin that sends errors of DOCUMENT_ERROR_CODE_PATTERN with status 200 instead of 400 to clients that accept
- * application/json but not application/graphql-response+json. Such clients treat status 400 as a network error (GraphQL
- * over HTTP, 6.4.1).
+ * Apollo plugin that changes status 400 to 200 if all errors have codes of DOCUMENT_ERROR_CODE_PATTERN and the client
+ * accepts application/json but not application/graphql-response+json. Such clients treat status 400 as a network error
+ * (GraphQL over HTTP, 6.4.1).
  */
 const jsonClientStatusPlugin: ApolloServerPlugin<OperationContext> = {
   requestDidStart: async () => ({

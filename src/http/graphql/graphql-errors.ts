@@ -21,7 +21,8 @@ const EXTENSIONS_BY_SERVICE_ERROR: Record<ServiceErrorKind, { code: PublicErrorC
 
 /**
  * Messages for invalid requests, by code. If redactGraphqlMessage() returns undefined for the original message, the
- * message in this table is used.
+ * message in this table is used. An error whose code is not in this table becomes INTERNAL_SERVER_ERROR, unless
+ * toPublicError() handles it otherwise.
  */
 const DEFAULT_MESSAGE_BY_CODE: Readonly<Record<string, string>> = {
   GRAPHQL_PARSE_FAILED: 'The document cannot be parsed.',
@@ -38,7 +39,7 @@ const DEFAULT_MESSAGE_BY_CODE: Readonly<Record<string, string>> = {
  * could pay twice.
  */
 export const INTERNAL_ERROR_MESSAGE =
-  'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same idempotency key only, and look a payment up before confirming it again.';
+  'Internal error in the gateway; a create or confirm may have been executed. Repeat a create only with the same idempotency key, and look a payment up before confirming it again.';
 
 function redactMessage(message: string, error: unknown, defaultMessage: string): string {
   const originalError = error instanceof GraphQLError ? error.originalError : undefined;

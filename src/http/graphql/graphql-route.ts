@@ -12,8 +12,13 @@ import { LANDING_PAGE_HEADERS } from '../server/security-headers';
 import type { SseHandler } from '../subscriptions/sse-handler';
 import type { Admission, AdmittedRequest } from './admission';
 import type { GraphqlDependencies } from './dependencies';
-import { badRequest, UNAUTHENTICATED_PAGE_REQUEST_ERROR, RequestError, toRequestError } from './http-error';
-import { parseGetParams, formatGetParams } from './request-params';
+import {
+  badRequestError,
+  UNAUTHENTICATED_PAGE_REQUEST_ERROR,
+  RequestError,
+  toRequestError,
+} from './http-error';
+import { parseGetParams, encodeGetParams } from './request-params';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -110,21 +115,23 @@ const FORBIDDEN_ORIGIN_ERROR = new RequestError(
  */
 const isHeaderRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
   rawHeaders.filter(
-    (header, index) => index % 2 === 0 && header.length === name.length && header.toLowerCase() === name,
+    (nameOrValue, index) =>
+      index % 2 === 0 && nameOrValue.length === name.length && nameOrValue.toLowerCase() === name,
   ).length > 1;
 
 function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): void {
   for (const name of ['host', 'authorization'])
-    if (isHeaderRepeated(name, raw.rawHeaders)) throw badRequest(`There is more than one ${name} header.`);
+    if (isHeaderRepeated(name, raw.rawHeaders))
+      throw badRequestError(`There is more than one ${name} header.`);
   if (!URL.canParse(url, `${protocol}://${hostname}/`))
-    throw badRequest('The URL or the Host header is invalid.');
+    throw badRequestError('The URL or the Host header is invalid.');
 }
 
 /**
  * Whether a GET has an Accept header that begins with text/html, as when a browser opens the URL as a page. If the
- * landing page is on, such a request is not authenticated, because it gets that page. Apollo reads the `q` values of the
- * header, so it may treat such a request as an operation. Its CSRF check or UNAUTHENTICATED_PAGE_REQUEST_ERROR then
- * rejects the request, so nothing is executed without authentication.
+ * landing page is on, such a request is not authenticated, because it gets that page. Apollo also reads the `q` values
+ * of the header, so it may treat such a request as an operation. Apollo's CSRF check then rejects the request, or
+ * contextOf() throws UNAUTHENTICATED_PAGE_REQUEST_ERROR, so nothing is executed without authentication.
  */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
@@ -159,7 +166,7 @@ async function admit(
   const admitted = await admission.admit(rawParams, caller);
   const { params } = admitted;
   if (params === rawParams) return admitted;
-  if (isGet) request.raw.url = `/graphql?${formatGetParams(params)}`;
+  if (isGet) request.raw.url = `/graphql?${encodeGetParams(params)}`;
   else request.body = params;
   return admitted;
 }

@@ -64,10 +64,11 @@ export const UNAUTHENTICATED_PAGE_REQUEST_ERROR = toRequestError(
   new AccessError('NO_CREDENTIALS', 'Credentials are required: Authorization: Bearer <key or token>.'),
 );
 
-export const badRequest = (message: string): RequestError => new RequestError(400, 'BAD_REQUEST', message);
+export const badRequestError = (message: string): RequestError =>
+  new RequestError(400, 'BAD_REQUEST', message);
 
 /** Returns the error for a request that was not executed and may be repeated unchanged after a second. */
-export const repeatLaterError = (reason: string): RequestError =>
+export const retryLaterError = (reason: string): RequestError =>
   new RequestError(
     503,
     'SERVICE_UNAVAILABLE',
@@ -75,4 +76,4 @@ export const repeatLaterError = (reason: string): RequestError =>
     { retryAfterMs: 1000 },
   );
 
-export const OVERLOADED_ERROR = repeatLaterError('The gateway is overloaded');
+export const OVERLOADED_ERROR = retryLaterError('The gateway is overloaded');

@@ -15,7 +15,7 @@ export const nameIfLoggable = (name: unknown): string | undefined =>
 type OperationLogContext = Pick<OperationContext, 'requestId' | 'caller'>;
 
 /** Logs an operation of an HTTP request to /graphql after the operation has ended. */
-export type LogOperation = (ended: {
+export type LogOperation = (endedOperation: {
   context: OperationLogContext;
   /** Type of the operation; undefined if no operation was selected, for example because the document is invalid. */
   type: `${OperationTypeNode}` | undefined;
@@ -45,11 +45,11 @@ interface EndedOperation {
 export function logEndedOperation(
   log: Logger,
   { requestId, caller }: OperationLogContext,
-  ended: EndedOperation,
+  endedOperation: EndedOperation,
 ): void {
-  const { type, name, resultCount, errorCodes } = ended;
+  const { type, name, resultCount, errorCodes } = endedOperation;
   const errors = errorCodes.length > 0 ? errorCodes : undefined;
-  const ms = Math.round(ended.durationMs);
+  const ms = Math.round(endedOperation.durationMs);
   log.info(
     { requestId, caller: caller.id, operation: type, name, ms, results: resultCount, errors },
     'GraphQL operation ended',
@@ -58,12 +58,12 @@ export function logEndedOperation(
 
 /** Returns a function that logs an ended operation. It first calls `onEnded`, which counts the operation. */
 export const createOperationLogger =
-  (log: Logger, onEnded: (ended: EndedOperation) => void = () => undefined): LogOperation =>
+  (log: Logger, onEnded: (endedOperation: EndedOperation) => void = () => undefined): LogOperation =>
   ({ context, type, name, startedAt, errors }) => {
     const durationMs = performance.now() - startedAt;
-    const ended = { type, name: nameIfLoggable(name), durationMs, errorCodes: errorCodesOf(errors) };
-    onEnded(ended);
-    logEndedOperation(log, context, ended);
+    const endedOperation = { type, name: nameIfLoggable(name), durationMs, errorCodes: errorCodesOf(errors) };
+    onEnded(endedOperation);
+    logEndedOperation(log, context, endedOperation);
   };
 
 /** Returns an Apollo plugin that logs every operation that Apollo has handled. */

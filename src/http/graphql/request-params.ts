@@ -1,6 +1,6 @@
-import { parseJson } from '../../shared/json-text';
+import { parseStrictJson } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
-import { badRequest } from './http-error';
+import { badRequestError } from './http-error';
 
 /** Unvalidated parameters of a GraphQL request, from a POST body, a GET URL or a WebSocket message. */
 export interface GraphQLRequestParams {
@@ -28,10 +28,10 @@ export function isPercentEncodedUtf8(url: string): boolean {
  */
 export function parseGetParams(url: string): GraphQLRequestParams {
   if (/[^\x21-\x7e]/.test(url) || !isPercentEncodedUtf8(url))
-    throw badRequest('The URL is not percent-encoded UTF-8.');
+    throw badRequestError('The URL is not percent-encoded UTF-8.');
   const { searchParams } = new URL(url, 'http://gateway/');
   if (new Set(searchParams.keys()).size < searchParams.size)
-    throw badRequest('The URL has a duplicate parameter.');
+    throw badRequestError('The URL has a duplicate parameter.');
   const { variables, extensions, ...rest } = Object.fromEntries(searchParams);
   return {
     ...rest,
@@ -42,24 +42,25 @@ export function parseGetParams(url: string): GraphQLRequestParams {
 
 function parseJsonParam(paramName: string, jsonText: string): unknown {
   try {
-    return parseJson(jsonText);
+    return parseStrictJson(jsonText);
   } catch {
-    throw badRequest(`The URL parameter ${paramName} must be JSON without duplicate names.`);
+    throw badRequestError(`The URL parameter ${paramName} must be JSON without duplicate names.`);
   }
 }
 
 /** Encodes parameters for a URL: the inverse of parseGetParams(). */
-export function formatGetParams(params: GraphQLRequestParams): URLSearchParams {
-  const search = new URLSearchParams();
+export function encodeGetParams(params: GraphQLRequestParams): URLSearchParams {
+  const searchParams = new URLSearchParams();
   for (const [name, value] of Object.entries(params))
-    if (value !== undefined) search.set(name, typeof value === 'string' ? value : JSON.stringify(value));
-  return search;
+    if (value !== undefined)
+      searchParams.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+  return searchParams;
 }
 
-/** Throws a RequestError if one of these parameters has the wrong type. Accepts absent and null parameters. */
+/** Throws a RequestError if a parameter other than `documentId` has the wrong type. Null and absent are accepted. */
 export function validateParams({ query, operationName, variables, extensions }: GraphQLRequestParams): void {
-  if (typeof (query ?? '') !== 'string') throw badRequest('query must be a string.');
-  if (typeof (operationName ?? '') !== 'string') throw badRequest('operationName must be a string.');
-  if (!isObject(variables ?? {})) throw badRequest('variables must be an object.');
-  if (!isObject(extensions ?? {})) throw badRequest('extensions must be an object.');
+  if (typeof (query ?? '') !== 'string') throw badRequestError('query must be a string.');
+  if (typeof (operationName ?? '') !== 'string') throw badRequestError('operationName must be a string.');
+  if (!isObject(variables ?? {})) throw badRequestError('variables must be an object.');
+  if (!isObject(extensions ?? {})) throw badRequestError('extensions must be an object.');
 }

@@ -1,10 +1,10 @@
 import { GraphQLError, Kind, parse, visit, type Source, type ValueNode } from 'graphql';
-import type { InvalidValue, ValueRule } from '../../schema/value-rules';
+import type { InvalidValue, ValueRuleName } from '../../schema/value-rules';
 import { MAX_DOCUMENT_TOKENS } from '../limits/document-limits';
 import { redactGraphqlName } from '../../redaction/graphql-message';
 
 /** Maps error messages of graphql-js to violated rules. Errors of custom scalars have `extensions.rule` instead. */
-const RULE_BY_PATTERN: readonly (readonly [RegExp, ValueRule])[] = [
+const RULE_BY_PATTERN: readonly (readonly [RegExp, ValueRuleName])[] = [
   [/^Expected non-nullable type /, 'required'],
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
   [/^Field "[^"]*" must be non-null\./, 'required'],
@@ -40,32 +40,32 @@ interface ValueLocation {
 }
 
 /** Cache of value locations by document. All errors of an operation refer to one document. */
-const locationsBySource = new WeakMap<Source, readonly ValueLocation[]>();
+const valueLocationsBySource = new WeakMap<Source, readonly ValueLocation[]>();
 
 /** Returns the locations of all argument values and variable defaults of a document, with all values nested in them. */
-function locationsOf(source: Source): readonly ValueLocation[] {
-  const cachedLocations = locationsBySource.get(source);
-  if (cachedLocations) return cachedLocations;
-  const locations: ValueLocation[] = [];
-  const addLocations = (valueNode: ValueNode, path: readonly string[]): void => {
+function valueLocationsOf(source: Source): readonly ValueLocation[] {
+  const cachedValueLocations = valueLocationsBySource.get(source);
+  if (cachedValueLocations) return cachedValueLocations;
+  const valueLocations: ValueLocation[] = [];
+  const addValueLocations = (valueNode: ValueNode, path: readonly string[]): void => {
     const variableName = valueNode.kind === Kind.VARIABLE ? valueNode.name.value : undefined;
-    locations.push({ documentOffset: valueNode.loc?.start, variableName, path });
+    valueLocations.push({ documentOffset: valueNode.loc?.start, variableName, path });
     if (valueNode.kind === Kind.LIST)
-      valueNode.values.forEach((value, index) => addLocations(value, [...path, String(index)]));
+      valueNode.values.forEach((value, index) => addValueLocations(value, [...path, String(index)]));
     if (valueNode.kind !== Kind.OBJECT) return;
     for (const { name, value, loc } of valueNode.fields) {
       const fieldPath = [...path, name.value];
-      locations.push({ documentOffset: loc?.start, variableName: undefined, path: fieldPath });
-      addLocations(value, fieldPath);
+      valueLocations.push({ documentOffset: loc?.start, variableName: undefined, path: fieldPath });
+      addValueLocations(value, fieldPath);
     }
   };
   visit(parse(source, { maxTokens: MAX_DOCUMENT_TOKENS }), {
-    Argument: ({ name, value }) => addLocations(value, [name.value]),
+    Argument: ({ name, value }) => addValueLocations(value, [name.value]),
     VariableDefinition: ({ variable, defaultValue }) =>
-      defaultValue && addLocations(defaultValue, [variable.name.value]),
+      defaultValue && addValueLocations(defaultValue, [variable.name.value]),
   });
-  locationsBySource.set(source, locations);
-  return locations;
+  valueLocationsBySource.set(source, valueLocations);
+  return valueLocations;
 }
 
 /** Formats a path for the caller: removes a leading `input` unless it is the whole path. Redacts possible secrets. */
@@ -93,23 +93,25 @@ function pathInVariable(message: string, reason: string): string[] {
  * variable. If nothing uses the variable, returns one path that starts with the variable's name.
  */
 function pathsOfVariable(variableName: string, error: GraphQLError, reason: string): (readonly string[])[] {
-  const fieldName = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);
+  const reportedFieldName = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);
   const pathInValue = pathInVariable(error.message, reason);
   // Redact the field name: it comes from the caller's JSON and may be any text, such as a security code.
-  if (fieldName !== undefined) pathInValue.push(redactGraphqlName(fieldName));
-  const locations = error.source ? locationsOf(error.source) : [];
-  const pathsOfUses = locations.filter((use) => use.variableName === variableName).map(({ path }) => path);
+  if (reportedFieldName !== undefined) pathInValue.push(redactGraphqlName(reportedFieldName));
+  const valueLocations = error.source ? valueLocationsOf(error.source) : [];
+  const pathsOfUses = valueLocations
+    .filter((use) => use.variableName === variableName)
+    .map(({ path }) => path);
   return (pathsOfUses.length > 0 ? pathsOfUses : [[variableName]]).map((path) => [...path, ...pathInValue]);
 }
 
 function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[])[] {
   const documentOffset = error.nodes?.[0]?.loc?.start;
-  const location =
+  const valueLocation =
     error.source &&
-    locationsOf(error.source).find((candidate) => candidate.documentOffset === documentOffset);
-  if (!location) return [];
+    valueLocationsOf(error.source).find((candidate) => candidate.documentOffset === documentOffset);
+  if (!valueLocation) return [];
   const fieldName = /is not defined/.test(reason) ? undefined : fieldNameIn(reason);
-  return [fieldName === undefined ? location.path : [...location.path, fieldName]];
+  return [fieldName === undefined ? valueLocation.path : [...valueLocation.path, fieldName]];
 }
 
 /** Returns the path and rule of each invalid value that an error reports; undefined if it reports none. */

@@ -14,7 +14,7 @@ import {
   type Token,
 } from 'graphql';
 import { graphqlNameContainsPan } from '../../redaction/pan';
-import { assertLimit, DOCUMENT_LIMITS, LimitExceededError, type DocumentLimitName } from './limits';
+import { assertWithinLimit, DOCUMENT_LIMITS, LimitExceededError, type DocumentLimitName } from './limits';
 import { fieldsIn, fragmentsOf, SelectionSizeCalculator, type Fragments } from './selection-size';
 
 /** Result of a document check. `limitName`: the exceeded limit. `message`: contains no part of the document. */
@@ -64,34 +64,34 @@ export function* tokensOf(documentText: string): Generator<{ token: Token; brack
 
 /** Checks the limits that need no parser. Must run before parse(): deep nesting would overflow the parser's stack. */
 function checkTokens(documentText: string): void {
-  assertLimit('lines', documentText.split(LINE_END_PATTERN, DOCUMENT_LIMITS.lines.maxCount + 1).length);
+  assertWithinLimit('lines', documentText.split(LINE_END_PATTERN, DOCUMENT_LIMITS.lines.maxCount + 1).length);
   let tokenCount = 0;
   for (const { token, bracketDepth } of tokensOf(documentText)) {
     tokenCount += 1;
-    assertLimit('tokens', tokenCount);
+    assertWithinLimit('tokens', tokenCount);
     if (token.kind === TokenKind.NAME) {
-      assertLimit('nameLength', token.value.length);
+      assertWithinLimit('nameLength', token.value.length);
       if (graphqlNameContainsPan(token.value)) throw new LimitExceededError('cardNumbers');
     }
-    assertLimit('nesting', bracketDepth);
+    assertWithinLimit('nesting', bracketDepth);
   }
 }
 
 function checkSelections(document: DocumentNode): void {
   const executables = document.definitions.filter((definition) => 'selectionSet' in definition);
   const operations = executables.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  assertLimit('operations', operations.length);
-  assertLimit('fragments', executables.length - operations.length);
+  assertWithinLimit('operations', operations.length);
+  assertWithinLimit('fragments', executables.length - operations.length);
   const fields = executables.flatMap(({ selectionSet }) => [
     ...fieldsIn(selectionSet, new Map(), new Set(), true),
   ]);
-  assertLimit('aliases', fields.filter(({ alias }) => alias).length);
+  assertWithinLimit('aliases', fields.filter(({ alias }) => alias).length);
   const fragments = fragmentsOf(document);
   const sizeCalculator = new SelectionSizeCalculator(fragments);
   let selectionCount = 0;
   for (const { selectionSet } of executables) {
     selectionCount += sizeCalculator.sizeOf(selectionSet).selectionCount;
-    assertLimit('selections', selectionCount);
+    assertWithinLimit('selections', selectionCount);
   }
   for (const operation of operations) checkRootFields(operation, fragments, sizeCalculator);
   const fieldPairCounter = new FieldPairCounter(fragments);
@@ -106,21 +106,21 @@ function checkRootFields(
   const fields = [...fieldsIn(selectionSet, fragments)];
   // Count fields with the same response name once: graphql-js merges them and calls their resolver once.
   const mergedFieldKeys = new Set(fields.map(({ alias, name }) => `${(alias ?? name).value} ${name.value}`));
-  assertLimit('rootFields', mergedFieldKeys.size);
+  assertWithinLimit('rootFields', mergedFieldKeys.size);
   if (operation === OperationTypeNode.MUTATION) {
     // Count mutations before merging: the number of payments must not depend on how fields are merged.
-    assertLimit('mutations', fields.filter(({ name }) => name.value !== '__typename').length);
+    assertWithinLimit('mutations', fields.filter(({ name }) => name.value !== '__typename').length);
   }
   // In Apollo Federation, the field _service of a subgraph returns the whole schema as text.
   const introspectionFields = fields.filter(({ name }) => /^(__schema|__type|_service)$/.test(name.value));
-  assertLimit('introspections', introspectionFields.length);
+  assertWithinLimit('introspections', introspectionFields.length);
   const introspectionSize = sizeCalculator.sizeOf({
     kind: Kind.SELECTION_SET,
     selections: introspectionFields.flatMap((field) => field.selectionSet?.selections ?? []),
   });
-  assertLimit('introspectionSelections', introspectionSize.selectionCount);
-  assertLimit('introspectionAliases', introspectionSize.aliasCount);
-  assertLimit('introspectionLists', introspectionSize.introspectionListDepth);
+  assertWithinLimit('introspectionSelections', introspectionSize.selectionCount);
+  assertWithinLimit('introspectionAliases', introspectionSize.aliasCount);
+  assertWithinLimit('introspectionLists', introspectionSize.introspectionListDepth);
 }
 
 /**
@@ -144,7 +144,9 @@ class FieldPairCounter {
    */
   countPairsIn(...selectionSets: SelectionSetNode[]): void {
     const spreadNames = new Set<string>();
-    const fields = selectionSets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);
+    const fields = selectionSets.flatMap((selectionSet) => [
+      ...fieldsIn(selectionSet, this.fragments, spreadNames),
+    ]);
     this.#addPairs(spreadNames.size);
     for (const fieldGroup of Map.groupBy(fields, ({ alias, name }) => (alias ?? name).value).values())
       this.#addGroup(fieldGroup);
@@ -162,7 +164,7 @@ class FieldPairCounter {
 
   #addPairs(memberCount: number): void {
     this.#pairCount += (memberCount * (memberCount - 1)) / 2;
-    assertLimit('comparisons', this.#pairCount);
+    assertWithinLimit('comparisons', this.#pairCount);
   }
 
   #idOf(field: FieldNode): number {

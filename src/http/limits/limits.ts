@@ -20,14 +20,14 @@ export const DOCUMENT_LIMITS = {
   fragments: { maxCount: 100, unit: 'fragment definitions' },
   // Each alias can repeat the longest field of every transaction in a response.
   aliases: { maxCount: 100, unit: 'aliases' },
-  // Nested fragments multiply selections. Twenty lookups of all fields of all payment types have 13 000 selections.
+  // Nested fragments multiply selections. The limit is almost twice a large legitimate operation: twenty lookups of all fields of all payment types have 13 000.
   selections: { maxCount: 25_000, unit: 'selections, counting a fragment as often as it is spread' },
-  // Each root field may cause requests to the payment service; `payments` and `payouts` up to 100 each.
+  // Each root field may cause requests to the payment service: up to 500 for `changes`, up to 100 for other lists.
   rootFields: { maxCount: 50, unit: 'root fields in one operation' },
   // If only one of several mutations has failed, a caller cannot simply repeat the operation.
   mutations: { maxCount: 1, unit: 'mutation in one operation' },
   // Each introspection field can return the whole schema, which takes 20 ms to write to a response.
-  introspections: { maxCount: 2, unit: 'introspection fields in one operation' },
+  introspections: { maxCount: 2, unit: 'introspection fields (__schema, __type, _service) in one operation' },
   // graphql-js resolves each introspection selection for every type or field. The standard query has 240 selections.
   introspectionSelections: {
     maxCount: 300,
@@ -38,7 +38,10 @@ export const DOCUMENT_LIMITS = {
   // Each list multiplies the selections in it. The standard introspection query nests 3 lists.
   introspectionLists: { maxCount: 3, unit: 'levels of nested list fields in introspection' },
   // Validation compares the two members of each pair. A query for all fields of all payment types has 4300 pairs.
-  comparisons: { maxCount: 20_000, unit: 'pairs of fields with the same response name, or of fragments' },
+  comparisons: {
+    maxCount: 20_000,
+    unit: 'pairs to compare (fields with the same response name, and fragments)',
+  },
 } as const satisfies Record<string, { maxCount: number; unit: string }>;
 
 export type DocumentLimitName = keyof typeof DOCUMENT_LIMITS;
@@ -52,6 +55,6 @@ export class LimitExceededError extends Error {
 }
 
 /** Throws a LimitExceededError if `count` is above the limit. */
-export function assertLimit(limitName: DocumentLimitName, count: number): void {
+export function assertWithinLimit(limitName: DocumentLimitName, count: number): void {
   if (count > DOCUMENT_LIMITS[limitName].maxCount) throw new LimitExceededError(limitName);
 }

@@ -11,10 +11,10 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { OperationContext } from '../../resolvers/context';
-import { ATTEMPTS_PAGE_SIZE } from '../../schema/attempt';
-import { CHANGES_PAGE_SIZE } from '../../schema/change';
-import { badRequest, RequestError } from '../graphql/http-error';
-import type { RateLimit } from './rate-limit';
+import { ATTEMPTS_PAGE_SIZES } from '../../schema/attempt';
+import { CHANGES_PAGE_SIZES } from '../../schema/change';
+import { badRequestError, RequestError } from '../graphql/http-error';
+import type { CallerRateLimiter } from './caller-rate-limiter';
 import { fragmentsOf, fieldsIn, SelectionSizeCalculator, type Fragments } from './selection-size';
 
 /** Maximum number of lookups of one operation. Enough for five list arguments, each with the maximum of 100 ids. */
@@ -28,7 +28,7 @@ const MAX_TRANSACTION_FIELD_VALUES = 300_000;
  * Maximum number of values in pages of `attempts` and `changes` without lookups. Writing so many values takes 30 ms.
  * Lower than MAX_TRANSACTION_FIELD_VALUES, because a page without lookups costs only one rate limit point.
  */
-const MAX_PAGE_FIELD_VALUES = 100_000;
+const MAX_ROW_VALUES = 100_000;
 /**
  * Maximum number of aliased values in lists: aliases times transactions or rows. Aliases repeat the longest field, such
  * as a QR code of 10 kB, in every item of a list.
@@ -44,9 +44,9 @@ interface OperationCost {
   lookupCount: number;
   /** Number of mutation fields, such as `createPayment`; 0 for a query. */
   mutationCount: number;
-  /** Maximum number of values in the looked-up transactions of the response: selections times transactions. */
+  /** Upper bound of the number of values in looked-up transactions: selections times transactions. */
   transactionValueCount: number;
-  /** Maximum number of values in pages of `attempts` and `changes` that cause no lookups: selections times rows. */
+  /** Upper bound of the number of values in pages that cause no lookups: selections times rows. */
   rowValueCount: number;
   /** Maximum number of aliased values in the response: aliases times transactions or rows. */
   aliasedValueCount: number;
@@ -65,8 +65,8 @@ type FromVariables<T> = (coercedVariables: Record<string, unknown>) => T;
 
 /** Page sizes of the root fields that list journal rows. In a row, only `payment` and `payout` cause a lookup. */
 const PAGE_SIZES_BY_FIELD: Readonly<Record<string, { default: number; max: number }>> = {
-  attempts: ATTEMPTS_PAGE_SIZE,
-  changes: CHANGES_PAGE_SIZE,
+  attempts: ATTEMPTS_PAGE_SIZES,
+  changes: CHANGES_PAGE_SIZES,
 };
 
 /** Upper bounds of what a root field reads. */
@@ -99,8 +99,8 @@ function createReadCounter(
   const pageSizes = PAGE_SIZES_BY_FIELD[fieldDefinition.name];
   const hasListArgument = fieldDefinition.args.some(({ type }) => isListType(getNullableType(type)));
   if (!pageSizes && !hasListArgument) return () => readsOfLookups(1);
-  const selectedFields = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
-  const hasRowLookups = [...selectedFields].some(
+  const descendantFields = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
+  const hasRowLookups = [...descendantFields].some(
     ({ name }) => name.value === 'payment' || name.value === 'payout',
   );
   return (coercedVariables) => {
@@ -111,8 +111,8 @@ function createReadCounter(
         const rowCount = Math.min(Math.max(first, 1), pageSizes.max);
         return hasRowLookups ? readsOfLookups(rowCount) : { lookupCount: 1, transactionCount: 0, rowCount };
       }
-      const listArguments = Object.values(args).filter(Array.isArray);
-      return readsOfLookups(listArguments.length === 0 ? 1 : listArguments.flat().length);
+      const listArgumentValues = Object.values(args).filter(Array.isArray);
+      return readsOfLookups(listArgumentValues.length === 0 ? 1 : listArgumentValues.flat().length);
     } catch {
       // The arguments are invalid. Count the minimum: graphql-js reports the error and does not call the resolver.
       return readsOfLookups(1);
@@ -165,11 +165,11 @@ const pointsStillToConsume = ({ lookupCount, mutationCount }: OperationCost): nu
 function exceededLimitMessage(cost: OperationCost): string | null {
   if (cost.lookupCount > MAX_LOOKUPS) return `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
   if (cost.transactionValueCount > MAX_TRANSACTION_FIELD_VALUES)
-    return `The response could have more than ${MAX_TRANSACTION_FIELD_VALUES} values (selected fields times transactions).`;
+    return `The response could have more than ${MAX_TRANSACTION_FIELD_VALUES} values (selected fields times transactions). Select fewer fields or request fewer transactions.`;
   if (cost.aliasedValueCount > MAX_ALIASED_VALUES)
     return `The response could have more than ${MAX_ALIASED_VALUES} aliased values (aliases times transactions or rows).`;
-  if (cost.rowValueCount <= MAX_PAGE_FIELD_VALUES) return null;
-  return `The pages could have more than ${MAX_PAGE_FIELD_VALUES} values (selected fields times rows). Select fewer fields or request fewer rows.`;
+  if (cost.rowValueCount <= MAX_ROW_VALUES) return null;
+  return `The pages could have more than ${MAX_ROW_VALUES} values (selected fields times rows). Select fewer fields or request fewer rows.`;
 }
 
 /**
@@ -177,13 +177,13 @@ function exceededLimitMessage(cost: OperationCost): string | null {
  * consumes the points beyond the one that Admission has already consumed. If the caller has too few points left,
  * rejects the operation (RATE_LIMITED).
  */
-export const costLimitPlugin = (rateLimit: RateLimit): ApolloServerPlugin<OperationContext> => ({
+export const costLimitPlugin = (rateLimiter: CallerRateLimiter): ApolloServerPlugin<OperationContext> => ({
   requestDidStart: async () => ({
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
       // If the document has no operation to execute, Apollo reports the error.
       if (!operation) return;
       if (operation.operation === 'subscription')
-        throw badRequest(
+        throw badRequestError(
           'Send subscriptions to /graphql over WebSocket, or to /graphql/stream for server-sent events.',
         );
       const { variableDefinitions = [] } = operation;
@@ -196,7 +196,7 @@ export const costLimitPlugin = (rateLimit: RateLimit): ApolloServerPlugin<Operat
       const message = exceededLimitMessage(cost);
       if (message !== null) throw new RequestError(400, 'OPERATION_TOO_LARGE', message);
       const pointsToConsume = pointsStillToConsume(cost);
-      if (pointsToConsume > 0) await rateLimit.consume(contextValue.caller, pointsToConsume);
+      if (pointsToConsume > 0) await rateLimiter.consume(contextValue.caller, pointsToConsume);
     },
   }),
 });

@@ -12,7 +12,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { assertLimit } from './limits';
+import { assertWithinLimit } from './limits';
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
@@ -77,14 +77,14 @@ export class SelectionSizeCalculator {
   constructor(private readonly fragments: Fragments) {}
 
   /**
-   * Returns the size of a selection set at nesting level `level`. Throws a LimitExceededError if the nesting is too
-   * deep.
+   * Returns the size of a selection set at nesting level `nestingLevel`. Throws a LimitExceededError if the nesting is
+   * too deep.
    */
-  sizeOf(selectionSet: SelectionSetNode, level = 1): SelectionSize {
-    assertLimit('nesting', level);
+  sizeOf(selectionSet: SelectionSetNode, nestingLevel = 1): SelectionSize {
+    assertWithinLimit('nesting', nestingLevel);
     const size: SelectionSize = { ...EMPTY_SIZE, depth: 1 };
     for (const selection of selectionSet.selections) {
-      const nestedSize = this.#nestedSizeOf(selection, level);
+      const nestedSize = this.#nestedSizeOf(selection, nestingLevel);
       const { alias, name } = selection.kind === Kind.FIELD ? selection : {};
       size.selectionCount += 1 + nestedSize.selectionCount;
       size.aliasCount += nestedSize.aliasCount + (alias ? 1 : 0);
@@ -97,15 +97,16 @@ export class SelectionSizeCalculator {
     return size;
   }
 
-  #nestedSizeOf(selection: SelectionNode, level: number): SelectionSize {
+  #nestedSizeOf(selection: SelectionNode, nestingLevel: number): SelectionSize {
     if (selection.kind !== Kind.FRAGMENT_SPREAD)
-      return selection.selectionSet ? this.sizeOf(selection.selectionSet, level + 1) : EMPTY_SIZE;
+      return selection.selectionSet ? this.sizeOf(selection.selectionSet, nestingLevel + 1) : EMPTY_SIZE;
     const name = selection.name.value;
     const fragment = this.fragments.get(name);
     if (!fragment) return EMPTY_SIZE;
-    const fragmentSize = this.#sizeByFragmentName.get(name) ?? this.sizeOf(fragment.selectionSet, level + 1);
+    const fragmentSize =
+      this.#sizeByFragmentName.get(name) ?? this.sizeOf(fragment.selectionSet, nestingLevel + 1);
     this.#sizeByFragmentName.set(name, fragmentSize);
-    assertLimit('nesting', level + fragmentSize.depth);
+    assertWithinLimit('nesting', nestingLevel + fragmentSize.depth);
     return fragmentSize;
   }
 }

@@ -9,7 +9,7 @@ import {
   type ValidationRule,
 } from 'graphql';
 import { redactGraphqlMessage } from '../../redaction/graphql-message';
-import { parseJson } from '../../shared/json-text';
+import { parseStrictJson } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 
 export interface ManifestOperation {
@@ -45,7 +45,7 @@ function parseCodegenManifest(manifest: Record<string, unknown>): ManifestOperat
 
 /** Parses a manifest of Apollo or graphql-codegen. Throws an Error with the reason; a SyntaxError for invalid JSON. */
 export function parseManifest(manifestText: string): ManifestOperation[] {
-  const manifest = parseJson(manifestText);
+  const manifest = parseStrictJson(manifestText);
   if (!isObject(manifest)) throw new Error(MANIFEST_FORMAT_ERROR_MESSAGE);
   const operations = 'format' in manifest ? parseApolloManifest(manifest) : parseCodegenManifest(manifest);
   if (operations.length === 0) throw new Error('the manifest is empty: it contains no operations');
@@ -72,16 +72,16 @@ export function validateDocument(
 
 /** Validates an operation of a manifest. Returns error messages; none if the operation is valid. */
 export function validateOperation(schema: GraphQLSchema, { id, name, body }: ManifestOperation): string[] {
-  const operationLabel = name === null ? `operation ${id}` : `operation ${name} (${id})`;
+  const messagePrefix = name === null ? `operation ${id}` : `operation ${name} (${id})`;
   try {
     const document = parse(body);
     if (!document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION))
-      return [`${operationLabel}: the document has no operation`];
+      return [`${messagePrefix}: the document has no operation`];
     return validateDocument(schema, document).map(
-      ({ rule, message }) => `${operationLabel}: ${rule.name}: ${message}`,
+      ({ rule, message }) => `${messagePrefix}: ${rule.name}: ${message}`,
     );
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    return [`${operationLabel}: ${redactGraphqlMessage(error.message) ?? 'Syntax Error.'}`];
+    return [`${messagePrefix}: ${redactGraphqlMessage(error.message) ?? 'Syntax Error.'}`];
   }
 }

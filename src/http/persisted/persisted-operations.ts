@@ -3,7 +3,7 @@ import type { CallerKind } from '../../auth/caller';
 import type { PersistedMode } from '../../config/types';
 import { readTextFile } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
-import { badRequest, RequestError } from '../graphql/http-error';
+import { badRequestError, RequestError } from '../graphql/http-error';
 import { nameIfLoggable } from '../graphql/operation-log';
 import type { GraphQLRequestParams } from '../graphql/request-params';
 import { tokensOf } from '../limits/document-limits';
@@ -11,7 +11,7 @@ import { parseManifest, validateOperation, type ManifestOperation } from './mani
 
 interface PersistedOptions {
   settings: {
-    /** Null: there is no manifest of persisted operations, and every operation is allowed. */
+    /** Path of the manifest of persisted operations; null: there is none, and every operation is allowed. */
     manifestPath: string | null;
     modeForFrontends: PersistedMode;
     modeForServices: PersistedMode;
@@ -71,16 +71,16 @@ export class PersistedOperations {
   #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
-    const [byId, ...others] = ids.map((id) => this.#operationById.get(removeHashPrefix(id)));
-    if (others.some((other) => other !== byId)) throw CONTRADICTING_IDS_ERROR;
-    if ((query ?? '') === '') return byId ?? throwUnlessApolloMayHandle(params, mode);
-    if (byId) {
-      if (this.#findByText(query) !== byId) throw CONTRADICTING_IDS_ERROR;
-      return byId;
+    const [foundById, ...otherOperations] = ids.map((id) => this.#operationById.get(removeHashPrefix(id)));
+    if (otherOperations.some((otherOperation) => otherOperation !== foundById)) throw CONTRADICTING_IDS_ERROR;
+    if ((query ?? '') === '') return foundById ?? throwUnlessApolloMayHandle(params, mode);
+    if (foundById) {
+      if (this.#findByText(query) !== foundById) throw CONTRADICTING_IDS_ERROR;
+      return foundById;
     }
     if (mode === 'allow') return undefined;
-    const byText = this.#findByText(query);
-    if (byText) return byText;
+    const foundByText = this.#findByText(query);
+    if (foundByText) return foundByText;
     if (mode === 'require') throw NOT_IN_MANIFEST_ERROR;
     this.options.onUnlisted(nameIfLoggable(params.operationName) ?? null);
     return undefined;
@@ -100,10 +100,10 @@ export class PersistedOperations {
       return existingOperation.body === body ? [] : [`operation ${id}: two different documents have this id`];
     const normalizedText = normalizeDocument(body);
     // If a document has several ids, all of them lead to the same operation.
-    const canonicalOperation = this.#operationByNormalizedText.get(normalizedText) ?? operation;
-    this.#operationById.set(id, canonicalOperation);
-    this.#operationByText.set(body, canonicalOperation);
-    this.#operationByNormalizedText.set(normalizedText, canonicalOperation);
+    const sharedOperation = this.#operationByNormalizedText.get(normalizedText) ?? operation;
+    this.#operationById.set(id, sharedOperation);
+    this.#operationByText.set(body, sharedOperation);
+    this.#operationByNormalizedText.set(normalizedText, sharedOperation);
     return [];
   }
 }
@@ -114,7 +114,10 @@ export function persistedQueryHash(extensions: unknown): unknown {
   return isObject(persistedQueryExtension) ? persistedQueryExtension['sha256Hash'] : undefined;
 }
 
-/** Removes the prefix "sha256:" from an id. GraphQL over HTTP and graphql-codegen use the prefix, Apollo does not. */
+/**
+ * Removes the prefix "sha256:" from an id. GraphQL over HTTP uses the prefix, and so does graphql-codegen if its hash
+ * algorithm is sha256. Apollo does not.
+ */
 const removeHashPrefix = (id: string): string =>
   /^sha256:[0-9a-f]{64}$/.test(id) ? id.slice('sha256:'.length) : id;
 
@@ -159,7 +162,7 @@ const NOT_IN_MANIFEST_ERROR = new RequestError(
   'The operation is not in the manifest, and only operations of the manifest are allowed. npm run persist adds it.',
 );
 
-const CONTRADICTING_IDS_ERROR = badRequest(
+const CONTRADICTING_IDS_ERROR = badRequestError(
   'The ids and the document of the request belong to different operations.',
 );
 

@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { decodeUtf8, hasDuplicateFields } from '../../shared/json-text';
 import { noJsonSchemas } from '../../shared/no-json-schemas';
 import { errorNameAndFrames, INTERNAL_ERROR_MESSAGE } from '../graphql/graphql-errors';
-import { badRequest, RequestError } from '../graphql/http-error';
+import { badRequestError, RequestError } from '../graphql/http-error';
 import { isPercentEncodedUtf8 } from '../graphql/request-params';
 import type { Connections } from './connections';
 import { requestContext } from './request-context';
@@ -82,7 +82,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (status >= 500)
       log.error(
         { requestId: request.id, code: error.code, ...errorNameAndFrames(error) },
-        'incoming HTTP request failed',
+        'unexpected error in an HTTP request; the caller got INTERNAL_SERVER_ERROR',
       );
     return sendError(request, reply, errorForStatus(status));
   });
@@ -91,8 +91,9 @@ export function createApp(options: AppOptions): FastifyInstance {
 }
 
 /** Whether a content type names no charset, or names UTF-8. JSON is always in UTF-8 (RFC 8259, 8.1). */
-const allowsUtf8 = (type = ''): boolean =>
-  !/charset/i.test(type) || !/charset/i.test(type.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
+const isUtf8ContentType = (contentType = ''): boolean =>
+  !/charset/i.test(contentType) ||
+  !/charset/i.test(contentType.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
 
 /**
  * Adds the parser of request bodies. It accepts JSON in UTF-8 without duplicate names, and ignores a byte order mark
@@ -100,13 +101,13 @@ const allowsUtf8 = (type = ''): boolean =>
  */
 function addJsonBodyParser(app: FastifyInstance): void {
   const parseJsonBody = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (!allowsUtf8(request.headers['content-type'])) return done(NOT_UTF8_ERROR);
-    if (!isUtf8(body)) return done(badRequest('The body is not valid UTF-8.'));
-    const bodyText = decodeUtf8(body);
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bodyBytes, done) => {
+    if (!isUtf8ContentType(request.headers['content-type'])) return done(NOT_UTF8_ERROR);
+    if (!isUtf8(bodyBytes)) return done(badRequestError('The body is not valid UTF-8.'));
+    const bodyText = decodeUtf8(bodyBytes);
     void parseJsonBody(request, bodyText, (error, parsedBody: unknown) => {
       if (!error && hasDuplicateFields(bodyText, parsedBody))
-        return done(badRequest('The body has a JSON object with a duplicate name.'));
+        return done(badRequestError('The body has a JSON object with a duplicate name.'));
       done(error, parsedBody);
     });
   });

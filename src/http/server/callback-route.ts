@@ -6,7 +6,7 @@ import { nextEventLoopTurn } from '../../shared/next-turn';
  * Maximum content-length in bytes of a callback whose connection stays open for more requests. If the body is larger,
  * or its length is unknown, the connection is closed after the response. Bodies are discarded.
  */
-const MAX_KEEP_ALIVE_CALLBACK_BYTES = 64 * 1024;
+const MAX_KEEP_ALIVE_BODY_BYTES = 64 * 1024;
 
 /** Captures the path after /callbacks/. Also matches absolute URLs, which some clients send in the request line. */
 const CALLBACK_URL_PATTERN = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
@@ -31,4 +31,4 @@ export function addCallbackRoute(app: FastifyInstance, onCallback: (callbackToke
 
 const hasSmallBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] === undefined &&
-  Number(headers['content-length'] ?? 0) <= MAX_KEEP_ALIVE_CALLBACK_BYTES;
+  Number(headers['content-length'] ?? 0) <= MAX_KEEP_ALIVE_BODY_BYTES;

@@ -5,8 +5,8 @@ import type { ConnectionObserver } from './connections';
 const CONNECTION_LOG_INTERVAL_MS = 10_000;
 
 /**
- * Returns an observer of refused and closed connections. It counts them in `metricsObserver`, and logs their number at
- * most every 10 s.
+ * Returns an observer of refused and closed connections. It counts them in `metricsObserver`, and logs their numbers by
+ * reason at most every 10 s.
  */
 export function loggingConnectionObserver(
   log: Logger,

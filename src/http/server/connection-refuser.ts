@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { repeatLaterError } from '../graphql/http-error';
+import { retryLaterError } from '../graphql/http-error';
 import { DEFAULT_HEADERS } from './security-headers';
 
 /** Maximum number of refused connections that are still open. Each holds a file descriptor. */
@@ -8,7 +8,7 @@ const MAX_OPEN_REFUSED_CONNECTIONS = 32;
 /** How long a refused client may take to read the response and disconnect, in milliseconds. */
 const REFUSED_LINGER_MS = 1000;
 
-const TOO_MANY_CONNECTIONS_ERROR = repeatLaterError('The gateway has too many connections');
+const TOO_MANY_CONNECTIONS_ERROR = retryLaterError('The gateway has too many connections');
 
 /** Returns the HTTP response to a refused client. Does not depend on the request, which is discarded. */
 function refusalResponse(): string {

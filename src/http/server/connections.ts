@@ -7,7 +7,8 @@ import { ConnectionRefuser } from './connection-refuser';
  * Why a connection is refused:
  * - `limit`: there are too many connections in total
  * - `address_limit`: there are too many connections from one network
- * - `dropped`: one of the reasons above, but reset without a response, because too many refused connections are open
+ * - `dropped`: one of the reasons above. The connection is reset without a response, because too many refused
+ *   connections are still open
  * - `accept_failed`: accept() failed, for example for lack of file descriptors
  */
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
@@ -69,11 +70,11 @@ export class Connections {
   readonly #isTrustedProxy: (address: string) => boolean;
   readonly #openConnections = new Map<Socket, ClientConnection>();
   /** Connections on which no complete request header has arrived yet, oldest first. */
-  readonly #awaitingFirstRequest = new Set<ClientConnection>();
-  /** The open connections by network. The limit per address does not apply to those of trusted proxies (null). */
+  readonly #unusedConnections = new Set<ClientConnection>();
+  /** State of the open connections of each network. Key null: trusted proxies, which have no limit per address. */
   readonly #stateByNetwork = new Map<
     string | null,
-    { openCount: number; readonly awaitingFirstRequest: Set<ClientConnection> }
+    { openCount: number; readonly unusedConnections: Set<ClientConnection> }
   >();
   readonly #refuser = new ConnectionRefuser();
 
@@ -99,7 +100,7 @@ export class Connections {
     server.on('connection', (socket: Socket) => {
       if (this.#accept(socket)) for (const listener of acceptListeners) listener.call(server, socket);
     });
-    // While the server listens, this event means that accept() failed. Errors before that are reported by listen().
+    // While the server listens, an `error` event means that accept() failed. listen() reports earlier errors.
     server.on('error', () => {
       if (server.listening) this.observer.onConnectionRefused('accept_failed');
     });
@@ -116,7 +117,7 @@ export class Connections {
     if (!connection) return void handler(request, response);
     const previousResponse = connection.latestResponse;
     connection.latestResponse = response;
-    if (!previousResponse) this.#stopAwaitingFirstRequest(connection);
+    if (!previousResponse) this.#removeFromUnused(connection);
     if (!previousResponse || previousResponse.writableFinished) return void handler(request, response);
     connection.waitingRequestCount += 1;
     if (connection.waitingRequestCount > MAX_WAITING_REQUESTS)
@@ -136,7 +137,7 @@ export class Connections {
     const connection = this.#openConnections.get(socket);
     if (!connection) return;
     connection.isUpgraded = true;
-    this.#stopAwaitingFirstRequest(connection);
+    this.#removeFromUnused(connection);
   }
 
   setCaller(socket: Socket, callerId: string): void {
@@ -173,9 +174,9 @@ export class Connections {
     const { maxConnections, maxConnectionsPerAddress } = this.limits;
     const networkState = network === null ? undefined : this.#stateByNetwork.get(network);
     if (networkState && maxConnectionsPerAddress > 0 && networkState.openCount >= maxConnectionsPerAddress)
-      return this.#evict(firstOf(networkState.awaitingFirstRequest)) ? undefined : 'address_limit';
+      return this.#evict(firstOf(networkState.unusedConnections)) ? undefined : 'address_limit';
     if (this.#openConnections.size < maxConnections) return undefined;
-    return this.#evict(firstOf(this.#awaitingFirstRequest) ?? this.#findEvictable()) ? undefined : 'limit';
+    return this.#evict(firstOf(this.#unusedConnections) ?? this.#findEvictable()) ? undefined : 'limit';
   }
 
   #evict(connection: ClientConnection | undefined): boolean {
@@ -188,7 +189,10 @@ export class Connections {
     return true;
   }
 
-  /** Searches the first connections for an idle one. Moves busy ones to the end: the next search begins with others. */
+  /**
+   * Searches a limited number of connections (MAX_EVICTION_CANDIDATES) for one that may be evicted. Moves the others to
+   * the end, so that the next search begins with connections that were not examined.
+   */
   #findEvictable(): ClientConnection | undefined {
     let examinedCount = 0;
     for (const connection of this.#openConnections.values()) {
@@ -203,24 +207,24 @@ export class Connections {
   #add(connection: ClientConnection): void {
     connection.socket.once('close', () => this.#remove(connection));
     this.#openConnections.set(connection.socket, connection);
-    this.#awaitingFirstRequest.add(connection);
+    this.#unusedConnections.add(connection);
     const { network } = connection;
-    const state = this.#stateByNetwork.get(network) ?? { openCount: 0, awaitingFirstRequest: new Set() };
-    state.openCount += 1;
-    state.awaitingFirstRequest.add(connection);
-    this.#stateByNetwork.set(network, state);
+    const networkState = this.#stateByNetwork.get(network) ?? { openCount: 0, unusedConnections: new Set() };
+    networkState.openCount += 1;
+    networkState.unusedConnections.add(connection);
+    this.#stateByNetwork.set(network, networkState);
   }
 
-  #stopAwaitingFirstRequest(connection: ClientConnection): void {
-    this.#awaitingFirstRequest.delete(connection);
-    this.#stateByNetwork.get(connection.network)?.awaitingFirstRequest.delete(connection);
+  #removeFromUnused(connection: ClientConnection): void {
+    this.#unusedConnections.delete(connection);
+    this.#stateByNetwork.get(connection.network)?.unusedConnections.delete(connection);
   }
 
   #remove(connection: ClientConnection): void {
     if (!this.#openConnections.delete(connection.socket)) return;
-    this.#stopAwaitingFirstRequest(connection);
-    const state = this.#stateByNetwork.get(connection.network);
-    if (state && (state.openCount -= 1) === 0) this.#stateByNetwork.delete(connection.network);
+    this.#removeFromUnused(connection);
+    const networkState = this.#stateByNetwork.get(connection.network);
+    if (networkState && (networkState.openCount -= 1) === 0) this.#stateByNetwork.delete(connection.network);
   }
 }
 

@@ -14,7 +14,7 @@ const HASHED_FILE_NAME_PATTERN = /-[A-Z0-9]{8}\./;
 const MAX_CONCURRENT_DOWNLOADS = 128;
 
 interface ExplorerOptions {
-  /** Whether the payment service is the embedded sandbox, which moves no real money. The page shows which it is. */
+  /** Whether the payment service is the embedded sandbox, which moves no real money. The explorer shows this. */
   isSandbox: boolean;
   /** Whether callers must authenticate. The page then asks for a key or token. */
   requiresCredentials: boolean;
@@ -23,7 +23,7 @@ interface ExplorerOptions {
 /** Adds /explorer (a GraphQL IDE for browsers) with its assets, and a page of links at /. */
 export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentials }: ExplorerOptions): void {
   const startPageHtml = renderStartPage(
-    isSandbox ? LINKED_GRAPHQL_ENTRY_HTML : '/graphql: the GraphQL endpoint (POST).',
+    isSandbox ? GRAPHQL_ITEM_WITH_LINK_HTML : '/graphql: the GraphQL endpoint (POST).',
   );
   app.get('/', ({ headers }, reply) => {
     if (!/^text\/html\b/.test(headers.accept ?? '')) throw NOT_FOUND_ERROR;
@@ -69,10 +69,10 @@ async function addAssets(scope: FastifyInstance): Promise<void> {
   });
 }
 
-const LINKED_GRAPHQL_ENTRY_HTML =
+const GRAPHQL_ITEM_WITH_LINK_HTML =
   '<a href="graphql">/graphql</a>: the GraphQL endpoint; in a browser it opens Apollo Sandbox, which is loaded from the internet.';
 
-const renderStartPage = (graphqlEntryHtml: string): string => `<!doctype html>
+const renderStartPage = (graphqlItemHtml: string): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -83,7 +83,7 @@ const renderStartPage = (graphqlEntryHtml: string): string => `<!doctype html>
     <h1>paygraph</h1>
     <ul>
       <li><a href="explorer">/explorer</a>: a GraphQL IDE with example operations for every flow; it loads nothing from the internet.</li>
-      <li>${graphqlEntryHtml}</li>
+      <li>${graphqlItemHtml}</li>
     </ul>
   </body>
 </html>

@@ -3,20 +3,20 @@ import { Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { sleep } from '../../shared/timeout';
-import { repeatLaterError } from '../graphql/http-error';
+import { retryLaterError } from '../graphql/http-error';
 import type { ClientConnection, Connections } from './connections';
 
-/** Maximum duration, in ms, of a quiet iteration of the event loop, which also accepts no connection. */
-const MAX_QUIET_TURN_MS = 0.1;
+/** Maximum duration, in ms, of an event loop iteration that counts as quiet if it also accepts no connection. */
+const MAX_QUIET_ITERATION_MS = 0.1;
 /** How long open connections may take to send their requests after the listener was closed, in milliseconds. */
 const MAX_REQUEST_WAIT_MS = 1000;
 const POLL_INTERVAL_MS = 10;
 
-export const SHUTTING_DOWN_ERROR = repeatLaterError('The gateway is shutting down');
+export const SHUTTING_DOWN_ERROR = retryLaterError('The gateway is shutting down');
 
 /**
  * Shuts the web server down: completes the requests in flight, and refuses requests that arrive later, so that clients
- * repeat them elsewhere. The caller limits the total time.
+ * repeat them elsewhere. Does not limit the total time: server.ts does (SHUTDOWN_GRACE_MS).
  */
 export class GracefulShutdown {
   #acceptedConnectionCount = 0;
@@ -44,8 +44,8 @@ export class GracefulShutdown {
   }
 
   /**
-   * From now on, sends `connection: close` with the last response of each connection, so that clients reconnect to other
-   * instances.
+   * From now on, sends `connection: close` with the last response of each connection, so that clients reconnect to
+   * other instances.
    */
   startDraining(): void {
     this.isDraining = true;
@@ -60,7 +60,7 @@ export class GracefulShutdown {
   async stopAccepting(maxWaitMs: number): Promise<void> {
     const quietDeadline = performance.now() + maxWaitMs;
     // Wait until hardly any connections are waiting to be accepted, because closing the listener resets them.
-    while (performance.now() < quietDeadline && !(await this.#isNextTurnQuiet()));
+    while (performance.now() < quietDeadline && !(await this.#isNextIterationQuiet()));
     // Close the listener before the idle connections. http.Server.close() does the reverse, and connections that arrive
     // in between are reset.
     Server.prototype.close.call(this.app.server);
@@ -84,14 +84,20 @@ export class GracefulShutdown {
     closeConnectionAfter(response);
   }
 
-  async #isNextTurnQuiet(): Promise<boolean> {
-    const countBefore = this.#acceptedConnectionCount;
+  async #isNextIterationQuiet(): Promise<boolean> {
+    const connectionCountBefore = this.#acceptedConnectionCount;
     const startedAt = performance.now();
     await setImmediate();
-    return countBefore === this.#acceptedConnectionCount && performance.now() - startedAt < MAX_QUIET_TURN_MS;
+    return (
+      connectionCountBefore === this.#acceptedConnectionCount &&
+      performance.now() - startedAt < MAX_QUIET_ITERATION_MS
+    );
   }
 
-  /** Destroys connections without a complete request in progress. Closes the others after their latest response. */
+  /**
+   * Destroys connections on which no completely received request is in flight. Closes the others after their latest
+   * response.
+   */
   #closeConnections(): void {
     this.#isClosing = true;
     for (const { socket, latestResponse, waitingRequestCount } of this.#httpConnections()) {

@@ -11,9 +11,9 @@ export interface HealthSources {
    */
   isClockSteady(): boolean;
   /**
-   * Returns why the journal's fence is up, and until when in ms since 1970; null if the fence is down. The fence goes
-   * up if the journal may have lost recent attempts, for example in a failover. While it is up, each create is looked
-   * up before it is sent (docs/exactly-once.md). Does not affect readiness.
+   * Returns the reason why the journal's fence is up, and the time until which it stays up, in ms since 1970; null if
+   * the fence is down. The fence goes up if the journal may have lost recent attempts, for example in a failover. While
+   * it is up, each create is looked up before it is sent (docs/exactly-once.md). Does not affect readiness.
    */
   fence(): { reason: string; until: number } | null;
   isDraining(): boolean;

@@ -10,7 +10,10 @@ export interface LandingPageOptions {
   hasExplorer: boolean;
 }
 
-/** Returns an Apollo plugin that serves Apollo Sandbox at /graphql, or no page if `hasLandingPage` is false. */
+/**
+ * Returns an Apollo plugin that serves Apollo Sandbox at /graphql, with a link to the explorer if `hasExplorer` is
+ * true; or no page if `hasLandingPage` is false.
+ */
 export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOptions): ApolloServerPlugin {
   if (!hasLandingPage) return ApolloServerPluginLandingPageDisabled();
   const apolloSandbox: ApolloServerPlugin = ApolloServerPluginLandingPageLocalDefault({
@@ -27,7 +30,9 @@ export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOp
       const serverListener = await apolloSandbox.serverWillStart?.(serverContext);
       const landingPage = await serverListener?.renderLandingPage?.();
       if (!serverListener || !landingPage)
-        throw new TypeError('The landing page plugin of this version of Apollo Server returns no page.');
+        throw new TypeError(
+          'The landing page plugin of this version of Apollo Server returns no page, so the gateway cannot start. Install the versions in package-lock.json (npm ci).',
+        );
       const { html } = landingPage;
       const renderHtmlWithLink = async () => addExplorerLink(typeof html === 'string' ? html : await html());
       return { ...serverListener, renderLandingPage: async () => ({ html: renderHtmlWithLink }) };

@@ -9,8 +9,8 @@ export const isLoopbackHost = (hostHeader: string | undefined): boolean =>
   isLoopback(URL.parse(`http://${hostHeader ?? ''}`)?.hostname ?? '');
 
 /**
- * Whether an Origin header names the host and port in the Host header of the request, so that a browser treats the
- * request as same-origin. Does not guard against DNS rebinding; isLoopbackHost() does.
+ * Whether an Origin header names the same host and port as the Host header of the request. Ignores the scheme, because
+ * the Host header has none. Does not guard against DNS rebinding; isLoopbackHost() does.
  */
 function isOwnOrigin(originHeader: string, hostHeader: string | undefined): boolean {
   const originUrl = URL.parse(originHeader);

@@ -46,7 +46,7 @@ export class UnreadResponseLimiter {
   }
 
   #checkConnections(): void {
-    // Measure the timeout in checks, because the wall clock can jump.
+    // Measure the timeout as a number of checks, because the wall clock can jump.
     const maxCheckCount = Math.ceil(this.limits.clientTimeoutMs / UNREAD_CHECK_INTERVAL_MS);
     const markByConnection = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {

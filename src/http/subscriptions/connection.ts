@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { CloseCode, type WebSocket as Transport } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { Caller } from '../../auth/caller';
-import { decodeUtf8, parseJson } from '../../shared/json-text';
+import { decodeUtf8, parseStrictJson } from '../../shared/json-text';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 import type { ResultStream } from './result-stream';
 
@@ -42,7 +42,7 @@ export class WebSocketConnection implements Transport {
     this.authorization = headers.authorization;
     this.#limitUnauthenticatedBytes();
     webSocket.on('pong', () => (this.#isAlive = true));
-    webSocket.on('ping', () => this.#enforceBackpressure());
+    webSocket.on('ping', () => this.#enforceUnreadLimit());
     // Ignore protocol errors of the client: ws closes the connection after them.
     webSocket.on('error', () => undefined);
   }
@@ -62,13 +62,13 @@ export class WebSocketConnection implements Transport {
 
   onMessage(handleMessage: (messageText: string) => Promise<void>): void {
     this.webSocket.on('message', (data: RawData) => {
-      if (!this.#enforceBackpressure()) return;
+      if (!this.#enforceUnreadLimit()) return;
       this.#isAlive = true;
       let messageText: string;
       try {
         // Check UTF-8 and duplicate names: ws checks UTF-8 in text frames only, and graphql-ws checks neither.
         messageText = decodeUtf8(data as Buffer);
-        parseJson(messageText);
+        parseStrictJson(messageText);
       } catch {
         return this.close(CloseCode.BadRequest, 'Invalid message received');
       }
@@ -106,7 +106,7 @@ export class WebSocketConnection implements Transport {
   }
 
   /** Terminates the connection if too many bytes are unread. Returns whether the connection is still open. */
-  #enforceBackpressure(): boolean {
+  #enforceUnreadLimit(): boolean {
     if (this.webSocket.bufferedAmount <= MAX_UNREAD_BYTES_PER_SOCKET) return true;
     this.webSocket.terminate();
     return false;

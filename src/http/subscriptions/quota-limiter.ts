@@ -1,9 +1,9 @@
 import { RequestError } from '../graphql/http-error';
 
 export interface QuotaLimits {
-  /** Maximum for all callers together. */
+  /** Maximum of what is counted (subscriptions, connections or bytes) for all callers together. */
   maxOpenTotal: number;
-  /** Maximum for each caller. */
+  /** Maximum of what is counted for each caller. */
   maxOpenPerCaller: number;
   /** What is counted, for error messages. Default: concurrent subscriptions or connections. */
   unit?: string;
@@ -38,10 +38,10 @@ export class QuotaLimiter {
     };
   }
 
-  #reject(subject: string, limit: number): RequestError {
+  #reject(quotaHolder: string, limit: number): RequestError {
     this.limits.onRejected();
     const { unit = 'concurrent subscriptions or connections' } = this.limits;
-    const message = `${subject} has reached its limit of ${limit} ${unit}.`;
+    const message = `${quotaHolder} has reached its limit of ${limit} ${unit}.`;
     return new RequestError(429, 'RATE_LIMITED', message, { retryAfterMs: 10_000 });
   }
 }

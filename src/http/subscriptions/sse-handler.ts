@@ -1,11 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isObject } from '../../shared/wire-object';
-import { badRequest, UNAUTHENTICATED_PAGE_REQUEST_ERROR, RequestError } from '../graphql/http-error';
+import { badRequestError, UNAUTHENTICATED_PAGE_REQUEST_ERROR, RequestError } from '../graphql/http-error';
 import { parseGetParams, validateParams } from '../graphql/request-params';
 import { SHUTTING_DOWN_ERROR } from '../server/graceful-shutdown';
 import { SubscriptionError, type ResultStream } from './result-stream';
-import type { SharedInterval } from './shared-interval';
+import type { SharedTimer } from './shared-timer';
 import type { SubscriptionService } from './subscription-service';
 
 const SSE_HEADERS = {
@@ -21,7 +21,7 @@ export class SseHandler {
 
   constructor(
     private readonly subscriptionService: SubscriptionService,
-    private readonly heartbeatInterval: SharedInterval,
+    private readonly heartbeatTimer: SharedTimer,
   ) {}
 
   /** Adds /graphql/stream. The scope must authenticate callers. */
@@ -34,18 +34,20 @@ export class SseHandler {
         if (this.#isClosing) throw SHUTTING_DOWN_ERROR;
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE_ERROR;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;
-        if (!isObject(params)) throw badRequest('The body must be a JSON object with a query.');
+        if (!isObject(params)) throw badRequestError('The body must be a JSON object with a query.');
         // Validate now, for a response with status 400: errors of prepare() are sent in the stream, with status 200.
         validateParams(params);
         const lastEventId = headers['last-event-id'];
         const requestIdentity = { caller, ip, requestId: id, lastEventId: lastEventId?.toString() };
-        const prepared = await this.subscriptionService.prepare(params, requestIdentity);
+        const preparedOrErrors = await this.subscriptionService.prepare(params, requestIdentity);
         reply.hijack();
         const response = reply.raw;
         // During the checks, the client may have disconnected, or the shutdown may have begun.
         if (response.destroyed || this.#isClosing) return void response.destroy();
         const results =
-          'schema' in prepared ? this.subscriptionService.start(prepared) : yieldErrors(prepared);
+          'schema' in preparedOrErrors
+            ? this.subscriptionService.start(preparedOrErrors)
+            : yieldErrors(preparedOrErrors);
         response.writeHead(200, { ...reply.getHeaders(), ...SSE_HEADERS } as OutgoingHttpHeaders);
         // Send the headers in a separate write, to save memory. The response keeps their text as long as the stream
         // lasts: after a separate write as one string, otherwise as a concatenation of many strings.
@@ -69,7 +71,7 @@ export class SseHandler {
   async #sendResults(response: FastifyReply['raw'], results: SseResults): Promise<void> {
     this.#openResponses.add(response);
     let isPreviousPingWritten = true;
-    const stopPinging = this.heartbeatInterval.addCallback(() => {
+    const stopPinging = this.heartbeatTimer.addCallback(() => {
       if (response.writableEnded) return;
       // Disconnect a client that does not read: the previous ping is still buffered.
       if (!isPreviousPingWritten) return void response.destroy();

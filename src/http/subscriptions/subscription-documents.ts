@@ -16,7 +16,7 @@ import { isObject } from '../../shared/wire-object';
 import { createDocumentCache } from '../limits/document-cache';
 import { MAX_DOCUMENT_TOKENS } from '../limits/document-limits';
 import type { PublicErrorCode } from '../graphql/error-codes';
-import { badRequest } from '../graphql/http-error';
+import { badRequestError } from '../graphql/http-error';
 
 const MAX_VALIDATION_ERRORS = 20;
 
@@ -35,7 +35,9 @@ const noConditionalRootFieldRule: ValidationRule = (validationContext) => ({
         const directive = selection.directives?.find(({ name }) => /^(skip|include)$/.test(name.value));
         if (directive)
           validationContext.reportError(
-            new GraphQLError('The root field of a subscription cannot be conditional.', { nodes: directive }),
+            new GraphQLError('No selection at the root of a subscription may have @skip or @include.', {
+              nodes: directive,
+            }),
           );
         if (selection.kind === Kind.INLINE_FRAGMENT) visitSelections(selection.selectionSet);
         if (selection.kind !== Kind.FRAGMENT_SPREAD || visitedNames.has(selection.name.value)) continue;
@@ -115,6 +117,6 @@ const missingOperationError = (operationName: string | undefined): GraphQLError 
     { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } },
   );
 
-const NOT_A_SUBSCRIPTION_ERROR = badRequest(
+const NOT_A_SUBSCRIPTION_ERROR = badRequestError(
   'Only subscriptions are served over WebSocket and at /graphql/stream. Send queries and mutations to /graphql by POST.',
 );

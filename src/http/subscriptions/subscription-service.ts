@@ -12,7 +12,7 @@ import { requestContext } from '../server/request-context';
 import { OpenDocuments } from './open-documents';
 import { QuotaLimiter, type QuotaLimits } from './quota-limiter';
 import { ResultStream } from './result-stream';
-import { SharedInterval } from './shared-interval';
+import { SharedTimer } from './shared-timer';
 import { declaredVariables, SubscriptionDocuments } from './subscription-documents';
 
 interface SubscriptionTrace {
@@ -24,18 +24,18 @@ interface SubscriptionTrace {
 
 const NO_TRACE: SubscriptionTrace = { runInSpan: (work) => work(), end: () => undefined };
 
-export interface SubscriptionOptions {
+export interface SubscriptionServiceOptions {
   introspection: boolean;
   /** Limits of open subscriptions and, separately, of WebSocket connections. */
   quotaLimits: QuotaLimits;
-  /** Counts an ended subscription in the metrics. `code`: the first error code; undefined if there is no error. */
+  /** Counts an ended or rejected subscription. `type`: undefined if rejected. `code`: first error code, if any. */
   countOperation(type: 'subscription' | undefined, name: string | undefined, code: string | undefined): void;
   clock: Clock;
   /** Starts the span of a subscription; undefined if tracing is off. */
   startTrace: (() => SubscriptionTrace) | undefined;
 }
 
-/** A subscription whose credentials, admission and document prepare() has checked. start() starts it. */
+/** A subscription that has passed the checks of prepare(): credentials, admission, document. start() starts it. */
 export type PreparedSubscription = ExecutionArgs & {
   contextValue: OperationContext;
   trace: SubscriptionTrace;
@@ -48,16 +48,16 @@ export class SubscriptionService {
   readonly subscriptionQuota: QuotaLimiter;
   readonly #documents: SubscriptionDocuments;
   readonly #openDocuments: OpenDocuments;
-  readonly #credentialsCheckInterval: SharedInterval;
+  readonly #credentialsCheckTimer: SharedTimer;
 
   constructor(
     private readonly dependencies: GraphqlDependencies,
-    private readonly options: SubscriptionOptions,
+    private readonly options: SubscriptionServiceOptions,
   ) {
     this.subscriptionQuota = new QuotaLimiter(options.quotaLimits);
     this.#documents = new SubscriptionDocuments(dependencies.schema, options.introspection);
     this.#openDocuments = new OpenDocuments(() => options.quotaLimits.onRejected());
-    this.#credentialsCheckInterval = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
+    this.#credentialsCheckTimer = new SharedTimer(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
   /** Checks a request. Returns a subscription that start() can start, or errors for the caller if a check fails. */
@@ -79,7 +79,7 @@ export class SubscriptionService {
       if (typeof query !== 'string' || query === '') throw NO_QUERY_ERROR;
       const name = typeof operationName === 'string' ? operationName : undefined;
       const contextValue = contextFor(requestIdentity);
-      contextValue.consumeLookupPoint = () => admission.rateLimit.consume(caller, 1);
+      contextValue.consumeLookupPoint = () => admission.rateLimiter.consume(caller, 1);
       const document = this.#documents.parseAndValidate(query, name);
       return {
         schema,
@@ -96,8 +96,8 @@ export class SubscriptionService {
       // Do not log or count a RequestError, such as RATE_LIMITED, because there may be many.
       if (!(error instanceof RequestError)) {
         this.options.countOperation(undefined, undefined, errorCodes[0]);
-        const ended = { type: 'subscription', name, durationMs: 0, resultCount: 0, errorCodes };
-        trace.runInSpan(() => logEndedOperation(log, requestIdentity, ended));
+        const endedOperation = { type: 'subscription', name, durationMs: 0, resultCount: 0, errorCodes };
+        trace.runInSpan(() => logEndedOperation(log, requestIdentity, endedOperation));
       }
       trace.end(name, errorCodes);
       return publicErrors;
@@ -121,7 +121,7 @@ export class SubscriptionService {
         requestContext.run({ requestId }, async () => {
           releaseQuota = this.subscriptionQuota.acquire(caller.id);
           releaseDocument = this.#openDocuments.acquire(preparedSubscription.document, caller.id);
-          stopCredentialsChecks = this.#credentialsCheckInterval.addCallback(() => {
+          stopCredentialsChecks = this.#credentialsCheckTimer.addCallback(() => {
             if (!this.dependencies.authenticator.areCredentialsStillValid(caller))
               stream.close(invalidCredentialsError());
           });
@@ -142,9 +142,15 @@ export class SubscriptionService {
         onEnd?.();
         const errorCodes = errorCodesOf(errors);
         const durationMs = performance.now() - startedAt;
-        const ended = { type: 'subscription', name, durationMs, resultCount: stream.resultCount, errorCodes };
+        const endedOperation = {
+          type: 'subscription',
+          name,
+          durationMs,
+          resultCount: stream.resultCount,
+          errorCodes,
+        };
         this.options.countOperation('subscription', name, errorCodes[0]);
-        trace.runInSpan(() => logEndedOperation(this.dependencies.log, contextValue, ended));
+        trace.runInSpan(() => logEndedOperation(this.dependencies.log, contextValue, endedOperation));
         trace.end(name, errorCodes);
       },
     });

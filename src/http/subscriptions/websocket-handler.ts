@@ -11,7 +11,7 @@ import { hasForeignOrigin, isLoopbackHost } from '../server/origin-check';
 import { WebSocketConnection } from './connection';
 import type { QuotaLimiter } from './quota-limiter';
 import { SubscriptionError } from './result-stream';
-import type { SharedInterval } from './shared-interval';
+import type { SharedTimer } from './shared-timer';
 import {
   INVALID_CREDENTIALS_MESSAGE,
   invalidCredentialsError,
@@ -24,7 +24,7 @@ interface WebSocketOptions {
   /** Limits the number of authenticated connections, with and without subscriptions. */
   connectionQuota: QuotaLimiter;
   /** Calls the functions that send pings to open connections. */
-  heartbeatInterval: SharedInterval;
+  heartbeatTimer: SharedTimer;
 }
 
 /** Maximum length of the reason in a close frame. WebSocket (RFC 6455) allows 123 bytes. */
@@ -70,21 +70,27 @@ export class WebSocketHandler {
       onSubscribe: async ({ extra }, subscriptionId, payload) => {
         const { caller, ip, webSocket } = extra;
         if (!caller) return webSocket.close(CloseCode.Unauthorized, 'Unauthorized');
-        const idTooLongReason = `The id of the subscribe message has more than ${MAX_SUBSCRIPTION_ID_LENGTH} characters.`;
+        const closeReason = `The id of the subscribe message has more than ${MAX_SUBSCRIPTION_ID_LENGTH} characters.`;
         if (subscriptionId.length > MAX_SUBSCRIPTION_ID_LENGTH)
-          return webSocket.close(CloseCode.BadRequest, idTooLongReason);
+          return webSocket.close(CloseCode.BadRequest, closeReason);
         if (!dependencies.authenticator.areCredentialsStillValid(caller))
           closeForInvalidCredentials(webSocket);
-        const prepared = await subscriptionService.prepare(payload, { caller, ip, requestId: randomUUID() });
+        const preparedOrErrors = await subscriptionService.prepare(payload, {
+          caller,
+          ip,
+          requestId: randomUUID(),
+        });
         // Free the payload: graphql-ws keeps it in memory as long as the subscription lasts.
         for (const name of Object.keys(payload)) Reflect.deleteProperty(payload, name);
-        return 'schema' in prepared ? { ...prepared, connection: extra } : prepared;
+        return 'schema' in preparedOrErrors ? { ...preparedOrErrors, connection: extra } : preparedOrErrors;
       },
       subscribe: (args) => {
-        const { connection, ...prepared } = args as PreparedSubscription & {
+        const { connection, ...preparedSubscription } = args as PreparedSubscription & {
           connection: WebSocketConnection;
         };
-        const stream = subscriptionService.start(prepared, () => connection.resultStreams.delete(stream));
+        const stream = subscriptionService.start(preparedSubscription, () =>
+          connection.resultStreams.delete(stream),
+        );
         connection.resultStreams.add(stream);
         return stream;
       },
@@ -100,11 +106,11 @@ export class WebSocketHandler {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    const rejectionStatusLine = this.#rejectionStatusLine(request);
-    if (rejectionStatusLine !== undefined) {
+    const rejectionStatus = this.#rejectionStatusLine(request);
+    if (rejectionStatus !== undefined) {
       // Destroy the socket of the rejected upgrade: the client may never close it.
       socket.once('finish', () => socket.destroy());
-      socket.end(`HTTP/1.1 ${rejectionStatusLine}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      socket.end(`HTTP/1.1 ${rejectionStatus}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
     this.#webSocketServer.handleUpgrade(request, socket, head, (ws) => this.#serve(ws, request));
@@ -142,7 +148,7 @@ export class WebSocketHandler {
   #serve(webSocket: WebSocket, request: IncomingMessage): void {
     const { authenticator } = this.dependencies;
     const connection = new WebSocketConnection(webSocket, request);
-    const stopPinging = this.options.heartbeatInterval.addCallback(() => {
+    const stopPinging = this.options.heartbeatTimer.addCallback(() => {
       const { caller } = connection;
       if (caller && !authenticator.areCredentialsStillValid(caller)) closeForInvalidCredentials(webSocket);
       connection.ping();
@@ -155,7 +161,7 @@ export class WebSocketHandler {
     });
   }
 
-  /** Authenticates a connection. If the credentials or a quota forbid it, closes the connection and returns false. */
+  /** Authenticates a connection. If authentication fails or a quota is used up, closes it and returns false. */
   async #authenticate(context: Context<Record<string, unknown>, WebSocketConnection>): Promise<boolean> {
     const { connectionParams, extra } = context;
     const { authenticator, connections, log, onUnauthenticated } = this.dependencies;
@@ -176,7 +182,10 @@ export class WebSocketHandler {
       if (error instanceof AccessError) onUnauthenticated();
       const requestError = error instanceof AccessError ? toRequestError(error) : error;
       if (!(requestError instanceof RequestError)) {
-        log.error(errorNameAndFrames(error), 'unexpected error in the authentication of a WebSocket');
+        log.error(
+          errorNameAndFrames(error),
+          'unexpected error while authenticating a WebSocket connection; the connection is closed (bug: please report it)',
+        );
         throw error;
       }
       const { code, message, publicExtensions } = requestError;

@@ -44,7 +44,7 @@ export class AuditFile {
     this.#statsAtOpening = fs.fstatSync(this.#fd);
   }
 
-  /** Size of the open file in bytes. */
+  /** Size in bytes of the open file, even if it was moved or removed from its path. */
   get sizeBytes(): number {
     return fs.fstatSync(this.#fd).size;
   }
@@ -56,7 +56,7 @@ export class AuditFile {
     return isInPlace ? stats.size : undefined;
   }
 
-  /** Returns the last `length` bytes before the position `endOffset`, or all if there are fewer, as latin1 text. */
+  /** Returns the last `byteCount` bytes before `endOffset`, or all if there are fewer, as latin1 text. */
   readBefore(endOffset: number, byteCount: number): string {
     const startOffset = Math.max(0, endOffset - byteCount);
     const bytes = Buffer.alloc(endOffset - startOffset);
@@ -74,8 +74,8 @@ export class AuditFile {
   }
 
   /**
-   * Sets permissions and group of the file with the descriptor `fd` to those of this file. If this process is root,
-   * also sets the owner. Never throws.
+   * Sets permissions and group of the file with the descriptor `targetFd` to those of this file. If this process is
+   * root, also sets the owner. Never throws.
    */
   copyPermissionsTo(targetFd: number): void {
     const { uid, gid, mode } = this.#statsAtOpening;
@@ -83,7 +83,7 @@ export class AuditFile {
       fs.fchmodSync(targetFd, mode & 0o777);
       fs.fchownSync(targetFd, process.geteuid?.() === 0 ? uid : -1, gid);
     } catch {
-      // Ignore a lack of permission: another user owns the file `fd`, or this process is not in the group.
+      // Ignore a lack of permission: another user owns the target file, or this process is not in the group.
     }
   }
 }
@@ -97,7 +97,6 @@ export class WriterLock {
   #lockInode: number | undefined;
   #lockDatabase: DatabaseSync | undefined;
 
-  /** @param auditPath path of the audit log */
   constructor(auditPath: string) {
     this.#lockPath = path.join(path.dirname(auditPath), `.${path.basename(auditPath)}.lock`);
   }
@@ -110,7 +109,8 @@ export class WriterLock {
   withLock(auditFile: AuditFile, write: () => void): void {
     const lockInode = fs.statSync(this.#lockPath, { throwIfNoEntry: false })?.ino;
     const isLockInPlace = lockInode !== undefined && lockInode === this.#lockInode;
-    const lockDatabase = this.#lockDatabase && isLockInPlace ? this.#lockDatabase : this.#open(auditFile);
+    const lockDatabase =
+      this.#lockDatabase && isLockInPlace ? this.#lockDatabase : this.#openLockDatabase(auditFile);
     lockDatabase.exec('BEGIN IMMEDIATE');
     try {
       write();
@@ -124,7 +124,7 @@ export class WriterLock {
     this.#lockDatabase = undefined;
   }
 
-  #open(auditFile: AuditFile): DatabaseSync {
+  #openLockDatabase(auditFile: AuditFile): DatabaseSync {
     this.close();
     // Create the folder again if it was removed together with the file.
     createParentFolder(this.#lockPath);

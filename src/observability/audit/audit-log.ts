@@ -12,7 +12,7 @@ import { deleteOldestFiles, renameWithTime, type RotationSettings } from './rota
 export type { AuditEntry, UnknownOutcomeEntry } from './entry';
 
 /** Notice for the operator: a problem of the audit log, a rotated or moved file, or deleted rotated files. */
-export interface AuditNotice {
+export interface AuditLogNotice {
   /** Message for the operator, without a full stop and without values from entries. */
   why: string;
   /** The redacted entry, if it could not be written. Undefined for other notices, and if redacting the entry failed. */
@@ -54,9 +54,10 @@ const loggableHostName = (): string =>
     .slice(0, 255) || '_';
 
 /**
- * The audit log: a file with a line for each mutation that moves money, each recovered outcome and each operator
- * action on an attempt. Each writer also adds a line when it opens or closes the file. The hash of a line covers the
- * hash of the line before it (line.ts). Only one process at a time can write, and writing is synchronous.
+ * The audit log: a file with a line for each executed createPayment, createPayout and confirmPayment, whatever its
+ * result, for each recovered outcome, and for each operator action on an attempt. Each writer also adds a line when it
+ * opens or closes the file. The hash of a line covers the hash of the line before it (line.ts). Only one process at a
+ * time can write, and writing is synchronous.
  */
 export class AuditLog {
   /** Random id of this writer, for the field `writer` of its lines. */
@@ -78,7 +79,7 @@ export class AuditLog {
 
   private constructor(
     private readonly auditPath: string,
-    private readonly onNotice: (notice: AuditNotice) => void,
+    private readonly onNotice: (notice: AuditLogNotice) => void,
     private readonly options: AuditOptions,
   ) {
     this.#rotateAtBytes = options.rotation?.maxBytes ?? Infinity;
@@ -99,7 +100,7 @@ export class AuditLog {
    */
   static open(
     auditPath: string,
-    onNotice: (notice: AuditNotice) => void,
+    onNotice: (notice: AuditLogNotice) => void,
     { creationPolicy = 'anybody', rotation = null, hmacKey = null }: Partial<AuditOptions> = {},
   ): AuditLog {
     try {
@@ -209,9 +210,10 @@ export class AuditLog {
    */
   #readChainEnd(sizeBytes: number): boolean {
     if (sizeBytes === (this.#lastOwnLine?.endOffset ?? 0)) return false;
-    const endText = `${this.#lastOwnLine?.hash}"}\n`;
+    const ownLineEnd = `${this.#lastOwnLine?.hash}"}\n`;
     const isOwnLineIntact =
-      !this.#lastOwnLine || this.#file.readBefore(this.#lastOwnLine.endOffset, endText.length) === endText;
+      !this.#lastOwnLine ||
+      this.#file.readBefore(this.#lastOwnLine.endOffset, ownLineEnd.length) === ownLineEnd;
     const tailText = this.#file.readBefore(sizeBytes, TAIL_BYTES);
     const parsedLines = tailText
       .split('\n')
@@ -234,7 +236,7 @@ export class AuditLog {
         this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deletedNames.join(', ')}`);
     } catch (error) {
       this.#report(
-        `the audit log was not rotated, or rotated files were not deleted (${fileErrorText(error)}); entries are still written, and rotation is tried again after another AUDIT_LOG_ROTATE_MB`,
+        `the audit log was not rotated, or rotated files were not deleted (${fileErrorText(error)}); entries are still written, and rotation is tried again when the file has grown by another AUDIT_LOG_ROTATE_MB`,
       );
       // Try to rotate again when the file has grown by another `maxBytes`, not at every line.
       this.#rotateAtBytes = this.#file.sizeBytes + maxBytes;

@@ -1,6 +1,6 @@
 import { redactForAudit, redactDecimalForAudit, redactIdentifierForAudit } from '../../redaction/audit';
 
-/** Audit entry of a mutation that moves money. */
+/** Audit entry of an executed createPayment, createPayout or confirmPayment, whatever its result. */
 export interface AuditEntry {
   /** Id of the caller, such as `service:<client id>`. */
   who: string;

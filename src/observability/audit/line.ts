@@ -18,7 +18,7 @@ export interface AuditLine {
   continues?: string;
   /** True if the text before this line is a partially written line; otherwise absent. */
   torn?: true;
-  /** Number of entries, without operator actions, lost since the last written entry; absent if there are none. */
+  /** Number of entries lost since the last written entry, not counting operator actions; absent if none were lost. */
   missed?: number;
   /** Only in `opened` lines: process id (PID) of the writer. */
   pid?: number;
@@ -60,21 +60,23 @@ export function serializeLine(
 const COMPLETE_LINE_PATTERN = /^(.+),"hash":"[0-9a-f]{64}"\}$/;
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
-const isMatch = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
+const isStringMatching = (value: unknown, regex: RegExp): boolean =>
+  typeof value === 'string' && regex.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** Validators of the fields. Fields that verification only prints are validated, too: the file may be forged. */
 const VALIDATOR_BY_FIELD: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
-  writer: (value) => isMatch(value, /^[0-9a-f]{16}$/),
+  writer: (value) => isStringMatching(value, /^[0-9a-f]{16}$/),
   seq: isCount,
-  event: (value) => isMatch(value, /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|closed)$/),
-  time: (value) => isMatch(value, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-  continues: (value) => value === undefined || isMatch(value, HASH_PATTERN),
+  event: (value) =>
+    isStringMatching(value, /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|closed)$/),
+  time: (value) => isStringMatching(value, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  continues: (value) => value === undefined || isStringMatching(value, HASH_PATTERN),
   torn: (value) => value === undefined || value === true,
   missed: (value) => value === undefined || isCount(value),
   pid: (value) => value === undefined || isCount(value),
-  host: (value) => value === undefined || isMatch(value, /^[\w.-]{1,255}$/),
-  hash: (value) => isMatch(value, HASH_PATTERN),
+  host: (value) => value === undefined || isStringMatching(value, /^[\w.-]{1,255}$/),
+  hash: (value) => isStringMatching(value, HASH_PATTERN),
 };
 
 /** Parses a line without its line feed. Returns undefined if it is incomplete or invalid. */

@@ -13,7 +13,7 @@ type FindingCode =
 
 /**
  * A finding about a line. If `isFault` is true, the finding is a fault; otherwise, it is a note.
- * - Fault: lines were changed or are missing. Or the key is wrong, files are in a wrong order, or a file was not given.
+ * - Fault: lines were changed, moved or removed, or the given key, the order of files or the set of files is wrong.
  * - Note: a crash, a full disk, a rotation or a new AUDIT_LOG_KEY can explain the finding.
  */
 export interface AuditFinding {
@@ -38,7 +38,7 @@ export interface FileSummary {
 }
 
 /** A process that opened the log for writing. */
-interface LogWriter {
+interface WriterProcess {
   id: string;
   pid: number;
   host: string;
@@ -46,7 +46,7 @@ interface LogWriter {
   isClosed: boolean;
 }
 
-/** Maximum length of the part that is kept of a line until its end is read. Valid lines are much shorter. */
+/** Maximum number of bytes kept of a line whose end has not been read yet. Valid lines are much shorter. */
 const MAX_UNFINISHED_LINE_LENGTH = 64 * 1024;
 /** Maximum number of consecutive partial lines that are kept. If one more follows, these are reported as faults. */
 const MAX_PARTIAL_LINES = 100;
@@ -58,8 +58,8 @@ export class AuditLogVerifier {
   readonly fileSummaries: FileSummary[] = [];
   /** Number of entries that could not be written: sum of the field `missed` of all lines. */
   lostEntryCount = 0;
-  readonly #writerById = new Map<string, LogWriter>();
-  readonly #missingHashes: Set<string>;
+  readonly #writerById = new Map<string, WriterProcess>();
+  readonly #missingExpectedHashes: Set<string>;
   #fileSummary: FileSummary = { name: '', lines: 0, calls: 0 };
   /** Number of the current line in the file, empty lines included. */
   #lineNumber = 0;
@@ -67,8 +67,8 @@ export class AuditLogVerifier {
   /** Hash of the last line of the files before this one; NO_HASH if they have no valid line. */
   #previousFileLastHash = NO_HASH;
   /**
-   * Hashes with which older files that were not checked must end. If a line that is checked later has such a hash, the
-   * files were given in a wrong order.
+   * Hashes of the last lines of older files that were not checked, as named by the files that continue them. If a later
+   * line has such a hash, the files were given in a wrong order.
    */
   readonly #uncheckedFileLastHashes = new Set<string>();
   /** Line numbers of the partial lines after the last complete line. */
@@ -80,23 +80,26 @@ export class AuditLogVerifier {
     private readonly hmacKey: string | null,
     expectedHashes: readonly string[] = [],
   ) {
-    this.#missingHashes = new Set(expectedHashes);
+    this.#missingExpectedHashes = new Set(expectedHashes);
   }
 
-  get writers(): LogWriter[] {
+  get writers(): WriterProcess[] {
     return [...this.#writerById.values()];
   }
 
   /** Expected hashes that were not found so far. */
-  get missingHashes(): string[] {
-    return [...this.#missingHashes];
+  get missingExpectedHashes(): string[] {
+    return [...this.#missingExpectedHashes];
   }
 
   /**
    * Verifies a file and reports the findings. Throws if the file cannot be read.
-   * @param onRead called repeatedly with the number of bytes that were read so far
+   * @param onProgress called repeatedly with the number of bytes that were read so far
    */
-  async verifyFile(filePath: string, onRead: (totalBytes: number) => void = () => undefined): Promise<void> {
+  async verifyFile(
+    filePath: string,
+    onProgress: (bytesRead: number) => void = () => undefined,
+  ): Promise<void> {
     this.#fileSummary = { name: filePath, lines: 0, calls: 0 };
     this.fileSummaries.push(this.#fileSummary);
     this.#lineNumber = 0;
@@ -108,7 +111,7 @@ export class AuditLogVerifier {
       const lineTexts = (unfinishedLine + chunk).split('\n');
       unfinishedLine = (lineTexts.pop() ?? '').slice(0, MAX_UNFINISHED_LINE_LENGTH);
       for (const lineText of lineTexts) this.#verifyLineText(lineText);
-      onRead((totalBytesRead += chunk.length));
+      onProgress((totalBytesRead += chunk.length));
     }
     if (unfinishedLine !== '') this.#verifyLineText(unfinishedLine);
     // A partial last line without a line feed is no fault, because a process may be writing it.
@@ -131,7 +134,7 @@ export class AuditLogVerifier {
     if (this.#uncheckedFileLastHashes.has(line.hash))
       this.#reportFault(
         'files_out_of_order',
-        'an earlier file continues this one: the files were not given in order, oldest first.',
+        'a file that was given before this one continues it: give the files in order, oldest first.',
       );
     const isOutOfPlace = this.#fileSummary.lines > 0 && line.seq <= this.#chainEnd.seq;
     if (isOutOfPlace)
@@ -156,7 +159,7 @@ export class AuditLogVerifier {
     summary.first ??= time;
     summary.last = time;
     summary.seal = hash;
-    this.#missingHashes.delete(hash);
+    this.#missingExpectedHashes.delete(hash);
     const knownWriter = this.#writerById.get(writer);
     if (event === 'opened')
       this.#writerById.set(writer, { id: writer, pid, host, opened: time, isClosed: false });
@@ -194,9 +197,9 @@ export class AuditLogVerifier {
   }
 
   /**
-   * Checks a line that is not the first of its file. Ignores the field `continues` of an `opened` line: it names a file
-   * older than the previous one if the process that wrote the line wrote nothing to the previous file. The first line
-   * of this file has already been checked against the previous file.
+   * Checks a line that is not the first of its file. Ignores the field `continues` of an `opened` line: the first line
+   * of this file has already been checked against the previous file. If the writer of this line wrote nothing to the
+   * previous file, `continues` is a hash in an older file.
    */
   #checkLaterLine(line: AuditLine): void {
     const missingLineCount = line.seq - this.#chainEnd.seq - 1;

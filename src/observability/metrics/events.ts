@@ -6,7 +6,7 @@ import { createLabelLimiter, OTHER_LABEL, registerLabelledCounter } from './regi
 /** Maximum number of distinct operation names in labels, because callers choose the names. */
 const MAX_OPERATION_NAME_LABELS = 200;
 const MAX_OUTCOME_LABELS = 40;
-const UNKNOWN_TYPE_LABEL = 'unknown';
+const UNKNOWN_OPERATION_TYPE = 'unknown';
 
 /** Creates the metrics of operations. Returns a function that records an operation that has ended. */
 export function operationMetrics(registry: Registry) {
@@ -29,8 +29,8 @@ export function operationMetrics(registry: Registry) {
     help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',
     registers: [registry],
   });
-  const limitNameLabel = createLabelLimiter(MAX_OPERATION_NAME_LABELS);
-  const limitOutcome = createLabelLimiter(MAX_OUTCOME_LABELS);
+  const nameLabelOf = createLabelLimiter(MAX_OPERATION_NAME_LABELS);
+  const outcomeLabelOf = createLabelLimiter(MAX_OUTCOME_LABELS);
 
   /**
    * @param type query, mutation or subscription; undefined if no operation was selected, for example because the
@@ -39,12 +39,17 @@ export function operationMetrics(registry: Registry) {
    * @param outcome code of the first error; undefined if there is none
    * @param seconds the duration; undefined for subscriptions, whose duration is not recorded
    */
-  return (type = UNKNOWN_TYPE_LABEL, operationName = 'anonymous', outcome = 'ok', seconds?: number): void => {
+  return (
+    type = UNKNOWN_OPERATION_TYPE,
+    operationName = 'anonymous',
+    outcome = 'ok',
+    seconds?: number,
+  ): void => {
     // Without a selected operation, the name is unknown, so the label is `other` and not `anonymous`.
-    const nameLabel = type === UNKNOWN_TYPE_LABEL ? OTHER_LABEL : limitNameLabel(operationName);
+    const nameLabel = type === UNKNOWN_OPERATION_TYPE ? OTHER_LABEL : nameLabelOf(operationName);
     if (seconds !== undefined) durationHistogram.observe({ type, name: nameLabel }, seconds);
     if (outcome === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();
-    operationCounter.inc({ type, name: nameLabel, outcome: limitOutcome(outcome) });
+    operationCounter.inc({ type, name: nameLabel, outcome: outcomeLabelOf(outcome) });
   };
 }
 
@@ -64,26 +69,30 @@ export function paymentMetrics(registry: Registry) {
   });
   for (const mutationName of MONEY_MUTATION_NAMES)
     mutationCounter.inc({ call: mutationName, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
-  const limitOutcome = createLabelLimiter(MAX_OUTCOME_LABELS);
+  const outcomeLabelOf = createLabelLimiter(MAX_OUTCOME_LABELS);
   const recoveryCounter = new Counter({
     name: 'paygraph_reconciliations_total',
-    help: 'Attempts to find out an unknown outcome by a lookup, by result. found: the payment or payout exists. not_sent: nothing was created. missing: the outcome is still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.',
+    help: 'Lookups that try to determine an unknown outcome, by result. found: the payment or payout exists. not_sent: nothing was created. missing: the outcome is still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.',
     labelNames: ['kind', 'result'],
     registers: [registry],
   });
   const countReconcilerRun = registerLabelledCounter(registry, {
     name: 'paygraph_reconciler_runs_total',
-    help: 'Runs of the reconciler, the background job that recovers unknown outcomes. failed: a journal call failed.',
+    help: 'Runs of the background job that recovers unknown outcomes (not of the command reconcile), by result. done: the run ended. failed: a journal call failed; the next run tries again.',
     labelName: 'result',
     initialLabelValues: ['done', 'failed'],
   });
   return {
     /** Counts a mutation that has ended. `outcome` and `replayed` are those of its AuditEntry. */
     onMutationEnded: (mutationName: string, outcome: string, replayed: boolean): void =>
-      mutationCounter.inc({ call: mutationName, outcome: limitOutcome(outcome), replayed: String(replayed) }),
+      mutationCounter.inc({
+        call: mutationName,
+        outcome: outcomeLabelOf(outcome),
+        replayed: String(replayed),
+      }),
     /**
-     * Counts a try to recover an unknown outcome by a lookup. `recoveryResult`: `found`, `not_sent`, or `missing` if the
-     * outcome is still unknown (see RecoveryResultKind).
+     * Counts a try to recover an unknown outcome by a lookup. `recoveryResult`: `found`, `not_sent`, or `missing` if
+     * the outcome is still unknown (see RecoveryResultKind).
      */
     onRecoveryResult: (kind: string, recoveryResult: string): void =>
       recoveryCounter.inc({ kind, result: recoveryResult }),
@@ -153,8 +162,8 @@ export function changeMetrics(registry: Registry) {
     registers: [registry],
   });
   return {
-    /** Counts a recorded change. If `isRecorded` is false, counts a response that was dropped without recording. */
-    onChange: (kind: string, status: string, isRecorded: boolean): void =>
+    /** Counts a recorded change or, if `isRecorded` is false, a dropped response (see help of the metric). */
+    onRecordedOrDropped: (kind: string, status: string, isRecorded: boolean): void =>
       isRecorded ? recordedCounter.inc({ kind, status }) : droppedCounter.inc(),
     /** Counts a followed transaction that was due for a lookup. `result`: see the help of the metric. */
     onFollowLookup: (kind: string, result: string): void => followLookupCounter.inc({ kind, result }),
@@ -183,7 +192,7 @@ export function serviceMetrics(registry: Registry) {
     registers: [registry],
   });
   return {
-    /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
+    /** Records a request that has ended. `callName` and `result` become label values, so they must have few values. */
     onRequestEnded: (callName: string, result: string, seconds: number): void => {
       durationHistogram.observe({ call: callName, result }, seconds);
       if (result === 'unauthorized') unauthorizedCounter.inc();

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { endSpanAfter, markFailed, type SpanTracker } from './spans';
 
 /** Maximum number of attempts whose span is remembered, so that spans of later background work can link to it. */
-const MAX_ATTEMPT_SPANS = 5000;
+const MAX_REMEMBERED_SPANS = 5000;
 
 /** Journal methods whose calls get no span: background jobs call them frequently. */
 const UNTRACED_JOURNAL_METHODS: ReadonlySet<string> = new Set([
@@ -19,7 +19,7 @@ const UNTRACED_JOURNAL_METHODS: ReadonlySet<string> = new Set([
 
 /** Creates spans of journal calls and of background work on an attempt. */
 export function createJournalTracing(spanTracker: SpanTracker) {
-  const spanContextByAttemptId = new LRUCache<string, SpanContext>({ max: MAX_ATTEMPT_SPANS });
+  const spanContextByAttemptId = new LRUCache<string, SpanContext>({ max: MAX_REMEMBERED_SPANS });
   return {
     /**
      * Returns a function that runs a journal call. If a recorded span is active, the call gets a span, unless it is one
@@ -30,9 +30,9 @@ export function createJournalTracing(spanTracker: SpanTracker) {
       (dbSystem: 'sqlite' | 'postgresql') =>
       <T>(methodName: string, callArguments: readonly unknown[], runCall: () => Promise<T>): Promise<T> => {
         if (UNTRACED_JOURNAL_METHODS.has(methodName)) return runCall();
-        const span = spanTracker.activeSpan;
-        if (methodName === 'insertAttempt' && span?.isRecording())
-          spanContextByAttemptId.set((callArguments[0] as { id: string }).id, span.spanContext());
+        const activeSpan = spanTracker.activeSpan;
+        if (methodName === 'insertAttempt' && activeSpan?.isRecording())
+          spanContextByAttemptId.set((callArguments[0] as { id: string }).id, activeSpan.spanContext());
         const getAttributes = () => ({ 'db.system.name': dbSystem, 'db.operation.name': methodName });
         return spanTracker.runAsClientSpan(`journal ${methodName}`, getAttributes, runCall);
       },
@@ -45,8 +45,8 @@ export function createJournalTracing(spanTracker: SpanTracker) {
       { name: spanName, attemptId }: { name: string; attemptId?: string },
       work: () => Promise<T>,
     ): Promise<T> {
-      const spanContext = attemptId === undefined ? undefined : spanContextByAttemptId.get(attemptId);
-      const spanLinks = spanContext ? [{ context: spanContext }] : [];
+      const linkedSpanContext = attemptId === undefined ? undefined : spanContextByAttemptId.get(attemptId);
+      const spanLinks = linkedSpanContext ? [{ context: linkedSpanContext }] : [];
       const span = spanTracker.startSpan(spanName, { kind: SpanKind.INTERNAL, links: spanLinks });
       return endSpanAfter(span, () => spanTracker.withActiveSpan(span, work));
     },
@@ -69,9 +69,9 @@ interface ServiceCall {
 }
 
 /**
- * Returns a function that runs `send` in a client span. `send` sends a request to the payment service and awaits the
- * response. The spans follow OpenTelemetry's conventions, but omit the attribute url.full, because it would contain
- * ids.
+ * Returns a function that runs `sendRequest` in a client span. `sendRequest` sends a request to the payment service and
+ * awaits the response. The spans follow OpenTelemetry's conventions, but omit the attribute url.full, because it would
+ * contain ids.
  */
 export function createServiceTracing(
   spanTracker: SpanTracker,
@@ -80,7 +80,10 @@ export function createServiceTracing(
   const { hostname, port, protocol } = new URL(baseUrl);
   /** Number of times each request was sent. A retry passes the same ServiceCall object. */
   const sendCountByCall = new WeakMap<ServiceCall, number>();
-  return <A extends { status: number }>(serviceCall: ServiceCall, send: () => Promise<A>): Promise<A> => {
+  return <A extends { status: number }>(
+    serviceCall: ServiceCall,
+    sendRequest: () => Promise<A>,
+  ): Promise<A> => {
     const httpMethod = 'queryString' in serviceCall ? 'GET' : 'POST';
     const urlTemplate = `/api/v1/${serviceCall.apiPath}`;
     const resendCount = sendCountByCall.get(serviceCall) ?? 0;
@@ -93,10 +96,15 @@ export function createServiceTracing(
       ...(resendCount > 0 && { 'http.request.resend_count': resendCount }),
     });
     const spanName = `${httpMethod} ${urlTemplate}`;
-    return spanTracker.runAsClientSpan(spanName, getAttributes, send, (span, { status: httpStatus }) => {
-      span.setAttribute('http.response.status_code', httpStatus);
-      const isNotFound = httpMethod === 'GET' && httpStatus === notFoundStatus;
-      if (httpStatus >= 400 && !isNotFound) markFailed(span, String(httpStatus));
-    });
+    return spanTracker.runAsClientSpan(
+      spanName,
+      getAttributes,
+      sendRequest,
+      (span, { status: httpStatus }) => {
+        span.setAttribute('http.response.status_code', httpStatus);
+        const isNotFound = httpMethod === 'GET' && httpStatus === notFoundStatus;
+        if (httpStatus >= 400 && !isNotFound) markFailed(span, String(httpStatus));
+      },
+    );
   };
 }

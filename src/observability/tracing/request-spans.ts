@@ -25,7 +25,7 @@ const SERVER_ERROR_CODE_PATTERN = /^(SERVICE_|INTERNAL_)/;
 
 /** Creates the spans of GraphQL operations. */
 export class RequestTracer {
-  readonly #limitSpanName = createLabelLimiter(MAX_OPERATION_SPAN_NAMES);
+  readonly #spanNameOf = createLabelLimiter(MAX_OPERATION_SPAN_NAMES);
   readonly #openSpanByRequest = new WeakMap<FastifyRequest, Span>();
   readonly #spansWithOperation = new WeakSet<Span>();
   readonly #propagator = new W3CTraceContextPropagator();
@@ -89,7 +89,7 @@ export class RequestTracer {
     this.#spansWithOperation.add(span);
     const attributes: Attributes = {};
     if (type !== undefined) {
-      const spanName = name === undefined ? OTHER_LABEL : this.#limitSpanName(`${type} ${name}`);
+      const spanName = name === undefined ? OTHER_LABEL : this.#spanNameOf(`${type} ${name}`);
       span.updateName(spanName === OTHER_LABEL ? type : spanName);
       attributes['graphql.operation.type'] = type;
     }

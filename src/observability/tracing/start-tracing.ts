@@ -7,7 +7,7 @@ import type { TracingSettings } from '../../config/types';
 import { withTimeout } from '../../shared/timeout';
 import { SpanTracker } from './spans';
 
-/** The functions that startTracing() returns (docs/tracing.md). */
+/** Functions that create spans, add trace ids to a log and stop the export of spans (docs/tracing.md). */
 export type Tracing = ReturnType<typeof startTracing>;
 
 interface TracingOptions {

@@ -9,7 +9,7 @@ import { defineMethod } from './method-definition';
 
 @InputType({
   description:
-    'Card-to-card transfer, server-to-server (spec 2.5): nextAction names the card to which the payer transfers, and then the caller calls confirmPayment. At least one field.',
+    'Card-to-card transfer, server-to-server (spec 2.5): nextAction names the card to which the payer transfers the money; then the caller calls confirmPayment. At least one field is required.',
 })
 export class C2cPaymentInput {
   @OptionalTextField("The sender's first name.") firstName?: string;

@@ -70,8 +70,10 @@ export class CardPayoutInput {
 @ObjectType({ implements: PaymentResource, description: 'A payment by bank card (spec 2.5).' })
 export class CardPayment extends PaymentResource {
   @ServiceField(
-    'The card number, masked but for its first and last four digits; null until a card was given.',
-    { parse: readMaskedCardNumber },
+    'The masked card number: only the first and last four digits are visible, for example 4400********1234. Null until a card was given.',
+    {
+      parse: readMaskedCardNumber,
+    },
   )
   cardMask?: string;
 
@@ -80,10 +82,12 @@ export class CardPayment extends PaymentResource {
   @ServiceField('The type of the card as the service sent it, for example credit; null if not sent.')
   cardType?: string;
 
-  @ServiceField("The user agent of the payer's browser; sent in lookups only, otherwise null.")
+  @ServiceField("The user agent of the payer's browser; null unless the service sent it in a lookup.")
   userAgent?: string;
 
-  @ServiceField("The payer's IP address; sent in lookups only, otherwise null.", { parse: redactUnlessIp })
+  @ServiceField("The payer's IP address; null unless the service sent it in a lookup.", {
+    parse: redactUnlessIp,
+  })
   userIp?: string;
 }
 
@@ -92,7 +96,7 @@ export class CardPayout extends PayoutResource {
   @PayoutDetailField('The last four digits of the card, the others masked') cardMask?: string | null;
 }
 
-const WIRE_ADDRESS_FIELDS = ['address', 'country_code', 'city', 'street', 'postal_code'];
+const ADDRESS_WIRE_NAMES = ['address', 'country_code', 'city', 'street', 'postal_code'];
 
 const cardToWire = (input: object) => {
   const fields = toWireFields(input);
@@ -109,7 +113,7 @@ export const card = defineMethod('card', {
     redirectDescription: 'The payer enters the card on the hosted page.',
     input: {
       inputType: CardPaymentInput,
-      description: 'Bank card, its data collected by the caller (PCI-DSS applies). EUR.',
+      description: 'Bank card. The caller collects the card data (PCI-DSS applies). EUR.',
       toWire: cardToWire,
       sensitiveFields: ['pan', 'cvc'],
       neverPersistedFields: ['cvc'],
@@ -120,7 +124,7 @@ export const card = defineMethod('card', {
       redirectFields: [],
       directFlow: {
         required: ['pan', 'expiry_month', 'expiry_year', 'cvc', 'cardholder'],
-        optional: ['email', 'phone', ...WIRE_ADDRESS_FIELDS, 'birth_date'],
+        optional: ['email', 'phone', ...ADDRESS_WIRE_NAMES, 'birth_date'],
       },
       echoedFields: ['cardholder'],
       addedFields: ({ methodFields }) => {

@@ -1,5 +1,5 @@
 import { Field, InputType } from 'type-graphql';
-import { readFreeFields } from '../../redaction/text';
+import { readUndocumentedFields } from '../../redaction/text';
 import { isObject, type WireObject } from '../../shared/wire-object';
 import { ServiceField } from '../lazy-field';
 import { IsCustomFields } from '../rules';
@@ -8,7 +8,7 @@ import { JSONObject } from '../scalars';
 /** Declares the input field `fields`: a JSON object, for methods without documented fields. */
 export const CustomFieldsField = (): PropertyDecorator => (prototype, propertyKey) => {
   const description =
-    'The fields of the method except type, sent unchanged. No value may look like a full card number.';
+    'The fields of the method without its field `type`. They are sent unchanged. No value may look like a full card number.';
   Field(() => JSONObject, { description })(prototype, propertyKey);
   IsCustomFields()(prototype, propertyKey);
 };
@@ -26,16 +26,16 @@ export const OtherFieldsField = (): PropertyDecorator =>
     type: () => JSONObject,
     rawValueOf: ({ type, ...rest }) =>
       type === undefined || Object.keys(rest).length === 0 ? undefined : rest,
-    parse: readFreeFields,
+    parse: readUndocumentedFields,
   });
 
 /** Declares an output field for `payment_data`, whose structure the specification leaves open (spec 2.5, note 1). */
 export const PaymentDataField = (): PropertyDecorator =>
   ServiceField(
-    'payment_data of the service. An object is returned as it is, any other value in the field "value". Null if not sent.',
+    'The field payment_data from the service. A value that is not an object is wrapped in an object as its field "value". Null if not sent.',
     {
       type: () => JSONObject,
-      rawValueOf: (wireMethod, response) => wireMethod['payment_data'] ?? response['payment_data'],
+      rawValueOf: (methodJson, response) => methodJson['payment_data'] ?? response['payment_data'],
       parse: (rawValue) => (isObject(rawValue) ? rawValue : { value: rawValue }),
     },
   );

@@ -10,7 +10,7 @@ export class HavalePayment extends PaymentResource {
 
 export const havale = defineMethod('havale', {
   payment: {
-    description: 'Havale: bank transfer with phone, user id and names. Its fields are not documented.',
+    description: 'Havale: bank transfer with phone, user id and names. The exact fields are not documented.',
     paymentClass: HavalePayment,
     redirectDescription: 'The payer finishes on the hosted page.',
     input: {

@@ -28,7 +28,7 @@ export const findPaymentMethod = createFinderByType(paymentMethods);
 export const findPayoutMethod = createFinderByType(payoutMethods);
 
 /** Returns the sandbox's behaviour for every payment method, and every payout method except `other`. */
-export const listSandboxMethods = (): SandboxMethods => ({
+export const getSandboxMethods = (): SandboxMethods => ({
   paymentMethodByType: new Map(paymentMethods.map(({ sandbox }) => [sandbox.type, sandbox])),
   payoutMethodByType: new Map(
     payoutMethods.flatMap(({ sandbox }) => (sandbox ? [[sandbox.type, sandbox] as const] : [])),

@@ -3,7 +3,10 @@ import type { PaymentMethodBehavior, PaymentResource } from '../payment';
 import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
-/** The input of a method: a field of the @oneOf input PaymentMethodInput or PayoutMethodInput, named `inputField`. */
+/**
+ * The input of a method. It becomes a field of the @oneOf input PaymentMethodInput or PayoutMethodInput, with the name
+ * in `CommonDefinition.inputField`.
+ */
 interface MethodInputDefinition {
   /** A class with the decorator @InputType of type-graphql. */
   inputType: new () => object;
@@ -21,7 +24,7 @@ interface MethodInputDefinition {
    * Returns the method type to send, for an input in which the caller chooses the type. Default: the `type` of the
    * method's definition.
    */
-  requestTypeOf?(input: object): string;
+  methodTypeOf?(input: object): string;
 }
 
 /** The common fields of the definitions of payment and payout methods. */
@@ -58,7 +61,10 @@ export interface PayoutMethodDefinition extends CommonDefinition {
    * Masks account and card numbers.
    */
   publicDetailsOf?(input: object): object;
-  /** Behaviour of the sandbox; absent for the fallback, because the sandbox accepts any unknown type. */
+  /**
+   * How the sandbox treats the method. Absent for `other` (see isFallback): the sandbox accepts every type that it does
+   * not know.
+   */
   sandbox?: SandboxPayoutMethod;
 }
 

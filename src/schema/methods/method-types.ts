@@ -16,10 +16,14 @@ function registerMethodEnum<P extends string>(
   definitions: readonly ({ name: string } & Partial<Record<P, string>>)[],
   descriptionProperty: P,
 ): Record<string, string> {
-  const describedNames = definitions.flatMap(({ name, [descriptionProperty]: valueDescription }) =>
+  const descriptionEntries = definitions.flatMap(({ name, [descriptionProperty]: valueDescription }) =>
     valueDescription === undefined ? [] : [[name, valueDescription] as const],
   );
-  return registerEnum(enumName, description, Object.fromEntries(describedNames) as Record<string, string>);
+  return registerEnum(
+    enumName,
+    description,
+    Object.fromEntries(descriptionEntries) as Record<string, string>,
+  );
 }
 
 export const PaymentMethod = registerMethodEnum(
@@ -36,7 +40,7 @@ export const PayoutMethod = registerMethodEnum(
 );
 export const RedirectPaymentMethod = registerMethodEnum(
   'RedirectPaymentMethod',
-  'Methods that need nothing but their type: the payer pays on the hosted page.',
+  'Payment methods that need only their type: the payer pays on the hosted page.',
   paymentMethods,
   'redirectDescription',
 );
@@ -53,7 +57,7 @@ Field(() => PaymentMethod, { description: 'The method; OTHER if it is unknown to
 );
 Field(() => PayoutMethod, {
   description:
-    'The method, from the create call or, if the payout FAILED, from the service. OTHER if neither names it or this gateway does not know it.',
+    'The method. It comes from the create call or, if the payout FAILED, from the service. OTHER if it is missing in both or unknown to this gateway.',
 })(PayoutResource.prototype, 'method');
 
 export const Payment = createUnionType({
@@ -86,13 +90,13 @@ abstract class OneOfInput {
 
 @InputType({
   description:
-    'Exactly one field. redirect: only the type is sent, and the payer pays on the hosted page. Any other field: the method with its fields.',
+    'Exactly one field, which selects the method. redirect: only the type of the method is sent, and the payer pays on the hosted page. Each other field contains the data of its method.',
 })
 export class PaymentMethodInput extends OneOfInput {}
 
 addOneOfField(PaymentMethodInput, 'redirect', {
   inputType: RedirectPaymentMethod,
-  description: 'Only the type is sent; the payer pays on the hosted page.',
+  description: 'Only the type of the method is sent; the payer pays on the hosted page.',
 });
 for (const { inputField, input } of paymentMethods)
   if (input) addOneOfField(PaymentMethodInput, inputField, input);
@@ -107,7 +111,7 @@ confirmationEntries.forEach(([field, confirmation]) => addOneOfField(Confirmatio
 
 export const ConfirmationField = registerEnum(
   'ConfirmationField',
-  'The fields of ConfirmationInput, with the same names.',
+  'The names of the fields of ConfirmationInput.',
   Object.fromEntries(confirmationEntries.map(([field, { description }]) => [field, description])),
 );
 
@@ -126,7 +130,7 @@ for (const { inputField, input } of payoutMethods)
   if (input) addOneOfField(PayoutMethodInput, inputField, input);
 addOneOfField(PayoutMethodInput, 'typeOnly', {
   inputType: TypeOnlyPayoutMethod,
-  description: 'A method that needs nothing but its type.',
+  description: 'A payout method that needs only its type.',
 });
 
 /** Names of the @oneOf inputs. build-schema.ts sets `isOneOf` on them, because type-graphql cannot. */

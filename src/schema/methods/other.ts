@@ -37,7 +37,9 @@ export class OtherPayment extends PaymentResource {
 
 @ObjectType({ implements: PayoutResource, description: 'A payout whose method is unknown to this gateway.' })
 export class OtherPayout extends PayoutResource {
-  @NullableField('payout_method.type; null if neither the service nor the journal has it.')
+  @NullableField(
+    'The type of the payout method at the service (payout_method.type); null if neither the service nor the journal has it.',
+  )
   get type(): string | null {
     return this.wireType;
   }
@@ -67,7 +69,7 @@ export const other = defineMethod('other', {
     input: {
       inputType: OtherPayoutInput,
       description: 'A method unknown to this gateway, with fields as agreed with the service.',
-      requestTypeOf: ({ type }: OtherPayoutInput) => type,
+      methodTypeOf: ({ type }: OtherPayoutInput) => type,
       toWire: customFieldsToWire,
     },
     isFallback: true,

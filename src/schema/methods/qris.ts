@@ -13,7 +13,9 @@ export class QrisPayment extends PaymentResource {
   @ServiceField('The payload of the QR code; null if not sent.', { parse: readVerbatim })
   qrCode?: Lazy<string>;
 
-  @NullableField('The payload as an image: an SVG data URI. Null without a payload or if it is too long.')
+  @NullableField(
+    'The payload as an image: an SVG data URI. Null if there is no payload or it is too long for a QR code.',
+  )
   get qrCodeImage(): Lazy<string> {
     return mapLazy(this.qrCode, qrCodeAsSvgDataUri);
   }
@@ -31,7 +33,7 @@ export const qris = defineMethod('qris', {
       const qrCode = presentOrNull(payment.qrCode);
       const qrCodeImage = qrCode && qrCodeAsSvgDataUri(qrCode);
       if (!qrCodeImage) return null;
-      const pollAfterMs = payment.pollIntervals.payer;
+      const pollAfterMs = payment.pollAfterMsByPhase.payer;
       return Object.assign(new ScanQrCodeAction(), { qrCode, qrCodeImage, pollAfterMs });
     },
     sandbox: {

@@ -42,17 +42,19 @@ function findSelectedMethod<D extends CommonDefinition>(
     const fingerprintFields = { type: definitionType };
     return { definition, inputField, type: definitionType, fields: {}, fingerprintFields, secrets: [] };
   }
-  const { toWire = toWireFields, requestTypeOf, sensitiveFields = [], neverPersistedFields = [] } = input;
-  const type = requestTypeOf?.(value) ?? definitionType;
+  const { toWire = toWireFields, methodTypeOf, sensitiveFields = [], neverPersistedFields = [] } = input;
+  const type = methodTypeOf?.(value) ?? definitionType;
   const fields = toWire(value);
-  const persistedEntries = Object.entries(fields).filter(([name]) => !neverPersistedFields.includes(name));
+  const persistedFieldEntries = Object.entries(fields).filter(
+    ([fieldName]) => !neverPersistedFields.includes(fieldName),
+  );
   return {
     definition,
     inputField,
     type,
     fields,
-    fingerprintFields: { type, ...Object.fromEntries(persistedEntries) },
-    secrets: sensitiveFields.map((name) => String(fields[name])),
+    fingerprintFields: { type, ...Object.fromEntries(persistedFieldEntries) },
+    secrets: sensitiveFields.map((fieldName) => String(fields[fieldName])),
   };
 }
 

@@ -8,7 +8,7 @@ import { defineMethod } from './method-definition';
 
 @InputType({
   description:
-    'UPI, server-to-server (spec 2.5): the payer pays to a UPI id and provides the UTR for confirmPayment. At least one field.',
+    'UPI, server-to-server (spec 2.5): the payer pays to a UPI id and provides the UTR for confirmPayment. At least one field is required.',
 })
 export class UpiPaymentInput {
   @OptionalTextField("The payer's email address.", IsEmail()) email?: string;

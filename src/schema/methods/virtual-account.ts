@@ -43,12 +43,12 @@ export const virtualAccount = defineMethod('virtual_account', {
       description: 'A virtual account to which the payer transfers. IDR.',
     },
     nextAction: (payment: VirtualAccountPayment) => {
-      const targetAccount = presentOrNull(payment.virtualAccount);
-      if (!targetAccount) return null;
+      const virtualAccountNumber = presentOrNull(payment.virtualAccount);
+      if (!virtualAccountNumber) return null;
       return Object.assign(new PayVirtualAccountAction(), {
-        virtualAccount: targetAccount,
+        virtualAccount: virtualAccountNumber,
         bankCode: presentOrNull(payment.bankCode),
-        pollAfterMs: payment.pollIntervals.payer,
+        pollAfterMs: payment.pollAfterMsByPhase.payer,
       });
     },
     sandbox: {

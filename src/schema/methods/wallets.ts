@@ -55,7 +55,7 @@ export abstract class BangladeshWalletPayment extends PaymentResource {
   @ServiceField("The payer's email address; null in the redirect flow.") email?: string;
 
   @ServiceField('The account to which the payer has to send the money; null in the redirect flow.', {
-    rawValueOf: (wireMethod, response) => wireMethod['account'] ?? response['account'],
+    rawValueOf: (methodJson, response) => methodJson['account'] ?? response['account'],
     parse: readVerbatim,
   })
   account?: Lazy<string>;
@@ -82,7 +82,7 @@ interface WalletDefinition<P extends PaymentResource> {
   type: string;
   /** Name of the wallet in descriptions of the GraphQL schema. */
   brand: string;
-  paymentClass: new (definition: PaymentMethodDefinition) => P;
+  paymentClass: new (methodDefinition: PaymentMethodDefinition) => P;
   payoutClass: new (definition: PayoutMethodDefinition) => WalletPayout;
 }
 

@@ -1,16 +1,16 @@
-import { AuditLog, type AuditEntry, type AuditNotice } from '../../../src/observability/audit/audit-log';
+import { AuditLog, type AuditEntry, type AuditLogNotice } from '../../../src/observability/audit/audit-log';
 import { serve } from '../../support/child-handlers';
 
 /** A process that records calls in an audit log at the request of its parent. */
 
-const faults: AuditNotice[] = [];
+const faults: AuditLogNotice[] = [];
 const [path = '', rotateBytes] = process.argv.slice(3);
 const rotation = rotateBytes === undefined ? null : { maxBytes: Number(rotateBytes), keptFileCount: null };
 let log: AuditLog;
 
 const handlers = {
   /** Records calls one after the other; returns the problems that the log has reported since the last call. */
-  record: (entries: AuditEntry[]): AuditNotice[] => {
+  record: (entries: AuditEntry[]): AuditLogNotice[] => {
     for (const entry of entries) log.recordMutation(entry);
     return faults.splice(0);
   },

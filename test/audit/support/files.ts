@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { AuditLog, type AuditEntry, type AuditNotice } from '../../../src/observability/audit/audit-log';
+import { AuditLog, type AuditEntry, type AuditLogNotice } from '../../../src/observability/audit/audit-log';
 import type { RotationSettings } from '../../../src/observability/audit/rotation';
 import { AuditLogVerifier, type AuditFinding } from '../../../src/observability/audit/verifier';
 import { CHANNEL } from '../../support/caller';
@@ -34,8 +34,8 @@ export function openLog(
   file: string,
   rotation: RotationSettings | null = null,
   key: string | null = null,
-): { log: AuditLog; faults: AuditNotice[] } {
-  const faults: AuditNotice[] = [];
+): { log: AuditLog; faults: AuditLogNotice[] } {
+  const faults: AuditLogNotice[] = [];
   return { log: AuditLog.open(file, (fault) => faults.push(fault), { rotation, hmacKey: key }), faults };
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type {
   ChangeRange,
-  FollowedClaim,
+  FollowLookupClaim,
   Observation,
   ObservedState,
   ChangeBatch,
@@ -83,7 +83,10 @@ export const readPage = (journal: Journal, range: ChangeRange): Promise<ChangeBa
     ({ hasUnreadableChanges }) => !hasUnreadableChanges,
   );
 
-export const claimOf = ({ service }: NewAttempt, given: Partial<FollowedClaim> = {}): FollowedClaim => ({
+export const claimOf = (
+  { service }: NewAttempt,
+  given: Partial<FollowLookupClaim> = {},
+): FollowLookupClaim => ({
   service,
   now: 10_000,
   leaseUntil: 20_000,

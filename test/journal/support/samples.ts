@@ -3,7 +3,7 @@ import {
   type Attempt,
   type AttemptClaim,
   type ConfirmClaim,
-  type ConfirmResult,
+  type EndedConfirm,
   type ConfirmedInput,
   type Journal,
   type NewAttempt,
@@ -65,7 +65,7 @@ export const newConfirm = (given: Partial<ConfirmClaim> = {}): ConfirmClaim => (
 export const ENDED = {
   known: { outcome: 'known', confirmedInputs: [] },
   unknown: { outcome: 'unknown', confirmedInputs: [] },
-} satisfies Record<string, ConfirmResult>;
+} satisfies Record<string, EndedConfirm>;
 
 export const confirmedBy = (
   { service, channel, transactionId, inputHash }: ConfirmClaim,
@@ -124,7 +124,7 @@ export async function purgeAll(
 ): Promise<number[]> {
   const deleted: number[] = [];
   for (let after: string | null = null; ;) {
-    const progress = await journal.purgeStep({ target, expiredBefore, limit, after });
+    const progress = await journal.purgeStep({ target, expiredBefore, maxExaminedCount: limit, after });
     deleted.push(progress?.deletedCount ?? 0);
     after = progress?.endPosition ?? null;
     if (after === null) return deleted;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Journal } from '../../../src/datasources/journal/journal';
-import { describeJournalError } from '../../../src/datasources/journal/journal-error';
+import { classifyJournalError } from '../../../src/datasources/journal/journal-error';
 import { until } from '../../support/latch';
 import { claimOf, observationOf, rangeOf } from './observations';
 import { ENDED, newAttempt, newClaim, newConfirm, OUTCOMES } from './samples';
@@ -25,7 +25,8 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   claimFollowed: (journal) => journal.claimFollowed(claimOf(CREATED_PAYMENT)),
   scheduleFollowed: (journal) =>
     journal.scheduleFollowed([{ followedId: 1, changedAt: 0, nextLookupAt: null, failures: 0 }]),
-  purgeStep: (journal) => journal.purgeStep({ target: 'attempts', expiredBefore: 1, limit: 10, after: null }),
+  purgeStep: (journal) =>
+    journal.purgeStep({ target: 'attempts', expiredBefore: 1, maxExaminedCount: 10, after: null }),
 };
 
 export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
@@ -51,7 +52,7 @@ export const EVERYTHING = Object.values({ ...WRITES, ...READS });
 export const reasonOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'none',
-    (error: unknown) => describeJournalError(error).reason,
+    (error: unknown) => classifyJournalError(error).reason,
   );
 
 export async function expectUnavailable(work: Promise<unknown>): Promise<void> {

@@ -100,7 +100,7 @@ export const RAISE_EPOCH_IF_MOVED = 'SELECT raise_change_epoch(FALSE)';
 /**
  * Returns a horizon (see EPOCH_SELECT_BY_DIALECT): the id below which all database transactions that write changes
  * have ended. Unlike txid_snapshot_xmin, this horizon does not depend on database transactions that write no changes.
- * It is 0 if this database user may not see all database transactions that write changes.
+ * It is 0 if this database user lacks the privilege to see all database transactions that write changes.
  *
  * A database transaction that writes changes locks the table `changes` before it gets an id. It keeps the lock until
  * its changes are visible. The locks are read after the snapshot. So each writing transaction with an id below `xmax`

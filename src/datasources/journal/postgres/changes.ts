@@ -1,6 +1,6 @@
 import type { Observation, ObservationResult, ObservedState } from '../changes';
 import { JournalUnavailable } from '../journal';
-import { unclassifiedError } from '../journal-error';
+import { otherReasonError } from '../journal-error';
 import type { Row } from '../rows';
 import { toJsonValue, shortHash, toStorableText, toStoredBytes } from '../stored-values';
 
@@ -15,14 +15,14 @@ export async function recordObservations(
   runStatement: (observationsJson: string) => Promise<Row[]>,
   raiseEpochIfJournalMoved: () => Promise<void>,
 ): Promise<ObservationResult[]> {
-  const observationsJson = JSON.stringify(observations.map(observationValues));
+  const observationsJson = JSON.stringify(observations.map(toObservationRow));
   let rows = await runStatement(observationsJson);
   if (isEpochOutdated(rows)) {
     await raiseEpochIfJournalMoved();
     rows = await runStatement(observationsJson);
     if (isEpochOutdated(rows))
       throw new JournalUnavailable(
-        unclassifiedError(
+        otherReasonError(
           'the journal moved to another database while changes were recorded; the gateway tries again',
         ),
       );
@@ -33,7 +33,7 @@ export async function recordObservations(
 
 const isEpochOutdated = (rows: readonly Row[]): boolean => rows.some(({ place }) => place === null);
 
-const observationValues = (observation: Observation, index: number) => ({
+const toObservationRow = (observation: Observation, index: number) => ({
   place: index,
   service: observation.service,
   kind: observation.kind,
@@ -42,11 +42,17 @@ const observationValues = (observation: Observation, index: number) => ({
   transaction_id: toJsonValue(toStoredBytes(observation.transactionId)),
   requested_at: observation.requestedAt,
   observed_at: observation.observedAt,
-  ...observedStateValues(observation),
+  ...toObservedStateColumns(observation),
 });
 
 /** Returns the values of OBSERVED_STATE_COLUMNS, by column name. */
-export const observedStateValues = ({ status, state, received, isFinal, nextLookupAt }: ObservedState) => ({
+export const toObservedStateColumns = ({
+  status,
+  state,
+  received,
+  isFinal,
+  nextLookupAt,
+}: ObservedState) => ({
   observed_status: toStorableText(status),
   observed_state: state && toStorableText(state),
   received: received && toStorableText(received),

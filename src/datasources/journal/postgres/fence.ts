@@ -1,11 +1,11 @@
 import { fenceStateFromRow, type FenceState } from '../fence';
 import { JournalUnavailable } from '../journal';
-import { notDurableError, unclassifiedError } from '../journal-error';
+import { notDurableError, otherReasonError } from '../journal-error';
 import type { Row } from '../rows';
 
 /**
- * Reads the state of the journal. Rejects with JournalUnavailable if a crash could lose commits, or if the journal moves
- * to another database meanwhile.
+ * Reads the state of the journal. Rejects with JournalUnavailable if a crash could lose commits, or if the journal
+ * moves to another database meanwhile.
  * @param runStatement runs RAISE_FENCE_IF_MOVED_RETURNING_STATE
  */
 export async function readFenceState(runStatement: () => Promise<Row[]>): Promise<FenceState> {
@@ -14,7 +14,7 @@ export async function readFenceState(runStatement: () => Promise<Row[]>): Promis
   if (row['is_current'] !== true) [row = {}] = await runStatement();
   if (row['is_current'] !== true)
     throw new JournalUnavailable(
-      unclassifiedError(
+      otherReasonError(
         'the journal moved to another database while its fence was read; the gateway tries again',
       ),
     );

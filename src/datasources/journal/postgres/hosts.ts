@@ -1,5 +1,5 @@
 import { Client, type ClientBase, type ClientConfig } from 'pg';
-import { DescribedError, describeJournalError, isPermanent, type JournalErrorInfo } from '../journal-error';
+import { ClassifiedError, classifyJournalError, isPermanent, type JournalErrorInfo } from '../journal-error';
 import { parsePostgresUrl, type PostgresHost, type PostgresUrl } from '../../../shared/postgres-url';
 import { singleFlight } from '../../../shared/single-flight';
 import { TimeoutError } from '../../../shared/timeout';
@@ -45,20 +45,20 @@ export class PostgresHostChooser {
 
   /**
    * Returns the chosen host. If none is chosen, searches first. Returns undefined if the connection string has only one
-   * host. Rejects with a DescribedError if no host is suitable.
+   * host. Rejects with a ClassifiedError if no host is suitable.
    */
   chooseHost(): Promise<PostgresHost | undefined> {
     if (this.#chosenHost || this.#orderedHosts.length === 0) return Promise.resolve(this.#chosenHost);
     return this.#searchHostSingleFlight();
   }
 
-  /** Rejects with a DescribedError if the server does not satisfy `target_session_attrs` of the connection string. */
+  /** Rejects with a ClassifiedError if the server does not satisfy `target_session_attrs` of the connection string. */
   async checkSession(client: ClientBase): Promise<void> {
     const { targetSessionAttributes: requiredAttributes } = this.#parsedUrl;
     if (requiredAttributes === 'any') return;
     const { rows } = await client.query<{ isStandby: boolean; isReadOnly: boolean }>(SELECT_SERVER_MODE);
     const isUnsuitable = rows[0]?.isStandby || (requiredAttributes === 'read-write' && rows[0]?.isReadOnly);
-    if (isUnsuitable) throw new DescribedError(READ_ONLY_ERROR);
+    if (isUnsuitable) throw new ClassifiedError(READ_ONLY_ERROR);
   }
 
   /** Must be called when a host has failed or is read-only. If it is the chosen host, the next search tries it last. */
@@ -83,13 +83,13 @@ export class PostgresHostChooser {
         this.#chosenHost = host;
         return host;
       } catch (error) {
-        errorByHost.set(host, describeJournalError(error));
+        errorByHost.set(host, classifyJournalError(error));
       } finally {
         void client.end().catch(() => undefined);
       }
     }
-    throw new DescribedError(
-      summarizeErrors(this.#parsedUrl.failoverHosts.flatMap((host) => errorByHost.get(host) ?? [])),
+    throw new ClassifiedError(
+      combineHostErrors(this.#parsedUrl.failoverHosts.flatMap((host) => errorByHost.get(host) ?? [])),
     );
   }
 }
@@ -106,7 +106,7 @@ const READ_ONLY_ERROR: JournalErrorInfo = {
  * Combines the errors of all hosts into one error. The reason and the code are those of the host that is most likely
  * the primary.
  */
-function summarizeErrors(hostErrors: readonly JournalErrorInfo[]): JournalErrorInfo {
+function combineHostErrors(hostErrors: readonly JournalErrorInfo[]): JournalErrorInfo {
   const likelyPrimaryError =
     hostErrors.find((error) => error.reason !== 'read_only' && !isPermanent(error)) ??
     hostErrors.find(({ reason }) => reason === 'read_only') ??
@@ -131,13 +131,13 @@ class HostClient extends Client {
   }
 
   override connect(): Promise<Client>;
-  override connect(onConnected: (error: Error | null, client?: Client) => void): void;
-  override connect(onConnected?: (error: Error | null, client?: Client) => void): Promise<Client> | void {
+  override connect(callback: (error: Error | null, client?: Client) => void): void;
+  override connect(callback?: (error: Error | null, client?: Client) => void): Promise<Client> | void {
     const connectPromise = this.#connect();
-    if (!onConnected) return connectPromise;
+    if (!callback) return connectPromise;
     connectPromise.then(
-      () => onConnected(null, this),
-      (error: Error) => onConnected(error),
+      () => callback(null, this),
+      (error: Error) => callback(error),
     );
   }
 

@@ -9,11 +9,11 @@ import {
   JournalUnavailable,
   type AttemptKey,
   type InsertResult,
-  type ConfirmResult,
+  type EndedConfirm,
   type Journal,
   type NewAttempt,
   type OutcomeDetails,
-  type PurgeProgress,
+  type PurgeStepResult,
   type PurgeStep,
 } from '../journal';
 import {
@@ -40,8 +40,8 @@ import { PLANNER_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
-  CREATE_ATTEMPT_GROUPS,
-  FIND_CREATED_ATTEMPTS,
+  INSERT_ATTEMPT_GROUPS,
+  FIND_CREATING_ATTEMPTS,
   INSERT_ATTEMPTS,
   LOWER_FENCE,
   RAISE_FENCE,
@@ -51,7 +51,7 @@ import {
 } from './statements';
 
 const MAX_BATCH_SIZE = 256;
-const MAX_MAIN_CONNECTIONS = 8;
+const MAX_SYNCED_CONNECTIONS = 8;
 /** Maximum number of connections for work that must not delay creates: lists, changes, commands, purge, metrics. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
 /** Server setting: commits do not wait for a disk sync. For writes that the gateway repeats if a crash loses them. */
@@ -62,10 +62,10 @@ const MAX_UNSYNCED_CONNECTIONS = 2;
 
 /** The journal in PostgreSQL, which gateways on several machines can share. */
 export class PostgresJournal extends SqlJournal implements Journal {
-  protected readonly findCreatedStatement = FIND_CREATED_ATTEMPTS;
+  protected readonly creatingAttemptsStatement = FIND_CREATING_ATTEMPTS;
   /** Connections whose commits wait until they are durable. */
-  readonly #mainPool: PostgresPool;
-  /** Like `#mainPool`, but commits do not wait until they are durable. */
+  readonly #syncedPool: PostgresPool;
+  /** Like `#syncedPool`, but commits do not wait until they are durable. */
   readonly #unsyncedPool: PostgresPool;
   /** Connections for work that must not delay creates. Their commits do not wait until they are durable. */
   readonly #backgroundPool: PostgresPool;
@@ -77,7 +77,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     batchExclusion: (attempt) => {
       const { service, channel, externalId, reservesExternalId } = attempt;
       return reservesExternalId
-        ? { key: JSON.stringify([service, channel, externalId]), owner: keyJson(attempt) }
+        ? { key: JSON.stringify([service, channel, externalId]), owner: mapKeyOf(attempt) }
         : null;
     },
   });
@@ -107,7 +107,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   });
   readonly #syncBatcher = new Batcher<null, null>({
     flush: async (waitingSyncs, deadlineMs) => {
-      await this.#mainPool.queryDurably(SYNC_EARLIER_COMMITS, [], deadlineMs);
+      await this.#syncedPool.queryDurably(SYNC_EARLIER_COMMITS, [], deadlineMs);
       return waitingSyncs;
     },
     maxBatchSize: Number.MAX_SAFE_INTEGER,
@@ -118,28 +118,28 @@ export class PostgresJournal extends SqlJournal implements Journal {
   constructor(databaseUrl: string, timeLimitMs: number) {
     super(timeLimitMs, 'postgres');
     const hostChooser = new PostgresHostChooser(databaseUrl);
-    this.#mainPool = new PostgresPool(hostChooser, {
+    this.#syncedPool = new PostgresPool(hostChooser, {
       timeLimitMs,
-      maxConnections: MAX_MAIN_CONNECTIONS,
-      connectionOptions: PLANNER_OPTIONS,
+      maxConnections: MAX_SYNCED_CONNECTIONS,
+      serverOptions: PLANNER_OPTIONS,
     });
     this.#unsyncedPool = new PostgresPool(hostChooser, {
       timeLimitMs,
       maxConnections: MAX_UNSYNCED_CONNECTIONS,
-      connectionOptions: `${PLANNER_OPTIONS} ${ASYNC_COMMIT_OPTION}`,
+      serverOptions: `${PLANNER_OPTIONS} ${ASYNC_COMMIT_OPTION}`,
       migrate: () => this.migrate(),
     });
     this.#backgroundPool = new PostgresPool(hostChooser, {
       timeLimitMs: backgroundTimeLimitMs(timeLimitMs),
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
-      connectionOptions: BACKGROUND_CONNECTION_OPTIONS,
+      serverOptions: BACKGROUND_CONNECTION_OPTIONS,
       migrate: () => this.migrate(),
     });
   }
 
   /** Applies pending migrations, without a time limit. */
   migrate(): Promise<void> {
-    return this.#mainPool.migrate();
+    return this.#syncedPool.migrate();
   }
 
   async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
@@ -149,7 +149,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const { fence } = await this.readFenceState(deadlineMs);
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
     // Another instance may have taken or released the idempotency key while the INSERT ran.
-    const [row] = await this.#mainPool.query(FIND_BY_KEY, [keyHash(attempt)], deadlineMs);
+    const [row] = await this.#syncedPool.query(FIND_BY_KEY, [keyHash(attempt)], deadlineMs);
     const keyHolder = row && attemptFromRow(row);
     if (keyHolder && !isKeyReleased(keyHolder)) return { kind: 'exists', attempt: keyHolder };
     // A failover may have lost the group, although knownGroupKeys contains it.
@@ -173,14 +173,14 @@ export class PostgresJournal extends SqlJournal implements Journal {
    * DURABILITY_CONDITION).
    */
   readFenceState(deadlineMs?: number): Promise<FenceState> {
-    return readFenceState(() => this.#mainPool.query(RAISE_FENCE_IF_MOVED_RETURNING_STATE, [], deadlineMs));
+    return readFenceState(() => this.#syncedPool.query(RAISE_FENCE_IF_MOVED_RETURNING_STATE, [], deadlineMs));
   }
 
   async setFence(reason: FenceReason | null): Promise<void> {
     await (reason === null ? this.write(LOWER_FENCE) : this.write(RAISE_FENCE, reason));
   }
 
-  async endConfirm(confirmId: string, { outcome, confirmedInputs }: ConfirmResult): Promise<void> {
+  async endConfirm(confirmId: string, { outcome, confirmedInputs }: EndedConfirm): Promise<void> {
     const rows = confirmedInputs.map((row) => toWireFields({ ...row, status: toStorableText(row.status) }));
     const sqlText = `${RECORD_CONFIRMED_INPUTS_CTE} ${END_CONFIRM_BY_OUTCOME[outcome]}`;
     await this.write(sqlText, JSON.stringify(rows), confirmId);
@@ -191,13 +191,13 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return Number(row?.['now']);
   }
 
-  purgeStep(step: PurgeStep): Promise<PurgeProgress | null> {
+  purgeStep(step: PurgeStep): Promise<PurgeStepResult | null> {
     return purgeStep(this.#backgroundPool, step);
   }
 
-  async checkWrite(fillerBytes: number): Promise<void> {
+  async checkWrite(fillerSizeBytes: number): Promise<void> {
     const deadlineMs = monotonicMs() + this.timeLimitMs;
-    const [row] = await this.#mainPool.queryDurably(CHECK_WRITE, [Date.now(), fillerBytes], deadlineMs);
+    const [row] = await this.#syncedPool.queryDurably(CHECK_WRITE, [Date.now(), fillerSizeBytes], deadlineMs);
     if (row?.['may'] !== true) {
       const message = 'The database user lacks privileges on the tables or sequences of the journal.';
       throw new JournalUnavailable(Object.assign(new Error(message), { code: '42501' }));
@@ -209,18 +209,19 @@ export class PostgresJournal extends SqlJournal implements Journal {
   async close(): Promise<void> {
     const batchers = [this.#insertBatcher, this.#outcomeBatcher, this.#observationBatcher, this.#syncBatcher];
     await Promise.all(batchers.map((batcher) => batcher.close()));
-    await Promise.all([this.#mainPool, this.#unsyncedPool, this.#backgroundPool].map((pool) => pool.close()));
+    const pools = [this.#syncedPool, this.#unsyncedPool, this.#backgroundPool];
+    await Promise.all(pools.map((pool) => pool.close()));
   }
 
   protected read(sqlText: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.#mainPool.query(sqlText, values);
+    return this.#syncedPool.query(sqlText, values);
   }
 
   protected write(sqlText: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.#mainPool.query(sqlText, values);
+    return this.#syncedPool.query(sqlText, values);
   }
 
-  protected readInBackground(sqlText: string, values: SqlValue[], deadlineMs?: number): Promise<Row[]> {
+  protected readSeparately(sqlText: string, values: SqlValue[], deadlineMs?: number): Promise<Row[]> {
     return this.#backgroundPool.query(sqlText, values, deadlineMs);
   }
 
@@ -233,18 +234,18 @@ export class PostgresJournal extends SqlJournal implements Journal {
   }
 
   protected async raiseEpochIfJournalMoved(deadlineMs?: number): Promise<void> {
-    await this.#mainPool.query(RAISE_EPOCH_IF_MOVED, [], deadlineMs);
+    await this.#syncedPool.query(RAISE_EPOCH_IF_MOVED, [], deadlineMs);
   }
 
   protected override async readWritersHorizon(): Promise<number> {
-    const [row] = await this.readInBackground(READ_WRITERS_HORIZON, []);
+    const [row] = await this.readSeparately(READ_WRITERS_HORIZON, []);
     return Number(row?.['horizon']);
   }
 
   /** Inserts a batch of attempts. A null result: the attempt was not inserted, and insertAttempt() finds out why. */
   async #insertBatch(attempts: readonly NewAttempt[], deadlineMs: number): Promise<(InsertResult | null)[]> {
     // One statement cannot write a row twice. So of attempts with the same key, only the first is inserted.
-    const attemptByKey = new Map(attempts.toReversed().map((attempt) => [keyJson(attempt), attempt]));
+    const attemptByKey = new Map(attempts.toReversed().map((attempt) => [mapKeyOf(attempt), attempt]));
     const records = [...attemptByKey.values()].map((attempt) => {
       const { service, client, channel, kind, reservesExternalId, fenceSince } = attempt;
       const group = { service, client, channel, kind };
@@ -257,15 +258,15 @@ export class PostgresJournal extends SqlJournal implements Journal {
     });
     const ungrouped = attempts.filter((attempt) => !this.knownGroupKeys.has(attemptGroupKey(attempt)));
     if (ungrouped.length > 0) await this.#createAttemptGroups(ungrouped, deadlineMs);
-    const rows = await this.#mainPool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], deadlineMs);
+    const rows = await this.#syncedPool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], deadlineMs);
     const insertedIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
     const foundAttempts = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
     const startedAttemptIds = new Set([...insertedIds, ...foundAttempts.map(({ id }) => id)]);
     const keyHolders = foundAttempts.filter((foundAttempt) => !isKeyReleased(foundAttempt));
-    const keyHolderByKey = new Map(keyHolders.map((keyHolder) => [keyJson(keyHolder), keyHolder]));
+    const keyHolderByKey = new Map(keyHolders.map((keyHolder) => [mapKeyOf(keyHolder), keyHolder]));
     return attempts.map((attempt): InsertResult | null => {
       if (startedAttemptIds.has(attempt.id)) return { kind: 'started' };
-      const keyHolder = keyHolderByKey.get(keyJson(attempt));
+      const keyHolder = keyHolderByKey.get(mapKeyOf(attempt));
       return keyHolder ? { kind: 'exists', attempt: keyHolder } : null;
     });
   }
@@ -274,10 +275,10 @@ export class PostgresJournal extends SqlJournal implements Journal {
   async #createAttemptGroups(attempts: readonly NewAttempt[], deadlineMs: number): Promise<boolean> {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
     // Groups need no sync of their own: the sync of the attempts, which are inserted next, includes them.
-    const rows = await this.#unsyncedPool.query(CREATE_ATTEMPT_GROUPS, [JSON.stringify(groups)], deadlineMs);
+    const rows = await this.#unsyncedPool.query(INSERT_ATTEMPT_GROUPS, [JSON.stringify(groups)], deadlineMs);
     for (const attempt of attempts) this.knownGroupKeys.set(attemptGroupKey(attempt), true);
     return rows.length > 0;
   }
 }
 
-const keyJson = ({ service, client, key }: AttemptKey): string => JSON.stringify([service, client, key]);
+const mapKeyOf = ({ service, client, key }: AttemptKey): string => JSON.stringify([service, client, key]);

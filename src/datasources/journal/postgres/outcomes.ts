@@ -3,7 +3,7 @@ import { STATE_BY_OUTCOME } from '../attempt-tables';
 import type { OutcomeDetails } from '../journal';
 import type { Row } from '../rows';
 import { attemptIdBytes, shortHash, toJsonValue, toStorableText, toStoredBytes } from '../stored-values';
-import { observedStateValues } from './changes';
+import { toObservedStateColumns } from './changes';
 
 /** An outcome and the id of its attempt. */
 export interface IdentifiedOutcome {
@@ -20,7 +20,7 @@ export async function recordOutcomes(
   outcomes: readonly IdentifiedOutcome[],
   runStatement: (outcomesJson: string) => Promise<Row[]>,
 ): Promise<(boolean | 'missing')[]> {
-  const rows = await runStatement(JSON.stringify(outcomes.map(outcomeValues)));
+  const rows = await runStatement(JSON.stringify(outcomes.map(toOutcomeRow)));
   const isMissingByAttemptId = new Map(
     rows.map((row) => [bytesToUuid(row['id'] as Buffer), row['is_missing'] === true]),
   );
@@ -32,7 +32,7 @@ export async function recordOutcomes(
   });
 }
 
-const outcomeValues = ({ attemptId, outcome: { outcome, ...fields } }: IdentifiedOutcome) => ({
+const toOutcomeRow = ({ attemptId, outcome: { outcome, ...fields } }: IdentifiedOutcome) => ({
   id: toJsonValue(attemptIdBytes(attemptId)),
   state: STATE_BY_OUTCOME[outcome],
   settled_at: 'settledAt' in fields ? fields.settledAt : null,
@@ -45,8 +45,8 @@ const outcomeValues = ({ attemptId, outcome: { outcome, ...fields } }: Identifie
   ...('absence' in fields && {
     absent_lookups: fields.absence?.lookupCount,
     absent_ms: fields.absence?.spanMs,
-    absent_observer: fields.absence?.observer,
+    absent_observer: fields.absence?.observerId,
   }),
   observed:
-    'observedState' in fields && fields.observedState ? observedStateValues(fields.observedState) : {},
+    'observedState' in fields && fields.observedState ? toObservedStateColumns(fields.observedState) : {},
 });

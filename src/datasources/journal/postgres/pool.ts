@@ -3,7 +3,7 @@ import { InFlightCounter } from '../../../shared/in-flight-counter';
 import { TimeoutError, withTimeout } from '../../../shared/timeout';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { describeJournalError, notDurableError, unclassifiedError } from '../journal-error';
+import { classifyJournalError, notDurableError, otherReasonError } from '../journal-error';
 import { migrate } from '../migrations';
 import type { PostgresHostChooser } from './hosts';
 import type { Row, SqlValue } from '../rows';
@@ -29,7 +29,7 @@ interface PostgresPoolOptions {
   timeLimitMs: number;
   maxConnections: number;
   /** Server settings of each connection, in the form of command-line options of PostgreSQL. */
-  connectionOptions: string;
+  serverOptions: string;
   /** Applies pending migrations. If omitted, the pool applies them itself. */
   migrate?: () => Promise<void>;
 }
@@ -64,7 +64,7 @@ export class PostgresPool {
       connectionTimeoutMillis: timeLimitMs,
       // The server aborts a query that has timed out, so that it neither holds locks nor is executed later.
       statement_timeout: timeLimitMs,
-      options: options.connectionOptions,
+      options: options.serverOptions,
     });
     // Errors of idle connections are ignored, because the pool replaces broken connections.
     this.#pool.on('error', () => undefined);
@@ -142,7 +142,7 @@ export class PostgresPool {
       return rows;
     } catch (error) {
       // A read-only host may be a former primary. After the report, the next connection searches for the new primary.
-      if (describeJournalError(error).reason === 'read_only') this.#hostChooser.reportFailure(client);
+      if (classifyJournalError(error).reason === 'read_only') this.#hostChooser.reportFailure(client);
       // The connection is closed, because it may still be busy with the query.
       client.release(true);
       throw error;
@@ -193,5 +193,5 @@ export class PostgresPool {
 
 const closedError = (): JournalUnavailable =>
   new JournalUnavailable(
-    unclassifiedError('the journal connections are closed: the process is shutting down'),
+    otherReasonError('the journal connections are closed: the process is shutting down'),
   );

@@ -1,5 +1,5 @@
 import { keyHashSql } from '../attempt-tables';
-import type { PurgeProgress, PurgeStep } from '../purge-step';
+import type { PurgeStepResult, PurgeStep } from '../purge-step';
 import type { PostgresPool } from './pool';
 
 /** Key of the advisory lock that lets only one instance at a time purge. */
@@ -20,7 +20,7 @@ const progressSelect = (
   (SELECT count(*) FROM ${examinedCte}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${lastExaminedSelect}) AS last`;
 
 /** Deletes expired attempts and their reserved external ids. Skips locked rows, because waiting could deadlock. */
-export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK_CTE},
+export const PURGE_EXPIRED_ATTEMPTS = `WITH ${TRY_PURGE_LOCK_CTE},
   expired AS MATERIALIZED (
     SELECT ctid, id, group_id, external_id FROM stored_attempts
     WHERE (SELECT is_acquired FROM purge_lock) AND settled_at >= $1 AND settled_at < $2
@@ -117,32 +117,33 @@ export const PURGE_FOLLOWED_TRANSACTIONS = `WITH ${TRY_PURGE_LOCK_CTE},
 export const BEFORE_FIRST_RESERVATION = JSON.stringify(['', '', '']);
 
 const PURGE_STATEMENT_BY_TARGET = {
-  attempts: PURGE_ATTEMPTS,
+  attempts: PURGE_EXPIRED_ATTEMPTS,
   confirmed: PURGE_CONFIRMED_INPUTS,
   changes: PURGE_CHANGES,
   followed: PURGE_FOLLOWED_TRANSACTIONS,
 };
 
 /** The value of `after` for the first step of each purge target. For `reservations`, see BEFORE_FIRST_RESERVATION. */
-const FIRST_AFTER_BY_TARGET = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
+const INITIAL_AFTER_BY_TARGET = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
 /** Executes a step of the purge (see PurgeStep). Returns null if another instance is purging. */
 export async function purgeStep(
   pool: PostgresPool,
-  { target, expiredBefore, limit, after }: PurgeStep,
-): Promise<PurgeProgress | null> {
+  { target, expiredBefore, maxExaminedCount, after }: PurgeStep,
+): Promise<PurgeStepResult | null> {
   const [row] =
     target === 'reservations'
-      ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
+      ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, maxExaminedCount])
       : await pool.query(PURGE_STATEMENT_BY_TARGET[target], [
-          after ?? FIRST_AFTER_BY_TARGET[target],
+          after ?? INITIAL_AFTER_BY_TARGET[target],
           expiredBefore,
-          limit,
+          maxExaminedCount,
         ]);
   if (row?.['is_acquired'] !== true) return null;
-  // Changes and followed transactions are read oldest first. If nothing in a page has expired, nothing after the page
-  // has expired either.
+  // Changes and followed transactions are read roughly oldest first. So if nothing in a page has expired, hardly
+  // anything after the page has.
   const isOldestFirst = target === 'changes' || target === 'followed';
-  const isLastStep = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
+  const isLastStep =
+    Number(row['found']) < maxExaminedCount || (isOldestFirst && Number(row['deleted']) === 0);
   return { deletedCount: Number(row['deleted']), endPosition: isLastStep ? null : String(row['last']) };
 }

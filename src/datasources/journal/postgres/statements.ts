@@ -50,7 +50,7 @@ export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT * FROM attempts WHERE ${keyHashSql('stored_id')} = ${keyHashSql('input.id')}) AS found ON begun.id IS NULL`;
 
 /** Creates the attempt groups that do not exist. Returns a row for each created group. Parameter: groups as JSON. */
-export const CREATE_ATTEMPT_GROUPS = `INSERT INTO attempt_groups (service, client, channel, kind)
+export const INSERT_ATTEMPT_GROUPS = `INSERT INTO attempt_groups (service, client, channel, kind)
   SELECT DISTINCT service, client, channel, kind FROM jsonb_populate_recordset(NULL::attempt_groups, $1::jsonb)
   ORDER BY service, client, channel, kind
   ON CONFLICT DO NOTHING RETURNING id`;
@@ -125,7 +125,7 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
  * Therefore, its duration reveals nothing about other clients. Without OFFSET 0, a planner that has no statistics could
  * read all attempts of the group.
  */
-export const FIND_CREATED_ATTEMPTS = `SELECT input.place - 1 AS place, attempts.*
+export const FIND_CREATING_ATTEMPTS = `SELECT input.place - 1 AS place, attempts.*
   FROM (SELECT place, (ref ->> 2)::integer AS transaction_hash, decode(ref ->> 1, 'hex') AS transaction_id,
       (ref ->> 4)::integer AS external_id_hash, decode(ref ->> 3, 'hex') AS external_id,
       (SELECT id FROM attempt_groups

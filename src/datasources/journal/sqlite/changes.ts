@@ -2,7 +2,7 @@ import { FEED_ID_SUBQUERY, COPIED_ATTEMPT_COLUMN_LIST, NOW_SQL_BY_DIALECT } from
 import type { Observation, ObservedState } from '../changes';
 import { idCondition, type SqlValue, type SqlWithValues } from '../rows';
 import { shortHash, toStoredBytes } from '../stored-values';
-import { sql } from './thread';
+import { toStatement } from './thread';
 
 const CURRENT_EPOCH_SUBQUERY = '(SELECT epoch FROM change_epoch)';
 
@@ -26,20 +26,23 @@ const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, chang
 /**
  * Returns the statements to run directly after SETTLE_ATTEMPT has recorded the outcome `succeeded`. They record the
  * first change of the transaction. Unless the status is final, they also start to follow the transaction.
- * @param attemptIdValues idValues() of the attempt
+ * @param attemptIdValues idConditionValues() of the attempt
  * @param observedState state in the response. If undefined, no change is recorded, and the first lookup is due at once.
  */
-export function firstChangeStatements(
+export function recordFirstChangeStatements(
   attemptIdValues: readonly SqlValue[],
   settledAt: number,
   observedState: ObservedState | undefined,
 ): SqlWithValues[] {
-  if (!observedState) return [sql(FOLLOW_TRANSACTION, 0, settledAt, null, null, ...attemptIdValues)];
+  if (!observedState) return [toStatement(FOLLOW_TRANSACTION, 0, settledAt, null, null, ...attemptIdValues)];
   const { status, state, received, isFinal, nextLookupAt } = observedState;
-  const changeStatement = sql(RECORD_FIRST_CHANGE, status, state, received, ...attemptIdValues);
+  const changeStatement = toStatement(RECORD_FIRST_CHANGE, status, state, received, ...attemptIdValues);
   return isFinal
     ? [changeStatement]
-    : [changeStatement, sql(FOLLOW_TRANSACTION, settledAt, nextLookupAt, status, state, ...attemptIdValues)];
+    : [
+        changeStatement,
+        toStatement(FOLLOW_TRANSACTION, settledAt, nextLookupAt, status, state, ...attemptIdValues),
+      ];
 }
 
 /**
@@ -73,19 +76,29 @@ const UPDATE_FOLLOWED = `UPDATE followed_transactions
  * Returns the statements that record an observation. They run in order until one returns a row, which contains the
  * ObservationResult.
  */
-export function observationStatements(observation: Observation): SqlWithValues[] {
+export function recordObservationStatements(observation: Observation): SqlWithValues[] {
   const { service, kind, channel, transactionId, requestedAt, observedAt } = observation;
   const { status, state, received, isFinal, nextLookupAt } = observation;
   const transactionValues = [shortHash(transactionId), toStoredBytes(transactionId), service, kind, channel];
   const rescheduledLookupAt = nextLookupAt === null ? null : observedAt;
   return [
-    sql(SELECT_IF_NOT_FOLLOWED, ...transactionValues),
-    sql(RESCHEDULE_IF_UNCHANGED, nextLookupAt, observedAt, ...transactionValues, status, state),
-    ...(isFinal ? [] : [sql(RESCHEDULE_IF_OUTDATED, rescheduledLookupAt, ...transactionValues, requestedAt)]),
-    sql(RECORD_CHANGE, observedAt, status, state, received, ...transactionValues),
+    toStatement(SELECT_IF_NOT_FOLLOWED, ...transactionValues),
+    toStatement(RESCHEDULE_IF_UNCHANGED, nextLookupAt, observedAt, ...transactionValues, status, state),
+    ...(isFinal
+      ? []
+      : [toStatement(RESCHEDULE_IF_OUTDATED, rescheduledLookupAt, ...transactionValues, requestedAt)]),
+    toStatement(RECORD_CHANGE, observedAt, status, state, received, ...transactionValues),
     isFinal
-      ? sql(STOP_FOLLOWING, ...transactionValues)
-      : sql(UPDATE_FOLLOWED, status, state, observedAt, observedAt, nextLookupAt, ...transactionValues),
+      ? toStatement(STOP_FOLLOWING, ...transactionValues)
+      : toStatement(
+          UPDATE_FOLLOWED,
+          status,
+          state,
+          observedAt,
+          observedAt,
+          nextLookupAt,
+          ...transactionValues,
+        ),
   ];
 }
 

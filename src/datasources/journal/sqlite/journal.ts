@@ -5,11 +5,11 @@ import type { Observation, ObservationResult } from '../changes';
 import { AttemptMissing, fenceStateFromRow, type FenceReason, type FenceState } from '../fence';
 import type {
   InsertResult,
-  ConfirmResult,
+  EndedConfirm,
   Journal,
   NewAttempt,
   OutcomeDetails,
-  PurgeProgress,
+  PurgeStepResult,
   PurgeStep,
 } from '../journal';
 import { createFileOpenError, JournalOpenError } from '../journal-open-error';
@@ -19,19 +19,24 @@ import {
   valuesOfInsertColumns,
   isKeyReleased,
   attemptFromRow,
-  idValues,
+  idConditionValues,
   type Row,
   type SqlValue,
   type SqlWithValues,
 } from '../rows';
 import { END_CONFIRM_BY_OUTCOME, attemptGroupKey, SqlJournal } from '../sql-journal';
 import { shortHash, toStoredBytes } from '../stored-values';
-import { firstChangeStatements, observationStatements, RAISE_EPOCH, SYNC_EARLIER_COMMITS } from './changes';
+import {
+  recordFirstChangeStatements,
+  recordObservationStatements,
+  RAISE_EPOCH,
+  SYNC_EARLIER_COMMITS,
+} from './changes';
 import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
-  CREATE_ATTEMPT_GROUP,
-  FIND_CREATED_ATTEMPTS,
+  INSERT_ATTEMPT_GROUP,
+  FIND_CREATING_ATTEMPTS,
   INSERT_ATTEMPT,
   RECORD_CONFIRMED_INPUT,
   RESERVE_EXTERNAL_ID,
@@ -43,7 +48,7 @@ import {
   RECORD_UNKNOWN_OUTCOME,
   SET_FENCE,
 } from './statements';
-import { sql, SqliteThread } from './thread';
+import { toStatement, SqliteThread } from './thread';
 
 /**
  * Returns the statements that store the identity of the file: its inode and time of creation. If the journal already
@@ -52,19 +57,19 @@ import { sql, SqliteThread } from './thread';
  */
 function replacedFileStatements(journalPath: string): string[] {
   const { ino, birthtimeNs } = statSync(journalPath, { bigint: true });
-  const fileIdentity = `'${ino}/${birthtimeNs}'`;
+  const fileIdentitySql = `'${ino}/${birthtimeNs}'`;
   const raiseEpochStatement = `${RAISE_EPOCH} WHERE EXISTS (
-    SELECT 1 FROM journal_state WHERE identity NOT IN ('', ${fileIdentity}))`;
-  const raiseFenceStatement = `UPDATE journal_state SET identity = ${fileIdentity},
+    SELECT 1 FROM journal_state WHERE identity NOT IN ('', ${fileIdentitySql}))`;
+  const raiseFenceStatement = `UPDATE journal_state SET identity = ${fileIdentitySql},
     fence_since = CASE identity WHEN '' THEN fence_since ELSE ${Date.now()} END,
     fence_reason = CASE identity WHEN '' THEN fence_reason ELSE 'restored' END
-    WHERE identity <> ${fileIdentity}`;
+    WHERE identity <> ${fileIdentitySql}`;
   return [raiseEpochStatement, raiseFenceStatement];
 }
 
 /** The journal in a SQLite file, for one gateway. Operators can run commands on the file at the same time. */
 export class SqliteJournal extends SqlJournal implements Journal {
-  protected readonly findCreatedStatement = FIND_CREATED_ATTEMPTS;
+  protected readonly creatingAttemptsStatement = FIND_CREATING_ATTEMPTS;
 
   private constructor(
     private readonly thread: SqliteThread,
@@ -81,15 +86,15 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const execute = (sqlText: string, values?: readonly SqlValue[]): Promise<Row[]> =>
       thread.runWhileOpening(sqlText, values);
     // BEGIN IMMEDIATE locks the file, so that other processes that start at the same time wait.
-    const transaction = async <T>(runStatements: () => Promise<T>): Promise<T> => {
+    const runInTransaction = async <T>(runStatements: () => Promise<T>): Promise<T> => {
       await execute('BEGIN IMMEDIATE');
       const result = await runStatements();
       await execute('COMMIT');
       return result;
     };
     try {
-      await migrate({ dialect: 'sqlite', execute, runInTransaction: transaction });
-      await transaction(async () => {
+      await migrate({ dialect: 'sqlite', execute, runInTransaction });
+      await runInTransaction(async () => {
         for (const statement of replacedFileStatements(journalPath)) await execute(statement);
       });
       const backgroundThread = await SqliteThread.open(journalPath, backgroundTimeLimitMs(timeLimitMs), true);
@@ -102,21 +107,21 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   async insertAttempt(attempt: NewAttempt): Promise<InsertResult> {
     const { service, client, channel, kind, externalId, id, reservesExternalId, fenceSince } = attempt;
-    const [keyHash, idBytes] = idValues(id);
+    const [keyHash, idBytes] = idConditionValues(id);
     const externalIdReservationValues = [service, channel, toStoredBytes(externalId), idBytes];
     const groupValues = [service, client, channel, kind];
     const conditionValues = [fenceSince, reservesExternalId ? 1 : 0, ...externalIdReservationValues];
-    const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, fenceSince);
-    const [row] = await this.#writeAll(
+    const selectIfFenceChanged = toStatement(SELECT_IF_FENCE_CHANGED, fenceSince);
+    const [row] = await this.#writeStatements(
       ...(reservesExternalId
-        ? [selectIfFenceChanged, sql(RESERVE_EXTERNAL_ID, ...externalIdReservationValues)]
+        ? [selectIfFenceChanged, toStatement(RESERVE_EXTERNAL_ID, ...externalIdReservationValues)]
         : []),
       ...(this.knownGroupKeys.has(attemptGroupKey(attempt))
         ? []
-        : [sql(CREATE_ATTEMPT_GROUP, ...groupValues)]),
-      sql(INSERT_ATTEMPT, ...valuesOfInsertColumns(attempt), ...groupValues, ...conditionValues),
+        : [toStatement(INSERT_ATTEMPT_GROUP, ...groupValues)]),
+      toStatement(INSERT_ATTEMPT, ...valuesOfInsertColumns(attempt), ...groupValues, ...conditionValues),
       selectIfFenceChanged,
-      sql(FIND_BY_KEY, keyHash),
+      toStatement(FIND_BY_KEY, keyHash),
     );
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
@@ -130,34 +135,44 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async recordOutcome(attemptId: string, outcome: OutcomeDetails): Promise<boolean> {
-    const attemptIdValues = idValues(attemptId);
+    const attemptIdValues = idConditionValues(attemptId);
     if (outcome.outcome === 'unknown') {
-      const { lookupCount: lookups = null, spanMs = null, observer = null } = outcome.absence ?? {};
-      const outcomeValues = [outcome.nextRecheckAt, lookups, spanMs, observer];
+      const { lookupCount = null, spanMs = null, observerId = null } = outcome.absence ?? {};
+      const outcomeValues = [outcome.nextRecheckAt, lookupCount, spanMs, observerId];
       await this.#writeOutcome(
-        sql(RECORD_UNKNOWN_OUTCOME, ...outcomeValues, ...attemptIdValues),
-        sql(SELECT_IF_ATTEMPT_MISSING, ...attemptIdValues),
+        toStatement(RECORD_UNKNOWN_OUTCOME, ...outcomeValues, ...attemptIdValues),
+        toStatement(SELECT_IF_ATTEMPT_MISSING, ...attemptIdValues),
       );
       return true;
     }
     const { settledAt } = outcome;
     const state = STATE_BY_OUTCOME[outcome.outcome];
     if (outcome.outcome !== 'succeeded') {
-      await this.#writeOutcome(sql(SETTLE_ATTEMPT, state, settledAt, null, null, null, ...attemptIdValues));
+      await this.#writeOutcome(
+        toStatement(SETTLE_ATTEMPT, state, settledAt, null, null, null, ...attemptIdValues),
+      );
       return true;
     }
     const { transactionId, wireStatus: status, observedState } = outcome;
     const hash = shortHash(transactionId);
     const otherCreatorRows = await this.#writeOutcome(
-      sql(SELECT_IF_OTHER_CREATOR_OR_ATTEMPT_MISSING, ...attemptIdValues, hash, transactionId),
-      sql(SETTLE_ATTEMPT, state, settledAt, hash, toStoredBytes(transactionId), status, ...attemptIdValues),
-      ...firstChangeStatements(attemptIdValues, settledAt, observedState),
+      toStatement(SELECT_IF_OTHER_CREATOR_OR_ATTEMPT_MISSING, ...attemptIdValues, hash, transactionId),
+      toStatement(
+        SETTLE_ATTEMPT,
+        state,
+        settledAt,
+        hash,
+        toStoredBytes(transactionId),
+        status,
+        ...attemptIdValues,
+      ),
+      ...recordFirstChangeStatements(attemptIdValues, settledAt, observedState),
     );
     return otherCreatorRows.length === 0;
   }
 
   async recordObservation(observation: Observation): Promise<ObservationResult> {
-    const [row] = await this.#writeAllUnsynced(...observationStatements(observation));
+    const [row] = await this.#writeStatementsUnsynced(...recordObservationStatements(observation));
     return row?.['result'] as ObservationResult;
   }
 
@@ -167,18 +182,18 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async setFence(reason: FenceReason | null): Promise<void> {
-    await this.#writeAll(
-      sql(SET_FENCE, reason === null ? 0 : Date.now(), reason ?? ''),
-      ...(reason === null ? [] : [sql(RAISE_EPOCH)]),
+    await this.#writeStatements(
+      toStatement(SET_FENCE, reason === null ? 0 : Date.now(), reason ?? ''),
+      ...(reason === null ? [] : [toStatement(RAISE_EPOCH)]),
     );
   }
 
-  async endConfirm(confirmId: string, { outcome, confirmedInputs }: ConfirmResult): Promise<void> {
+  async endConfirm(confirmId: string, { outcome, confirmedInputs }: EndedConfirm): Promise<void> {
     const insertStatements = confirmedInputs.map(
       ({ service, channel, transactionId, inputHash, status, confirmedAt }) =>
-        sql(RECORD_CONFIRMED_INPUT, service, channel, transactionId, inputHash, status, confirmedAt),
+        toStatement(RECORD_CONFIRMED_INPUT, service, channel, transactionId, inputHash, status, confirmedAt),
     );
-    await this.#writeAll(...insertStatements, sql(END_CONFIRM_BY_OUTCOME[outcome], confirmId));
+    await this.#writeStatements(...insertStatements, toStatement(END_CONFIRM_BY_OUTCOME[outcome], confirmId));
   }
 
   /** Returns the time of this machine, on which all processes that use the file run. */
@@ -186,12 +201,15 @@ export class SqliteJournal extends SqlJournal implements Journal {
     return Promise.resolve(Date.now());
   }
 
-  purgeStep(step: PurgeStep): Promise<PurgeProgress> {
+  purgeStep(step: PurgeStep): Promise<PurgeStepResult> {
     return purgeStep(this.thread, step);
   }
 
-  async checkWrite(fillerBytes: number): Promise<void> {
-    await this.thread.run({ isWrite: true, statements: [sql(CHECK_WRITE, Date.now(), fillerBytes)] }, 'low');
+  async checkWrite(fillerSizeBytes: number): Promise<void> {
+    await this.thread.run(
+      { isWrite: true, statements: [toStatement(CHECK_WRITE, Date.now(), fillerSizeBytes)] },
+      'low',
+    );
   }
 
   async close(): Promise<void> {
@@ -205,15 +223,15 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   protected write(sqlText: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.#writeAll(sql(sqlText, ...values));
+    return this.#writeStatements(toStatement(sqlText, ...values));
   }
 
-  protected readInBackground(sqlText: string, values: SqlValue[]): Promise<Row[]> {
+  protected readSeparately(sqlText: string, values: SqlValue[]): Promise<Row[]> {
     return this.backgroundThread.read(sqlText, values);
   }
 
   protected writeUnsynced(sqlText: string, values: SqlValue[]): Promise<Row[]> {
-    return this.#writeAllUnsynced(sql(sqlText, ...values));
+    return this.#writeStatementsUnsynced(toStatement(sqlText, ...values));
   }
 
   protected async sync(): Promise<void> {
@@ -225,17 +243,17 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   /** Runs the statements that record an outcome. Rejects with AttemptMissing if a returned row has `is_missing` = 1. */
   async #writeOutcome(...statements: SqlWithValues[]): Promise<Row[]> {
-    const rows = await this.#writeAllUnsynced(...statements);
+    const rows = await this.#writeStatementsUnsynced(...statements);
     if (rows.some((row) => row['is_missing'] === 1)) throw new AttemptMissing();
     return rows;
   }
 
-  #writeAll(...statements: SqlWithValues[]): Promise<Row[]> {
+  #writeStatements(...statements: SqlWithValues[]): Promise<Row[]> {
     return this.thread.run({ isWrite: true, statements });
   }
 
-  /** Like #writeAll(), but does not wait until the writes are durable. */
-  #writeAllUnsynced(...statements: SqlWithValues[]): Promise<Row[]> {
+  /** Like #writeStatements(), but does not wait until the writes are durable. */
+  #writeStatementsUnsynced(...statements: SqlWithValues[]): Promise<Row[]> {
     return this.thread.run({ isWrite: true, isUnsynced: true, statements });
   }
 }

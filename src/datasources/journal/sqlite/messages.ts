@@ -7,7 +7,7 @@ import type { SqlWithValues } from '../rows.js';
 export interface Job {
   /** Whether the job writes. The thread executes all writes of a batch in one database transaction. */
   isWrite: boolean;
-  /** Whether a crash may lose the write. No effect if another write of the batch must be durable. */
+  /** Whether a power failure or crash of the machine may lose the write. No effect if the batch has a durable write. */
   isUnsynced?: boolean;
   statements: SqlWithValues[];
 }

@@ -1,7 +1,7 @@
 import { keyHashSql } from '../attempt-tables';
-import type { PurgeProgress, PurgeStep } from '../purge-step';
+import type { PurgeStepResult, PurgeStep } from '../purge-step';
 import type { SqlWithValues } from '../rows';
-import { sql, type SqliteThread } from './thread';
+import { toStatement, type SqliteThread } from './thread';
 
 /** FROM clause for expired attempts, oldest first. Parameters: start and end (exclusive) of `settled_at`, limit. */
 export const FROM_EXPIRED_ATTEMPTS_CLAUSE = `FROM stored_attempts INDEXED BY stored_attempts_settled
@@ -14,9 +14,9 @@ const PURGE_EXPIRED_RESERVATIONS = `DELETE FROM reserved_external_ids WHERE rowi
     AND held.channel = attempt_groups.channel AND held.external_id = expired.external_id
     AND held.attempt_id = expired.id)`;
 
-const PURGE_ATTEMPTS = `DELETE FROM stored_attempts WHERE seq IN (SELECT seq ${FROM_EXPIRED_ATTEMPTS_CLAUSE}) RETURNING settled_at AS time`;
+const PURGE_EXPIRED_ATTEMPTS = `DELETE FROM stored_attempts WHERE seq IN (SELECT seq ${FROM_EXPIRED_ATTEMPTS_CLAUSE}) RETURNING settled_at AS time`;
 
-const PURGE_CONFIRMED_INPUTS = `DELETE FROM confirmed WHERE rowid IN (
+const PURGE_CONFIRM_HASHES = `DELETE FROM confirmed WHERE rowid IN (
   SELECT rowid FROM confirmed INDEXED BY confirmed_by_time WHERE confirmed_at >= ? AND confirmed_at < ?
   ORDER BY confirmed_at LIMIT ?) RETURNING confirmed_at AS time`;
 
@@ -31,7 +31,7 @@ const PURGE_ORPHANED_RESERVATIONS = `DELETE FROM reserved_external_ids AS held
 
 /**
  * FROM clause for the expired changes among the oldest changes. Parameters: number of oldest changes to examine, and
- * the time before which expired changes were recorded.
+ * PurgeStep.expiredBefore.
  */
 const FROM_EXPIRED_CHANGES_CLAUSE = `FROM (
   SELECT id, seq, epoch, feed_id, recorded_at FROM changes INDEXED BY changes_in_order
@@ -49,7 +49,7 @@ const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED
 
 /**
  * Deletes the expired rows among the rows of followed_transactions with the lowest ids. Ids are roughly in the order of
- * `created_at`. So hardly any row has expired after a step that deletes fewer rows than the limit: the purge can end
+ * `created_at`. So a step that deletes fewer rows than the limit leaves hardly any expired rows: the purge can end
  * there, and `created_at` needs no index.
  */
 const PURGE_FOLLOWED_TRANSACTIONS = `DELETE FROM followed_transactions WHERE id IN (
@@ -57,36 +57,41 @@ const PURGE_FOLLOWED_TRANSACTIONS = `DELETE FROM followed_transactions WHERE id 
   RETURNING 1`;
 
 const PURGE_STATEMENTS_BY_TARGET = {
-  attempts: [PURGE_EXPIRED_RESERVATIONS, PURGE_ATTEMPTS],
-  confirmed: [PURGE_CONFIRMED_INPUTS],
+  attempts: [PURGE_EXPIRED_RESERVATIONS, PURGE_EXPIRED_ATTEMPTS],
+  confirmed: [PURGE_CONFIRM_HASHES],
   changes: [RAISE_PURGED_POSITIONS, PURGE_CHANGES],
   followed: [PURGE_FOLLOWED_TRANSACTIONS],
 };
 
 /** Executes a step of the purge (see PurgeStep) with low priority: queued creates come first. */
-export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
-  const { target, expiredBefore, limit, after } = step;
+export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeStepResult> {
+  const { target, expiredBefore, maxExaminedCount, after } = step;
   const deleteRows = (statements: SqlWithValues[]) => thread.run({ isWrite: true, statements }, 'low');
-  const position = Number(after ?? 0);
+  const afterPosition = Number(after ?? 0);
   if (target === 'reservations') {
-    const page = await thread.read(SELECT_RESERVATION_PAGE, [position, limit], 'low');
+    const page = await thread.read(SELECT_RESERVATION_PAGE, [afterPosition, maxExaminedCount], 'low');
     const orphanedIds = page.filter((row) => row['is_orphaned'] === 1).map((row) => Number(row['place']));
     const rows =
       orphanedIds.length > 0
-        ? await deleteRows([sql(PURGE_ORPHANED_RESERVATIONS, JSON.stringify(orphanedIds))])
+        ? await deleteRows([toStatement(PURGE_ORPHANED_RESERVATIONS, JSON.stringify(orphanedIds))])
         : [];
     return {
       deletedCount: rows.length,
-      endPosition: page.length < limit ? null : String(page.at(-1)?.['place']),
+      endPosition: page.length < maxExaminedCount ? null : String(page.at(-1)?.['place']),
     };
   }
   // Steps for changes and followed transactions always begin with the oldest row. So their statements have no parameter
   // for a start position.
   const values =
     target === 'attempts' || target === 'confirmed'
-      ? [position, expiredBefore, limit]
-      : [limit, expiredBefore];
-  const rows = await deleteRows(PURGE_STATEMENTS_BY_TARGET[target].map((sqlText) => sql(sqlText, ...values)));
+      ? [afterPosition, expiredBefore, maxExaminedCount]
+      : [maxExaminedCount, expiredBefore];
+  const rows = await deleteRows(
+    PURGE_STATEMENTS_BY_TARGET[target].map((sqlText) => toStatement(sqlText, ...values)),
+  );
   const lastDeletedTime = Math.max(...rows.map((row) => Number(row['time'] ?? 0)));
-  return { deletedCount: rows.length, endPosition: rows.length < limit ? null : String(lastDeletedTime) };
+  return {
+    deletedCount: rows.length,
+    endPosition: rows.length < maxExaminedCount ? null : String(lastDeletedTime),
+  };
 }

@@ -15,7 +15,7 @@ export const RESERVE_EXTERNAL_ID = `INSERT INTO reserved_external_ids (service, 
     WHERE ${keyHashSql('holder.id')} = ${keyHashSql('reserved_external_ids.attempt_id')}
       AND holder.id = reserved_external_ids.attempt_id AND holder.${HOLDS_EXTERNAL_ID_CONDITION})`)}`;
 
-export const CREATE_ATTEMPT_GROUP =
+export const INSERT_ATTEMPT_GROUP =
   'INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
 
 export const INSERT_ATTEMPT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group_id, state)
@@ -32,12 +32,12 @@ export const INSERT_ATTEMPT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.joi
 export const SELECT_IF_FENCE_CHANGED =
   'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
 
-/** Returns a row if the journal does not have the attempt. Parameters: idValues(id). */
+/** Returns a row if the journal does not have the attempt. Parameters: idConditionValues(id). */
 export const SELECT_IF_ATTEMPT_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${idCondition('id')})`;
 
 /**
  * Returns a row if another attempt created the transaction. Also returns a row, in which `is_missing` is 1, if the
- * journal does not have the attempt. Parameters: idValues(id), hash and id of the transaction.
+ * journal does not have the attempt. Parameters: idConditionValues(id), hash and id of the transaction.
  */
 export const SELECT_IF_OTHER_CREATOR_OR_ATTEMPT_MISSING = `SELECT mine.id IS NULL AS is_missing
   FROM (SELECT 1) LEFT JOIN attempts AS mine ON ${idCondition('mine.stored_id')}
@@ -62,7 +62,7 @@ export const RECORD_UNKNOWN_OUTCOME = `UPDATE stored_attempts
  * SELECT of Journal.findCreated(). It reads no row of another client, because its indexes include `group_id`.
  * Therefore, its duration reveals nothing about other clients.
  */
-export const FIND_CREATED_ATTEMPTS = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
+export const FIND_CREATING_ATTEMPTS = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
     SELECT key AS place, unhex(value ->> 1) AS transaction_id, value ->> 2 AS transaction_hash,
       unhex(value ->> 3) AS external_id, value ->> 4 AS external_id_hash,

@@ -5,13 +5,13 @@ import { Worker } from 'node:worker_threads';
 import { Batcher, type Priority } from '../batcher';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { diagnoseSqliteError, unclassifiedError } from '../journal-error';
+import { diagnoseSqliteError, otherReasonError } from '../journal-error';
 import { createFileOpenError } from '../journal-open-error';
 import type { BatchMessage, BatchResult, EncodedJob, Job, JsonParameter } from './messages';
 import type { Row, SqlValue, SqlWithValues } from '../rows';
 
 /** Returns a statement with its values. */
-export const sql = (text: string, ...values: SqlValue[]): SqlWithValues => ({ text, values });
+export const toStatement = (text: string, ...values: SqlValue[]): SqlWithValues => ({ text, values });
 
 const MAX_BATCH_SIZE = 512;
 /** Time in ms that is reserved for writing. The rest of the time limit can be spent waiting for locks. */
@@ -44,7 +44,7 @@ export class SqliteThread {
     });
     worker.on('message', (batchResult: BatchResult) => this.#onBatchResult(batchResult));
     worker.on('error', (error) => this.#onExit(error));
-    worker.on('exit', () => this.#onExit(unclassifiedError(THREAD_STOPPED_MESSAGE)));
+    worker.on('exit', () => this.#onExit(otherReasonError(THREAD_STOPPED_MESSAGE)));
     worker.unref();
   }
 
@@ -77,7 +77,7 @@ export class SqliteThread {
 
   /** As run(), for one statement that only reads. */
   read(sqlText: string, values: readonly SqlValue[], priority?: Priority): Promise<Row[]> {
-    return this.run({ isWrite: false, statements: [sql(sqlText, ...values)] }, priority);
+    return this.run({ isWrite: false, statements: [toStatement(sqlText, ...values)] }, priority);
   }
 
   /**
@@ -85,7 +85,7 @@ export class SqliteThread {
    * The wait for a lock is at most OPEN_LOCK_TIMEOUT_MS. The time limit of run() does not apply.
    */
   async runWhileOpening(sqlText: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    const statements = [sql(sqlText, ...values)];
+    const statements = [toStatement(sqlText, ...values)];
     const [rows] = await this.#send([{ isWrite: false, statements }], monotonicMs() + OPEN_LOCK_TIMEOUT_MS);
     return rows ?? [];
   }
@@ -169,9 +169,9 @@ const PRIVATE_FILE_MODE = 0o600;
 const WORLD_MODE_BITS = 0o007;
 
 /**
- * If the file does not exist, creates it with mode 0600. If users other than owner and group have access to the file,
- * its -wal file or its -shm file, sets this mode on that file. Never throws. A file that belongs to another user may keep
- * its mode; `paygraph doctor` reports this for `journalPath`.
+ * Creates the file with mode 0600 if it does not exist. Otherwise, sets this mode on the file, its -wal file and its
+ * -shm file, but only on those that users other than owner and group can access. Never throws. A file that belongs to
+ * another user may keep its mode; `paygraph doctor` reports this for `journalPath`.
  */
 function restrictFileMode(journalPath: string): void {
   try {

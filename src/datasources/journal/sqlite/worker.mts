@@ -19,7 +19,7 @@ const { journalPath, busyTimeoutMs, readOnly } = workerData as {
   readOnly: boolean;
 };
 const database = new DatabaseSync(journalPath, { timeout: busyTimeoutMs, readOnly });
-const openedIdentity = identityAtPath();
+const openedDeviceAndInode = deviceAndInodeAtPath();
 if (!readOnly) {
   setWalMode(monotonicMs() + busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
@@ -45,7 +45,7 @@ function setWalMode(deadlineMs: number): void {
 }
 
 /** Returns the device and inode of the file at the path; undefined if there is none. */
-function identityAtPath(): string | undefined {
+function deviceAndInodeAtPath(): string | undefined {
   const stats = statSync(journalPath, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }
@@ -55,7 +55,7 @@ function identityAtPath(): string | undefined {
  * file.
  */
 function assertFileNotReplaced(): void {
-  if (identityAtPath() === openedIdentity) return;
+  if (deviceAndInodeAtPath() === openedDeviceAndInode) return;
   throw Object.assign(new Error('The SQLite file was removed or replaced.'), { code: 'FILE_REPLACED' });
 }
 
@@ -91,7 +91,7 @@ function runJob({ statements }: EncodedJob): Rows {
  * of the batch.
  */
 function runBatch(jobs: readonly EncodedJob[], deadlineMs: number): Rows[] {
-  // The callers would time out before a batch that starts now could complete.
+  // After the deadline, the callers would time out before the batch could complete.
   if (monotonicMs() >= deadlineMs) throw new Error('A batch of SQL statements timed out before it started.');
   database.exec(`PRAGMA busy_timeout = ${Math.ceil(deadlineMs - monotonicMs())}`);
   const results: Rows[] = [];

@@ -8,15 +8,15 @@ type CircuitState =
   | { kind: 'closed'; failureCount: number }
   /** `openUntil`: end of the open state, in ms by the monotonic clock. `failedProbeCount`: consecutive failures. */
   | { kind: 'open'; openUntil: number; failedProbeCount: number }
-  /** One request probes the service; all others wait. `probeEnd` resolves when the probe has ended. */
-  | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbeCount: number };
+  /** One request probes the service; all others wait. `probeEndPromise` resolves when the probe has ended. */
+  | { kind: 'half_open'; probeEndPromise: Promise<undefined>; failedProbeCount: number };
 
 interface CircuitBreakerOptions {
   /** The circuit breaker opens after this number of failures without a success in between. */
   failureThreshold: number;
   /**
-   * Whether the outcome of a request is a failure.
-   * @param outcome the result of `send`, or the error with which `send` rejected
+   * Whether a request counts towards `failureThreshold`, or whether a probe has failed.
+   * @param outcome what `send` of execute() resolved or rejected with
    */
   isFailure(outcome: unknown): boolean;
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
@@ -45,7 +45,7 @@ export class CircuitBreaker {
     const state = this.#state;
     if (state.kind === 'closed') return this.#run(send, () => this.#countFailure());
     if (state.kind === 'half_open') {
-      await state.probeEnd;
+      await state.probeEndPromise;
       return this.execute(send);
     }
     if (this.options.runtime.monotonic() < state.openUntil) throw new BrokenCircuitError();
@@ -54,11 +54,11 @@ export class CircuitBreaker {
 
   async #probe<T>(send: () => Promise<T>, failedProbeCount: number): Promise<T> {
     const deferredProbeEnd = Promise.withResolvers<undefined>();
-    this.#state = { kind: 'half_open', probeEnd: deferredProbeEnd.promise, failedProbeCount };
+    this.#state = { kind: 'half_open', probeEndPromise: deferredProbeEnd.promise, failedProbeCount };
     try {
       return await this.#run(send, () => this.#open(failedProbeCount + 1));
     } catch (error) {
-      // The probe was rejected before it was sent, so it proves nothing. The next request is the probe.
+      // A probe that was rejected before it was sent proves nothing. The next request becomes the probe.
       if (isPolicyRejection(error)) this.#state = { kind: 'open', openUntil: 0, failedProbeCount };
       throw error;
     } finally {

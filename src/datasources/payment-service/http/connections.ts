@@ -30,7 +30,7 @@ export class HttpConnections implements ServiceConnections {
   readonly #lookupPool: Pool;
   readonly #postAgent: PostAgent;
   readonly #hostHeader: string;
-  readonly #postsInFlight = new InFlightCounter();
+  readonly #inFlightPostCounter = new InFlightCounter();
   #isClosed = false;
 
   constructor(baseUrl: URL, connectTimeoutMs: number) {
@@ -57,12 +57,12 @@ export class HttpConnections implements ServiceConnections {
         undefined,
         Object.assign(new Error('The gateway is shutting down.'), { code: 'SHUTTING_DOWN' }),
       );
-    void this.#postsInFlight.track(this.#post(postRequest, exchange));
+    void this.#inFlightPostCounter.track(this.#post(postRequest, exchange));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([this.#lookupPool.close(), this.#postsInFlight.waitUntilIdle()]);
+    await Promise.all([this.#lookupPool.close(), this.#inFlightPostCounter.waitUntilIdle()]);
     this.#postAgent.destroy();
   }
 

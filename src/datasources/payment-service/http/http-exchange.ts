@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { decodeUtf8, parseJson } from '../../../shared/json-text';
+import { decodeUtf8, parseStrictJson } from '../../../shared/json-text';
 import type { Timer } from '../../../shared/clock';
 import type { Runtime } from '../../../shared/runtime';
 import { isObject, type WireObject } from '../../../shared/wire-object';
@@ -13,11 +13,12 @@ export interface RawResponse {
 
 /** Parses the body as I-JSON; undefined if the content type is not JSON, or if the body is compressed or invalid. */
 export function readJson({ headers, body }: RawResponse): unknown {
-  const mediaType = String(headers['content-type'] ?? '').toLowerCase();
+  const contentType = String(headers['content-type'] ?? '').toLowerCase();
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/.test(mediaType) || encoding !== 'identity') return undefined;
+  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/.test(contentType) || encoding !== 'identity')
+    return undefined;
   try {
-    return parseJson(decodeUtf8(body));
+    return parseStrictJson(decodeUtf8(body));
   } catch {
     return undefined;
   }
@@ -93,7 +94,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return this.response;
   }
 
-  /** Fails the exchange as `rejected_locally`, unless it has failed already. Call this if the request will not be sent. */
+  /** Fails the exchange as `rejected_locally`, unless it failed before. Call this if the request will not be sent. */
   failUnsent(error: unknown): void {
     this.#fail('rejected_locally', error instanceof Error ? error.name : 'REFUSED');
   }

@@ -98,8 +98,9 @@ export class ResiliencePolicy {
   }
 
   /**
-   * Waits for a slot of a bulkhead for a caller. Resolves with a function that frees the slot. Rejects with a RequestFailure
-   * (`rejected_locally`) if a circuit breaker is half open, the queue is full, or no slot becomes free within `timeoutMs`.
+   * Waits for a slot of a bulkhead for a caller. Resolves with a function that frees the slot. Rejects with a
+   * RequestFailure (`rejected_locally`) if a circuit breaker is half open, a queue is full, or no slot becomes free
+   * within `timeoutMs`.
    */
   reserve(bulkheadName: BulkheadName, callerId: string, timeoutMs: number): Promise<() => void> {
     // Grant no slot while a breaker is half open. Otherwise, a create would be written to the journal, and would then
@@ -108,10 +109,10 @@ export class ResiliencePolicy {
       return Promise.reject(new RequestFailure('rejected_locally', true, 'HALF_OPEN'));
     const deferredGrant = Promise.withResolvers<() => void>();
     const deferredRelease = Promise.withResolvers<undefined>();
-    const fail = (code: string): void =>
+    const rejectGrant = (code: string): void =>
       deferredGrant.reject(new RequestFailure('rejected_locally', true, code));
     const timer = this.runtime.after(timeoutMs, () => {
-      fail('NO_SLOT');
+      rejectGrant('NO_SLOT');
       // If the bulkhead grants a slot after the timeout, free it immediately.
       deferredRelease.resolve(undefined);
     });
@@ -122,13 +123,13 @@ export class ResiliencePolicy {
     };
     this.#executeInSlot(bulkheadName, callerId, holdSlot).catch((error: unknown) => {
       timer.cancel();
-      fail(error instanceof Error ? error.name : 'REFUSED');
+      rejectGrant(error instanceof Error ? error.name : 'REFUSED');
     });
     return deferredGrant.promise;
   }
 
   /** Returns for each circuit breaker whether it is open or half open. */
-  isOpenByBreaker(): Record<'timeouts' | 'failures', boolean> {
+  openFlagByBreaker(): Record<'timeouts' | 'failures', boolean> {
     const isOpen = ({ state }: CircuitBreaker): boolean => state !== 'closed';
     return { timeouts: isOpen(this.#timeoutBreaker), failures: isOpen(this.#failureBreaker) };
   }

@@ -10,7 +10,7 @@ const RETRY_BUDGET_PER_LOOKUP = 0.1;
 const MAX_RETRY_BUDGET = 10;
 
 /** Fraction of the time limit that must be left for a retry. With less, the retry could time out. */
-const MIN_REMAINING_RATIO_TO_RETRY = 0.25;
+const MIN_TIME_LEFT_RATIO = 0.25;
 
 const hasRetryAfter = (error: unknown): boolean =>
   error instanceof ServiceError && error.retryAfterMs !== undefined;
@@ -31,7 +31,7 @@ export class LookupRetrier {
    */
   run<T>(timeoutMs: number, lookUp: (timeoutMs: number) => Promise<T>): Promise<T> {
     const deadline = this.runtime.monotonic() + timeoutMs;
-    const retryUntil = deadline - timeoutMs * MIN_REMAINING_RATIO_TO_RETRY;
+    const retryUntil = deadline - timeoutMs * MIN_TIME_LEFT_RATIO;
     this.#retryBudget = Math.min(MAX_RETRY_BUDGET, this.#retryBudget + RETRY_BUDGET_PER_LOOKUP);
     const retry = async (firstError: unknown): Promise<T> => {
       let error = firstError;
@@ -56,7 +56,8 @@ export class LookupRetrier {
 
   /** Returns the delay in ms before the next try; undefined if `error`, MAX_LOOKUP_TRIES or the budget permits none. */
   #retryDelayMs(nextTryNumber: number, error: unknown): number | undefined {
-    const isRetryable = error instanceof ServiceError && error.kind === 'UNAVAILABLE' && !error.notTried;
+    const isRetryable =
+      error instanceof ServiceError && error.kind === 'UNAVAILABLE' && !error.isRefusedByGateway;
     if (!isRetryable || nextTryNumber > MAX_LOOKUP_TRIES || this.#retryBudget < 1) return undefined;
     const backoffMs = BASE_BACKOFF_MS * 2 ** (nextTryNumber - 2) * (0.5 + this.runtime.random());
     return Math.max(backoffMs, error.retryAfterMs ?? 0);

@@ -23,7 +23,7 @@ export interface SendOptions {
 }
 
 /** Parameters of one signature. `skewMs` is added to the timestamp, to correct the gateway's clock. */
-type SigningParameters = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signatureTime'>;
+type SigningOptions = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signatureTime'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
 type RunInRequestSpan = (call: ApiCall, runExchange: () => Promise<RawResponse>) => Promise<RawResponse>;
@@ -40,12 +40,14 @@ interface TransportOptions {
 }
 
 /** If measured and applied clock skew differ by more than this, in ms, the clock may be the cause of a 401. */
-const MIN_SKEW_CHANGE_MS = 60_000;
+const SKEW_ERROR_TOLERANCE_MS = 60_000;
 /** Maximum clock skew in ms that is corrected after a 401. */
-const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
+const MAX_CORRECTED_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
 /** Maximum age in ms of a Date header from which the service's current time is calculated. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
-/** Maximum deviation in ms of the service's clock from the monotonic clock between two responses. More is a jump. */
+/**
+ * Maximum deviation in ms of the service's clock from the monotonic clock between two responses. More is a clock step.
+ */
 const MAX_SERVICE_CLOCK_STEP_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_CLOCK_DRIFT_RATIO = 0.0002;
@@ -87,33 +89,35 @@ export class ServiceTransport {
   }
 
   /** Lower bound of the service's current time in ms since 1970, from its last Date header; undefined if unknown. */
-  serviceNow(): number | undefined {
+  serviceTimeLowerBound(): number | undefined {
     const ageMs = this.runtime.monotonic() - (this.#lastDate?.arrivedAt ?? -Infinity);
     const dateMs = ageMs < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.dateHeader ?? '')) : NaN;
     return Number.isNaN(dateMs) ? undefined : Math.floor(dateMs + ageMs * (1 - MAX_CLOCK_DRIFT_RATIO));
   }
 
   /**
-   * Stores the Date header of a response that is certainly the service's. serviceNow() returns undefined if that
-   * header is missing or invalid, or shows that the service's clock has jumped since the previous response.
+   * Stores the Date header of a response. Must be called only for responses that are certainly the service's. If the
+   * header is missing or invalid, or shows that the service's clock was stepped, serviceTimeLowerBound() returns
+   * undefined until one or two further responses have a valid header.
    */
   recordDateHeader({ headers }: RawResponse): void {
     const arrivedAt = this.runtime.monotonic();
-    const previous = this.#lastDate;
+    const previousDate = this.#lastDate;
     this.#lastDate = { dateHeader: headers['date'], arrivedAt };
     // Do not parse an unchanged header: parsing is slow, and most headers equal the previous one.
-    if (!previous || previous.dateHeader === headers['date']) return;
-    const serviceElapsedMs = Date.parse(String(headers['date'])) - Date.parse(String(previous.dateHeader));
-    if (!(Math.abs(serviceElapsedMs - (arrivedAt - previous.arrivedAt)) <= MAX_SERVICE_CLOCK_STEP_MS))
+    if (!previousDate || previousDate.dateHeader === headers['date']) return;
+    const serviceElapsedMs =
+      Date.parse(String(headers['date'])) - Date.parse(String(previousDate.dateHeader));
+    if (!(Math.abs(serviceElapsedMs - (arrivedAt - previousDate.arrivedAt)) <= MAX_SERVICE_CLOCK_STEP_MS))
       this.#lastDate = undefined;
   }
 
   /** Reserves a slot, like ResiliencePolicy.reserve(). Stops waiting when too little time is left for a request. */
   async reserve(bulkheadName: BulkheadName, callerId: string) {
-    const deadline = this.runtime.monotonic() + this.timeoutMs;
+    const responseDeadline = this.runtime.monotonic() + this.timeoutMs;
     const maxWaitMs = this.timeoutMs - minMsLeftToStart(this.timeoutMs);
     const release = await this.policy.reserve(bulkheadName, callerId, maxWaitMs);
-    return { release, deadline, signatureTime: this.options.now() };
+    return { release, deadline: responseDeadline, signatureTime: this.options.now() };
   }
 
   /**
@@ -130,10 +134,10 @@ export class ServiceTransport {
     const [signer, otherSigner] = signers?.preferredFirst ?? [];
     if (!signers || !signer) throw noCredentialsError();
     const deadline = this.runtime.monotonic() + timeoutMs;
-    const sendSigned = (signing: SigningParameters) => this.#sendOnce(call, options, deadline, signing);
+    const sendSigned = (signing: SigningOptions) => this.#sendOnce(call, options, deadline, signing);
     // Returns the timestamp for a retry; undefined if the request must not be retried. Reads the clock before it calls
     // mayRetryAfter401(): if mayRetryAfter401() takes too long, the service rejects the retry as too old.
-    const askRetryTimestamp = async (): Promise<number | undefined> => {
+    const retryTimestampIfAllowed = async (): Promise<number | undefined> => {
       const now = this.options.now();
       if (deadline - this.runtime.monotonic() < minMsLeftToStart(timeoutMs)) return undefined;
       return ((await options.mayRetryAfter401?.()) ?? true) ? now : undefined;
@@ -142,15 +146,16 @@ export class ServiceTransport {
     let response = await sendSigned({ signer, skewMs, signatureTime });
     if (response.status !== 401) return response;
     const newSkewMs = this.#remeasureSkew(response, skewMs);
-    const clockRetryTimestamp = newSkewMs === undefined ? undefined : await askRetryTimestamp();
+    const clockRetryTimestamp = newSkewMs === undefined ? undefined : await retryTimestampIfAllowed();
     if (newSkewMs !== undefined && clockRetryTimestamp !== undefined) {
       skewMs = newSkewMs;
       response = await sendSigned({ signer, skewMs, signatureTime: clockRetryTimestamp });
       if (response.status !== 401) this.#skewMs = skewMs;
     }
-    const keyRetryTimestamp = response.status === 401 && otherSigner ? await askRetryTimestamp() : undefined;
-    if (otherSigner && keyRetryTimestamp !== undefined) {
-      response = await sendSigned({ signer: otherSigner, skewMs, signatureTime: keyRetryTimestamp });
+    const otherKeyRetryTimestamp =
+      response.status === 401 && otherSigner ? await retryTimestampIfAllowed() : undefined;
+    if (otherSigner && otherKeyRetryTimestamp !== undefined) {
+      response = await sendSigned({ signer: otherSigner, skewMs, signatureTime: otherKeyRetryTimestamp });
       if (response.status !== 401) {
         this.#skewMs = skewMs;
         credentials.preferSigner(signers, otherSigner);
@@ -163,7 +168,7 @@ export class ServiceTransport {
     call: ApiCall,
     options: SendOptions,
     deadline: number,
-    signing: SigningParameters,
+    signing: SigningOptions,
   ): Promise<RawResponse> {
     const runExchange = (): Promise<RawResponse> => {
       const exchange = new HttpExchange(deadline - this.runtime.monotonic(), this.runtime);
@@ -182,16 +187,16 @@ export class ServiceTransport {
   /**
    * Measures the clock skew by the Date header of a response with the status 401. `usedSkewMs` is the skew with which
    * the rejected request was signed.
-   * - If the measured skew is within MIN_SKEW_CHANGE_MS of `usedSkewMs`, the clock is not the cause of the 401. Then
-   *   keeps #skewMs, and returns undefined.
+   * - If the measured skew is within SKEW_ERROR_TOLERANCE_MS of `usedSkewMs`, the clock is not the cause of the 401.
+   *   Then keeps #skewMs, and returns undefined.
    * - Otherwise, resets #skewMs to 0. Returns the measured skew in ms, with which to sign the retry. If the skew is
    *   unknown or too large, returns undefined.
    */
   #remeasureSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (dateHeaderMs(response) ?? NaN) - this.options.now();
-    if (Math.abs(skewMs - usedSkewMs) <= MIN_SKEW_CHANGE_MS) return undefined;
+    if (Math.abs(skewMs - usedSkewMs) <= SKEW_ERROR_TOLERANCE_MS) return undefined;
     this.#skewMs = 0;
-    return Math.abs(skewMs) < MAX_SKEW_MS ? skewMs : undefined;
+    return Math.abs(skewMs) < MAX_CORRECTED_SKEW_MS ? skewMs : undefined;
   }
 
   /** Closes the connections to the service. Resolves when all requests in flight have ended. */
@@ -200,7 +205,7 @@ export class ServiceTransport {
   }
 
   /** Signs and dispatches the request. Sends exactly the text that was signed. */
-  #dispatch(call: ApiCall, signing: SigningParameters, exchange: HttpExchange): void {
+  #dispatch(call: ApiCall, signing: SigningOptions, exchange: HttpExchange): void {
     const signedText = 'queryString' in call ? call.queryString : call.body;
     const requestPath = this.#pathPrefix + call.apiPath;
     const { signer, skewMs, signatureTime = this.options.now() } = signing;

@@ -1,17 +1,17 @@
 import { Amount } from '../../../schema/amount';
 import { findPaymentMethod } from '../../../schema/methods';
 import type { PaymentMethodDefinition } from '../../../schema/methods/method-definition';
-import { PaymentStatus, type CallerPollIntervals, type PaymentResource } from '../../../schema/payment';
+import { PaymentStatus, type PollAfterMsByPhase, type PaymentResource } from '../../../schema/payment';
 import { toEnumValue } from '../../../schema/register-enum';
 import { isPrintable } from '../../../shared/text';
 import { readHttpUrl } from '../../../schema/scalars';
-import { serviceFieldsOf } from '../../../schema/lazy-field';
+import { serviceFieldSpecsOf } from '../../../schema/lazy-field';
 import {
   redactUnlessEnumValue,
   readVerbatim,
-  readMessage,
+  readServiceMessage,
   readAmountOrCurrency,
-  readStatus,
+  readTransactionStatus,
   redactUnlessTime,
 } from '../../../redaction/text';
 import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
@@ -37,7 +37,7 @@ const MAX_REDIRECT_URL_LENGTH = 8192;
 export function readPayment(
   json: WireObject,
   known: KnownPayment,
-  callerPollIntervals: CallerPollIntervals,
+  pollAfterMsByPhase: PollAfterMsByPhase,
 ): PaymentResource {
   const methodJson = isObject(json['payment_method']) ? json['payment_method'] : {};
   const methodType = scalarToText(methodJson['type']);
@@ -51,16 +51,16 @@ export function readPayment(
     channel: known.channel,
     externalId: readVerbatim(json['external_id']) ?? known.externalId,
     status: toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, status),
-    rawStatus: readStatus(status),
-    amount: readAmount(json['amount']) ?? requestedAmount(known.amount),
+    rawStatus: readTransactionStatus(status),
+    amount: readAmount(json['amount']) ?? amountFromRequest(known.amount),
     redirectUrl: readRedirectUrl(json['redirect_url']),
     createDate: redactUnlessTime(json['create_date']) ?? undefined,
     error: readTransactionError(json['error']),
-    pollIntervals: callerPollIntervals,
+    pollAfterMsByPhase,
   });
   const requestFields = known.methodFields ?? {};
-  for (const { fieldName: name, findValue } of serviceFieldsOf(Object.getPrototypeOf(payment)))
-    Object.assign(payment, { [name]: findValue(methodJson, json) ?? findValue(requestFields, {}) });
+  for (const { fieldName, findValue } of serviceFieldSpecsOf(Object.getPrototypeOf(payment)))
+    Object.assign(payment, { [fieldName]: findValue(methodJson, json) ?? findValue(requestFields, {}) });
   return payment;
 }
 
@@ -83,7 +83,7 @@ function readAmount(json: unknown): Amount | undefined {
 }
 
 /** Converts the amount in a request, if any, to an Amount. Its `received` is null, which means unknown. */
-export const requestedAmount = (amount: RequestAmount | undefined): Amount | undefined =>
+export const amountFromRequest = (amount: RequestAmount | undefined): Amount | undefined =>
   amount && Object.assign(new Amount(), { currency: amount.currency, value: amount.value, received: null });
 
 /** Reads the error object of a failed transaction (spec 7.2), redacted; undefined if it is absent. */
@@ -91,7 +91,7 @@ export function readTransactionError(errorJson: unknown): TransactionError | und
   if (!isObject(errorJson)) return undefined;
   return createTransactionError(
     redactUnlessEnumValue(errorJson['code']) ?? '',
-    readMessage(errorJson['message']) ?? '',
+    readServiceMessage(errorJson['message']) ?? '',
   );
 }
 
@@ -111,20 +111,23 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
   let startedLookup: Promise<PaymentResource | null> | undefined;
   const loadCompletePayment = (): Promise<PaymentResource | null> =>
     (startedLookup ??= lookUp().catch(() => null));
-  const serviceFields = serviceFieldsOf(Object.getPrototypeOf(payment));
-  const fieldNames = [...COMMON_LAZY_FIELD_NAMES, ...serviceFields.map(({ fieldName: name }) => name)];
+  const serviceFieldSpecs = serviceFieldSpecsOf(Object.getPrototypeOf(payment));
+  const fieldNames = [...COMMON_LAZY_FIELD_NAMES, ...serviceFieldSpecs.map(({ fieldName }) => fieldName)];
   for (const fieldName of fieldNames.filter((name) => isLazyField(payment, name))) {
     Object.defineProperty(payment, fieldName, {
       enumerable: true,
-      get: () => loadCompletePayment().then((found): unknown => found && Reflect.get(found, fieldName)),
+      get: () =>
+        loadCompletePayment().then(
+          (foundPayment): unknown => foundPayment && Reflect.get(foundPayment, fieldName),
+        ),
     });
   }
   payment.loadCompletePayment = loadCompletePayment;
 }
 
 /**
- * Whether the field `name` is missing and a lookup may return it. Only failed payments have the field `error`, and only
- * unfinished payments have the field `state`.
+ * Whether the field `fieldName` is missing and a lookup may return it. Only failed payments have the field `error`, and
+ * only unfinished payments have the field `state`.
  */
 function isLazyField(payment: PaymentResource, fieldName: string): boolean {
   if (Reflect.get(payment, fieldName) !== undefined) return false;

@@ -3,16 +3,16 @@ import { isUuid } from '../../../shared/uuid';
 import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
 import { redactResponse, type SensitiveValues } from '../../../redaction/service-response';
 import { extractErrorMessage } from './upstream-error-message';
-import { notTriedError, ServiceError } from '../service-error';
+import { refusedByGatewayError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
 /** Amount that a create requests. `value` is a decimal number. */
 export type RequestAmount = Record<'currency' | 'value', string>;
 
 /**
- * Values of the request with which the fields of the response are compared. A valid response has a transaction id and a
- * status. It may lack the other fields, but it contradicts none of these values. The inherited fields are not compared:
- * their values are redacted in the response.
+ * Values of the request that are compared with the response. A valid response has a transaction id and a status. Its
+ * other fields equal these values or are missing. The inherited fields are not compared: their values are redacted in
+ * the response.
  */
 export interface ExpectedFields extends SensitiveValues {
   channel?: string;
@@ -91,11 +91,13 @@ const unreachableError = (): ServiceError =>
   );
 
 /**
- * Returns the error for a request that the gateway did not send, because a circuit breaker is not closed, the queue is
- * full, or no slot became free in time.
+ * Returns the error for a request that the gateway did not send, because a circuit breaker is open or half open, the
+ * queue is full, or no slot became free in time.
  */
 export const rejectedLocallyError = (): ServiceError =>
-  notTriedError('The payment service is not responding; this call sent nothing. Repeat it unchanged.');
+  refusedByGatewayError(
+    'The payment service is not responding; this call sent nothing. Repeat it unchanged.',
+  );
 
 const authFailedError = (): ServiceError =>
   new ServiceError(
@@ -110,7 +112,7 @@ const invalidResponseError = (): ServiceError =>
   );
 
 /** 4xx statuses after which the service may have carried out a create or confirm: timeout, conflict, too early. */
-const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
+const UNKNOWN_OUTCOME_4XX_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
 
 /** Reads the response to a create or confirm. Throws a ServiceError after a 401 or 429: the service did nothing. */
 export function parseMutationResponse(
@@ -124,27 +126,29 @@ export function parseMutationResponse(
   }
   if (status === 401) throw authFailedError();
   if (status === 429) throw unavailableError(rawResponse);
-  if (status >= 400 && status < 500 && !UNKNOWN_OUTCOME_STATUSES.has(status)) {
+  if (status >= 400 && status < 500 && !UNKNOWN_OUTCOME_4XX_STATUSES.has(status)) {
     return { kind: 'refused', httpStatus: status, message: extractErrorMessage(rawResponse, expected) };
   }
   return { kind: 'unknown' };
 }
 
-/** The service's response to a lookup of a transaction that does not exist. */
-export interface NotFoundResponse {
+/** What identifies the service's own response to a lookup of a transaction that does not exist. */
+export interface NotFoundCriteria {
   status: number;
   /** Names of fields that the JSON object in the response always has. If the list is empty, any JSON object matches. */
   fieldNames: readonly string[];
 }
 
 /**
- * Whether a "not found" response is certainly from the service, not from a proxy: it has the status of
- * `notFound`, and its body is a JSON object with all `fieldNames`.
+ * Whether a "not found" response is certainly from the service, not from a proxy: it has the status in
+ * `notFoundCriteria`, and its body is a JSON object with all `fieldNames`.
  */
-export function isNotFoundFromService(rawResponse: RawResponse, notFound: NotFoundResponse): boolean {
-  if (rawResponse.status !== notFound.status) return false;
+export function isNotFoundFromService(rawResponse: RawResponse, notFoundCriteria: NotFoundCriteria): boolean {
+  if (rawResponse.status !== notFoundCriteria.status) return false;
   const json = readJsonObject(rawResponse);
-  return json !== undefined && notFound.fieldNames.every((fieldName) => Object.hasOwn(json, fieldName));
+  return (
+    json !== undefined && notFoundCriteria.fieldNames.every((fieldName) => Object.hasOwn(json, fieldName))
+  );
 }
 
 /** Reads the response to a lookup. Returns null if its status is `notFoundStatus`. Throws a ServiceError on failure. */

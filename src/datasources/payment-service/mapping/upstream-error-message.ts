@@ -1,5 +1,5 @@
 import { isPrintable } from '../../../shared/text';
-import { redactText, readMessage } from '../../../redaction/text';
+import { redactText, readServiceMessage } from '../../../redaction/text';
 import { isObject } from '../../../shared/wire-object';
 import { createRedactor, type SensitiveValues } from '../../../redaction/service-response';
 import { readJson, type RawResponse } from '../http/http-exchange';
@@ -33,7 +33,7 @@ const isSafeToExpose = (text: string, redact: (text: string) => string): boolean
   redactText(text) === text &&
   redact(text) === text;
 
-const plainTexts = ({ headers, body }: RawResponse): string[] =>
+const plainTextsIn = ({ headers, body }: RawResponse): string[] =>
   /^text\/plain\b/i.test(String(headers['content-type'])) ? [body.toString('utf8')] : [];
 
 /**
@@ -44,10 +44,12 @@ const plainTexts = ({ headers, body }: RawResponse): string[] =>
 export function extractErrorMessage(rawResponse: RawResponse, sensitiveValues: SensitiveValues): string {
   const redact = createRedactor(sensitiveValues);
   const json = readJson(rawResponse);
-  const texts = (json === undefined ? plainTexts(rawResponse) : errorTextsIn(json))
+  const texts = (json === undefined ? plainTextsIn(rawResponse) : errorTextsIn(json))
     .map((text) => text.trim())
     .filter((text) => isSafeToExpose(text, redact));
   const joinedText = [...new Set(texts)].slice(0, MAX_REFUSAL_TEXTS).join('; ').slice(0, MAX_REFUSAL_LENGTH);
   // Check again, because texts that are safe alone may form a card number when joined.
-  return isSafeToExpose(joinedText, redact) ? (readMessage(joinedText) ?? DEFAULT_REFUSAL) : DEFAULT_REFUSAL;
+  return isSafeToExpose(joinedText, redact)
+    ? (readServiceMessage(joinedText) ?? DEFAULT_REFUSAL)
+    : DEFAULT_REFUSAL;
 }

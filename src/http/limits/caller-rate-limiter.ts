@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/caller';
 import { RequestError } from '../graphql/http-error';
 
 /** Limits the points that each caller consumes per minute. Each gateway instance counts separately. */
-export class RateLimit {
+export class CallerRateLimiter {
   readonly #limiter: RateLimiterMemory | undefined;
 
   /**

@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/clock';
 
 /** Calls functions at an interval, with one timer for all of them. */
-export class SharedInterval {
+export class SharedTimer {
   readonly #callbacks = new Set<() => void>();
   #isScheduled = false;
 
