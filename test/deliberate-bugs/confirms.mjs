@@ -82,4 +82,12 @@ export const bugs = [
     replace: ']);\n    void confirmsSql;',
     tests: ['test/journal/confirms.system.test.ts'],
   },
+  {
+    id: 'confirm-late-claim-renewed',
+    promise: 'A confirm that the gateway has given up does not block later confirms of the payment.',
+    file: 'src/datasources/journal/sql-journal.ts',
+    find: 'AND id ${inIds}`',
+    replace: 'AND (id ${inIds} OR id IS NOT NULL)`',
+    tests: ['test/journal/confirms.system.test.ts'],
+  },
 ];

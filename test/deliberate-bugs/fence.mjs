@@ -97,4 +97,21 @@ export const bugs = [
     replace: '',
     tests: journal,
   },
+  {
+    id: 'fence-stale-read-believed',
+    promise: 'After a failover, every instance sees the fence, also while another one raises it.',
+    file: 'src/datasources/journal/postgres/statements.ts',
+    find: 'identity = journal_identity() AS is_current',
+    replace: 'true AS is_current',
+    tests: journal,
+  },
+  {
+    id: 'fence-confirm-not-delayed',
+    promise: 'A confirm that notices the fence by its own read waits until all instances know it.',
+    file: 'src/core/confirm/confirm-service.ts',
+    find: 'await journalSession.refreshFence();\n        journalSession.requirePropagatedFence();',
+    replace: 'await journalSession.refreshFence();',
+    tests: fence,
+    name: 'the read of the fence before the confirm',
+  },
 ];

@@ -82,4 +82,13 @@ export const bugs = [
       'position = lastAttempt && page.length === PAGE_SIZE ? { startedAt: lastAttempt.startedAt + 1, seq: 0 } :',
     tests: ['test/journal/queries.system.test.ts'],
   },
+  {
+    id: 'settle-withdrawn-proposal',
+    promise: 'A proposal that was withdrawn while its approval waited settles nothing.',
+    file: 'src/cli/attempts/settle.ts',
+    find: '!(await isProposed(cliSession, attempt.id, decision.proposal.proposalId))',
+    replace: "decision.proposal.proposalId === ''",
+    tests: ['test/cli/settle.system.test.ts'],
+    name: 'waits for a lease',
+  },
 ];

@@ -64,4 +64,21 @@ export const bugs = [
     replace: '',
     tests: ['test/changes/change-feed.system.test.ts'],
   },
+  {
+    id: 'following-lost-state',
+    promise: 'A change that a crash of the database has lost is recorded again.',
+    file: 'src/core/changes/change-recorder.ts',
+    find: 'knownState.state === state &&',
+    replace: '',
+    tests: ['test/changes/following.slow.test.ts'],
+    name: 'has lost it',
+  },
+  {
+    id: 'following-newer-due-time-lost',
+    promise: 'A lookup that began before a change does not delay the next lookup of the changed transaction.',
+    file: 'src/datasources/journal/sql-changes.ts',
+    find: 'AND changed_at = (SELECT input.changed_at FROM input WHERE input.id = f.id LIMIT 1)',
+    replace: '',
+    tests: ['test/journal/followed-transactions.system.test.ts'],
+  },
 ];

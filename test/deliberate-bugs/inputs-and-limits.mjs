@@ -81,4 +81,28 @@ export const bugs = [
     replace: 'if (error && hasDuplicateFields(bodyText, parsedBody))',
     tests: ['test/http/requests.slow.test.ts'],
   },
+  {
+    id: 'limit-aliases',
+    promise: 'Aliases in lists do not multiply the longest field of a response.',
+    file: 'src/http/limits/operation-cost.ts',
+    find: 'cost.aliasedValueCount += (transactionCount + rowCount) * aliasCount;',
+    replace: '',
+    tests: ['test/http/overload.test.ts'],
+  },
+  {
+    id: 'limit-bodies-in-flight',
+    promise: 'One caller cannot fill the memory with incomplete request bodies.',
+    file: 'src/http/server/body-quota.ts',
+    find: 'Math.min(length, MAX_REQUEST_BODY_BYTES)',
+    replace: 'Math.min(length, 0)',
+    tests: ['test/http/unread-requests.test.ts'],
+  },
+  {
+    id: 'limit-caller-slots',
+    promise: 'One caller cannot use all slots of the payment service.',
+    file: 'src/datasources/payment-service/http/resilience.ts',
+    find: 'if (callerId === undefined) return executeInSharedSlot();',
+    replace: "if (callerId !== '') return executeInSharedSlot();",
+    tests: ['test/http/caller-bulkheads.test.ts'],
+  },
 ];
