@@ -20,13 +20,9 @@ import { PaymentOperations } from './payments';
 import { PayoutOperations } from './payouts';
 import { startRecoveryJob } from './recovery/recovery-job';
 import { startRetentionJob } from './recovery/retention-job';
-import {
-  PaymentMatcher,
-  PayoutMatcher,
-  type TransactionMatcher,
-  type TransactionResource,
-} from './recovery/transaction-matcher';
+import { PaymentMatcher, PayoutMatcher, type TransactionMatcher } from './recovery/transaction-matcher';
 import type { ChangeSettings, PollSettings, UrlPolicy } from '../config/types';
+import type { TransactionResource } from '../schema/transaction';
 
 /** The settings that startOperations() needs, named as in Config. */
 interface OperationsConfig {

@@ -1,8 +1,7 @@
 import { Arg, Ctx, Query, Resolver, Root, Subscription } from 'type-graphql';
 import type { Payment, Payout } from '../schema/methods/method-types';
-import type { PaymentResource } from '../schema/payment';
-import type { PayoutResource } from '../schema/payout';
 import { UUID } from '../schema/scalars';
+import type { TransactionResource } from '../schema/transaction';
 import { checkItemCount, checkedLookupKey } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope, type SubscribeParams } from './root-fields';
@@ -14,7 +13,7 @@ interface ResolverOptions {
   specSection: string;
 }
 
-type LookupPromise = Promise<PaymentResource | PayoutResource | null>;
+type LookupPromise = Promise<TransactionResource | null>;
 
 /** Returns the resolver of `payment`, `payments` and `paymentUpdated`, or of the same fields for payouts. */
 export function createTransactionResolver({ kind, getType, specSection }: ResolverOptions): new () => object {
@@ -73,8 +72,8 @@ export function createTransactionResolver({ kind, getType, specSection }: Resolv
     transactionUpdated(
       @ChannelArg() _channel: string,
       @Arg('transactionId', () => UUID, { description: idDescription }) _transactionId: string,
-      @Root() transaction: PaymentResource | PayoutResource,
-    ): PaymentResource | PayoutResource {
+      @Root() transaction: TransactionResource,
+    ): TransactionResource {
       return transaction;
     }
   }

@@ -6,12 +6,12 @@ import type { LookupKey } from '../datasources/payment-service/client';
 import { lookupCacheKey } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
 import type { TransactionFeed } from '../core/polling/transaction-feed';
-import type { TransactionResource } from '../core/recovery/transaction-matcher';
 import { transactionNotFoundError } from '../core/polling/transaction-poller';
 import type { CallerBulkheads } from '../datasources/payment-service/http/resilience';
 import { rejectedLocallyError } from '../datasources/payment-service/mapping/responses';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
+import type { TransactionResource } from '../schema/transaction';
 
 interface VisibleTransactionsOptions {
   kind: TransactionKind;

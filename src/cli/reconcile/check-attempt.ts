@@ -1,14 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Attempt, Journal } from '../../datasources/journal/journal';
-import {
-  compareSucceeded,
-  compareNotExecuted,
-  type Comparison,
-  type LatestChange,
-  type ServiceTransaction,
-} from './compare';
+import { compareSucceeded, compareNotExecuted, type Comparison, type LatestChange } from './compare';
 import type { LatestChanges } from './latest-changes';
 import type { LookupOutcome, LookupClient } from './lookups';
+import type { TransactionResource } from '../../schema/transaction';
 
 /** Result of comparing an attempt (a create call in the journal) with its transaction at the service. */
 export interface CheckedAttempt extends Comparison {
@@ -16,7 +11,7 @@ export interface CheckedAttempt extends Comparison {
   /** Latest recorded change. Null or absent if there is none, or if it was not compared. */
   latestChange?: LatestChange | null;
   /** Transaction that the lookup found. Null or absent if it found none, or if another attempt created it. */
-  transaction?: ServiceTransaction | null;
+  transaction?: TransactionResource | null;
   /** When the comparison ended, in ms since 1970. */
   checkedAt: number;
   /** True if the lookup failed as in an outage (see LookupOutcome). Many consecutive such checks end the run. */

@@ -1,10 +1,11 @@
 import type { RecordedChange } from '../../datasources/journal/changes';
 import type { Attempt, TransactionKind } from '../../datasources/journal/journal';
 import { presentOrNull } from '../../schema/lazy-field';
-import { PaymentStatus, type PaymentResource } from '../../schema/payment';
-import { PayoutStatus, type PayoutResource } from '../../schema/payout';
+import { PaymentStatus } from '../../schema/payment';
+import { PayoutStatus } from '../../schema/payout';
 import { toEnumValue } from '../../schema/register-enum';
 import { normalizeDecimal } from '../../schema/scalars';
+import type { TransactionResource } from '../../schema/transaction';
 
 /**
  * Results of comparing an attempt with the service:
@@ -26,9 +27,6 @@ export const COMPARISON_RESULTS = [
   'unknown',
 ] as const;
 export type ComparisonResult = (typeof COMPARISON_RESULTS)[number];
-
-/** The result of a lookup. `amount` and `createDate` are missing if the response lacks them, as it does for payouts. */
-export type ServiceTransaction = PaymentResource | PayoutResource;
 
 /** The latest recorded change of a transaction. */
 export type LatestChange = Pick<RecordedChange, 'status' | 'received'>;
@@ -76,7 +74,7 @@ export const toGraphqlStatus = (kind: TransactionKind, statusWord: string): stri
  */
 export function compareSucceeded(
   attempt: Attempt,
-  transaction: ServiceTransaction,
+  transaction: TransactionResource,
   { latestChange, isFollowingEnabled }: { latestChange: LatestChange | null; isFollowingEnabled: boolean },
 ): Comparison {
   const statusDetail = findStatusDifference(attempt, transaction, latestChange);
@@ -93,7 +91,7 @@ export function compareSucceeded(
 
 function findAmountDifference(
   attempt: Attempt,
-  transaction: ServiceTransaction,
+  transaction: TransactionResource,
   latestChange: LatestChange | null,
 ): string | null {
   const amount = presentOrNull(transaction.amount);
@@ -110,7 +108,7 @@ function findAmountDifference(
  */
 function findStatusDifference(
   attempt: Attempt,
-  transaction: ServiceTransaction,
+  transaction: TransactionResource,
   latestChange: LatestChange | null,
 ): string | null {
   const recordedStatus = latestChange?.status ?? toGraphqlStatus(attempt.kind, attempt.wireStatus ?? '');
@@ -132,7 +130,7 @@ function findStatusDifference(
  */
 export function compareNotExecuted(
   attempt: Attempt,
-  transaction: ServiceTransaction | null,
+  transaction: TransactionResource | null,
   ownership: { isCreatedByOtherAttempt: boolean; mayBeCreatedByUnknown: boolean },
 ): Comparison {
   if (!transaction) return { result: 'agrees', detail: '' };

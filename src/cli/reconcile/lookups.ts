@@ -7,12 +7,12 @@ import { PaymentsApi } from '../../datasources/payment-service/payments';
 import { PayoutsApi } from '../../datasources/payment-service/payouts';
 import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-service/service-error';
 import { sleep } from '../../shared/timeout';
-import type { ServiceTransaction } from './compare';
 import { RateLimiter } from './rate-limiter';
+import type { TransactionResource } from '../../schema/transaction';
 
 export type LookupOutcome =
   /** The response of the service. `transaction` is null if the service has no such transaction. */
-  | { transaction: ServiceTransaction | null }
+  | { transaction: TransactionResource | null }
   /**
    * There was no usable response, and retries did not help. `failureWord`: the reason as a fixed word. `isOutage`:
    * whether the error was UNAVAILABLE, TIMEOUT or AUTH_FAILED.

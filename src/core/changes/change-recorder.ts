@@ -5,9 +5,10 @@ import type { TransactionKind } from '../../datasources/journal/journal';
 import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import type { JournalSession } from '../journal-session';
 import { nextFollowDelayMs, type PollPhase } from '../polling/poll-schedule';
-import { isPartialSnapshot, pollPhase, receivedAmountOf, stateOf, type Snapshot } from '../polling/snapshot';
+import { isPartialSnapshot, pollPhase, receivedAmountOf, stateOf } from '../polling/snapshot';
 import { FollowedFilter, type ObservationWithPhase } from './followed-filter';
 import { ObservationQueue } from './observation-queue';
+import type { TransactionResource } from '../../schema/transaction';
 
 /** State of a transaction in the latest response that this instance received. */
 export interface KnownState extends Pick<ObservationWithPhase, 'status' | 'state' | 'phase'> {
@@ -78,7 +79,7 @@ export class ChangeRecorder {
    * transaction is not followed. If no state of a payment is known yet, ignores a response that lacks `state`.
    * @param requestedAtMonotonic start of the request, by `Runtime.monotonic()`
    */
-  onSnapshot(snapshot: Snapshot, requestedAtMonotonic: number): void {
+  onSnapshot(snapshot: TransactionResource, requestedAtMonotonic: number): void {
     const knownState = this.#knownStatesByKind[snapshot.kind].get(snapshot.transactionId);
     if (knownState) {
       knownState.seenAtMonotonic = this.journalSession.clock.monotonic();
@@ -93,7 +94,7 @@ export class ChangeRecorder {
    * Returns the state of a transaction that was just created or recovered, and remembers it as known. The caller must
    * record it in the journal, with the outcome of the create.
    */
-  rememberCreatedState(snapshot: Snapshot): ObservedState {
+  rememberCreatedState(snapshot: TransactionResource): ObservedState {
     const observation = this.#toObservation(snapshot, this.journalSession.runtime.monotonic());
     this.#rememberState(observation);
     return observation;
@@ -123,7 +124,7 @@ export class ChangeRecorder {
   }
 
   /** Must be called when the journal has recorded the outcome of a create and, with it, the first change. */
-  onCreateRecorded(snapshot: Snapshot): void {
+  onCreateRecorded(snapshot: TransactionResource): void {
     const knownState = this.#knownStatesByKind[snapshot.kind].peek(snapshot.transactionId);
     if (knownState?.status === snapshot.status)
       knownState.journalConfirmedAt ??= this.journalSession.clock.now();
@@ -136,7 +137,7 @@ export class ChangeRecorder {
       this.#enqueue(observation);
   }
 
-  #toObservation(snapshot: Snapshot, requestedAtMonotonic: number): ObservationWithPhase {
+  #toObservation(snapshot: TransactionResource, requestedAtMonotonic: number): ObservationWithPhase {
     const { clock, runtime, serviceName } = this.journalSession;
     const observedAt = clock.now();
     const sinceRequestMs = Math.max(0, runtime.monotonic() - requestedAtMonotonic);
@@ -191,9 +192,9 @@ export class ChangeRecorder {
 }
 
 /** Whether the state of a payment is missing in a response, so that reading `state` would trigger a lookup. */
-const isStateMissing = (snapshot: Snapshot): boolean =>
+const isStateMissing = (snapshot: TransactionResource): boolean =>
   isPartialSnapshot(snapshot) && Object.getOwnPropertyDescriptor(snapshot, 'state')?.get !== undefined;
 
-const isSameState = (knownState: KnownState, snapshot: Snapshot): boolean =>
+const isSameState = (knownState: KnownState, snapshot: TransactionResource): boolean =>
   knownState.status === snapshot.status &&
   (snapshot.kind === 'payout' || knownState.state === stateOf(snapshot) || isStateMissing(snapshot));

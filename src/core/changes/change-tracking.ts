@@ -5,12 +5,12 @@ import type { TransactionKind } from '../../datasources/journal/journal';
 import { withTimeout } from '../../shared/timeout';
 import type { BackgroundObserver, RunInBackgroundSpan } from '../background';
 import type { JournalSession } from '../journal-session';
-import type { Snapshot } from '../polling/snapshot';
 import type { TransactionFeed } from '../polling/transaction-feed';
 import { ChangeFeed } from './change-feed';
 import { ChangeRecorder } from './change-recorder';
 import { ChangeSignals } from './change-signals';
 import { TransactionFollower, type ServiceAvailability } from './transaction-follower';
+import type { TransactionResource } from '../../schema/transaction';
 
 /** Maximum time in ms that a shutdown waits for observations to be recorded. */
 const FLUSH_TIMEOUT_MS = 2000;
@@ -24,7 +24,7 @@ interface ChangeTrackingOptions {
 
 interface TrackingStartOptions {
   transactionFeeds: Readonly<
-    Record<TransactionKind, Pick<TransactionFeed<Snapshot>, 'lookUpAsPoll' | 'onRemoteChange'>>
+    Record<TransactionKind, Pick<TransactionFeed<TransactionResource>, 'lookUpAsPoll' | 'onRemoteChange'>>
   >;
   requestTimeoutMs: number;
   serviceAvailability: ServiceAvailability;

@@ -5,8 +5,9 @@ import { InFlightCounter } from '../../shared/in-flight-counter';
 import { RepeatedJob, type BackgroundObserver, type RunInBackgroundSpan } from '../background';
 import type { JournalSession } from '../journal-session';
 import { nextFollowDelayMs, retryAfterMsOf, type PollPhase } from '../polling/poll-schedule';
-import { pollPhase, type Snapshot } from '../polling/snapshot';
+import { pollPhase } from '../polling/snapshot';
 import type { ChangeRecorder, KnownState } from './change-recorder';
+import type { TransactionResource } from '../../schema/transaction';
 
 /** Maximum delay in ms between two runs, each of which claims due lookups. */
 const DELAY_BETWEEN_RUNS_MS = 1000;
@@ -45,7 +46,7 @@ interface FollowerOptions {
   recorder: ChangeRecorder;
   serviceAvailability: ServiceAvailability;
   /** Looks a transaction up, and passes it to the recorder and to subscribers. Null if the service does not have it. */
-  lookUp(kind: TransactionKind, channel: string, transactionId: string): Promise<Snapshot | null>;
+  lookUp(kind: TransactionKind, channel: string, transactionId: string): Promise<TransactionResource | null>;
   runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onFollowLookup'>;
 }

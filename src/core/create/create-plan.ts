@@ -3,7 +3,8 @@ import type { PostOptions, BulkheadSlots } from '../../datasources/payment-servi
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { CreateFailure } from '../../schema/mutations';
 import { invalidInputError, type FieldError, type InvalidInputError } from '../../schema/user-errors';
-import type { TransactionResource, TransactionMatcher } from '../recovery/transaction-matcher';
+import type { TransactionResource } from '../../schema/transaction';
+import type { TransactionMatcher } from '../recovery/transaction-matcher';
 import { fieldError } from '../validation/validate-input';
 import type { CanonicalInput } from './keyed-hashes';
 

@@ -14,9 +14,9 @@ import {
   invalidInputError,
   rejectedCreateError,
 } from '../../schema/user-errors';
+import type { TransactionResource } from '../../schema/transaction';
 import { findCreateOfLostAttempt } from './lost-attempt';
 import { creationTimeMs } from '../polling/snapshot';
-import type { TransactionResource } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
 import type { JournalSession } from '../journal-session';
 

@@ -1,7 +1,7 @@
 import type { NewAttempt } from '../../datasources/journal/journal';
 import { refusedByGatewayError, ServiceError } from '../../datasources/payment-service/service-error';
-import type { TransactionResource } from '../recovery/transaction-matcher';
 import type { CreatePlan } from './create-plan';
+import type { TransactionResource } from '../../schema/transaction';
 
 const ABSENCE_NOT_PROVEN_MESSAGE =
   'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent no create. Repeat it unchanged.';

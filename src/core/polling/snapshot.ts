@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
-import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
-import type { PayoutResource } from '../../schema/payout';
+import { PaymentState, PaymentStatus } from '../../schema/payment';
 import { valueWithoutLookup } from '../../schema/lazy-field';
+import type { TransactionResource } from '../../schema/transaction';
 import type { PollPhase } from './poll-schedule';
 
-/** A transaction as one response shows it. */
-export type Snapshot = PaymentResource | PayoutResource;
-
 /** Whether a payment comes from a partial response, so that reading a missing field would trigger a lookup. */
-export const isPartialSnapshot = (snapshot: Snapshot): boolean =>
+export const isPartialSnapshot = (snapshot: TransactionResource): boolean =>
   'loadCompletePayment' in snapshot && snapshot.loadCompletePayment !== undefined;
 
 /** Returns the phase of a transaction, which selects its poll intervals. Never triggers a lookup. */
-export function pollPhase(snapshot: Snapshot): PollPhase {
+export function pollPhase(snapshot: TransactionResource): PollPhase {
   const { status } = snapshot;
   if (status === PaymentStatus.COMPLETED || status === PaymentStatus.FAILED) return 'done';
   if (status === PaymentStatus.MISPAID) return 'mispaid';
@@ -24,16 +21,16 @@ export function pollPhase(snapshot: Snapshot): PollPhase {
 }
 
 /** Returns the state of a payment without triggering a lookup; null for payouts, and if the response has no state. */
-export const stateOf = (snapshot: Snapshot): string | null =>
+export const stateOf = (snapshot: TransactionResource): string | null =>
   (valueWithoutLookup(snapshot, 'state') as string | null | undefined) ?? null;
 
 /** Returns the received amount without triggering a lookup; null if the response has none. */
-export const receivedAmountOf = (snapshot: Snapshot): string | null =>
+export const receivedAmountOf = (snapshot: TransactionResource): string | null =>
   (valueWithoutLookup(snapshot, 'amount') as { received?: string | null } | null | undefined)?.received ??
   null;
 
 /** Returns status, raw status, state and received amount as text, for comparison. Never triggers a lookup. */
-export const stateJson = (snapshot: Snapshot): string =>
+export const stateJson = (snapshot: TransactionResource): string =>
   JSON.stringify([snapshot.status, snapshot.rawStatus, stateOf(snapshot), receivedAmountOf(snapshot)]);
 
 /** Fields of a snapshot that are not compared: they may come from the gateway, or differ in every response. */
@@ -44,11 +41,11 @@ const UNCOMPARED_FIELDS: ReadonlySet<string> = new Set([
   'mayLackCreateDetails',
 ]);
 
-const comparableJson = (snapshot: Snapshot): string =>
+const comparableJson = (snapshot: TransactionResource): string =>
   JSON.stringify(snapshot, (name, value: unknown) => (UNCOMPARED_FIELDS.has(name) ? undefined : value));
 
 /** Whether a subscriber that has received `before` must also receive `after`. */
-export function hasChanged(before: Snapshot, after: Snapshot): boolean {
+export function hasChanged(before: TransactionResource, after: TransactionResource): boolean {
   if (stateJson(before) !== stateJson(after)) return true;
   return (
     !isPartialSnapshot(after) &&
@@ -57,14 +54,14 @@ export function hasChanged(before: Snapshot, after: Snapshot): boolean {
 }
 
 /** Returns the creation time by the service's clock, in ms since 1970; NaN if it is not known (always for payouts). */
-export const creationTimeMs = (snapshot: Snapshot): number =>
+export const creationTimeMs = (snapshot: TransactionResource): number =>
   Date.parse(String(valueWithoutLookup(snapshot, 'createDate')));
 
 const shortHash = (text: string, byteCount: number): string =>
   createHash('sha256').update(text).digest().subarray(0, byteCount).toString('base64url');
 
 /** Returns a hash of stateJson(), for messages to other instances: 8 characters of base64url. */
-export const stateHash = (snapshot: Snapshot): string => shortHash(stateJson(snapshot), 6);
+export const stateHash = (snapshot: TransactionResource): string => shortHash(stateJson(snapshot), 6);
 
 /**
  * Returns a hash that identifies a transaction in messages to other instances, without revealing its id: 22 characters
@@ -86,7 +83,7 @@ export const channelHash = (serviceName: string, channel: string): string =>
  * copy of `before` with the status and error of `after`. Otherwise, adds a missing external id to `after`, and returns
  * `after`.
  */
-export function mergeSnapshot<T extends Snapshot>(earlier: T, later: T): T {
+export function mergeSnapshot<T extends TransactionResource>(earlier: T, later: T): T {
   const { status, rawStatus, error } = later;
   const emptySnapshot = Object.create(Object.getPrototypeOf(earlier) as object) as T;
   const mayLackDetails = later.kind === 'payout' && later.mayLackCreateDetails === true;

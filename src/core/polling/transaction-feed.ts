@@ -7,9 +7,10 @@ import type { LookupKey } from '../../datasources/payment-service/client';
 import { LookupCoalescer } from '../../datasources/payment-service/coalesced-lookups';
 import type { BackgroundObserver, RunInBackgroundSpan } from '../background';
 import type { JournalSession } from '../journal-session';
-import { transactionIdHash, stateHash, type Snapshot } from './snapshot';
+import { transactionIdHash, stateHash } from './snapshot';
 import { TransactionPoller } from './transaction-poller';
 import type { LatestValueIterator } from './latest-value-iterator';
+import type { TransactionResource } from '../../schema/transaction';
 
 export interface TransactionFeedOptions {
   pollSettings: PollSettings;
@@ -18,7 +19,7 @@ export interface TransactionFeedOptions {
   runInSpan: RunInBackgroundSpan;
   observer: Pick<BackgroundObserver, 'onPoll'>;
   /** Receives every snapshot. @param requestedAtMonotonic start of the request, by `Runtime.monotonic()` */
-  recorder: { onSnapshot(snapshot: Snapshot, requestedAtMonotonic: number): void };
+  recorder: { onSnapshot(snapshot: TransactionResource, requestedAtMonotonic: number): void };
 }
 
 /**
@@ -38,7 +39,7 @@ interface LastStateHashes {
 }
 
 /** Looks up payments or payouts and serves subscriptions to them. Subscribers of a transaction share one poller. */
-export class TransactionFeed<T extends Snapshot> {
+export class TransactionFeed<T extends TransactionResource> {
   readonly #lookupCoalescer: LookupCoalescer<T>;
   readonly #pollersByKey = new Map<string, TransactionPoller<T>>();
   /** The pollers by transaction hash, for messages of other instances. Empty if no other instances can exist. */

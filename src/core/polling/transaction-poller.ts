@@ -4,10 +4,11 @@ import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollResult } from '../background';
 import type { JournalSession } from '../journal-session';
 import { nextPollDelayMs, retryAfterMsOf } from './poll-schedule';
-import { creationTimeMs, hasChanged, mergeSnapshot, pollPhase, stateJson, type Snapshot } from './snapshot';
+import { creationTimeMs, hasChanged, mergeSnapshot, pollPhase, stateJson } from './snapshot';
 import { LatestValueIterator } from './latest-value-iterator';
+import type { TransactionResource } from '../../schema/transaction';
 
-interface TransactionPollerOptions<T extends Snapshot> extends Pick<JournalSession, 'clock' | 'runtime'> {
+interface PollerOptions<T extends TransactionResource> extends Pick<JournalSession, 'clock' | 'runtime'> {
   pollSettings: PollSettings;
   /**
    * Looks the transaction up, and passes it to the poller's onSnapshot() before the promise resolves. Resolves to null
@@ -44,7 +45,7 @@ interface Outage {
 }
 
 /** Polls one transaction for all its subscribers. */
-export class TransactionPoller<T extends Snapshot> {
+export class TransactionPoller<T extends TransactionResource> {
   readonly #subscribers = new Set<LatestValueIterator<T>>();
   readonly #createdAtMonotonic: number;
   #latestState: LatestState<T> | undefined;
@@ -58,7 +59,7 @@ export class TransactionPoller<T extends Snapshot> {
   #lastPollStartedAt = -Infinity;
   #hasEnded = false;
 
-  constructor(private readonly options: TransactionPollerOptions<T>) {
+  constructor(private readonly options: PollerOptions<T>) {
     this.#createdAtMonotonic = options.runtime.monotonic();
   }
 
@@ -231,7 +232,7 @@ export class TransactionPoller<T extends Snapshot> {
 }
 
 /** Returns the error of a subscription to a transaction that does not exist or is not visible to the caller. */
-export const transactionNotFoundError = (kind: Snapshot['kind']): ServiceError =>
+export const transactionNotFoundError = (kind: TransactionResource['kind']): ServiceError =>
   new ServiceError(
     'NOT_FOUND',
     `The payment service finds no such ${kind} on this channel. If it was just created, try again later.`,

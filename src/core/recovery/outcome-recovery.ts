@@ -12,10 +12,11 @@ import { lazyLruCache } from '../../shared/lazy-lru-cache';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import type { ClockGuard } from '../clocks';
 import { withTimeout } from '../../shared/timeout';
-import type { TransactionMatcher, MatchResult, TransactionResource } from './transaction-matcher';
+import type { TransactionMatcher, MatchResult } from './transaction-matcher';
 import type { ChangeRecorder } from '../changes/change-recorder';
 import type { JournalSession } from '../journal-session';
 import type { BackgroundObserver } from '../background';
+import type { TransactionResource } from '../../schema/transaction';
 
 type RecoveryResult<T> = { kind: 'found'; transaction: T } | { kind: 'not_sent' | 'missing' };
 

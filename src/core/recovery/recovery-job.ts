@@ -1,9 +1,10 @@
 import type { Attempt, TransactionKind } from '../../datasources/journal/journal';
 import { RepeatedJob, type BackgroundObserver, type RunInBackgroundSpan } from '../background';
 import type { ClockGuard } from '../clocks';
-import type { TransactionMatcher, TransactionResource } from './transaction-matcher';
+import type { TransactionMatcher } from './transaction-matcher';
 import type { OutcomeRecovery } from './outcome-recovery';
 import type { JournalSession } from '../journal-session';
+import type { TransactionResource } from '../../schema/transaction';
 
 interface RecoveryJobOptions {
   journalSession: JournalSession;

@@ -6,10 +6,9 @@ import { findPaymentMethod, findPayoutMethod } from '../../schema/methods';
 import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
 import { normalizeDecimal } from '../../schema/scalars';
+import type { TransactionResource } from '../../schema/transaction';
 import type { JournalSession } from '../journal-session';
 import { creationTimeMs } from '../polling/snapshot';
-
-export type TransactionResource = PaymentResource | PayoutResource;
 
 /** Result of a lookup by the external id of an attempt. `found`: the transaction that the attempt created. */
 export type MatchResult<T> =
