@@ -59,16 +59,8 @@ function sendPaymentPage(reply: FastifyReply, payment: Payment): FastifyReply {
   return sendPage(reply, { title: `Payment ${status}`, body, formActionSource });
 }
 
-function detailRows({
-  channel,
-  type,
-  externalId,
-  addedFields,
-  status,
-  state,
-  amount,
-  error,
-}: Payment): Html[] {
+function detailRows(payment: Payment): Html[] {
+  const { channel, type, externalId, addedFields, status, state, amount, error } = payment;
   const labelledValues = [
     ['Merchant', channel],
     ['Method', type],

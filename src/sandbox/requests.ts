@@ -31,10 +31,8 @@ export function readPaymentRequest(
   }
   const rawFields = methodReader.unreadFields();
   const { flow, responseHasAddedFields } = selectFlow(method, Object.keys(rawFields));
-  checkMethodFields(
-    methodReader,
-    flow === 'direct' ? method.directFlow : { required: method.redirectFields },
-  );
+  const expectedFields = flow === 'direct' ? method.directFlow : { required: method.redirectFields };
+  checkMethodFields(methodReader, expectedFields);
   if (!method.acceptsAnyFields) methodReader.rejectUnread();
   reader.throwIfInvalid();
   const methodFields = method.acceptsAnyFields ? redactCardData(rawFields) : maskCardFields(rawFields);
@@ -45,11 +43,8 @@ export function readPaymentRequest(
  * Parses the body of a payout create. If the method is unknown, accepts it with any fields (spec 2.8, "or others").
  * Masks card numbers and removes security codes in the result. Throws a 400 error if the body is invalid.
  */
-export function readPayoutRequest(
-  bodyFields: WireObject,
-  methodByType: SandboxMethods['payoutMethodByType'],
-) {
-  const reader = new ObjectReader(bodyFields);
+export function readPayoutRequest(body: WireObject, methodByType: SandboxMethods['payoutMethodByType']) {
+  const reader = new ObjectReader(body);
   const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methodByType);
   const externalId = reader.requiredString('external_id');
   reader.rejectUnread();
@@ -97,10 +92,7 @@ function readAmount(amountReader: ObjectReader, requiredCurrency: string | undef
  * direct flow. In the redirect flow it is true only if both flows have the same request fields (spec 2.5, note 1).
  */
 function selectFlow({ redirectFields, directFlow }: SandboxPaymentMethod, fieldNames: readonly string[]) {
-  if (
-    directFlow &&
-    (!redirectFields || fieldNames.some((fieldName) => !redirectFields.includes(fieldName)))
-  ) {
+  if (directFlow && (!redirectFields || fieldNames.some((name) => !redirectFields.includes(name)))) {
     return { flow: 'direct', responseHasAddedFields: true } as const;
   }
   const directFieldNames = directFlow && [...directFlow.required, ...(directFlow.optional ?? [])];

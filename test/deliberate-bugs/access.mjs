@@ -132,7 +132,7 @@ export const bugs = [
     id: 'access-rebound-name',
     promise: 'A gateway that authenticates no callers serves loopback host names only.',
     file: 'src/http/graphql/graphql-route.ts',
-    find: 'if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;',
+    find: 'if (authenticator.isDisabled && !isLoopbackHost(headers.host)) throw FORBIDDEN_HOST_ERROR;',
     replace: '',
     tests: ['test/http/headers.test.ts'],
   },

@@ -100,10 +100,7 @@ function parseJsonObjectEntries(json: string): [name: string, value: unknown][] 
   throw new UsageError('Expected one complete JSON object on this line, without duplicate fields.');
 }
 
-function parseSettleFileRow(
-  { lineNumber, parseFields }: SettleFileRow,
-  defaultStatus: string,
-): SettleFileLine {
+function parseRow({ lineNumber, parseFields }: SettleFileRow, defaultStatus: string): SettleFileLine {
   const common = {
     lineNumber,
     idOrKey: '',
@@ -143,5 +140,5 @@ export function readSettleFile(filePath: string, defaultStatus: string): SettleF
   }
   const rows = extension === '.csv' ? parseCsvRows(fileText) : parseJsonLines(fileText);
   if (rows.length === 0) throw new InputError(`${filePath} has no lines with attempts.`);
-  return rows.map((row) => parseSettleFileRow(row, defaultStatus));
+  return rows.map((row) => parseRow(row, defaultStatus));
 }

@@ -45,9 +45,9 @@ function writeFileEntries(keysPath: string, fileEntries: readonly object[]): voi
 
 /** Returns the entries of a client, in the order of the file. @throws InputError if there are none */
 function keyEntriesOfClient(keyEntries: readonly KeyEntry[], clientId: string, keysPath: string): KeyEntry[] {
-  const clientKeyEntries = keyEntries.filter(({ fileEntry }) => fileEntry.id === clientId);
-  if (clientKeyEntries.length === 0) throw new InputError(`${keysPath} has no client with this id.`);
-  return clientKeyEntries;
+  const clientEntries = keyEntries.filter(({ fileEntry }) => fileEntry.id === clientId);
+  if (clientEntries.length === 0) throw new InputError(`${keysPath} has no client with this id.`);
+  return clientEntries;
 }
 
 interface NewKeyOptions {
@@ -61,11 +61,7 @@ interface NewKeyOptions {
  * @param scopesAndChannels the fields `scopes` and `channels` of the entry
  * @throws InputError if the entry is invalid
  */
-function createKeyWithEntry(
-  clientId: string,
-  scopesAndChannels: object,
-  { label, expiresIn }: NewKeyOptions,
-) {
+function createKey(clientId: string, scopesAndChannels: object, { label, expiresIn }: NewKeyOptions) {
   const now = Date.now();
   const { key, entry } = newClientKey(clientId);
   // If `label` or `expiresAt` is undefined, JSON.stringify() omits the field.
@@ -97,7 +93,7 @@ export async function issueKey(
   // `:own` include them.
   const isDefaultScope = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
   const scopes = options.scopes ?? Object.keys(DESCRIPTION_BY_SCOPE).filter(isDefaultScope);
-  const { key, entry } = createKeyWithEntry(clientId, { scopes, channels }, options);
+  const { key, entry } = createKey(clientId, { scopes, channels }, options);
   const keyMessage = newKeyMessage(clientId, key);
   if (keysPath === undefined)
     terminal.print(`${keyMessage}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
@@ -127,7 +123,7 @@ export async function rotateKey(
   const newestEntry = keyEntriesOfClient(keyEntries, clientId, keysPath).at(-1) as KeyEntry;
   const { scopes, channels } = newestEntry.fileEntry;
   const lifetimeMs = options.expiresIn ?? keyLifetimeMs(newestEntry.clientKey);
-  const { key, entry } = createKeyWithEntry(clientId, { scopes, channels }, { label, expiresIn: lifetimeMs });
+  const { key, entry } = createKey(clientId, { scopes, channels }, { label, expiresIn: lifetimeMs });
   if (oldExpiresInMs < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
   const oldExpiresAtMs = Date.now() + oldExpiresInMs;
   const updatedFileEntries = keyEntries.map((keyEntry) =>
@@ -148,27 +144,21 @@ export async function revokeKey(
   { file: keysPath, key: label, all }: { file: string; key?: string; all?: boolean },
 ): Promise<void> {
   const keyEntries = readKeyEntries(keysPath);
-  const clientKeyEntries = keyEntriesOfClient(keyEntries, clientId, keysPath);
-  const revokedEntries =
-    label === undefined
-      ? clientKeyEntries
-      : clientKeyEntries.filter(({ clientKey }) => clientKey.label === label);
+  const clientEntries = keyEntriesOfClient(keyEntries, clientId, keysPath);
+  const isRevoked = ({ clientKey }: KeyEntry): boolean => label === undefined || clientKey.label === label;
+  const revokedEntries = clientEntries.filter(isRevoked);
   const labelsText = (entries: readonly KeyEntry[]): string =>
     entries.map(({ clientKey }) => clientKey.label).join(', ');
   if (revokedEntries.length === 0)
-    throw new InputError(
-      `${clientId} has no key with this label. Its keys: ${labelsText(clientKeyEntries)}.`,
-    );
+    throw new InputError(`${clientId} has no key with this label. Its keys: ${labelsText(clientEntries)}.`);
   if (revokedEntries.length > 1 && !all)
-    throw new InputError(
-      `${clientId} has several keys: use --key (${labelsText(clientKeyEntries)}) or --all.`,
-    );
+    throw new InputError(`${clientId} has several keys: use --key (${labelsText(clientEntries)}) or --all.`);
   const keptFileEntries = keyEntries.flatMap((keyEntry) =>
     revokedEntries.includes(keyEntry) ? [] : [keyEntry.fileEntry],
   );
   writeFileEntries(keysPath, keptFileEntries);
   terminal.print(
-    `Revoked keys of ${clientId}: ${labelsText(revokedEntries)}. Keys left: ${clientKeyEntries.length - revokedEntries.length}. Gateways that use ${keysPath} reject the revoked keys within seconds.`,
+    `Revoked keys of ${clientId}: ${labelsText(revokedEntries)}. Keys left: ${clientEntries.length - revokedEntries.length}. Gateways that use ${keysPath} reject the revoked keys within seconds.`,
   );
 }
 

@@ -67,11 +67,8 @@ async function checkPort(settingName: string, listenHost: string, port: number):
   if (port === 0) return findingOf.skipped(`${settingName} is 0: the operating system chooses a free port.`);
   const listenErrorCode = await findListenErrorCode(listenHost, port);
   if (listenErrorCode === null) return findingOf.ok(`Port ${port} is free.`);
-  if (listenErrorCode !== 'EADDRINUSE')
-    return findingOf.failed(
-      'port_not_allowed',
-      `${settingName}: port ${port} of ${listenHost} cannot be used (${listenErrorCode}).`,
-    );
+  const notAllowedMessage = `${settingName}: port ${port} of ${listenHost} cannot be used (${listenErrorCode}).`;
+  if (listenErrorCode !== 'EADDRINUSE') return findingOf.failed('port_not_allowed', notAllowedMessage);
   if (await isPortUsedByPaygraph(listenHost, port))
     return findingOf.ok(`Port ${port} is in use by a running paygraph.`);
   return findingOf.failed('port_in_use', `${settingName}: another program uses port ${port}.`);
@@ -128,28 +125,20 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
       : findingOf.ok(`PUBLIC_URL: ${host} has a public address.`);
     return [addressFinding, await checkCallbackUrl(publicUrl)];
   } catch (error) {
-    return [
-      findingOf.failed(
-        'host_not_found',
-        `PUBLIC_URL: the address of ${host} cannot be resolved (${errorOrCauseCode(error)}).`,
-      ),
-    ];
+    const message = `PUBLIC_URL: the address of ${host} cannot be resolved (${errorOrCauseCode(error)}).`;
+    return [findingOf.failed('host_not_found', message)];
   }
 }
 
 async function checkCallbackUrl(publicUrl: string): Promise<Finding> {
+  let message: string;
   try {
     const signal = AbortSignal.timeout(NETWORK_TIMEOUT_MS);
     const { status } = await fetch(`${publicUrl}/callbacks/doctor`, { signal, redirect: 'manual' });
     if (status === 204) return findingOf.ok('A running gateway accepts callbacks at PUBLIC_URL.');
-    return findingOf.warning(
-      'no_callbacks',
-      `A callback to PUBLIC_URL got the status ${status} instead of 204.`,
-    );
+    message = `A callback to PUBLIC_URL got the status ${status} instead of 204.`;
   } catch (error) {
-    return findingOf.warning(
-      'no_callbacks',
-      `PUBLIC_URL does not respond to a callback (${errorOrCauseCode(error)}).`,
-    );
+    message = `PUBLIC_URL does not respond to a callback (${errorOrCauseCode(error)}).`;
   }
+  return findingOf.warning('no_callbacks', message);
 }

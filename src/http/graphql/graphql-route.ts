@@ -62,13 +62,10 @@ export async function addGraphqlEndpoints(
       // Only GraphQL requests are rejected under load: other routes, such as health checks, still respond.
       dependencies.eventLoopLagGuard.throwIfOverloaded();
       checkHeadersAndUrl(request);
-      if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;
+      const { method, headers } = request;
+      if (authenticator.isDisabled && !isLoopbackHost(headers.host)) throw FORBIDDEN_HOST_ERROR;
       // Without credentials, the GET of an event stream is a simple request: browsers send no CORS preflight before it.
-      if (
-        authenticator.isDisabled &&
-        request.method === 'GET' &&
-        hasForeignOrigin(request.headers, corsOrigins)
-      )
+      if (authenticator.isDisabled && method === 'GET' && hasForeignOrigin(headers, corsOrigins))
         throw FORBIDDEN_ORIGIN_ERROR;
       if (hasLandingPage && wantsLandingPage(request)) void reply.headers(LANDING_PAGE_HEADERS);
       else dependencies.bodyQuota.acquire(request, reply, (await authenticate(dependencies, request)).id);

@@ -39,16 +39,14 @@ export class RequestError extends GraphQLError {
   }
 }
 
-const BEARER_CHALLENGE_OPTIONS: RequestErrorOptions = {
-  headers: { 'www-authenticate': 'Bearer realm="paygraph"' },
-};
+const BEARER_CHALLENGE: RequestErrorOptions = { headers: { 'www-authenticate': 'Bearer realm="paygraph"' } };
 
 const RESPONSE_BY_ACCESS_ERROR: Record<
   AccessErrorKind,
   readonly [number, PublicErrorCode, RequestErrorOptions?]
 > = {
-  NO_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE_OPTIONS],
-  BAD_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE_OPTIONS],
+  NO_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
+  BAD_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
   NO_SCOPE: [403, 'FORBIDDEN'],
   NO_CHANNEL: [403, 'FORBIDDEN'],
   KEYS_UNAVAILABLE: [503, 'SERVICE_UNAVAILABLE', { retryAfterMs: 5000 }],

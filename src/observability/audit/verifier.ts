@@ -96,10 +96,7 @@ export class AuditLogVerifier {
    * Verifies a file and reports the findings. Throws if the file cannot be read.
    * @param onProgress called repeatedly with the number of bytes that were read so far
    */
-  async verifyFile(
-    filePath: string,
-    onProgress: (bytesRead: number) => void = () => undefined,
-  ): Promise<void> {
+  async verifyFile(filePath: string, onProgress?: (bytesRead: number) => void): Promise<void> {
     this.#fileSummary = { name: filePath, lines: 0, calls: 0 };
     this.fileSummaries.push(this.#fileSummary);
     this.#lineNumber = 0;
@@ -111,7 +108,7 @@ export class AuditLogVerifier {
       const lineTexts = (unfinishedLine + chunk).split('\n');
       unfinishedLine = (lineTexts.pop() ?? '').slice(0, MAX_UNFINISHED_LINE_LENGTH);
       for (const lineText of lineTexts) this.#verifyLineText(lineText);
-      onProgress((totalBytesRead += chunk.length));
+      onProgress?.((totalBytesRead += chunk.length));
     }
     if (unfinishedLine !== '') this.#verifyLineText(unfinishedLine);
     // A partial last line without a line feed is no fault, because a process may be writing it.

@@ -42,17 +42,11 @@ const toObservationRow = (observation: Observation, index: number) => ({
   transaction_id: toJsonValue(toStoredBytes(observation.transactionId)),
   requested_at: observation.requestedAt,
   observed_at: observation.observedAt,
-  ...toObservedStateColumns(observation),
+  ...observedStateColumns(observation),
 });
 
 /** Returns the values of OBSERVED_STATE_COLUMNS, by column name. */
-export const toObservedStateColumns = ({
-  status,
-  state,
-  received,
-  isFinal,
-  nextLookupAt,
-}: ObservedState) => ({
+export const observedStateColumns = ({ status, state, received, isFinal, nextLookupAt }: ObservedState) => ({
   observed_status: toStorableText(status),
   observed_state: state && toStorableText(state),
   received: received && toStorableText(received),

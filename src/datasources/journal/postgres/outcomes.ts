@@ -3,7 +3,7 @@ import { STATE_BY_OUTCOME } from '../attempt-tables';
 import type { OutcomeDetails } from '../journal';
 import type { Row } from '../rows';
 import { attemptIdBytes, shortHash, toJsonValue, toStorableText, toStoredBytes } from '../stored-values';
-import { toObservedStateColumns } from './changes';
+import { observedStateColumns } from './changes';
 
 /** An outcome and the id of its attempt. */
 export interface IdentifiedOutcome {
@@ -48,5 +48,5 @@ const toOutcomeRow = ({ attemptId, outcome: { outcome, ...fields } }: Identified
     absent_observer: fields.absence?.observerId,
   }),
   observed:
-    'observedState' in fields && fields.observedState ? toObservedStateColumns(fields.observedState) : {},
+    'observedState' in fields && fields.observedState ? observedStateColumns(fields.observedState) : {},
 });

@@ -79,26 +79,16 @@ const UPDATE_FOLLOWED = `UPDATE followed_transactions
 export function recordObservationStatements(observation: Observation): SqlWithValues[] {
   const { service, kind, channel, transactionId, requestedAt, observedAt } = observation;
   const { status, state, received, isFinal, nextLookupAt } = observation;
-  const transactionValues = [shortHash(transactionId), toStoredBytes(transactionId), service, kind, channel];
+  const idValues = [shortHash(transactionId), toStoredBytes(transactionId), service, kind, channel];
   const rescheduledLookupAt = nextLookupAt === null ? null : observedAt;
   return [
-    toStatement(SELECT_IF_NOT_FOLLOWED, ...transactionValues),
-    toStatement(RESCHEDULE_IF_UNCHANGED, nextLookupAt, observedAt, ...transactionValues, status, state),
-    ...(isFinal
-      ? []
-      : [toStatement(RESCHEDULE_IF_OUTDATED, rescheduledLookupAt, ...transactionValues, requestedAt)]),
-    toStatement(RECORD_CHANGE, observedAt, status, state, received, ...transactionValues),
+    toStatement(SELECT_IF_NOT_FOLLOWED, ...idValues),
+    toStatement(RESCHEDULE_IF_UNCHANGED, nextLookupAt, observedAt, ...idValues, status, state),
+    ...(isFinal ? [] : [toStatement(RESCHEDULE_IF_OUTDATED, rescheduledLookupAt, ...idValues, requestedAt)]),
+    toStatement(RECORD_CHANGE, observedAt, status, state, received, ...idValues),
     isFinal
-      ? toStatement(STOP_FOLLOWING, ...transactionValues)
-      : toStatement(
-          UPDATE_FOLLOWED,
-          status,
-          state,
-          observedAt,
-          observedAt,
-          nextLookupAt,
-          ...transactionValues,
-        ),
+      ? toStatement(STOP_FOLLOWING, ...idValues)
+      : toStatement(UPDATE_FOLLOWED, status, state, observedAt, observedAt, nextLookupAt, ...idValues),
   ];
 }
 

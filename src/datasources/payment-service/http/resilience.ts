@@ -74,11 +74,7 @@ export class ResiliencePolicy {
    * circuit breaker is half open. Rejects without running `send` if a breaker is open or the bulkhead's queue is full.
    * @param callerId caller whose own concurrency limit also applies; undefined for none
    */
-  run(
-    bulkheadName: BulkheadName | null,
-    send: () => Promise<RawResponse>,
-    callerId?: string,
-  ): Promise<RawResponse> {
+  run(bulkheadName: BulkheadName | null, send: () => Promise<RawResponse>, callerId?: string) {
     const sendInSlot = bulkheadName === null ? send : () => this.#executeInSlot(bulkheadName, callerId, send);
     return this.#timeoutBreaker.execute(() => this.#failureBreaker.execute(sendInSlot));
   }
@@ -91,10 +87,8 @@ export class ResiliencePolicy {
 
   /** Whether the caller would get a slot of a bulkhead immediately. */
   hasFreeSlot(bulkheadName: BulkheadName, callerId: string): boolean {
-    const callerBulkhead = this.#callerBulkheads.get(bulkheadName, callerId);
-    return [callerBulkhead, this.#bulkheadByName[bulkheadName]].every(
-      ({ executionSlots }) => executionSlots > 0,
-    );
+    const bulkheads = [this.#callerBulkheads.get(bulkheadName, callerId), this.#bulkheadByName[bulkheadName]];
+    return bulkheads.every(({ executionSlots }) => executionSlots > 0);
   }
 
   /**

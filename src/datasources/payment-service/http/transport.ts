@@ -164,21 +164,12 @@ export class ServiceTransport {
     return response;
   }
 
-  #sendOnce(
-    call: ApiCall,
-    options: SendOptions,
-    deadline: number,
-    signing: SigningOptions,
-  ): Promise<RawResponse> {
+  #sendOnce(call: ApiCall, options: SendOptions, deadline: number, signing: SigningOptions) {
     const runExchange = (): Promise<RawResponse> => {
       const exchange = new HttpExchange(deadline - this.runtime.monotonic(), this.runtime);
-      this.policy
-        .run(
-          options.bulkheadName,
-          () => exchange.start(() => this.#dispatch(call, signing, exchange)),
-          options.callerId,
-        )
-        .catch((error: unknown) => exchange.failUnsent(error));
+      const start = () => exchange.start(() => this.#dispatch(call, signing, exchange));
+      const { bulkheadName, callerId } = options;
+      this.policy.run(bulkheadName, start, callerId).catch((error: unknown) => exchange.failUnsent(error));
       return exchange.response;
     };
     return this.options.runInRequestSpan ? this.options.runInRequestSpan(call, runExchange) : runExchange();
