@@ -58,11 +58,7 @@ export const slowClients = (authorization: string): readonly SlowClient[] => [
   { name: 'sends the first line letter by letter', first: 'POST /', drip: 'a' },
   { name: 'never ends its headers', first: 'POST /graphql HTTP/1.1\r\nHost: a\r\n', drip: 'X-A: b\r\n' },
   { name: 'sends headers and no body', first: head(authorization, 'Content-Length: 100') },
-  {
-    name: 'sends its body letter by letter',
-    first: head(authorization, 'Content-Length: 90000'),
-    drip: ' ',
-  },
+  { name: 'sends its body letter by letter', first: head(authorization, 'Content-Length: 90000'), drip: ' ' },
   {
     name: 'sends its body in chunks that never end',
     first: head(authorization, 'Transfer-Encoding: chunked'),

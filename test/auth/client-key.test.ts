@@ -92,12 +92,7 @@ describe('client-key', () => {
     const ran = await clientKey('rotate', 'shop', '--file', file);
     await clientKey('rotate', 'shop', '--file', file, '--expires-in', '12h', '--label', 'third');
     const [first, second, third] = entriesIn(file) as [Entry, Entry, Entry];
-    expect(second).toEqual({
-      ...first,
-      keySha256: sha256(keyIn(ran)),
-      createdAt: aTime,
-      expiresAt: aTime,
-    });
+    expect(second).toEqual({ ...first, keySha256: sha256(keyIn(ran)), createdAt: aTime, expiresAt: aTime });
     expect([first, second, third].map(lifetimeOf)).toEqual([90, 90, 0.5]);
     expect(third.label).toBe('third');
   });

@@ -35,10 +35,7 @@ let issuer: Issuer;
 
 beforeAll(async () => {
   issuer = await Issuer.start(...[rsa, ec, ed, ec384].map(published));
-  harness = await startAuthHarness({
-    env: issuer.settings,
-    now: () => NOW,
-  });
+  harness = await startAuthHarness({ env: issuer.settings, now: () => NOW });
 });
 
 beforeEach(() => clear(harness));

@@ -283,9 +283,7 @@ test('The subscriptions of the client kit deliver the final status of a payment 
   const { createPayout } = dataOf(await overApollo()(CreatePayoutDocument, { input: payoutInput() }));
   if (createPayout.__typename !== 'PayoutSuccess') throw new Error(createPayout.message);
   expect(await watched(WatchPayoutDocument, PayoutDocument, createPayout.payout.transactionId)).toMatchObject(
-    {
-      payoutUpdated: { __typename: 'BankTransferPayout', status: 'COMPLETED' },
-    },
+    { payoutUpdated: { __typename: 'BankTransferPayout', status: 'COMPLETED' } },
   );
 });
 

@@ -6,10 +6,7 @@ import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { failing, sent, untilSent } from './support/creates';
 
 const CREATED: CallResult = { result: 'PayoutSuccess', replayed: false };
-const TAKEN: CallResult = {
-  result: 'InvalidInputError',
-  fields: [{ path: ['externalId'], rule: 'unused' }],
-};
+const TAKEN: CallResult = { result: 'InvalidInputError', fields: [{ path: ['externalId'], rule: 'unused' }] };
 
 const DETAILS = `query ($channel: UUID!, $id: UUID, $externalId: String) {
   payout(channel: $channel, transactionId: $id, externalId: $externalId) {

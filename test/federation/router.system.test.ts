@@ -95,9 +95,7 @@ test('A payment whose lookup fails is null with an error code, and other payment
   );
   const response = await ask('{ orders { payment { status } } }');
   service.plan(() => undefined);
-  expect(response.data).toEqual({
-    orders: [{ payment: { status: 'PENDING' } }, { payment: null }],
-  });
+  expect(response.data).toEqual({ orders: [{ payment: { status: 'PENDING' } }, { payment: null }] });
   expect(response.errors).toMatchObject([
     { extensions: { code: 'SERVICE_AUTH_FAILED', retryable: false, requestId: expect.any(String) } },
   ]);

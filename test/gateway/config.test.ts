@@ -340,11 +340,7 @@ describe('A credential file', () => {
     return path.join(folder, name);
   };
 
-  const fromFile = (name: string) => ({
-    ...REAL,
-    SERVICE_SECRET_KEY: '',
-    SERVICE_SECRET_KEY_FILE: name,
-  });
+  const fromFile = (name: string) => ({ ...REAL, SERVICE_SECRET_KEY: '', SERVICE_SECRET_KEY_FILE: name });
 
   test.each(['from-file', 'from-file\n', 'from-file\r\n'])(
     'provides its content, without a final newline, as the credential: %j',

@@ -138,9 +138,7 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
     'a transaction with an amount that nobody sent': [calls().create(lost, OTHER).attempt(succeeded), ENTRY],
     'a transaction from before the call': [calls().create(ok), { ...ENTRY, requestedAt: 5, createdAt: 5 }],
   },
-  failedButCreated: {
-    'a transaction whose call failed': [calls().create(rejected), ENTRY],
-  },
+  failedButCreated: { 'a transaction whose call failed': [calls().create(rejected), ENTRY] },
   createdAfterOk: {
     'a success, after which a later call creates a transaction': [
       calls().create(ok).create(lost).attempt(succeeded),

@@ -45,9 +45,7 @@ describe('Lint', () => {
     const config = ['--config', path.join(ROOT, '.dependency-cruiser.mjs')];
     const { summary } = JSON.parse(
       run([cruiser, 'src', ...config, '--output-type', 'json'], copy).stdout,
-    ) as {
-      summary: { violations: { from: string; to: string; rule: { name: string } }[] };
-    };
+    ) as { summary: { violations: { from: string; to: string; rule: { name: string } }[] } };
     const [cycles = [], others = []] = [true, false].map((isCycle) =>
       summary.violations.filter(({ rule }) => (rule.name === 'no-cycles') === isCycle),
     );

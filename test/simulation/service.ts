@@ -90,10 +90,6 @@ export class SimulatedService {
 
   response(status: number, json: unknown): ServiceResponse {
     const date = this.faults.profile.sendsDate && { date: new Date(this.now()).toUTCString() };
-    return {
-      status,
-      headers: { 'content-type': 'application/json', ...date },
-      body: JSON.stringify(json),
-    };
+    return { status, headers: { 'content-type': 'application/json', ...date }, body: JSON.stringify(json) };
   }
 }

@@ -85,10 +85,7 @@ export const asBegun = ({
   reservesExternalId: _,
   fenceSince: __,
   ...attempt
-}: NewAttempt): Omit<Attempt, 'seq'> => ({
-  ...attempt,
-  ...BEGUN,
-});
+}: NewAttempt): Omit<Attempt, 'seq'> => ({ ...attempt, ...BEGUN });
 
 export const OUTCOMES = {
   succeeded: { outcome: 'succeeded', transactionId: 'tx-1', wireStatus: 'CHECKOUT', settledAt: 3_000 },

@@ -20,11 +20,7 @@ export const stablePart = ({
   message,
   locations,
   extensions: { requestId: _, retryAfterMs: _wait, ...extensions },
-}: WireError) => ({
-  message,
-  ...(locations !== undefined && { locations }),
-  extensions,
-});
+}: WireError) => ({ message, ...(locations !== undefined && { locations }), extensions });
 
 export interface Closing {
   code: number;
