@@ -1,4 +1,5 @@
 import { AUTHORIZED } from './credentials';
+import { until } from './latch';
 
 export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 
@@ -83,6 +84,10 @@ export const createInput = (kind: Kind, key: string, over: Json = {}): Json => (
   method: METHODS[kind],
   ...over,
 });
+
+/** Repeats a call while a busy gateway or journal refuses it, or the first call with its key is in flight. */
+export const untilAccepted = (call: () => Promise<CallResult>): Promise<CallResult> =>
+  until(call, ({ error, result }) => error !== 'SERVICE_UNAVAILABLE' && result !== 'RequestInProgressError');
 
 export class Caller {
   readonly url: string;

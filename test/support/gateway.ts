@@ -93,10 +93,8 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   });
   const clock = options.clock ?? (options.now ? { ...systemClock, now: options.now } : systemClock);
   const service = { ...config.service, baseUrl: serviceUrl };
-  const open = openWithClock(clock);
-  const gateway = await startGateway({ ...config, service }, logTo(options.logLines), clock, {
-    openJournal: open,
-  });
+  const openJournal = openWithClock(clock);
+  const gateway = await startGateway({ ...config, service }, logTo(options.logLines), clock, { openJournal });
   return new TestClient(closeAfterTests(gateway));
 }
 

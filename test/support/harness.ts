@@ -62,8 +62,8 @@ async function startHarness(options: HarnessOptions): Promise<Harness> {
   });
   const { wrap = (journal) => journal } = options;
   const timed = openWithClock(options.journalClock ?? clock, options.open);
-  const open: JournalOpener = async (url) => wrap(await timed(url));
-  const gateway = await startGateway(config, logTo(options.logLines), clock, { openJournal: open });
+  const openJournal: JournalOpener = async (url) => wrap(await timed(url));
+  const gateway = await startGateway(config, logTo(options.logLines), clock, { openJournal });
   return new Harness({ gateway, service, store: options.store, clock });
 }
 

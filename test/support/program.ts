@@ -44,28 +44,20 @@ export function startProgram(
 export const startWithSlowJournal = (
   settings: Record<string, string>,
   options: readonly string[] = [],
-): ChildProgram => run([process.execPath, ...options, ...START_WITH_SLOW_JOURNAL], settings, CHECKOUT);
+): ChildProgram => run([process.execPath, ...options, ...START_WITH_SLOW_JOURNAL], settings);
 
 /** Starts the gateway with longer timeouts of the journal, and a soft and hard limit on open file descriptors. */
 export const startWithDescriptorLimit = (limit: number, settings: Record<string, string>): ChildProgram =>
   run(
-    [
-      'bash',
-      '-c',
-      'ulimit -n "$0" && exec "$@"',
-      String(limit),
-      process.execPath,
-      ...START_WITH_SLOW_JOURNAL,
-    ],
+    ['sh', '-c', 'ulimit -n "$0" && exec "$@"', String(limit), process.execPath, ...START_WITH_SLOW_JOURNAL],
     settings,
-    CHECKOUT,
   );
 
-function run([command = '', ...args]: string[], settings: Record<string, string>, cwd: string): ChildProgram {
+function run([command = '', ...args]: string[], env: Record<string, string>, cwd = CHECKOUT): ChildProgram {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(command, args, {
     cwd,
-    env: { PATH, HOME, NODE_COMPILE_CACHE, ...settings },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
@@ -133,11 +125,7 @@ export class Program extends Caller {
       DATABASE_URL: databaseUrl,
       ...env,
     };
-    const child = run(
-      [process.execPath, ...(hasSlowJournal ? START_WITH_SLOW_JOURNAL : START)],
-      settings,
-      CHECKOUT,
-    );
+    const child = run([process.execPath, ...(hasSlowJournal ? START_WITH_SLOW_JOURNAL : START)], settings);
     return new Program(await listening(child), child);
   }
 

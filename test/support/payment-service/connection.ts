@@ -24,11 +24,8 @@ export function httpResponse(
   { status, json, headers = {} }: ServiceResponse,
   body: string | Buffer = JSON.stringify(json),
 ): Buffer {
-  const all = {
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
-    ...headers,
-  };
+  const length = String(Buffer.byteLength(body));
+  const all = { 'content-type': 'application/json', 'content-length': length, ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
   return Buffer.concat([
     Buffer.from([`HTTP/1.1 ${status} Status`, ...lines, '', ''].join('\r\n')),
