@@ -61,11 +61,8 @@ describeStores('A callback', (harnesses) => {
 
   test('updates subscribers on every instance', async () => {
     const harness = await harnesses.start({ env: CALLBACKS_ONLY });
-    const other = await harnesses.start({
-      env: CALLBACKS_ONLY,
-      service: harness.service,
-      clock: harness.clock,
-    });
+    const { service, clock } = harness;
+    const other = await harnesses.start({ env: CALLBACKS_ONLY, service, clock });
     for (const kind of ['payment', 'payout'] as const) {
       const created = await createTransaction(harness, kind);
       const subscribers = [await watch(harness, created), await watch(other, created)];

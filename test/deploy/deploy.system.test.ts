@@ -12,7 +12,7 @@ import {
 import path from 'node:path';
 import process from 'node:process';
 import { entry, openLog, verify } from '../audit/support/files';
-import { Caller } from '../support/caller';
+import { Caller, untilAccepted } from '../support/caller';
 import { CLIENT_KEY, clientKeysText } from '../support/credentials';
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
@@ -77,10 +77,7 @@ describeWhere(lacking('bwrap'), 'The image, built from the Dockerfile and run re
   test('starts a gateway that creates a payment', async () => {
     expect(gateway.output()).toContain('"msg":"listening"');
     // Repeated, because a busy journal refuses creates.
-    const end = await until(
-      () => new Caller(url).create('payment', 'order-1'),
-      ({ error, result }) => error !== 'SERVICE_UNAVAILABLE' && result !== 'RequestInProgressError',
-    );
+    const end = await untilAccepted(() => new Caller(url).create('payment', 'order-1'));
     expect(end).toMatchObject({ result: 'PaymentSuccess' });
   });
 
@@ -233,10 +230,7 @@ for (const [kind, program, lack] of [
         replayed: true,
         transactionId: created.transactionId,
       });
-      const again = await until(
-        () => after.create('payment', lost),
-        ({ error }) => error !== 'SERVICE_UNAVAILABLE',
-      );
+      const again = await untilAccepted(() => after.create('payment', lost));
       expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true });
       expect(service.created(lost)).toHaveLength(1);
     });

@@ -130,10 +130,7 @@ describeSqlite('A Date header from a proxy in front of the service', (harnesses)
       const lookUp = 'query ($c: UUID!) { payment(channel: $c, externalId: "none") { __typename } }';
       await harness.request(lookUp, { c: CHANNEL });
       harness.service.next('create-payment', { acts: true, reply: reset }, { acts: false, reply: reset });
-      expect(await harness.create('payment', lost)).toMatchObject({
-        result: 'PaymentSuccess',
-        replayed: true,
-      });
+      expect(await harness.create('payment', lost)).toMatchObject({ replayed: true });
       expect(await harness.create('payment', reused)).toMatchObject({ result: 'OutcomeUnknownError' });
     },
   );
@@ -218,13 +215,10 @@ describeSqlite('A step of the clock of the journal', (harnesses) => {
     const key = newKey();
     await loseResponse(harness, 'payment', key);
     journalClock.aheadMs = 2 * SETTLE;
-    await until(
-      () => {
-        harness.clock.advance(1000);
-        return stepsOf(harness, 'journal');
-      },
-      (steps) => steps === 1,
-    );
+    await until(async () => {
+      harness.clock.advance(1000);
+      return (await stepsOf(harness, 'journal')) === 1;
+    });
     expect(await clockCheck(harness)).toBe('stepped');
     expect(logLines.filter((line) => line.includes('"event":"clock_stepped"'))).toHaveLength(1);
     for (let round = 0; round < 10; round += 1) await harness.create('payment', key);
@@ -260,10 +254,7 @@ describeSqlite('A create that was not yet sent when its process was suspended', 
     });
     const key = newKey();
     const first = suspended.create('payment', key);
-    await until(
-      () => other.attempt(key),
-      (attempt) => attempt !== null,
-    );
+    await until(() => other.attempt(key));
     const { transactionId } = await untilCreated(other, 'payment', key, MINUTE);
     // After a suspension the wall clock is right, and the monotonic clock stood still.
     wall.aheadMs = other.clock.aheadMs;

@@ -37,11 +37,7 @@ describeSqlite('A confirm', (harnesses) => {
     harness.service.requestsTo('confirm').filter(({ json }) => json['id'] === id).length;
   /** Returns how many confirms were sent, and how many the service executed. */
   const sentAndCarriedOut = (): unknown[] => [sent(), harness.service.ledger.byId('payment', id)?.confirms];
-  const success = (replayed: boolean): CallResult => ({
-    result: 'PaymentSuccess',
-    replayed,
-    transactionId: id,
-  });
+  const success = (replayed: boolean) => ({ result: 'PaymentSuccess', replayed, transactionId: id });
   const refused = { result: 'RejectedByServiceError', httpStatus: 400 };
   const unknown: CallResult = { result: 'OutcomeUnknownError', idempotencyKey: null, externalId: null };
   const first = (): Promise<CallResult> => harness.confirm(id, utr(UTR));
@@ -77,13 +73,9 @@ describeSqlite('A confirm', (harnesses) => {
   });
 
   test('is sent for a payment that is not in the journal, whatever its method', async () => {
-    const body = { external_id: newKey(), payment_method: { type: 'dcb', user_id: 'u' } };
-    const elsewhere = harness.service.ledger.create(
-      'payment',
-      { ...body, channel: CHANNEL },
-      harness.service.now(),
-    );
-    id = elsewhere.transactionId;
+    const method = { type: 'dcb', user_id: 'u' };
+    const body = { channel: CHANNEL, external_id: newKey(), payment_method: method };
+    id = harness.service.ledger.create('payment', body, harness.service.now()).transactionId;
     expect(await harness.confirm(id, { dcb: { code: '1234' } })).toMatchObject(success(false));
   });
 

@@ -125,10 +125,8 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
   test('sends no second confirm, and reports an unknown outcome, if the journal lost the confirm that was executed', async () => {
     const { transactionId } = await harness.create('payment', newKey());
     expect(await confirm(transactionId, '111111111111')).toMatchObject(CREATED);
-    await until(
-      () => harness.store.rows(`SELECT 1 FROM confirmed WHERE transaction_id = '${transactionId}'`),
-      ({ length }) => length > 0,
-    );
+    const confirmed = `SELECT 1 FROM confirmed WHERE transaction_id = '${transactionId}'`;
+    await until(async () => (await harness.store.rows(confirmed)).length > 0);
     for (const table of ['confirms', 'confirmed']) await harness.store.rows(`DELETE FROM ${table}`);
     await raise(harness);
     await untilFence(harness, 'up');

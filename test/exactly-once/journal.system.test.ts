@@ -1,6 +1,6 @@
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { cardNumberSpellings } from '../gateway/fixtures/spellings';
-import { CHANNEL, createInput, type CallResult } from '../support/caller';
+import { CHANNEL, createInput, untilAccepted, type CallResult } from '../support/caller';
 import { latch, until } from '../support/latch';
 import { OUTAGES, type Outage } from '../support/outage';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
@@ -67,12 +67,6 @@ describeStores('An unreachable journal', (harnesses) => {
       expect(ms).toBeLessThan(SOON_MS);
     };
 
-    const untilBack = (call: () => Promise<CallResult>): Promise<CallResult> =>
-      until(
-        call,
-        ({ error, result }) => error !== 'SERVICE_UNAVAILABLE' && result !== 'RequestInProgressError',
-      );
-
     test('makes the gateway refuse creates and confirms within seconds, without a request to the service, while lookups still work', async () => {
       const ids = { payment: '', payout: '' };
       for (const kind of KINDS) ids[kind] = (await untilCreated(harness, kind, newKey())).transactionId ?? '';
@@ -102,11 +96,13 @@ describeStores('An unreachable journal', (harnesses) => {
 
       await outage.up();
       for (const kind of KINDS) {
-        const end = await untilBack(() => early.create(kind, refused[kind]));
+        const end = await untilAccepted(() => early.create(kind, refused[kind]));
         expect(end).toMatchObject({ result: SUCCESS[kind], replayed: false });
         expect(harness.service.created(refused[kind])).toHaveLength(1);
       }
-      expect(await untilBack(() => harness.confirm(ids.payment))).toMatchObject({ result: 'PaymentSuccess' });
+      expect(await untilAccepted(() => harness.confirm(ids.payment))).toMatchObject({
+        result: 'PaymentSuccess',
+      });
       expect(harness.service.requestsTo('confirm')).toHaveLength(1);
     });
 

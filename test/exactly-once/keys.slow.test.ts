@@ -127,22 +127,14 @@ describeSqlite('An idempotency key', (harnesses) => {
   });
 });
 
-const { input: CARD_PAYMENT } = validCall('createPayment', 'card');
-const { card: CARD } = CARD_PAYMENT['method'] as { card: Json };
-const card = (over: Json = {}): Json => ({
-  amount: CARD_PAYMENT['amount'],
-  method: { card: { ...CARD, ...over } },
-});
+const { amount, method } = validCall('createPayment', 'card').input as Record<string, { card: Json }>;
+const card = (over: Json = {}): Json => ({ amount, method: { card: { ...method?.card, ...over } } });
 
 const OTHER_INPUTS: [string, Json, Json][] = [
   ['only the second input has an external id', { externalId: undefined }, { externalId: 'order 1' }],
   ['only the first input has an external id', {}, { externalId: undefined }],
   ['the second input has another channel', {}, { channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11' }],
-  [
-    'the second input has another detail of the method',
-    {},
-    { method: { upi: { email: 'bob@example.com' } } },
-  ],
+  ['the second input has another email in the method', {}, { method: { upi: { email: 'bob@example.com' } } }],
   ['the second input has another callback URL', {}, { callbackUrl: 'https://shop.example/callback' }],
   ['the second input has another card number', card(), card({ pan: '5555555555554444' })],
 ];

@@ -5,7 +5,7 @@ import { noResponse } from '../support/payment-service/faults';
 import { Program } from '../support/program';
 import { describeStores, newKey } from '../support/harness';
 import { openStore } from '../support/stores';
-import { KINDS, SUCCESS, sent } from './support/creates';
+import { KINDS, SUCCESS, sent, untilDone } from './support/creates';
 
 describeStores('Two processes on one journal', (harnesses) => {
   let service: FakePaymentService;
@@ -77,10 +77,7 @@ describeStores('A process that replaces a killed process', (harnesses) => {
     for (const kind of KINDS)
       for (const keys of [carriedOut, notCarriedOut]) calls.push(victim.create(kind, keys[kind]));
     const ends = Promise.allSettled(calls);
-    await until(
-      () => service.requests.filter(({ method }) => method === 'POST').length,
-      (count) => count === 1 + calls.length,
-    );
+    await until(() => service.requests.filter(({ method }) => method === 'POST').length === 1 + calls.length);
     await victim.kill();
     expect((await ends).map(({ status }) => status)).toEqual(calls.map(() => 'rejected'));
     service.plan(() => undefined);
@@ -121,19 +118,13 @@ describeStores('A process that replaces a killed process', (harnesses) => {
 
   test('leaves the outcome of a payout unknown if it was not executed, and does not send it again', async () => {
     const key = notCarriedOut.payout;
-    const end = await until(
-      () => successor.create('payout', key),
-      ({ result }) => result !== 'RequestInProgressError',
-    );
+    const end = await untilDone(() => successor.create('payout', key));
     expect(end).toMatchObject({ result: 'OutcomeUnknownError', idempotencyKey: key });
     expect(sent(service, 'payout', key)).toBe(1);
   });
 
   test('looks the payment up when its confirm is repeated, and sends no second confirm', async () => {
-    const end = await until(
-      () => successor.confirm(confirmed),
-      ({ result }) => result !== 'RequestInProgressError',
-    );
+    const end = await untilDone(() => successor.confirm(confirmed));
     expect(end).toMatchObject({ result: 'PaymentSuccess', replayed: true, transactionId: confirmed });
     expect(service.requestsTo('confirm')).toHaveLength(1);
   });

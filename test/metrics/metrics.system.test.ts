@@ -63,10 +63,7 @@ describeStores('/readyz', (harnesses) => {
     expect(page.sum('paygraph_journal_errors_total')).toBeGreaterThan(0);
     await outage.up();
     await until(readiness, isReady);
-    await until(
-      () => scrape(base()),
-      (again) => again.sum('paygraph_journal_up') === 1,
-    );
+    await until(async () => (await scrape(base())).sum('paygraph_journal_up') === 1);
   });
 
   if (harnesses.kind === 'PostgreSQL')
@@ -118,13 +115,10 @@ describeStores('/readyz', (harnesses) => {
     harness.service.plan(() => ({ acts: true, reply: noResponse }));
     const look = (place: number): Promise<unknown> =>
       harness.request(LOOK, { c: CHANNEL, e: `order-${place}` });
-    await until(
-      async () => {
-        await Promise.all(Array.from({ length: 12 }, (_, place) => look(place)));
-        return readiness();
-      },
-      ({ checks }) => checks.service === 'down',
-    );
+    await until(async () => {
+      await Promise.all(Array.from({ length: 12 }, (_, place) => look(place)));
+      return (await readiness()).checks.service === 'down';
+    });
     expect(await readiness()).toMatchObject({ httpStatus: 200, status: 'ready' });
     const page = await scrape(base());
     metricsText = page.text;
@@ -176,10 +170,7 @@ describeStores('/readyz', (harnesses) => {
     expect((await raw(programs[0]!.url.replace('/graphql', '/metrics'))).status).toBe(404);
     for (const url of metricsUrls) {
       // A busy machine may have delayed the last check of the journal.
-      await until(
-        () => raw(`${url}/readyz`),
-        ({ status }) => status === 200,
-      );
+      await until(async () => (await raw(`${url}/readyz`)).status === 200);
       expect((await raw(`${url}/graphql`)).status).toBe(404);
     }
     metricsText = (await scrape(metricsUrls[0]!)).text;
@@ -190,10 +181,7 @@ describeStores('/readyz', (harnesses) => {
     expect(await programs[0]!.exited).toBe(0);
     const key = newKey();
     // On a busy machine the journal may need longer than a create waits for it.
-    await until(
-      () => programs[1]!.create('payment', key),
-      ({ result }) => result === 'PaymentSuccess',
-    );
+    await until(async () => (await programs[1]!.create('payment', key)).result === 'PaymentSuccess');
   });
 });
 
@@ -210,11 +198,8 @@ const PROMTOOL = process.env['PROMTOOL'] ?? 'promtool';
     ])('accepts %s', (_what, args) => {
       const cwd = path.resolve(__dirname, '../../deploy/prometheus');
       expect(metricsText).not.toBe('');
-      const { status, stdout, stderr } = spawnSync(PROMTOOL, args, {
-        cwd,
-        input: metricsText,
-        encoding: 'utf8',
-      });
+      const options = { cwd, input: metricsText, encoding: 'utf8' } as const;
+      const { status, stdout, stderr } = spawnSync(PROMTOOL, args, options);
       const warnings = args[1] === 'metrics' ? stdout + stderr : '';
       expect({ status, warnings }).toEqual({ status: 0, warnings: '' });
     });

@@ -134,13 +134,10 @@ describe('Spans of a gateway', () => {
     await (await EventStream.open(url, { query: 'subscription Invalid { nothing }' })).rest();
     const lookups = (): number => service.requestsTo('look-up-payment').length;
     const before = lookups();
-    await until(
-      () => {
-        clock.advance(2000);
-        return lookups();
-      },
-      (count) => count > before,
-    );
+    await until(() => {
+      clock.advance(2000);
+      return lookups() > before;
+    });
     spans = await gateway.spans();
     lines = gateway.logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
     bytes = Buffer.concat(gateway.collector.exports.map(({ body }) => body)).toString('latin1');

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { CALLBACKS_ONLY, callBack, loseCreate } from '../callbacks/support/harness';
+import { untilOutcome } from '../exactly-once/support/creates';
 import { until } from '../support/latch';
 import { closeAfterTests, serviceSettings } from '../support/gateway';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
@@ -28,13 +29,7 @@ describeStores('Background work', (rigs) => {
     await until(lookups, (count) => count > before);
     const { key, entry } = await loseCreate(rig, 'payment');
     entry.hiddenLookups = 0;
-    await until(
-      async () => {
-        rig.clock.advance(1000);
-        return rig.attempt(key);
-      },
-      (attempt) => attempt?.outcome === 'SUCCEEDED',
-    );
+    await untilOutcome(rig, key, 'SUCCEEDED');
     await rig.close();
     spans = collector.spans();
   });

@@ -1,15 +1,10 @@
 import type { Kind } from '../../support/caller';
+import { loseHiddenResponse } from '../../exactly-once/support/creates';
 import { until } from '../../support/latch';
 import { newKey, type Harness } from '../../support/harness';
-import { reset } from '../../support/payment-service/faults';
 import type { Entry } from '../../support/payment-service/ledger';
 import { NO_POLLING } from '../../subscriptions/support/harness';
-import {
-  watchPayment,
-  watchPayout,
-  webSocketClient,
-  type Watching,
-} from '../../subscriptions/support/subscriptions';
+import { watchPayment, watchPayout, webSocketClient } from '../../subscriptions/support/subscriptions';
 
 /** Settings of a gateway that learns of changes by callbacks only. */
 export const CALLBACKS_ONLY = { PUBLIC_URL: 'https://gateway.example/pay', ...NO_POLLING };
@@ -58,10 +53,7 @@ export const lookups = ({ service }: Harness, { kind, entry }: Pick<Created, 'ki
     .filter(({ parameters }) => parameters.get('transaction_id') === entry.transactionId).length;
 
 /** Subscribes, and waits for the first result. */
-export async function watch(
-  harness: Harness,
-  { kind, entry }: Pick<Created, 'kind' | 'entry'>,
-): Promise<Watching> {
+export async function watch(harness: Harness, { kind, entry }: Pick<Created, 'kind' | 'entry'>) {
   const subscribeTo = kind === 'payment' ? watchPayment : watchPayout;
   return subscribeTo(webSocketClient(harness), entry.transactionId).received(1);
 }
@@ -96,10 +88,7 @@ export const untilLookedUp = (harness: Harness, created: Created, times: number)
 /** Creates a transaction whose response is lost, and which lookups do not find. */
 export async function loseCreate(harness: Harness, kind: Kind): Promise<Created> {
   const key = newKey();
-  harness.service.ledger.lag = { ms: 0, lookups: 1000 };
-  harness.service.next(`create-${kind}`, { acts: true, reply: reset });
-  expect(await harness.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
-  harness.service.ledger.lag = { ms: 0, lookups: 0 };
+  await loseHiddenResponse(harness, kind, key);
   const [entry] = harness.service.created(key);
   if (!entry) throw new Error('Nothing was created.');
   return { key, kind, entry, callbackUrl: callbackUrlOf(harness, key) };

@@ -1,5 +1,5 @@
 import type { Journal } from '../../../src/datasources/journal/journal';
-import { CHANNEL, type CallResult, type Kind, type SeenAttempt } from '../../support/caller';
+import { CHANNEL, type CallResult, type Kind } from '../../support/caller';
 import { until } from '../../support/latch';
 import type {
   Endpoint,
@@ -47,12 +47,7 @@ export const untilDone = (call: () => Promise<CallResult>): Promise<CallResult> 
   until(call, ({ result }) => result !== 'RequestInProgressError');
 
 /** Repeats a create every `everyMs` of the fake clock until it succeeds. */
-export const untilCreated = (
-  harness: Harness,
-  kind: Kind,
-  key: string,
-  everyMs = SECOND,
-): Promise<CallResult> =>
+export const untilCreated = (harness: Harness, kind: Kind, key: string, everyMs = SECOND) =>
   until(
     () => {
       harness.clock.advance(everyMs);
@@ -62,12 +57,7 @@ export const untilCreated = (
   );
 
 /** Advances the clock until the attempt has this outcome, without another call. */
-export const untilOutcome = (
-  harness: Harness,
-  key: string,
-  outcome: string,
-  everyMs = SECOND,
-): Promise<SeenAttempt | null> =>
+export const untilOutcome = (harness: Harness, key: string, outcome: string, everyMs = SECOND) =>
   until(
     () => {
       harness.clock.advance(everyMs);
@@ -121,12 +111,7 @@ export const paidBefore = ({ service }: Harness, key: string, agoMs: number, ove
   );
 
 /** Repeats the create of a payment every `everyMs` of the fake clock until `ms` have passed. */
-export async function repeatFor(
-  harness: Harness,
-  key: string,
-  ms: number,
-  everyMs = 2 * MINUTE,
-): Promise<void> {
+export async function repeatFor(harness: Harness, key: string, ms: number, everyMs = 2 * MINUTE) {
   for (let passed = 0; passed < ms; passed += everyMs) {
     harness.clock.advance(everyMs);
     await harness.create('payment', key);
