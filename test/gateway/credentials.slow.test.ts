@@ -29,11 +29,7 @@ const [OLD, NEW, NEWER] = [secretOf('old'), secretOf('new'), secretOf('newer')];
 const entry = (name: string): Json => ({ apiKey: keyOf(name), secretKeys: [secretOf(name)] });
 const rotating = (...secretKeys: string[]): Json => ({ default: { apiKey: keyOf('default'), secretKeys } });
 
-const NO_SETTINGS = {
-  SERVICE_API_KEY: '',
-  SERVICE_SECRET_KEY: '',
-  FINGERPRINT_KEY: `${CANARY}-fingerprints`,
-};
+const NO_SETTINGS = { SERVICE_API_KEY: '', SERVICE_SECRET_KEY: '', FINGERPRINT_KEY: `${CANARY}-fingerprint` };
 const SETTINGS = { SERVICE_API_KEY: keyOf('env'), SERVICE_SECRET_KEY: secretOf('env') };
 
 const textOf = (content: unknown): string =>

@@ -56,6 +56,8 @@ const places = (mutation: Mutation, variant: string | undefined, fields: string)
 const wallets = (mutation: Mutation, variants: string, fields: string): Place[] =>
   variants.split(' ').flatMap((variant) => places(mutation, variant, fields));
 
+const CREATES = ['createPayment', 'createPayout'] as const;
+
 /** Free-text fields by their maximum length. */
 const TEXT_FIELDS: ReadonlyMap<number, Place[]> = new Map([
   [
@@ -71,13 +73,7 @@ const TEXT_FIELDS: ReadonlyMap<number, Place[]> = new Map([
       ...wallets('createPayout', 'imps dcb', 'firstName lastName'),
     ],
   ],
-  [
-    1000,
-    [
-      ...places('createPayment', undefined, 'description'),
-      ...places('createPayout', undefined, 'description'),
-    ],
-  ],
+  [1000, CREATES.flatMap((mutation) => places(mutation, undefined, 'description'))],
   [512, places('createPayment', 'card', 'address')],
   [32, places('createPayment', 'card', 'postalCode')],
   [
@@ -105,22 +101,14 @@ const PHONE_FIELDS: Place[] = [
   ...wallets('createPayout', 'bankTransfer imps dcb', 'phone'),
 ];
 
-const PAN_FIELDS: Place[] = [
-  ...places('createPayment', 'card', 'pan'),
-  ...places('createPayout', 'card', 'pan'),
-];
+const PAN_FIELDS = CREATES.flatMap((mutation) => places(mutation, 'card', 'pan'));
 
 const card = (field: string): Place[] => places('createPayment', 'card', field);
 const LONG_IBAN = `DE89${'0'.repeat(31)}`;
 
 /** Fields with a format, the rule, values that the rule refuses, and values that it accepts. */
 const FORMS: [places: Place[], rule: string, bad: unknown[], good: unknown[]][] = [
-  [
-    EMAIL_FIELDS,
-    'email',
-    ['', 'two@@example.com', 'a@b', 'a\nb@example.com'],
-    ['first.last+tag@sub.example.com'],
-  ],
+  [EMAIL_FIELDS, 'email', ['', 'a@@example.com', 'a@b', 'a\nb@example.com'], ['first.last+tag@a.b.example']],
   [EMAIL_FIELDS, 'email', [`${'a'.repeat(250)}@example.com`], []],
   [PHONE_FIELDS, 'e164', ['', '+0123456789', '123456', '+49 170 1234567', '٠١٢٣٤٥٦٧٨'], ['+123456789012345']],
   [PHONE_FIELDS, 'e164', ['+1234567890123456'], ['1234567']],

@@ -84,12 +84,7 @@ describe('Lookups in one operation', () => {
     });
     const { data, errors, status } = await lookUpMany([1, 2, 3, 4].map(idOf));
     expect(status).toBe(200);
-    expect(data.payments.map((payment) => payment?.transactionId ?? null)).toEqual([
-      idOf(1),
-      null,
-      null,
-      idOf(4),
-    ]);
+    expect(data.payments.map((item) => item?.transactionId ?? null)).toEqual([idOf(1), null, null, idOf(4)]);
     expect(errors).toMatchObject([
       { path: ['payments', 1], extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true } },
     ]);

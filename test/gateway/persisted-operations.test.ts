@@ -249,11 +249,7 @@ describe('A manifest of persisted operations', () => {
     ['text in Latin-1', Buffer.from(codegen('{ __typename } # \u00fc'), 'latin1'), /^/],
     ['an unknown format', '{"format":"other","version":1,"operations":[]}', /^/],
     ['no operation', apolloManifest(), /^/],
-    [
-      'an operation without an id',
-      apolloManifest({ body: LISTED }, { id: '', body: FREE }),
-      /^operation 2: /,
-    ],
+    ['an operation without id', apolloManifest({ body: LISTED }, { id: '', body: FREE }), /^operation 2: /],
     [
       'a field that does not exist',
       apolloManifest({ id: 'id-1', name: 'Old', body: '{ gone }' }),

@@ -272,6 +272,7 @@ function misplacedValue(secret: string): LeakCase[] {
     `/${escaped}`,
     `/${escaped}%zz`,
   ];
+  const preflight = { 'apollo-require-preflight': 'true' };
   const headers = { cookie: secret, 'x-request-id': secret, 'apollographql-client-name': secret };
   return [
     ...bodies.map((body) => json(body)),
@@ -280,11 +281,7 @@ function misplacedValue(secret: string): LeakCase[] {
       json(lookup, { 'content-type': type }),
     ),
     ...['PUT', 'DELETE'].map((method): LeakCase => ({ ...json({ secret }), method })),
-    ...suffixes.map((suffix): LeakCase => ({
-      suffix,
-      method: 'GET',
-      headers: { 'apollo-require-preflight': 'true' },
-    })),
+    ...suffixes.map((suffix): LeakCase => ({ suffix, method: 'GET', headers: preflight })),
     { suffix: `?pan=${escaped}`, method: 'GET', headers: { accept: 'text/html' } },
     json({ query: '{ nosuch }' }, { ...headers, authorization: secret }),
   ];
@@ -452,12 +449,10 @@ describe('A secret (of the gateway or in the request) that the payment service e
   test.each(Object.entries(OWN))(
     'is not in the response to a create whose result came from a lookup: %s',
     async (_how, text) => {
+      const amount = { currency: 'EUR', value: '10.00' };
       const now = (): string => new Date(Date.now() + 1000).toISOString().replace('Z', '+00:00');
       for (const type of ['card', 'other']) {
-        const echo = {
-          ...echoEverywhere({ type, text, paidTo: true }),
-          amount: { currency: 'EUR', value: '10.00' },
-        };
+        const echo = { ...echoEverywhere({ type, text, paidTo: true }), amount };
         replyToGet = (request) => responseAbout({ ...echo, create_date: now() })(request);
         replyToPost = responseAbout({ status: 'failed' });
         expect(await send(payment())).toContain('"PaymentSuccess"');
@@ -478,10 +473,7 @@ describe('A secret (of the gateway or in the request) that the payment service e
   test.each(Object.entries(OWN))('does not appear in a rejection or an error: %s', async (_how, text) => {
     // Errors of earlier tests may have opened the circuit breaker, which rejects creates before they are sent.
     replyToPost = accepted;
-    await until(
-      () => send(payment()),
-      (response) => response.includes('"PaymentSuccess"'),
-    );
+    await until(async () => (await send(payment())).includes('"PaymentSuccess"'));
     const names: CallName[] = isCredential(text) ? ['payment', 'payout', 'confirm', 'lookups'] : ['payment'];
     const responses = await sendForEach(refusalsWith(text), names);
     expect(responses.join().split('"RejectedByServiceError"').length).toBeGreaterThan(5);

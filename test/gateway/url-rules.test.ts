@@ -7,12 +7,9 @@ import { startRuleHarness } from './fixtures/rig';
 /** Returns the rules that a URL breaks. Expects the same rules for both URL fields of a payment. */
 async function rulesBroken(client: TestClient, url: string): Promise<string[]> {
   const { mutation, input } = validCall('createPayment', 'other');
-  const response = await sendCall(client, {
-    mutation,
-    input: { ...input, returnUrl: url, callbackUrl: url },
-  });
-  expect(response.text).not.toContain(url);
-  const [returnRules, callbackRules] = ['returnUrl', 'callbackUrl'].map((field) => rulesOf(response, field));
+  const result = await sendCall(client, { mutation, input: { ...input, returnUrl: url, callbackUrl: url } });
+  expect(result.text).not.toContain(url);
+  const [returnRules, callbackRules] = ['returnUrl', 'callbackUrl'].map((field) => rulesOf(result, field));
   expect(callbackRules).toEqual(returnRules);
   return returnRules ?? [];
 }
