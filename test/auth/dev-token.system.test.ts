@@ -77,11 +77,7 @@ describe('dev-token', () => {
     expect(errors).toMatchObject([{ extensions: { code } }]);
   });
 
-  const REAL = {
-    SERVICE_BASE_URL: 'https://pay.example.com/',
-    SERVICE_API_KEY: 'a',
-    SERVICE_SECRET_KEY: 'b',
-  };
+  const REAL = { SERVICE_BASE_URL: 'https://pay.example/', SERVICE_API_KEY: 'a', SERVICE_SECRET_KEY: 'b' };
 
   test('prints settings that a gateway with a real payment service refuses at start', () => {
     expect(() => readConfig({ ...REAL, ...auth })).toThrow(/AUTH_ISSUER: /);

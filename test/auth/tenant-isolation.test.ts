@@ -115,14 +115,9 @@ describe('A user with scopes for its own transactions (:own)', () => {
 
   test('is not the same caller as a user with the same subject of another issuer', async () => {
     const iss = 'https://login.other.example/';
-    const elsewhere = await Issuer.start(harness.signingKey);
+    const issuer = await Issuer.start(harness.signingKey);
     const { store, keysFile } = harness;
-    const env = {
-      DATABASE_URL: store.url,
-      CLIENT_KEYS_FILE: keysFile,
-      ...elsewhere.settings,
-      AUTH_ISSUER: iss,
-    };
+    const env = { DATABASE_URL: store.url, CLIENT_KEYS_FILE: keysFile, ...issuer.settings, AUTH_ISSUER: iss };
     const client = await testGateway(harness.service.url, { env });
     const scope = 'payments:create payments:read:own';
     const subject = await harness.subject('ann', { scope });

@@ -63,10 +63,8 @@ export const paymentCreateObligations: Obligations = {
     (await service.lookUp('payment', { external_id })).refused();
   },
   ...each({ channel: 'PAY-010', amount: 'PAY-011', 'amount.currency': 'PAY-012' }, refuses),
-  ...each(
-    { 'amount.value': 'PAY-013', payment_method: 'PAY-014', 'payment_method.type': 'PAY-015' },
-    refuses,
-  ),
+  ...each({ 'amount.value': 'PAY-013', payment_method: 'PAY-014' }, refuses),
+  'PAY-015': refuses('payment_method.type'),
   'PAY-016': refuses('channel', 'shop'),
   'PAY-017': refuses('amount.value', 25),
   'PAY-018': refuses('amount.value', 'many'),
@@ -281,11 +279,8 @@ export const payoutObligations: Obligations = {
     await created(service, 'payout', { ...request, description: 'Prize №7', callback_url: CALLBACK_URL });
   },
   ...payoutRequires('bank_transfer', { bank_code: 'OUT-120', bank_name: 'OUT-121' }),
-  ...payoutRequires('bank_transfer', {
-    account_number: 'OUT-122',
-    first_name: 'OUT-123',
-    last_name: 'OUT-124',
-  }),
+  ...payoutRequires('bank_transfer', { account_number: 'OUT-122', first_name: 'OUT-123' }),
+  ...payoutRequires('bank_transfer', { last_name: 'OUT-124' }),
   ...payoutRequires('imps', { bank_code: 'OUT-125', first_name: 'OUT-126', last_name: 'OUT-127' }),
   ...payoutRequires('imps', { phone: 'OUT-128', email: 'OUT-129', account_number: 'OUT-130' }),
   ...payoutRequires('easy_paisa', { account_number: 'OUT-131' }),

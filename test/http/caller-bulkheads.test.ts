@@ -38,6 +38,7 @@ describe('A caller with many calls in flight', () => {
     'leaves slots of the payment service for calls of %s by others: it has at most %i requests in flight',
     async (field, limit) => {
       const released = Promise.withResolvers<undefined>();
+      const CLIENT_KEYS_FILE = clientKeysFile(clientOf('busy', {}), clientOf('other', {}));
       const { client, service } = await loggedGateway(
         async (request) => {
           if (isOfBusyCaller(request)) await released.promise;
@@ -48,10 +49,7 @@ describe('A caller with many calls in flight', () => {
                 json: { status: 'pending', transaction_id: request.parameters.get('transaction_id') },
               };
         },
-        {
-          CLIENT_KEYS_FILE: clientKeysFile(clientOf('busy', {}), clientOf('other', {})),
-          RATE_LIMIT_PER_MINUTE: '0',
-        },
+        { CLIENT_KEYS_FILE, RATE_LIMIT_PER_MINUTE: '0' },
       );
       const call = (callerId: string, name: string, index: number) => {
         const { document, variables } = callOf(field, name, index);

@@ -191,13 +191,8 @@ describe('Headers of a caller', () => {
   test.each([
     ['a lookup of a payment', LOOKUP, { c: CHANNEL }, 'GET payment/'],
     ['a lookup of a payout', LOOKUP.replace('payment', 'payout'), { c: CHANNEL }, 'GET payout/'],
-    ['a create of a payment', CREATE, { input: createInput('payment', newKey()) }, 'POST payment/'],
-    [
-      'a create of a payout',
-      DOCUMENTS.createPayout,
-      { input: createInput('payout', newKey()) },
-      'POST payout/',
-    ],
+    ['a payment create', CREATE, { input: createInput('payment', newKey()) }, 'POST payment/'],
+    ['a payout create', DOCUMENTS.createPayout, { input: createInput('payout', newKey()) }, 'POST payout/'],
     ['a confirm', DOCUMENTS.confirmPayment, validCall('confirmPayment', 'upi'), 'POST payment/confirm/'],
   ])('are not forwarded to the service with %s', async (_what, query, variables, sent) => {
     const { requests } = server.service;

@@ -190,10 +190,8 @@ test('A gateway closes idle connections after SHUTDOWN_DELAY_MS, and completes r
 });
 
 test('A gateway with 128 file descriptors serves requests while 160 connections send nothing, and recovers', async () => {
-  const program = startWithDescriptorLimit(128, {
-    ...serviceSettings(service.url),
-    SERVICE_TIMEOUT_MS: '60000',
-  });
+  const settings = { ...serviceSettings(service.url), SERVICE_TIMEOUT_MS: '60000' };
+  const program = startWithDescriptorLimit(128, settings);
   const base = await listening(program);
 
   async function expectServes(): Promise<void> {

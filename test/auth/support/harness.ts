@@ -1,5 +1,5 @@
 import { clientKeysFile, type TestClientKey } from '../../support/credentials';
-import { loggedGateway, type LoggedGateway } from '../../support/gateway';
+import { loggedGateway } from '../../support/gateway';
 import type { Reply, ReceivedRequest } from '../../support/payment-service/fake-payment-service';
 import { accepted } from '../../support/calls';
 import { decodeQuery } from '../../support/signatures';
@@ -36,9 +36,5 @@ interface HarnessOptions {
 }
 
 /** Starts a gateway whose service accepts everything. `clients` are added to the client with all rights. */
-export const startAuthHarness = ({
-  clients = [],
-  env = {},
-  now,
-}: HarnessOptions = {}): Promise<LoggedGateway> =>
+export const startAuthHarness = ({ clients = [], env = {}, now }: HarnessOptions = {}) =>
   loggedGateway(acceptEverything, { CLIENT_KEYS_FILE: clientKeysFile(...clients), ...env }, now);

@@ -107,20 +107,11 @@ interface Outcome {
   text: string;
 }
 
-export async function outcomeOf(
-  client: TestClient,
-  call: RootCall,
-  names: Names,
-  as: Credentials,
-): Promise<Outcome> {
+export async function outcomeOf(client: TestClient, call: RootCall, names: Names, as: Credentials) {
   if (isSubscription(call)) {
     const { data, errors = [] } = await sendRootCall(client, call, names, as);
-    const errorWords = errors.map((error) => stablePart(error as never));
-    return {
-      seen: { data, errorWords },
-      codes: codesOf({ errors }),
-      text: JSON.stringify([data, errorWords]),
-    };
+    const shown = errors.map((error) => stablePart(error as never));
+    return { seen: { data, shown }, codes: codesOf({ errors }), text: JSON.stringify([data, shown]) };
   }
   const response = await client.request(call.document, call.variables(names), as);
   const { transactionId, externalId, idempotencyKey } = names;

@@ -125,12 +125,10 @@ const SEES_ATTEMPTS = [...ALL_SCOPES, ...OWN_SCOPES].filter((scope) =>
 
 const SEES_CHANGES = SEES_ATTEMPTS.filter((scope) => !scope.endsWith(':create'));
 
+const readScopes = (kind: Kind): string[] => [`${kind}s:read`, `${kind}s:read:own`];
+
 const reads = (kind: Kind): RootCall[] => [
-  ...[...lookups(kind), watch(kind)].map((row) => ({
-    ...row,
-    kind,
-    anyOf: [`${kind}s:read`, `${kind}s:read:own`],
-  })),
+  ...[...lookups(kind), watch(kind)].map((row) => ({ ...row, kind, anyOf: readScopes(kind) })),
   ...attempts(kind).map((row) => ({ ...row, kind, anyOf: SEES_ATTEMPTS })),
   { ...changes(kind), kind, anyOf: SEES_CHANGES },
 ];

@@ -2,14 +2,11 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { systemClock } from '../../../src/shared/clock';
 import { readConfig, SANDBOX_CREDENTIALS } from '../../../src/config';
-import { startGateway, type Gateway } from '../../../src/app/gateway';
+import { startGateway } from '../../../src/app/gateway';
 import { openWithLongTimeout, temporaryDatabase } from '../../support/gateway';
 
 /** Starts a gateway without a real service and without authentication. `sandboxUrl` replaces the embedded sandbox. */
-export async function startOpenGateway(
-  sandboxUrl: string,
-  env: Record<string, string> = {},
-): Promise<Gateway> {
+export async function startOpenGateway(sandboxUrl: string, env: Record<string, string> = {}) {
   const DATABASE_URL = temporaryDatabase();
   const config = readConfig({
     DATABASE_URL,
