@@ -30,11 +30,7 @@ describeInBrowser('In a browser,', (browser) => {
 
   beforeAll(async () => {
     const headers = { 'content-type': 'text/html' };
-    const server = await testService(({ path: place }) => ({
-      status: 200,
-      body: pages.get(place) ?? '',
-      headers,
-    }));
+    const server = await testService(({ path: at }) => ({ status: 200, body: pages.get(at) ?? '', headers }));
     shopOrigin = new URL(server.url).origin;
     settings = { CORS_ORIGINS: shopOrigin };
     openSandbox = await testSandbox({ credentials: SANDBOX_CREDENTIALS });
@@ -67,14 +63,11 @@ describeInBrowser('In a browser,', (browser) => {
     );
 
     test('shows amount, method, channel and order, and lets the payer pay by keyboard', async () => {
-      const { transactionId, redirectUrl } = await shop.sell({
-        externalId: 'order 4711',
-        returnUrl: undefined,
-      });
+      const { transactionId, redirectUrl } = await shop.sell({ externalId: 'order 1', returnUrl: undefined });
       const { page, problems } = await browser.open();
       await page.goto(redirectUrl);
       const text = await page.locator('main').innerText();
-      for (const shown of ['10.00 EUR', 'card', CHANNEL, 'order 4711']) expect(text).toContain(shown);
+      for (const shown of ['10.00 EUR', 'card', CHANNEL, 'order 1']) expect(text).toContain(shown);
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
       // Without a return URL the page itself shows the result.
@@ -306,10 +299,8 @@ describeInBrowser('In a browser,', (browser) => {
         await page.getByRole('button', { name: /^Execute query/ }).waitFor();
         expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
 
-        const workers = await until(
-          () => page.workers().map((worker) => worker.url()),
-          (urls) => urls.length >= 3,
-        );
+        await until(() => page.workers().length >= 3);
+        const workers = page.workers().map((worker) => worker.url());
         const urls = [...requested, ...workers].filter((url) => !url.startsWith('data:'));
         const { host } = new URL(open.url);
         expect(urls.filter((url) => new URL(url).host !== host)).toEqual([]);

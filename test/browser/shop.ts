@@ -56,10 +56,8 @@ export class Shop {
   }
 
   async lookUp(transactionId: string): Promise<unknown> {
-    const { data } = await this.gateway.request<{ payment: unknown }>(LOOK_UP, {
-      channel: CHANNEL,
-      transactionId,
-    });
+    const ids = { channel: CHANNEL, transactionId };
+    const { data } = await this.gateway.request<{ payment: unknown }>(LOOK_UP, ids);
     return data.payment;
   }
 }

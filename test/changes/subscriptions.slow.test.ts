@@ -48,10 +48,8 @@ describeSqlite('A subscription to changes', (harnesses) => {
     const query = subscriptionQuery('... on PaymentChange { cursor payment { __typename } }');
     const stream = await openStream({ url: harness.url, after }, { method: 'POST', query });
     const shown = { data: { changes: { payment: { __typename: 'UpiPayment' } } } };
-    const limited = {
-      data: { changes: { payment: null } },
-      errors: [{ extensions: { code: 'RATE_LIMITED' } }],
-    };
+    const errors = [{ extensions: { code: 'RATE_LIMITED' } }];
+    const limited = { data: { changes: { payment: null } }, errors };
     for (const data of [shown, shown, limited, limited]) expect(await stream.next()).toMatchObject({ data });
   });
 

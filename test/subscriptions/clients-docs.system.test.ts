@@ -28,12 +28,8 @@ async function refuseOnce(port: number): Promise<void> {
 async function started(harness: SubscriptionHarness, tokenUrl: string, stays: boolean) {
   const fields = { payment_method: { type: 'card' }, redirect_url: 'https://pay.example/1' };
   const ids = new Map(NAMES.map((name) => [name, harness.addPayment(fields)]));
-  const surroundings = { url: harness.url, channel: CHANNEL, tokenUrl };
-  const samples = await runSamples(
-    NAMES,
-    (name) => ({ ...surroundings, transactionId: ids.get(name) ?? '' }),
-    stays,
-  );
+  const common = { url: harness.url, channel: CHANNEL, tokenUrl };
+  const samples = await runSamples(NAMES, (name) => ({ ...common, transactionId: ids.get(name)! }), stays);
   closeAfterTests({ close: async () => void samples.kill() });
   return { ids: [...ids.values()], samples };
 }

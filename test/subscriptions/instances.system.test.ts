@@ -18,10 +18,7 @@ describePostgres('Gateways on one PostgreSQL database', () => {
   let [a, b]: SubscriptionHarness<Clock>[] = [];
 
   /** Starts a gateway and waits until it listens for notifications. Gateways of earlier tests listen too. */
-  async function start(
-    databaseUrl = store.url,
-    env: Record<string, string> = {},
-  ): Promise<SubscriptionHarness<Clock>> {
+  async function start(databaseUrl = store.url, env: Record<string, string> = {}) {
     const before = await withClient(databaseUrl, listeners);
     const settings = { ...NO_POLLING, SERVICE_TIMEOUT_MS: '5000', DATABASE_URL: databaseUrl, ...env };
     const gateway = await startHarnessOn(systemClock, { service, env: settings });

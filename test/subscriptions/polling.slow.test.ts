@@ -189,13 +189,9 @@ describe('Subscribers to one payment', () => {
       await Promise.all(subscribers.map((watching) => watching.received(place + 2)));
       expect(harness.lookups(id)).toBe(place + 2);
     }
-    const outcome = {
-      statuses: ['PENDING', 'MISPAID', 'PROCESSING', 'COMPLETED'],
-      completed: true,
-      codes: [],
-    };
+    const end = { statuses: ['PENDING', 'MISPAID', 'PROCESSING', 'COMPLETED'], completed: true, codes: [] };
     await Promise.all(subscribers.map((watching) => watching.ended()));
-    for (const watching of subscribers) expect(watching.outcome).toEqual(outcome);
+    for (const watching of subscribers) expect(watching.outcome).toEqual(end);
   });
 
   const processed = (client: SubscriptionClient): Promise<Watching> =>

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { AUTHORIZED } from '../support/credentials';
 import { until } from '../support/latch';
-import type { Json } from '../support/payment-service/fake-payment-service';
 import { EventStream } from './support/event-stream';
 import { NO_POLLING, startHarness, subscription, type SubscriptionHarness } from './support/harness';
 import {
@@ -90,10 +89,7 @@ test('An event stream gets a comment, not an event, every SUBSCRIPTION_PING_SECO
 
 /** Returns a very long URL, which makes results large. */
 const address = (place: number): string => `https://pay.example/${place}/${'x'.repeat(8000)}`;
-const withAddress = (place: number): Json => ({
-  payment_method: { type: 'card' },
-  redirect_url: address(place),
-});
+const withAddress = (place: number) => ({ payment_method: { type: 'card' }, redirect_url: address(place) });
 /** The maximum number of selections in a document. */
 const TIMES = 40;
 const LARGE = subscription('').query.replace(

@@ -40,11 +40,7 @@ const DESCRIBED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns a sample as one script, bundled with its packages. */
-export async function bundled(
-  name: string,
-  surroundings: Surroundings,
-  platform: 'node' | 'browser',
-): Promise<string> {
+export async function bundled(name: string, surroundings: Surroundings, platform: 'node' | 'browser') {
   const folder = temporaryFolder();
   copyFileSync(path.join(TOP, 'possible-types.json'), path.join(folder, 'possible-types.json'));
   const codeOf = (sample: string): string =>

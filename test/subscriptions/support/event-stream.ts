@@ -61,11 +61,7 @@ export class EventStream {
   }
 
   /** Sends the request, and resolves when the response headers have arrived. */
-  static async open(
-    url: string,
-    sent: StreamRequest,
-    { method = 'GET', headers }: Opening = {},
-  ): Promise<EventStream> {
+  static async open(url: string, sent: StreamRequest, { method = 'GET', headers }: Opening = {}) {
     const isPost = method === 'POST';
     const target = isPost ? url : `${url}?${parametersOf(sent)}`;
     const asking = request(target, {

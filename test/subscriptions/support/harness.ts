@@ -165,12 +165,8 @@ export async function startHarnessOn<C extends Clock>(
     ...NO_HEARTBEAT,
     ...options.env,
   };
-  return new SubscriptionHarness(
-    await testGateway(service.url, { clock, logLines, env }),
-    service,
-    clock,
-    logLines,
-  );
+  const client = await testGateway(service.url, { clock, logLines, env });
+  return new SubscriptionHarness(client, service, clock, logLines);
 }
 
 export const startHarness = (options?: LiveOptions): Promise<SubscriptionHarness> =>

@@ -8,10 +8,7 @@ import { subscription } from './harness';
 
 export type SubscriptionClient = Pick<Client, 'subscribe'>;
 
-type Connect = (
-  gateway: Pick<TestClient, 'url'>,
-  credentials?: { authorization?: string },
-) => SubscriptionClient;
+type Connect = (to: Pick<TestClient, 'url'>, credentials?: { authorization?: string }) => SubscriptionClient;
 
 /** Returns a graphql-ws client with one connection, which does not reconnect. */
 export const webSocketClient = (
@@ -92,10 +89,7 @@ export class Watching {
   }
 
   async received(count: number): Promise<this> {
-    await until(
-      () => this.values.length,
-      (length) => length >= count,
-    );
+    await until(() => this.values.length >= count);
     return this;
   }
 
