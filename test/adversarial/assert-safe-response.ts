@@ -6,10 +6,7 @@ export interface CheckedResponse {
 /** Patterns of texts that reveal internals of the program, with a description of each. */
 const INTERNALS: readonly (readonly [string, RegExp])[] = [
   ['a stack trace', /\n\s*at |\\n\s+at | at [\w.<>]+ \(/],
-  [
-    'a file path of the program',
-    /\.(ts|js|mjs|cjs)\b|node_modules|node:internal|\/(src|dist|home|work|usr|tmp)\//,
-  ],
+  ['a path of a file', /\.(ts|js|mjs|cjs)\b|node_modules|node:internal|\/(src|dist|home|work|usr|tmp)\//],
   ['a runtime error name', /\b(TypeError|RangeError|ReferenceError|SyntaxError|ECONN\w+|SQLITE_\w+)\b/],
 ];
 
@@ -43,10 +40,8 @@ export function graphqlProblems({ status, body }: CheckedResponse): string[] {
   const { data, errors } = json as { data?: unknown; errors?: ErrorShape[] };
   if (errors === undefined) return data === undefined ? [...problems, 'neither data nor errors'] : problems;
   if (errors.length === 0) problems.push('an empty list of errors');
-  return [
-    ...problems,
-    ...errors.filter((error) => !isSafeError(error)).map((error) => JSON.stringify(error)),
-  ];
+  const unsafe = errors.filter((error) => !isSafeError(error));
+  return [...problems, ...unsafe.map((error) => JSON.stringify(error))];
 }
 
 /** Returns the problems of a response to any HTTP request, whose body may be empty; an empty list if it is safe. */

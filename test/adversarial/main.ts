@@ -77,11 +77,8 @@ async function overload(base: string, ms: number): Promise<string[]> {
   const peaks = [await baseline(0.12)];
   const useful: number[] = [];
   for (let round = 0; round < 2; round += 1) {
-    const figures = await flood(base, {
-      ms: ms * 0.22,
-      warmUpMs: ms * 0.07,
-      rate: mean(peaks) * OVERLOAD_FACTOR,
-    });
+    const rate = mean(peaks) * OVERLOAD_FACTOR;
+    const figures = await flood(base, { ms: ms * 0.22, warmUpMs: ms * 0.07, rate });
     writeLine(`flood: ${JSON.stringify(figures)}`);
     useful.push(perSecond(figures));
     peaks.push(await baseline(0.12));

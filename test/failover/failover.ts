@@ -56,20 +56,12 @@ export async function failover({ seed, mode, folder }: FailoverOptions) {
   try {
     recorder.settings({ settleMs: SETTLE_SECONDS * 1000, retentionMs: Infinity });
     const databaseUrl = `postgres://postgres@${primary.host},${standby.host}/postgres?target_session_attrs=read-write`;
-    const env = {
-      SERVICE_TIMEOUT_MS: String(SERVICE_TIMEOUT_MS),
-      UNKNOWN_SETTLE_SECONDS: String(SETTLE_SECONDS),
-    };
+    const env = { SERVICE_TIMEOUT_MS: `${SERVICE_TIMEOUT_MS}`, UNKNOWN_SETTLE_SECONDS: `${SETTLE_SECONDS}` };
     for (let count = 0; count < GATEWAYS; count += 1)
       programs.push(await Program.start({ serviceUrl: service.url, databaseUrl, env }));
     const gateways = { any: async () => Promise.resolve(random.one(programs)) };
-    const traffic = new Traffic({
-      gateways,
-      recorder,
-      random,
-      name: `failover-${seed}`,
-      mayLoseAttempts: true,
-    });
+    const name = `failover-${seed}`;
+    const traffic = new Traffic({ gateways, recorder, random, name, mayLoseAttempts: true });
     let isOver = false;
     const running = traffic.run(CALLERS, () => isOver);
     await pause(TRAFFIC_MS);

@@ -38,6 +38,7 @@ const conflict: Result = { type: 'IdempotencyConflictError' };
 const invalid = (rule: string): Result => ({ type: 'InvalidInputError', rules: [rule] });
 /** The results of lookups of an attempt that created T1 and T2. */
 const succeeded: Result = { outcome: 'SUCCEEDED', transactionId: 'T1' };
+const succeededOther: Result = { ...succeeded, amount: OTHER.amount };
 const succeededSecond: Result = { outcome: 'SUCCEEDED', transactionId: 'T2' };
 const notSent: Result = { outcome: 'NOT_SENT' };
 const unknown: Result = { outcome: 'UNKNOWN' };
@@ -119,10 +120,7 @@ const ACCEPTED: Record<string, Case> = {
     { ...ENTRY, createdAt: 45, visibleAt: 45 },
   ],
   'a payout refused for its external id': [calls().payout(ok).payout(invalid('unused'), INPUT, 'l'), PAYOUT],
-  'lookups that find the created payment late': [
-    calls().create(ok).lookUp(null, 'x').lookUp('T1', 'x'),
-    ENTRY,
-  ],
+  'lookups that find the payment late': [calls().create(ok).lookUp(null, 'x').lookUp('T1', 'x'), ENTRY],
   'confirms with two inputs, and a replay': [
     calls().create(ok).confirm(ok).confirm(ok, 'B').confirm(replayed),
     carriedOut([35], [55, 55, 'B']),
@@ -151,12 +149,7 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
     'a success with another amount': [calls().create(ok).create(replayed, OTHER), ENTRY],
     'a payout that names a payment': [calls().create(ok).payout(replayed), ENTRY],
     'an attempt with another transaction': [calls().create(ok).attempt(succeededSecond), ENTRY],
-    'an attempt with another amount': [
-      calls()
-        .create(ok)
-        .attempt({ ...succeeded, amount: OTHER.amount }),
-      ENTRY,
-    ],
+    'an attempt with another amount': [calls().create(ok).attempt(succeededOther), ENTRY],
     'a lookup that shows another transaction': [calls().create(ok).lookUp('T1', 'y'), ENTRY],
   },
   twoTransactions: {
@@ -181,7 +174,7 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
     ],
   },
   confirmedTwice: {
-    'a confirmation that is carried out twice': [
+    'a confirm that is carried out twice': [
       calls().create(ok).confirm(lost).confirm(ok),
       carriedOut([35], [55]),
     ],
@@ -200,10 +193,7 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   internalError: { 'an internal error': [calls().create({ error: 'INTERNAL_SERVER_ERROR' }).attempt(none)] },
   unsettled: {
     'a payment whose outcome stays unknown': [calls().create(lost).attempt(unknown)],
-    'a payout that was created, but whose outcome stays unknown': [
-      calls().payout(lost).attempt(unknown),
-      PAYOUT,
-    ],
+    'a created payout whose outcome stays unknown': [calls().payout(lost).attempt(unknown), PAYOUT],
     'an attempt that stays in progress': [calls().payout(lost).attempt({ outcome: 'IN_PROGRESS' })],
     'an unknown outcome that is not looked up after the create': [calls().attempt(notSent).create(lost)],
   },

@@ -129,11 +129,7 @@ export class Checker {
   }
 
   /** Checks the response to a create. `startedAt`: simulated time at which the call began. */
-  onAnswer(
-    record: KeyRecord,
-    { amount, startedAt }: { amount: string; startedAt: number },
-    answer: Answer,
-  ): void {
+  onAnswer(record: KeyRecord, { amount, startedAt }: { amount: string; startedAt: number }, answer: Answer) {
     const { result, rules } = answer;
     this.#checkAudit(record.id, answer);
     if (result.endsWith('Success')) return this.#onSuccess(record, amount, answer);

@@ -23,6 +23,7 @@ const UNOBSERVED_RECOVERY = {
   onClockStep: none,
   onOutcomeRecovered: none,
 };
+const UNOBSERVED_REQUESTS = { onFailure: none, onEnd: none, onRetry: none };
 const UNOBSERVED_CHANGES = {
   onPoll: none,
   onRecordedOrDropped: none,
@@ -52,11 +53,7 @@ export function startInstance(
   });
   const secrets = () => ({ credentials: credentials.allSecrets, isCallbackToken: undefined });
   const absence = { status: 404, fieldNames: ['code'] };
-  const client = new ServiceClient(transport, absence, secrets, {
-    onFailure: none,
-    onEnd: none,
-    onRetry: none,
-  });
+  const client = new ServiceClient(transport, absence, secrets, UNOBSERVED_REQUESTS);
   const operations = startOperations({
     payments: new PaymentsApi(client),
     payouts: new PayoutsApi(client),
@@ -67,13 +64,7 @@ export function startInstance(
     runtime,
     config: {
       service: { timeoutMs },
-      journal: {
-        settleMs,
-        keepMs,
-        fenceMs,
-        payoutPreflight: true,
-        fingerprintKey: new Secret('fingerprints'),
-      },
+      journal: { settleMs, keepMs, fenceMs, payoutPreflight: true, fingerprintKey: new Secret('a-secret') },
       urlPolicy: { allowsLoopback: false, allowedHosts: null },
       pollSettings,
       publicUrl: null,

@@ -102,13 +102,8 @@ class History {
     const inputHash = `hash-${random.between(0, 2)}`;
     const now = this.#now;
     if (random.chance(0.5) || this.#confirms.length === 0) {
-      const claim = newConfirm({
-        ...payment,
-        inputHash,
-        owner: random.one(OWNERS),
-        now,
-        leaseUntil: now + 4000,
-      });
+      const owner = random.one(OWNERS);
+      const claim = newConfirm({ ...payment, inputHash, owner, now, leaseUntil: now + 4000 });
       this.#confirms.push(claim.confirmId);
       return (journal) => journal.beginConfirm(claim);
     }

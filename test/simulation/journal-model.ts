@@ -188,15 +188,9 @@ export class JournalModel {
       outcome.outcome === 'succeeded' ? outcome : { transactionId: null, wireStatus: null };
     if (transactionId !== null && this.findByTransaction(service, kind, transactionId, id)) return false;
     if (isOpen(attempt)) {
-      const settled = {
-        ...outcome,
-        transactionId,
-        wireStatus,
-        absence: NO_ABSENCE_EVIDENCE,
-        nextRecheckAt: null,
-      };
-      const released = { owner: '', leaseUntil: 0, sendUntil: 0, serviceStartedAt: null };
-      this.#put(attempt, { ...attempt, ...settled, ...released });
+      const settled = { ...outcome, transactionId, wireStatus, absence: NO_ABSENCE_EVIDENCE };
+      const ended = { owner: '', leaseUntil: 0, sendUntil: 0, serviceStartedAt: null, nextRecheckAt: null };
+      this.#put(attempt, { ...attempt, ...settled, ...ended });
     }
     return true;
   }

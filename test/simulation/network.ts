@@ -22,11 +22,7 @@ export const connectionsTo = (
   close: () => Promise.resolve(),
 });
 
-export function receive(
-  exchange: HttpExchange,
-  controller: DispatchController,
-  response: ServiceResponse,
-): void {
+export function receive(exchange: HttpExchange, controller: DispatchController, response: ServiceResponse) {
   exchange.onResponseStart(controller, response.status, response.headers);
   exchange.onResponseData(controller, Buffer.from(response.body));
   exchange.onResponseEnd();

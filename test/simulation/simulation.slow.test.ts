@@ -3,10 +3,7 @@ import type { SeedRun } from './processes';
 import { simulate } from './simulation';
 
 /** Seeds that take some 15 s of CPU time. `npm run simulate` runs others. */
-const SEEDS: SeedRun[] = [
-  ...failedSeeds,
-  ...Array.from({ length: 100 }, (_, index) => ({ seed: 5001 + index })),
-];
+const SEEDS: SeedRun[] = [...failedSeeds, ...Array.from({ length: 100 }, (_, at) => ({ seed: 5001 + at }))];
 
 describe('The simulation of several gateways with faults', () => {
   test('finds no violated invariant for a fixed list of seeds', async () => {
