@@ -98,17 +98,10 @@ test('The audit log does not redact a numeric client name or idempotency key out
   for (const name of names) {
     log.recordMutation(entry({ who: `service:${name}`, key: name }));
     expect(callsOf(file).at(-1)).toMatchObject({ who: `service:${name}`, key: name });
-    const outcome = filledOutcome('a');
-    const [action, owner] = [
-      { who: `operator:${name}` },
-      { client: `frontend:https://a.example/ ${name}`, key: name },
-    ];
-    log.recordOperatorAction({
-      ...outcome,
-      ...action,
-      statedName: name,
-      attempt: { ...outcome.attempt, ...owner },
-    });
+    const { attempt, ...outcome } = filledOutcome('a');
+    const action = { who: `operator:${name}` };
+    const owner = { client: `frontend:https://a.example/ ${name}`, key: name };
+    log.recordOperatorAction({ ...outcome, ...action, statedName: name, attempt: { ...attempt, ...owner } });
     expect(objectsOf(file).at(-1)).toMatchObject({ ...action, by: name, ...owner });
   }
 });

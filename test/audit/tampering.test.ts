@@ -41,18 +41,16 @@ function withForgedCall(lines: string[]): string[] {
   return lines.toSpliced(3, 0, withHash(body.replace('"seq":2', '"seq":3'), hash));
 }
 
+const changedAmount = rewritten(3, '"10000.00"', '"10.00"');
+
 test.each<[does: string, change: (lines: string[]) => string[], firstFault: string]>([
   ['the first line of the file removed', without(1), '1 lines_missing'],
   ['a call in the middle removed', without(3), '3 lines_missing'],
   ['all lines of the first process removed', (lines) => lines.slice(5), '1 lines_missing'],
   ['the opening line of the second process removed', without(6), '6 lines_missing'],
-  ['an amount changed', rewritten(3, '"10000.00"', '"10.00"'), '3 changed'],
+  ['an amount changed', changedAmount, '3 changed'],
   ['the end of a line changed', rewritten(4, /"\}$/, '"]'), '4 cut_off'],
-  [
-    'a call and its hash changed',
-    (lines) => rehashed(3)(rewritten(3, '"10000.00"', '"10.00"')(lines)),
-    '4 changed',
-  ],
+  ['a call and its hash changed', (lines) => rehashed(3)(changedAmount(lines)), '4 changed'],
   [
     'a call removed, and the closing line after it and its hash changed to fit',
     (lines) => rehashed(4)(rewritten(4, '"seq":4', '"seq":3')(without(4)(lines))),

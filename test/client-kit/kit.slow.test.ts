@@ -222,10 +222,8 @@ describe('The fragments of the client kit', () => {
     });
 
     sandbox.controlPlane.inject({ operation: 'create', fault: 'status', status: 422, times: 1 });
-    expect(await create(paymentInput())).toMatchObject({
-      __typename: 'RejectedByServiceError',
-      httpStatus: 422,
-    });
+    const rejected = { __typename: 'RejectedByServiceError', httpStatus: 422 };
+    expect(await create(paymentInput())).toMatchObject(rejected);
 
     const input = paymentInput();
     await create(input);
@@ -238,10 +236,7 @@ describe('The fragments of the client kit', () => {
     sandbox.controlPlane.inject({ operation: 'create', fault: 'delay', ms: 3_600_000, times: 1 });
     const arrived = sandbox.controlPlane.counts().payment.creates;
     const first = create(slow);
-    await until(
-      () => sandbox.controlPlane.counts().payment.creates,
-      (count) => count > arrived,
-    );
+    await until(() => sandbox.controlPlane.counts().payment.creates > arrived);
     expect(await create(slow)).toMatchObject({
       __typename: 'RequestInProgressError',
       retryAfterMs: expect.any(Number),
@@ -387,13 +382,9 @@ test.each(SENDERS)('gatewayError returns code and retry advice of errors from %s
     fields: [],
   });
 
-  const invalid = await errorOf(url, { ...somewhere(), channel: 'mine' });
-  expect(isRetryable(invalid)).toBe(false);
-  expect(gatewayError(invalid)).toMatchObject({
-    code: 'BAD_USER_INPUT',
-    retryable: false,
-    retryAfterMs: null,
-  });
+  const wrong = await errorOf(url, { ...somewhere(), channel: 'mine' });
+  expect(isRetryable(wrong)).toBe(false);
+  expect(gatewayError(wrong)).toMatchObject({ code: 'BAD_USER_INPUT', retryable: false, retryAfterMs: null });
 
   const refused = gatewayError(await errorOf(url, somewhere(), { authorization: 'Bearer pgk_nobody' }));
   expect(refused).toMatchObject({ code: 'UNAUTHENTICATED', retryable: false, path: null });

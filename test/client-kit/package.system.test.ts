@@ -29,12 +29,9 @@ class App {
     return path.join(this.folder, 'node_modules/@paygraph/client', name);
   }
 
-  run(program: string, ...args: string[]): string {
-    const { status, error, stdout, stderr } = spawnSync(program, args, {
-      cwd: this.folder,
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`${program}: ${error?.message ?? stderr + stdout}`);
+  run(tool: string, ...args: string[]): string {
+    const { status, error, stdout, stderr } = spawnSync(tool, args, { cwd: this.folder, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`${tool}: ${error?.message ?? stderr + stdout}`);
     return stdout;
   }
 

@@ -46,12 +46,8 @@ describe('The cache of compiled operations', () => {
       },
       has: async (query: string): Promise<boolean> => {
         const createContext = () => ({ requestId: 'request', caller: { id: 'caller' } }) as OperationContext;
-        const request = {
-          params: { query },
-          documentDigest: digestOf(query),
-          accept: undefined,
-          createContext,
-        };
+        const documentDigest = digestOf(query);
+        const request = { params: { query }, documentDigest, accept: undefined, createContext };
         return (await cache.tryExecute(request)) !== null;
       },
     };

@@ -63,10 +63,7 @@ async function expectSame(request: TestRequest): Promise<Effects & { isPrepared:
 const withSortedErrors = (effects: Effects): Effects => {
   const { errors = [], data } = JSON.parse(effects.body) as { errors?: unknown[]; data: unknown };
   const texts = (values: readonly unknown[]): string[] => values.map((value) => JSON.stringify(value)).sort();
-  const log = effects.log.map((line: { errors?: string[] }) => ({
-    ...line,
-    errors: line.errors?.toSorted(),
-  }));
+  const log = effects.log.map((row: { errors?: string[] }) => ({ ...row, errors: row.errors?.toSorted() }));
   return { ...effects, log: [texts(log)], body: JSON.stringify([texts(errors), data]) };
 };
 

@@ -66,11 +66,8 @@ describe('The federation field _service', () => {
   const SERVICE = '{ _service { sdl } }';
 
   test('returns subgraph.graphql to every authenticated caller, even when introspection is off', async () => {
-    const { data } = await client.request<{ _service: { sdl: string } }>(
-      SERVICE,
-      {},
-      bearer(keyOf('creates-only')),
-    );
+    const creator = bearer(keyOf('creates-only'));
+    const { data } = await client.request<{ _service: { sdl: string } }>(SERVICE, {}, creator);
     // The SDL lists methods in the order of the module's exports, which the test compiler sorts.
     const wordsOf = (sdl: string): string[] => sdl.split(/\s+/).sort();
     expect(wordsOf(data._service.sdl)).toEqual(wordsOf(subgraphText()));

@@ -127,11 +127,7 @@ describe('A payout with unexpected values', () => {
   };
 
   const payouts: [string, Json, Json][] = [
-    [
-      'a new status',
-      { status: 'returned' },
-      { status: 'UNKNOWN', rawStatus: 'returned', __typename: 'ImpsPayout' },
-    ],
+    ['a new status', { status: 'new' }, { status: 'UNKNOWN', rawStatus: 'new', __typename: 'ImpsPayout' }],
     ['a new method', { method: 'crypto' }, { __typename: 'OtherPayout', method: 'OTHER', type: 'crypto' }],
     ['no method', { method: null }, { __typename: 'OtherPayout', method: 'OTHER', type: null }],
   ];

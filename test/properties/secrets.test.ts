@@ -36,19 +36,9 @@ test('A security code is removed only where it stands alone or after CVC', () =>
 test.each([
   ['a security code of four digits', '8351', 'CVV 8351, 8 3 5 1', 'CVV [redacted], [redacted]'],
   ['security codes that overlap', '333', '3-3-3-3', '[redacted]'],
-  [
-    'a card number between other numbers',
-    '4111111111111111',
-    '99 4111-1111-1111-1111 00',
-    '99 [redacted] 00',
-  ],
+  ['a card number between numbers', '4111111111111111', '99 4111-1111-1111-1111 00', '99 [redacted] 00'],
   ['a card number within a longer number', '4111111111111111', '9941111111111111110', '99[redacted]0'],
-  [
-    'each of several card numbers',
-    '4111111111111111',
-    '4111111111111111 4111 1111 1111 1111',
-    '[redacted] [redacted]',
-  ],
+  ['two card numbers', '4111111111111111', '4111111111111111 4111 1111 1111 1111', '[redacted] [redacted]'],
 ])('Redaction of a secret of the request removes %s, and nothing else', (_what, secret, text, redacted) => {
   expect(createRedactor({ secrets: [secret] })(text)).toBe(redacted);
 });

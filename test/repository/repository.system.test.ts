@@ -66,15 +66,7 @@ test('Each deliberate bug (test/deliberate-bugs) replaces a text that occurs exa
 });
 
 describe('npm run new-method', () => {
-  const COPIED = [
-    'src',
-    'test',
-    'scripts',
-    'package.json',
-    'jest.config.js',
-    'tsconfig.json',
-    'tsconfig.build.json',
-  ];
+  const COPIED = 'src test scripts package.json jest.config.js tsconfig.json tsconfig.build.json'.split(' ');
   let copy: string;
 
   beforeAll(() => {
@@ -127,13 +119,7 @@ describe('The production dependencies', () => {
     const registry = await serverOf((request, response) => {
       request.resume();
       response.statusCode = request.method !== 'POST' ? 404 : severity ? 200 : 405;
-      const advisory = {
-        id: 1,
-        url: 'https://example.com/1',
-        title: 'memory',
-        severity,
-        vulnerable_versions: '*',
-      };
+      const advisory = { id: 1, url: 'https://a.test', title: 'memory', severity, vulnerable_versions: '*' };
       response.end(JSON.stringify(response.statusCode === 200 ? { ws: [advisory] } : {}));
     });
     const settings = {

@@ -16,11 +16,7 @@ export interface Ran {
 }
 
 /** Runs `paygraph …` with these settings in this process. `isTTY`: whether standard error is a terminal. */
-export async function run(
-  args: readonly string[],
-  env: Record<string, string> = {},
-  isTTY = false,
-): Promise<Ran> {
+export async function run(args: readonly string[], env: Record<string, string> = {}, isTTY = false) {
   const said = { out: '', err: '' };
   const out = {
     write: (text: string, onWritten?: () => void) => {

@@ -96,11 +96,8 @@ export function operationOf(schema: GraphQLSchema, g: GeneratorValue, { fails, d
     ...(isOneOf(6) ? [`other: ${name}(${given}) ${set(type, 1)}`] : []),
   ];
   const own = `query Asked(${variables}) { ${roots.join(' ')} }`;
-  const query = [
-    own,
-    ...fragments.map(({ text }) => text),
-    ...(isOneOf(4) ? ['query Other { __typename }'] : []),
-  ];
+  const other = isOneOf(4) ? ['query Other { __typename }'] : [];
+  const query = [own, ...fragments.map(({ text }) => text), ...other];
   fc.pre(validate(schema, parse(query.join('\n'))).length === 0);
 
   const kind = /^(payment|payout)/.exec(name)?.[1] ?? pick(['payment', 'payout']);

@@ -84,11 +84,7 @@ export class Tutorial {
     if (!this.#last) throw new Error('There is no command before this output.');
     const { terminal, text } = this.#last;
     await this.#options.people?.[by]?.(terminal);
-    if (text === undefined)
-      await until(
-        () => terminal.output,
-        (output) => this.#isIn(code, output),
-      );
+    if (text === undefined) await until(() => this.#isIn(code, terminal.output));
     else if (!this.#isIn(code, text)) throw new Error(`Expected output:\n${code}\nActual output:\n${text}`);
     this.#learnAddresses(terminal.output);
   }
