@@ -32,12 +32,8 @@ async function recordCreates({ journal, service, channel }: Books, count: number
   const create = async (): Promise<void> => {
     const attempt = newAttempt({ service: service.url, channel, startedAt: START });
     await journal.insertAttempt(attempt);
-    const observed = observedAs('PENDING');
-    await journal.recordOutcome(attempt.id, {
-      ...OUTCOMES.succeeded,
-      transactionId: randomUUID(),
-      observedState: observed,
-    });
+    const created = { transactionId: randomUUID(), observedState: observedAs('PENDING') };
+    await journal.recordOutcome(attempt.id, { ...OUTCOMES.succeeded, ...created });
   };
   await Promise.all(Array.from({ length: count }, create));
 }

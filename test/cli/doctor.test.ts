@@ -45,6 +45,8 @@ const respondingWith = async (status: number, aheadMs = 0): Promise<Settings> =>
   return { SERVICE_BASE_URL: url };
 };
 
+const usedPort = async (): Promise<string> => new URL((await testService()).url).port;
+
 type Given = Settings | (() => Settings | Promise<Settings>);
 
 /** `faults` are the findings of the check that are not ok, `good` is one that is ok. */
@@ -107,14 +109,10 @@ const CASES: Record<string, Case[]> = {
   ],
   ports: [
     ['a free port', async () => ({ PORT: String(await freePort()) }), [], 'ok'],
-    [
-      'a port that another program uses',
-      async () => ({ PORT: new URL((await testService()).url).port }),
-      ['failed: PORT'],
-    ],
+    ['a port that another program uses', async () => ({ PORT: await usedPort() }), ['failed: PORT']],
     [
       'a port for metrics that another program uses',
-      async () => ({ METRICS_PORT: new URL((await testService()).url).port }),
+      async () => ({ METRICS_PORT: await usedPort() }),
       ['skipped: PORT is 0', 'failed: METRICS_PORT'],
     ],
   ],

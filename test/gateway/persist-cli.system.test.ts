@@ -157,9 +157,7 @@ describe('The operation ids in a manifest', () => {
       fetch: (_url, init) => {
         const { query, operationName } = JSON.parse(String(init?.body)) as Record<string, string>;
         sent[operationName ?? ''] = sha256(query ?? '');
-        return Promise.resolve(
-          new Response('{"data":null}', { headers: { 'content-type': 'application/json' } }),
-        );
+        return Promise.resolve(Response.json({ data: null }));
       },
     });
     for (const document of ALL)

@@ -138,11 +138,8 @@ describe('npm run demo', () => {
     const { PATH = '', HOME = '' } = process.env;
     const folder = temporaryFolder();
     const files = { DATABASE_URL: `file:${folder}/journal.db`, AUDIT_LOG_FILE: `${folder}/audit.log` };
-    const shell = spawn('bash', ['-c', commands], {
-      cwd: CHECKOUT,
-      env: { PATH, HOME, ...files, ...env },
-      detached: true,
-    });
+    const options = { cwd: CHECKOUT, env: { PATH, HOME, ...files, ...env }, detached: true };
+    const shell = spawn('bash', ['-c', commands], options);
     let [output, errors] = ['', ''];
     shell.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
     shell.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString('utf8')));

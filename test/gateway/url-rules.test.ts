@@ -120,10 +120,8 @@ test.each(PUBLIC)(
 
 test('One response reports every broken rule of every URL, without the URL', async () => {
   const { mutation, input } = validCall('createPayment', 'other');
-  const { result } = await sendCall(harness.client, {
-    mutation,
-    input: { ...input, returnUrl: 'http://user@10.0.0.1/', callbackUrl: 'https://localhost/' },
-  });
+  const urls = { returnUrl: 'http://user@10.0.0.1/', callbackUrl: 'https://localhost/' };
+  const { result } = await sendCall(harness.client, { mutation, input: { ...input, ...urls } });
   const fields = result?.fields?.map(({ path, rule }) => [path.join('.'), rule]);
   expect(fields).toEqual([
     ['returnUrl', 'https'],
@@ -228,9 +226,8 @@ describe('A URL with a non-public IPv4 address', () => {
     fc.assert(
       fc.property(inRange, fc.constantFrom('', '/', ':8443/x?y'), (address, rest) => {
         const urls = { callbackUrl: `https://${write(address)}${rest}` };
-        const rules = validateUrls(urls, { allowsLoopback: false, allowedHosts: null }).map(
-          ({ rule }) => rule,
-        );
+        const policy = { allowsLoopback: false, allowedHosts: null };
+        const rules = validateUrls(urls, policy).map(({ rule }) => rule);
         expect(rules).toContain('publicAddress');
       }),
       { numRuns: 100 },

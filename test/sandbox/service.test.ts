@@ -151,20 +151,13 @@ describe('In the sandbox, an amount', () => {
   });
 });
 
-type Create = (value: string) => Promise<Answer>;
-
-describe.each<[kind: string, create: Create, lookUp: () => Promise<Answer>]>([
-  [
-    'payment',
-    (value) => running.createPayment(direct('jazz_cash', { value, external_id: 'x' })),
-    () => running.paymentNamed('x'),
-  ],
-  [
-    'payout',
-    (value) => running.createPayout(payoutTo({ value, external_id: 'x' })),
-    () => running.payoutNamed('x'),
-  ],
-])('In the sandbox, a %s amount', (kind, create, lookUp) => {
+describe.each(['payment', 'payout'] as const)('In the sandbox, a %s amount', (kind) => {
+  const create = (value: string): Promise<Answer> => {
+    const named = { value, external_id: 'x' };
+    if (kind === 'payment') return running.createPayment(direct('jazz_cash', named));
+    return running.createPayout(payoutTo(named));
+  };
+  const lookUp = () => (kind === 'payment' ? running.paymentNamed('x') : running.payoutNamed('x'));
   const COMPLETED = { status: 200, body: { status: 'completed' } };
 
   test.each([

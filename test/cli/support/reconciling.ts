@@ -4,11 +4,11 @@ import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import type { Journal, NewAttempt, OutcomeDetails } from '../../../src/datasources/journal/journal';
 import { describeJournals, describeSqliteJournal, type JournalFixture } from '../../journal/support/fixture';
+import { readPage } from '../../journal/support/observations';
 import { newAttempt } from '../../journal/support/samples';
 import { temporaryFolder } from '../../support/cleanup';
 import { API_KEY, SECRET_KEY, testService } from '../../support/gateway';
 import type { FakePaymentService } from '../../support/payment-service/fake-payment-service';
-import { until } from '../../support/latch';
 import type { Store } from '../../support/stores';
 import { run, type Ran } from './run';
 
@@ -68,19 +68,18 @@ export class Books {
   }
 
   /** Records an attempt as succeeded, and gives the service its transaction. */
-  async paid({ status = 'processing', changes = [], shows = {}, ...given }: Given = {}): Promise<Planted> {
+  async paid({
+    status: wireStatus = 'processing',
+    changes = [],
+    shows = {},
+    ...given
+  }: Given = {}): Promise<Planted> {
     const transactionId = randomUUID();
     const attempt = await this.attempt(given);
     const settledAt = attempt.startedAt + 1000;
     const [first, ...later] = changes;
-    const observed = first === undefined ? undefined : observedAs(first);
-    const outcome = {
-      outcome: 'succeeded',
-      transactionId,
-      wireStatus: status,
-      settledAt,
-      observedState: observed,
-    } as const;
+    const observedState = first === undefined ? undefined : observedAs(first);
+    const outcome = { outcome: 'succeeded', transactionId, wireStatus, settledAt, observedState } as const;
     await this.journal.recordOutcome(attempt.id, outcome);
     for (const [index, next] of later.entries()) {
       const { service: name, kind, channel } = attempt;
@@ -106,10 +105,7 @@ export class Books {
   /** Waits until every change can be read: earlier transactions of the same PostgreSQL server delay the newest ones. */
   async changesAreReadable(): Promise<void> {
     const range = { service: this.service.url, channel: null, clientByKind: { payment: null, payout: null } };
-    await until(
-      () => this.journal.readChanges({ ...range, after: null, limit: 1 }),
-      ({ hasUnreadableChanges }) => !hasUnreadableChanges,
-    );
+    await readPage(this.journal, { ...range, after: null, limit: 1 });
   }
 
   /** Runs `paygraph reconcile` on the channel in this process. */
