@@ -6,7 +6,7 @@ export interface CheckedResponse {
 /** Patterns of texts that reveal internals of the program, with a description of each. */
 const INTERNALS: readonly (readonly [string, RegExp])[] = [
   ['a stack trace', /\n\s*at |\\n\s+at | at [\w.<>]+ \(/],
-  ['a path of a file', /\.(ts|js|mjs|cjs)\b|node_modules|node:internal|\/(src|dist|home|work|usr|tmp)\//],
+  ['a file path', /\.(ts|js|mjs|cjs)\b|node_modules|node:internal|\/(src|dist|home|work|usr|tmp)\//],
   ['a runtime error name', /\b(TypeError|RangeError|ReferenceError|SyntaxError|ECONN\w+|SQLITE_\w+)\b/],
 ];
 

@@ -19,10 +19,7 @@ interface TrafficOptions {
   name: string;
   /** Maximum number of actions per second; unlimited by default. */
   rate?: number;
-  /**
-   * Whether the journal may lose attempts. If so, no two keys share an external id, and inputs of payouts do not
-   * change.
-   */
+  /** Whether the journal may lose attempts. If so, external ids are unique, and inputs of payouts do not change. */
   mayLoseAttempts?: boolean;
 }
 

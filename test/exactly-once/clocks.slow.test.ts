@@ -152,9 +152,7 @@ const clockCheck = async ({ parts }: Harness): Promise<unknown> => {
   return checks.clock;
 };
 
-/**
- * Whether the journal shares the clock of the gateway's machine (SQLite) or has one that does not step (PostgreSQL).
- */
+/** Whether the journal uses the clock of the gateway's machine (SQLite) or one that does not step (PostgreSQL). */
 const JOURNAL_CLOCKS = [true, false];
 
 describeSqlite('A step of the wall clock', (harnesses) => {

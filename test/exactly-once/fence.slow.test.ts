@@ -4,16 +4,7 @@ import type { CallResult, Json } from '../support/caller';
 import { until } from '../support/latch';
 import { reset } from '../support/payment-service/faults';
 import { describeStores, newKey, type Harness } from '../support/harness';
-import {
-  KINDS,
-  MINUTE,
-  SUCCESS,
-  failing,
-  loseResponse,
-  replacing,
-  sent,
-  untilOutcome,
-} from './support/creates';
+import { KINDS, SUCCESS, failing, loseResponse, replacing, sent, untilOutcome } from './support/creates';
 
 const WITHOUT_ID = { externalId: undefined };
 const CREATED = { result: 'PaymentSuccess', replayed: false };
@@ -116,7 +107,7 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
     harness.service.plan(() => undefined);
     await raise(harness);
     await untilFence(harness, 'up');
-    harness.clock.advance(MINUTE);
+    harness.clock.advance(SETTLED_MS);
     expect(await confirm(transactionId, '222222222222')).toMatchObject({ result: 'OutcomeUnknownError' });
     expect(await confirm(transactionId, '111111111111')).toMatchObject({ ...CREATED, replayed: true });
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
@@ -130,7 +121,7 @@ describeStores('A gateway whose journal may have lost attempts', (harnesses) => 
     for (const table of ['confirms', 'confirmed']) await harness.store.rows(`DELETE FROM ${table}`);
     await raise(harness);
     await untilFence(harness, 'up');
-    harness.clock.advance(MINUTE);
+    harness.clock.advance(SETTLED_MS);
     for (const utr of ['222222222222', '111111111111'])
       expect(await confirm(transactionId, utr)).toMatchObject({ result: 'OutcomeUnknownError' });
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
@@ -272,7 +263,7 @@ describeStores('A gateway that starts right after the fence was raised', (harnes
   test('sends no create for two seconds, even if the clock of its machine is minutes ahead', async () => {
     const { service, store } = await harnesses.start();
     await store.rows(`UPDATE journal_state SET fence_since = ${Date.now()}, fence_reason = 'failover'`);
-    const clock = new AdvancingClock({ ...systemClock, now: () => Date.now() + 5 * MINUTE });
+    const clock = new AdvancingClock({ ...systemClock, now: () => Date.now() + 300_000 });
     const started = await harnesses.start({ service, clock, journalClock: systemClock });
     expect(await started.create('payment', newKey())).toMatchObject(UNAVAILABLE);
     clock.advance(SETTLED_MS);

@@ -142,16 +142,14 @@ const OTHER_INPUTS: [string, Json, Json][] = [
 const NAMES = { email: 'ann@example.com', firstName: 'Ann' };
 const NAMES_TURNED = Object.fromEntries(Object.entries(NAMES).reverse());
 
+const other = (fields: Json): Json => ({ method: { other: { fields } } });
+
 /** Other notations of the same input. */
 const OTHER_NOTATIONS: [string, Json, Json][] = [
   ['a UUID in upper case', {}, { channel: CHANNEL.toUpperCase() }],
   ['10.0 for 10.00', {}, { amount: { currency: 'INR', value: '10.0' } }],
   ['null for an omitted field', {}, { returnUrl: null, callbackUrl: null }],
-  [
-    'free fields in another order',
-    { method: { other: { fields: NAMES } } },
-    { method: { other: { fields: NAMES_TURNED } } },
-  ],
+  ['free fields in another order', other(NAMES), other(NAMES_TURNED)],
   ['a card number with spaces', card(), card({ pan: '4111 1111 1111 1111' })],
   ['another security code, which is not stored', card(), card({ cvc: '838' })],
 ];

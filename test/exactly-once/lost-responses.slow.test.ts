@@ -15,9 +15,7 @@ import {
   untilSent,
 } from './support/creates';
 
-/**
- * Number of faults that are checked at once. With more, calls on a slow machine exceed the time limit of the recovery.
- */
+/** Number of faults checked at once. With more, calls on a slow machine exceed the time limit of the recovery. */
 const AT_ONCE = 8;
 const TIMEOUT_MS = 4000;
 /** Allowance for a busy machine. */

@@ -12,10 +12,7 @@ import type {
   Reply,
 } from '../support/payment-service/fake-payment-service';
 
-/**
- * Channels of two merchants that have an entry in the credentials file. CHANNEL belongs to a third merchant, without an
- * entry.
- */
+/** Channels of two merchants with an entry in the credentials file. CHANNEL belongs to a third, without an entry. */
 const A = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
 const B = 'bbbbbbbb-2222-4222-8222-bbbbbbbbbbbb';
 
@@ -135,9 +132,7 @@ class Harness {
     return this.service.takeRequests().map(({ secretKey, isRefused = false }) => [secretKey, isRefused]);
   }
 
-  /**
-   * Returns the secret keys since the last call, without repetitions; the service accepts each with its API key only.
-   */
+  /** Returns the secret keys since the last call, without repetitions; each is accepted with its API key only. */
   secretKeys(): (string | undefined)[] {
     return [...new Set(this.attempts().map(([secretKey]) => secretKey))];
   }

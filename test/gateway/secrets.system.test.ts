@@ -73,10 +73,7 @@ const SECRETS = {
   'a token': TOKEN,
 };
 
-/**
- * Returns the canaries in a text that was decoded as Latin-1, each with its spelling.
- * test/deliberate-bugs/redaction.mjs shows that it finds them.
- */
+/** Returns the canaries in a Latin-1 text, each with its spelling. test/deliberate-bugs/redaction.mjs tests it. */
 function found(text: string): string[] {
   // These numbers may contain the security code by chance.
   const searched = text.replace(/"pid":\d+|content-length: \d+/gi, '');
@@ -238,10 +235,7 @@ async function sendForEach(
 
 const LOOKUP = 'query Q($c: UUID!) { payment(channel: $c, externalId: "o") { __typename } }';
 
-/**
- * Returns requests with the secret in place of other values; test/properties/messages.test.ts has more variables and
- * literals.
- */
+/** Returns requests with the secret in place of other values; test/properties/messages.test.ts has more of them. */
 function misplacedValue(secret: string): LeakCase[] {
   const [quoted, escaped] = [JSON.stringify(secret), encodeURIComponent(secret)];
   const lookup = { query: LOOKUP, variables: { c: secret } };

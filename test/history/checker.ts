@@ -66,10 +66,7 @@ function checkLookups(run: Run): void {
   }
 }
 
-/**
- * Judges a history against the ledger of the payment service. Uses nothing but docs/exactly-once.md and
- * docs/results.md: no code of the gateway.
- */
+/** Judges a history against the service's ledger by docs/exactly-once.md and docs/results.md, without gateway code. */
 export function check(history: Iterable<HistoryLine>, ledger: Iterable<LedgerLine>) {
   const run = new Run(history, ledger);
   const keys = new Set([...run.creates.keys(), ...run.entries.keys()]);

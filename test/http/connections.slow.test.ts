@@ -24,9 +24,7 @@ const authorization = `Authorization: ${AUTHORIZED.authorization}`;
 /** Size of a large response: more than the kernel buffers for both ends of a connection. */
 const LARGE_BYTES = 16 * 1024 * 1024;
 
-/**
- * Starts the web server of a gateway with three routes: / (small), /large and /held, which responds after release().
- */
+/** Starts the web server of a gateway with the routes / (small), /large and /held, which responds after release(). */
 async function startBareServer(limits: Partial<ConnectionLimits & UnreadLimits> = {}) {
   const reasons: string[] = [];
   const record = (reason: string): void => void reasons.push(reason);

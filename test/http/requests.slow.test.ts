@@ -297,9 +297,7 @@ describe('A log entry', () => {
 });
 
 describe('Random input', () => {
-  /**
-   * Fixed for reproducible runs; FUZZ_SEED=123 FUZZ_TIMES=50 npx jest test/http/requests.slow is another, longer run.
-   */
+  /** Fixed for reproducible runs; a longer run: FUZZ_SEED=123 FUZZ_TIMES=50 npx jest test/http/requests.slow. */
   const SEED = Number(process.env['FUZZ_SEED'] ?? 20261121);
   const TIMES = Number(process.env['FUZZ_TIMES'] ?? 1);
 

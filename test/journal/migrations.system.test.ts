@@ -14,13 +14,7 @@ import {
   type Row,
   type Store,
 } from '../support/stores';
-import {
-  createFirstJournal,
-  firstAttempt,
-  firstUnknown,
-  insertFirst,
-  literal,
-} from './support/first-journal';
+import { createFirstJournal, firstAttempt, firstUnknown, insertFirst, asSql } from './support/first-journal';
 import { describeEmptyStores, startChild } from './support/fixture';
 import { newAttempt, newClaim, OUTCOMES } from './support/samples';
 
@@ -112,7 +106,7 @@ describePostgres('A journal from before the first release', () => {
     // More than one batch.
     const { id: _, key: __, external_id: ___, transaction_id: ____, ...rest } = firstAttempt('many');
     await store.rows(`INSERT INTO attempts (id, key, external_id, transaction_id, ${Object.keys(rest).join(', ')})
-      SELECT 'many ' || n, 'many ' || n, 'order ' || n, 'tx ' || n, ${Object.values(rest).map(literal).join(', ')}
+      SELECT 'many ' || n, 'many ' || n, 'order ' || n, 'tx ' || n, ${Object.values(rest).map(asSql).join(', ')}
       FROM generate_series(1, 2500) AS n`);
     let isLate = false;
     await withClient(store.url, async (client) => {

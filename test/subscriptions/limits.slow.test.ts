@@ -39,7 +39,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     const client = () => connect(harness, of('one'));
     const done = harness.addPayment({ status: 'completed' });
     let count = 0;
-    const ended = (): Promise<number> => harness.subscriptionsEnded((count += 1));
+    const ended = (): Promise<unknown> => harness.subscriptionsEnded((count += 1));
     for (let round = 0; round < 5; round += 1) {
       const left = await watchStatus(client(), harness.addPayment());
       expect(left.statuses).toEqual(['PENDING']);

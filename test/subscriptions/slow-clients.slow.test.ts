@@ -99,9 +99,7 @@ const LARGE = subscription('').query.replace(
 /** Number of changes: their results exceed the buffers of a loopback connection on Linux (36 MB). */
 const CHANGES = 250;
 
-/**
- * A client that can stop reading. `rest` reads again, and resolves with all results when the subscription has ended.
- */
+/** A client that can stop reading. `rest` reads again, and resolves with all results when the subscription ended. */
 interface SlowClient {
   pause(): void;
   rest(): Promise<unknown[]>;

@@ -56,9 +56,7 @@ interface TestGatewayOptions {
   logLines?: string[];
 }
 
-/**
- * Returns default settings of tests: client keys, temporary files, no limit on event loop lag, no lookups of its own.
- */
+/** Returns default settings of tests: client keys, temporary files, no limit on event loop lag, no own lookups. */
 export function testSettings(): Record<string, string> {
   const DATABASE_URL = temporaryDatabase();
   return {

@@ -47,11 +47,10 @@ export const startWithSlowJournal = (
 ): ChildProgram => run([process.execPath, ...options, ...START_WITH_SLOW_JOURNAL], settings);
 
 /** Starts the gateway with longer timeouts of the journal, and a soft and hard limit on open file descriptors. */
-export const startWithDescriptorLimit = (limit: number, settings: Record<string, string>): ChildProgram =>
-  run(
-    ['sh', '-c', 'ulimit -n "$0" && exec "$@"', String(limit), process.execPath, ...START_WITH_SLOW_JOURNAL],
-    settings,
-  );
+export function startWithDescriptorLimit(limit: number, settings: Record<string, string>): ChildProgram {
+  const limited = ['bash', '-c', 'ulimit -n "$0" && exec "$@"', String(limit)];
+  return run([...limited, process.execPath, ...START_WITH_SLOW_JOURNAL], settings);
+}
 
 function run([command = '', ...args]: string[], env: Record<string, string>, cwd = CHECKOUT): ChildProgram {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;

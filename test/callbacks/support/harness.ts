@@ -79,11 +79,8 @@ export async function roundTrip(harness: Harness): Promise<void> {
   await watching.ended();
 }
 
-export const untilLookedUp = (harness: Harness, created: Created, times: number): Promise<number> =>
-  until(
-    () => lookups(harness, created),
-    (count) => count >= times,
-  );
+export const untilLookedUp = (harness: Harness, created: Created, times: number): Promise<unknown> =>
+  until(() => lookups(harness, created) >= times);
 
 /** Creates a transaction whose response is lost, and which lookups do not find. */
 export async function loseCreate(harness: Harness, kind: Kind): Promise<Created> {

@@ -76,13 +76,13 @@ export const firstUnknown = (key: string, given: FirstAttempt = {}): FirstAttemp
   firstAttempt(key, { outcome: 'unknown', transaction_id: null, status: null, settled_at: null, ...given });
 
 /** Returns a value as SQL. */
-export const literal = (value: string | number | null): string =>
+export const asSql = (value: string | number | null): string =>
   typeof value === 'string' ? `'${value}'` : String(value);
 
 /** Writes attempts as a gateway of that time does. Payouts reserve their external ids. */
 export async function insertFirst(store: Store, attempts: readonly FirstAttempt[]): Promise<void> {
   for (const attempt of attempts) {
-    const row = Object.values(attempt).map(literal).join(', ');
+    const row = Object.values(attempt).map(asSql).join(', ');
     await store.rows(`INSERT INTO attempts (${Object.keys(attempt).join(', ')}) VALUES (${row})`);
     if (attempt['kind'] === 'payout')
       await store.rows(`INSERT INTO reservations SELECT service, channel, external_id, id FROM attempts

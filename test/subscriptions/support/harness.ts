@@ -128,11 +128,8 @@ export class SubscriptionHarness<C extends Clock = AdvancingClock> {
       .filter(({ operation }) => operation === 'subscription');
   }
 
-  subscriptionsEnded(count: number): Promise<number> {
-    return until(
-      () => this.subscriptionLines().length,
-      (lines) => lines >= count,
-    );
+  subscriptionsEnded(count: number): Promise<unknown> {
+    return until(() => this.subscriptionLines().length >= count);
   }
 }
 
