@@ -27,13 +27,8 @@ export function listAttemptsStatement(query: AttemptQuery, attemptsFromItem: (in
   const externalIdOrLimitValues = hasExternalIdFilter
     ? [shortHash(externalId), toStoredBytes(externalId)]
     : [limit];
-  const latestStart = beforePosition?.startedAt ?? Number.MAX_SAFE_INTEGER;
-  const rangeParameters = [
-    startedFrom ?? 0,
-    latestStart,
-    latestStart,
-    beforePosition?.seq ?? Number.MAX_SAFE_INTEGER,
-  ];
+  const before = beforePosition ?? { startedAt: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
+  const rangeParameters = [startedFrom ?? 0, before.startedAt, before.startedAt, before.seq];
   const stateValuesPerRange = outcome
     ? [[STATE_BY_OUTCOME[outcome]]]
     : hasExternalIdFilter

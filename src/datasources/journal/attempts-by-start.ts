@@ -75,13 +75,8 @@ export async function* readAttemptPages(
   for (let windowMs = INITIAL_TIME_WINDOW_MS; position.startedAt < to;) {
     const windowEnd = Math.min(to, position.startedAt + windowMs);
     const windowStart = position.startedAt;
-    const rows = await readRows(sqlText, [
-      ...groupConditionValues,
-      windowStart,
-      windowEnd,
-      windowStart,
-      position.seq,
-    ]);
+    const values = [...groupConditionValues, windowStart, windowEnd, windowStart, position.seq];
+    const rows = await readRows(sqlText, values);
     const page = rows.map(attemptFromRow);
     if (page.length > 0) yield page;
     const lastAttempt = page.at(-1);

@@ -41,10 +41,7 @@ export class RequestError extends GraphQLError {
 
 const BEARER_CHALLENGE: RequestErrorOptions = { headers: { 'www-authenticate': 'Bearer realm="paygraph"' } };
 
-const RESPONSE_BY_ACCESS_ERROR: Record<
-  AccessErrorKind,
-  readonly [number, PublicErrorCode, RequestErrorOptions?]
-> = {
+const RESPONSE_BY_ACCESS_ERROR: Record<AccessErrorKind, [number, PublicErrorCode, RequestErrorOptions?]> = {
   NO_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
   BAD_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
   NO_SCOPE: [403, 'FORBIDDEN'],

@@ -18,7 +18,7 @@ const UNTRACED_JOURNAL_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /** Creates spans of journal calls and of background work on an attempt. */
-export function createJournalTracing(spanTracker: SpanTracker) {
+export function createJournalTracing(tracker: SpanTracker) {
   const spanContextByAttemptId = new LRUCache<string, SpanContext>({ max: MAX_REMEMBERED_SPANS });
   return {
     /**
@@ -30,11 +30,11 @@ export function createJournalTracing(spanTracker: SpanTracker) {
       (dbSystem: 'sqlite' | 'postgresql') =>
       <T>(methodName: string, callArguments: readonly unknown[], runCall: () => Promise<T>): Promise<T> => {
         if (UNTRACED_JOURNAL_METHODS.has(methodName)) return runCall();
-        const activeSpan = spanTracker.activeSpan;
+        const activeSpan = tracker.activeSpan;
         if (methodName === 'insertAttempt' && activeSpan?.isRecording())
           spanContextByAttemptId.set((callArguments[0] as { id: string }).id, activeSpan.spanContext());
         const getAttributes = () => ({ 'db.system.name': dbSystem, 'db.operation.name': methodName });
-        return spanTracker.runAsClientSpan(`journal ${methodName}`, getAttributes, runCall);
+        return tracker.runAsClientSpan(`journal ${methodName}`, getAttributes, runCall);
       },
     /**
      * Runs background work in a new trace.
@@ -47,8 +47,8 @@ export function createJournalTracing(spanTracker: SpanTracker) {
     ): Promise<T> {
       const linkedSpanContext = attemptId === undefined ? undefined : spanContextByAttemptId.get(attemptId);
       const spanLinks = linkedSpanContext ? [{ context: linkedSpanContext }] : [];
-      const span = spanTracker.startSpan(spanName, { kind: SpanKind.INTERNAL, links: spanLinks });
-      return endSpanAfter(span, () => spanTracker.withActiveSpan(span, work));
+      const span = tracker.startSpan(spanName, { kind: SpanKind.INTERNAL, links: spanLinks });
+      return endSpanAfter(span, () => tracker.withActiveSpan(span, work));
     },
   };
 }
@@ -73,10 +73,7 @@ interface ServiceCall {
  * awaits the response. The spans follow OpenTelemetry's conventions, but omit the attribute url.full, because it would
  * contain ids.
  */
-export function createServiceTracing(
-  spanTracker: SpanTracker,
-  { baseUrl, notFoundStatus }: ServiceSpanSettings,
-) {
+export function createServiceTracing(tracker: SpanTracker, { baseUrl, notFoundStatus }: ServiceSpanSettings) {
   const { hostname, port, protocol } = new URL(baseUrl);
   /** Number of times each request was sent. A retry passes the same ServiceCall object. */
   const sendCountByCall = new WeakMap<ServiceCall, number>();
@@ -96,15 +93,10 @@ export function createServiceTracing(
       ...(resendCount > 0 && { 'http.request.resend_count': resendCount }),
     });
     const spanName = `${httpMethod} ${urlTemplate}`;
-    return spanTracker.runAsClientSpan(
-      spanName,
-      getAttributes,
-      sendRequest,
-      (span, { status: httpStatus }) => {
-        span.setAttribute('http.response.status_code', httpStatus);
-        const isNotFound = httpMethod === 'GET' && httpStatus === notFoundStatus;
-        if (httpStatus >= 400 && !isNotFound) markFailed(span, String(httpStatus));
-      },
-    );
+    return tracker.runAsClientSpan(spanName, getAttributes, sendRequest, (span, { status: httpStatus }) => {
+      span.setAttribute('http.response.status_code', httpStatus);
+      const isNotFound = httpMethod === 'GET' && httpStatus === notFoundStatus;
+      if (httpStatus >= 400 && !isNotFound) markFailed(span, String(httpStatus));
+    });
   };
 }

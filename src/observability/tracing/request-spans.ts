@@ -30,7 +30,7 @@ export class RequestTracer {
   readonly #spansWithOperation = new WeakSet<Span>();
   readonly #propagator = new W3CTraceContextPropagator();
 
-  constructor(private readonly spanTracker: SpanTracker) {}
+  constructor(private readonly tracker: SpanTracker) {}
 
   /**
    * Makes `app` create a span for each authenticated request to /graphql whose body could be parsed. If the request has
@@ -42,11 +42,11 @@ export class RequestTracer {
       if (!caller) return done();
       const parentContext = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
       // Other routes get no span, only the parent context. Subscriptions get a span from startSubscriptionSpan().
-      if (routeOptions.url !== '/graphql') return this.spanTracker.withContext(parentContext, done);
+      if (routeOptions.url !== '/graphql') return this.tracker.withContext(parentContext, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
-      const span = this.spanTracker.startSpan('GraphQL Operation', { attributes }, parentContext);
+      const span = this.tracker.startSpan('GraphQL Operation', { attributes }, parentContext);
       this.#openSpanByRequest.set(request, span);
-      this.spanTracker.withActiveSpan(span, done);
+      this.tracker.withActiveSpan(span, done);
     });
     app.addHook('onSend', (request, { statusCode }, _payload, done) => {
       const span = this.#openSpanByRequest.get(request);
@@ -65,9 +65,9 @@ export class RequestTracer {
    * subscription may last for hours. Further calls of `end` have no effect.
    */
   startSubscriptionSpan() {
-    const span = this.spanTracker.startSpan('subscription', {}, this.spanTracker.activeContext);
+    const span = this.tracker.startSpan('subscription', {}, this.tracker.activeContext);
     return {
-      runInSpan: <T>(work: () => T): T => this.spanTracker.withActiveSpan(span, work),
+      runInSpan: <T>(work: () => T): T => this.tracker.withActiveSpan(span, work),
       end: (operationName: string | undefined, errorCodes: readonly unknown[]): void => {
         if (!span.isRecording()) return;
         this.#addOperation(span, { type: 'subscription', name: operationName, errorCodes });
@@ -81,7 +81,7 @@ export class RequestTracer {
    * marks the span as failed.
    */
   onOperationEnded(operation: EndedOperation): void {
-    const span = this.spanTracker.activeSpan;
+    const span = this.tracker.activeSpan;
     if (span?.isRecording()) this.#addOperation(span, operation);
   }
 

@@ -32,15 +32,15 @@ export function startTracing({ settings, serviceSettings, log, monotonic, flushT
     ),
   );
   const tracerProvider = createTracerProvider(settings, exporter);
-  const spanTracker = new SpanTracker(tracerProvider.getTracer('paygraph'));
-  const requestTracer = new RequestTracer(spanTracker);
-  const { traceJournal, runInBackgroundSpan } = createJournalTracing(spanTracker);
+  const tracker = new SpanTracker(tracerProvider.getTracer('paygraph'));
+  const requestTracer = new RequestTracer(tracker);
+  const { traceJournal, runInBackgroundSpan } = createJournalTracing(tracker);
   return {
-    withTraceIds: (logger: Logger): Logger => withTraceIds(logger, spanTracker),
+    withTraceIds: (logger: Logger): Logger => withTraceIds(logger, tracker),
     instrument: requestTracer.instrument.bind(requestTracer),
     onOperationEnded: requestTracer.onOperationEnded.bind(requestTracer),
     startSubscriptionSpan: requestTracer.startSubscriptionSpan.bind(requestTracer),
-    runInRequestSpan: createServiceTracing(spanTracker, serviceSettings),
+    runInRequestSpan: createServiceTracing(tracker, serviceSettings),
     traceJournal,
     runInBackgroundSpan,
     /** Exports the remaining spans, for at most `flushTimeoutMs`, and disconnects from the collector. Never rejects. */
@@ -53,9 +53,9 @@ export function startTracing({ settings, serviceSettings, log, monotonic, flushT
 }
 
 /** Returns a child log. If a span is active, the log adds its trace_id, span_id and trace_flags to each line. */
-function withTraceIds(log: Logger, spanTracker: SpanTracker): Logger {
+function withTraceIds(log: Logger, tracker: SpanTracker): Logger {
   const traceIdsMixin = (): object => {
-    const spanContext = spanTracker.activeSpan?.spanContext();
+    const spanContext = tracker.activeSpan?.spanContext();
     if (!spanContext || !isSpanContextValid(spanContext)) return {};
     const { traceId, spanId, traceFlags } = spanContext;
     return { trace_id: traceId, span_id: spanId, trace_flags: `0${(traceFlags & 1).toString()}` };
